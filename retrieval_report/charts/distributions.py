@@ -225,7 +225,7 @@ def score_distribution(
     marked = pl.DataFrame(known, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
     looks = dict(zip(marked["mark"], PALETTE, strict=False))
     x = number_axis(alt.X, where)
-    colour = keyed(alt.Color, marked["mark"], looks, orient="top")
+    colour = keyed(marked["mark"], looks, orient="top")
     layers = [
         _bar_layer(_bars(frame), x),
         layer(marked, {**RULE, "strokeWidth": 2}, "mark at", x=x("at"), color=colour),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -29,7 +29,6 @@ INK = "#757575"
 GRID = "rgba(128, 128, 128, 0.22)"
 
 Axis = Callable[[str], alt.X | alt.Y]  # the axis of a column
-Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.StrokeDash)
 Mark = Named
 
 NARROW = 520  # pixels; on narrower screens labels are shortened and legends stand in one column
@@ -80,16 +79,15 @@ def row_axis(labels: Iterable[str]) -> alt.Y:
 
 
 def keyed(
-    channel: type[Channel],
     column: pl.Series,
     looks: Named,
     title: str | None = None,
     **legend: Any,
-) -> Channel:
+) -> alt.Color:
     """A colour for every text of a column that occurs in it, with a legend."""
     used: Named = {text: look for text, look in looks.items() if text in set(column)}
     scale = alt.Scale(domain=[*used], range=[*used.values()])
-    return channel(f"{column.name}:N", scale=scale, legend=alt.Legend(title=title, **legend))
+    return alt.Color(f"{column.name}:N", scale=scale, legend=alt.Legend(title=title, **legend))
 
 
 class Rows(alt.InlineData):

@@ -104,9 +104,10 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     text = f"line: expected score{ring}"
     text += f"; highest as drawn, without a test: {_highest(rows)}{_covered(rows)}"
     text = how_to_read(text, rows)
-    drawn = layered(layers)
     last = rows.filter("lit").group_by("label", maintain_order=True).last()
-    return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
+    return finish(
+        layered(layers), f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive"
+    )
 
 
 def _highest(rows: pl.DataFrame) -> str:
@@ -156,8 +157,7 @@ def recall_curve(recall_curve: object) -> ChartType:
         "the best precision at any rank at which at least this recall is reached, means over tie "
         f"orders; lists are taken for whole, as trec_eval takes them{_covered(rows)}"
     )
-    drawn = layered(layers)
-    return finish(drawn, "Precision along recall", text, rows, "recall", "value")
+    return finish(layered(layers), "Precision along recall", text, rows, "recall", "value")
 
 
 @chart
@@ -201,8 +201,9 @@ def thresholds(thresholds: object) -> ChartType:
         for measure, dash in MEASURES.items()
     ]
     text = "line: precision; dashed: recall, of all pairs up to this distance or from this score on"
-    drawn = layered(layers)
-    return finish(drawn, "Precision and recall by threshold", text, rows, "threshold", "value")
+    return finish(
+        layered(layers), "Precision and recall by threshold", text, rows, "threshold", "value"
+    )
 
 
 def _shaded(rows: pl.DataFrame, first: Collection[str] = ()) -> tuple[pl.DataFrame, alt.Color]:
@@ -219,7 +220,7 @@ def _shaded(rows: pl.DataFrame, first: Collection[str] = ()) -> tuple[pl.DataFra
     colours = dict(zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False))
     labels = beside(leading.to_frame(), rows.unique("model"), "model")["label"]
     best_first = {label: colours[label] for label in labels if label in colours}
-    return rows, keyed(alt.Color, rows["shade"], {**best_first, OTHERS: GREY})
+    return rows, keyed(rows["shade"], {**best_first, OTHERS: GREY})
 
 
 def _lines(rows: pl.DataFrame, y: Axis, tips: str, **look: Any) -> list[alt.Chart | None]:

@@ -45,8 +45,6 @@ SCORE, RANGE, PRINTED = "expected score", "range over tie orders", "printed in t
 LOOKS = {SCORE: BLUE, RANGE: f"{SKY}73", PRINTED: VERMILLION}
 MOST = 60  # models, from the top
 FEW, LOW = 12, 16  # more rows are lower, so that most of them are on the first screen of a report
-WIDER = "range where lists may be cut"
-HOLLOW = {"symbolType": "square", "symbolFillColor": "transparent", "symbolStrokeColor": SKY}
 NAMED = 8  # of more models, only those on the front are named
 FRONT = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2, "color": BLUE}
 VERSION_TIPS = "version value tie_std lowest highest ci_low ci_high difference step_p p_tie"
@@ -103,15 +101,14 @@ def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     ]
     used = [what for what, part, _, ends in parts if part[ends[0]].count()]
     plain: Named = {"symbolType": "square", "symbolStrokeWidth": 0}
-    colour = keyed(alt.Color, pl.Series("shown", used), LOOKS, **plain)
+    colour = keyed(pl.Series("shown", used), LOOKS, **plain)
     how: Named = {"tips": TIPS, "y": y}
-    wider = rows.filter(cut).with_columns(wider=pl.lit(WIDER))
-    dash = keyed(alt.StrokeDash, wider["wider"], {WIDER: [4, 3]}, **HOLLOW)
+    wider = rows.filter(cut)
     layers = [
         span(part.with_columns(shown=pl.lit(what)), mark, x, *ends, color=colour, **how)
         for what, part, mark, ends in parts
     ]
-    layers.append(span(wider, OPEN_TIES, x, "lowest", "highest", strokeDash=dash, **how))
+    layers.append(span(wider, OPEN_TIES, x, "lowest", "highest", **how))
     drawn = row_chart(layers, rows.height, step=STEP if rows.height <= FEW else LOW)
     text = f"{READ} or, if it is dashed, by missing items" if wider.height else READ
     return finish(drawn, f"Scores at {where}", text, rows, "value", "naive", "tie_std")
@@ -191,9 +188,13 @@ def costs(
         name = {**TEXT, "align": align, "dx": dx, "dy": -7, "limit": {"expr": "width / 2.5"}}
         layers.append(layer(named.filter(part), name, x=x, y=y("value"), text="label:N"))
     text = f"{RANGES}; steps: the front, where no other model costs as little and scores as much"
-    drawn = layered(layers)
     return finish(
-        drawn, f"Scores at {where} against {what}", text, rows.filter("front"), "value", "amount"
+        layered(layers),
+        f"Scores at {where} against {what}",
+        text,
+        rows.filter("front"),
+        "value",
+        "amount",
     )
 
 
@@ -237,11 +238,12 @@ def history(
     x = alt.X("label:O", sort=None, title="version", scale=alt.Scale(domain=order))
     y = number_axis(alt.Y, where)
     marked = rows.filter("marked")
-    colour = keyed(alt.Color, marked["mark"], {MARKED: VERMILLION}, symbolType="circle")
+    colour = keyed(marked["mark"], {MARKED: VERMILLION}, symbolType="circle")
     layers = [
         span(rows, {**VERSION_LINE, "color": GREY}, y, "value", x=x),
         *models(rows, y, VERSION_TIPS, x=x),
         span(marked, STEP_RING, y, "value", x=x, color=colour, tips=VERSION_TIPS),
     ]
-    drawn = layered(layers)
-    return finish(drawn, f"{where} by version", how_to_read(RANGES, rows), rows, "value", "tie_std")
+    return finish(
+        layered(layers), f"{where} by version", how_to_read(RANGES, rows), rows, "value", "tie_std"
+    )

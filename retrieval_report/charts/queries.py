@@ -102,7 +102,7 @@ def deciding_queries(
     )
     x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))
     y = row_axis(rows["label"])
-    colour = keyed(alt.Color, rows["order"], SIGN_COLOURS)
+    colour = keyed(rows["order"], SIGN_COLOURS)
     layers = [
         layer(rows, BAR, BAR_TIPS, x=x("difference"), y=y, color=colour),
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=BAR_TIPS),
@@ -163,16 +163,13 @@ def query_scatter(
     error = pl.col("naive_error")
     rules = {OPEN: pl.col("truncated").fill_null(False), HIGH: error > SAME, LOW: error < -SAME}
     side = first_that_holds(rules, RIGHT)
-    points = _points(rows.with_columns(side=side), "naive", "expected")
-    titles = f"{where} in the naive order", f"{where} expected"
-    drawn = _scatter(points, ("naive", "expected"), titles, COLOURS, "the score of a list is", TIPS)
-    return finish(
-        drawn,
-        f"Naive and expected {where} of every list",
-        "below the diagonal the naive order prints more than is expected, above it less",
-        points.rename({"query": "label"}),
-        "naive",
-        "expected",
+    return _scatter(
+        rows.with_columns(side=side),
+        {"naive": f"{where} in the naive order", "expected": f"{where} expected"},
+        keys=(COLOURS, "the score of a list is"),
+        tips=TIPS,
+        title=f"Naive and expected {where} of every list",
+        how_to_read="below the diagonal the naive order prints more than is expected, above it less",
     )
 
 
@@ -229,33 +226,33 @@ def pair_scatter(
         },
         "level",
     )
-    points = _points(rows.with_columns(side=better, model=pl.lit("")), "value_b", "value_a")
-    titles = f"{where} of {second}", f"{where} of {first}"
-    drawn = _scatter(
-        points, ("value_b", "value_a"), titles, {**ahead, UNSURE: PINK}, "of a query", PAIR_TIPS
-    )
-    return finish(
-        drawn,
-        f"Every query by {where}: {first} and {second}",
-        f"above the diagonal {first} is ahead, below it {second}",
-        points.rename({"query": "label"}),
-        "value_a",
-        "value_b",
+    return _scatter(
+        rows.with_columns(side=better, model=pl.lit("")),
+        {"value_b": f"{where} of {second}", "value_a": f"{where} of {first}"},
+        keys=({**ahead, UNSURE: PINK}, "of a query"),
+        tips=PAIR_TIPS,
+        title=f"Every query by {where}: {first} and {second}",
+        how_to_read=f"above the diagonal {first} is ahead, below it {second}",
     )
 
 
 def _scatter(
-    points: pl.DataFrame,
-    axes: tuple[str, str],
-    titles: tuple[str, str],
-    colours: Named,
-    legend: str,
+    rows: pl.DataFrame,
+    titles: dict[str, str],
+    *,
+    keys: tuple[Named, str],
     tips: str,
+    title: str,
+    how_to_read: str,
 ) -> ChartType:
-    """Draw points beside the diagonal; a page may read the rectangle that is dragged."""
+    """Draw points beside the diagonal, by two columns with the titles of their axes, in the colours
+    of their sides; a page may read the rectangle that is dragged.
+    """
+    points = _points(rows, *titles)
     exact = alt.Scale(zero=False, nice=False)  # rounded ends would lie beyond 0 and 1
-    x, y = number_axis(alt.X, titles[0], scale=exact), number_axis(alt.Y, titles[1], scale=exact)
-    scores = pl.concat([points[axis] for axis in axes])
+    (across, name), (up, other) = titles.items()
+    x, y = number_axis(alt.X, name, scale=exact), number_axis(alt.Y, other, scale=exact)
+    scores = pl.concat([points[across], points[up]])
     ends = pl.DataFrame({"from": [scores.min()], "to": [scores.max()]})
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
     sizes = sorted({1, max(points["lists"])})
@@ -263,9 +260,9 @@ def _scatter(
         points.sort("lists", descending=True, maintain_order=True),  # a small one hides no other
         {"type": "circle"},
         tips,
-        x=x(axes[0]),
-        y=y(axes[1]),
-        color=keyed(alt.Color, points["side"], colours, legend),
+        x=x(across),
+        y=y(up),
+        color=keyed(points["side"], *keys),
         size=alt.Size(
             "lists:Q",
             title="at one point",
@@ -274,7 +271,8 @@ def _scatter(
         opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),
     )
     diagonal = layer(ends, LINE, x=x("from"), x2="to:Q", y=y("from"), y2="to:Q")
-    return layered([diagonal, dots and dots.add_params(brush)], SIDE, SIDE)
+    drawn = layered([diagonal, dots and dots.add_params(brush)], SIDE, SIDE)
+    return finish(drawn, title, how_to_read, points.rename({"query": "label"}), *titles)
 
 
 def _points(rows: pl.DataFrame, x: str, y: str) -> pl.DataFrame:

@@ -101,7 +101,7 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     x = number_axis(alt.X, f"items in a tie, {reach}", scale=alt.Scale(type="log", domainMin=1))
     y = row_axis(labels)
     titles = {title_of(name): colour for name, colour in SIZES.items()}
-    looks = keyed(alt.Color, pl.Series("size", list(titles)), titles, columns=1)
+    looks = keyed(pl.Series("size", list(titles)), titles, columns=1)
     layers = [span(widest, {**RULE, "color": GREY}, x, "tie_median", "tie_max", y=y)]
     layers += [
         layer(

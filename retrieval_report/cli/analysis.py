@@ -123,19 +123,15 @@ def compare(
     known = [str(option.name) for option in click.get_current_context().command.params]
     turning = in_options(reversals_text(study.reversals), known)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
-    texts = [
+    output.show(
+        {**above, "comparison": comparison, "flips": verdicts},
         turning if baseline is None else "",
         *question_tables(study, list(above)),
         frame_table(rows, shown, by="metric cutoff"),
         rest,
         f"family_p: {tests}." if tests else "",
-    ]
-    texts += uneven_lengths(
-        study.under("expected").scores, study.measures[1:]
-    )  # the notices speak of the first
-    output.show(
-        {**above, "comparison": comparison, "flips": verdicts},
-        "\n\n".join(filter(None, texts)),
+        # the notices speak of the first
+        *uneven_lengths(study.under("expected").scores, study.measures[1:]),
         notices=lambda: study.notices,
     )
 
@@ -189,7 +185,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     if coverage.width:
         frames["coverage"] = coverage
         texts.append(frame_table(coverage, "model value tie_std queries", by="metric cutoff"))
-    output.show(frames, "\n\n".join(texts))
+    output.show(frames, *texts)
 
 
 @cli.command()
@@ -244,8 +240,8 @@ def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
     alone = shown.filter(shown["model_b"].is_null())
     few = alone["model_a"].n_unique() <= FEW
     text = frame_table(shown if few else alone, ESTIMATED, by="metric cutoff")
-    more = "" if few else f"\n\nThe {table.height - alone.height} pairs are in --json and --out."
-    output.show({"estimates": table}, text + more)
+    more = "" if few else f"The {table.height - alone.height} pairs are in --json and --out."
+    output.show({"estimates": table}, text, more)
 
 
 @cli.command()
@@ -302,8 +298,9 @@ def knn(data: Data, output: Output, labels: str | None, **how: Any) -> None:
     rankings, queries = given["rankings"], given["queries"]
     found = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
     frames = {f"knn_{name}": getattr(found, name) for name in KNN_FRAMES}
-    texts = [frame_table(frames[f"knn_{name}"], shown) for name, shown in VOTED.items()]
-    output.show(frames, "\n\n".join(texts))
+    output.show(
+        frames, *(frame_table(frames[f"knn_{name}"], shown) for name, shown in VOTED.items())
+    )
 
 
 @cli.command()
@@ -349,8 +346,10 @@ def thresholds(
     }
     if risk is not None:
         frames["abstention"] = result.abstain(risk)
-    texts = [frame_table(frames[name], shown) for name, shown in ACCEPTED.items() if name in frames]
-    output.show(frames, "\n\n".join(texts))
+    output.show(
+        frames,
+        *(frame_table(frames[name], shown) for name, shown in ACCEPTED.items() if name in frames),
+    )
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,15 +21,6 @@ from retrieval_report.scoring.radius import evaluate_radius
 POLICIES = ("expected", "worst", "best")
 
 
-class CodesResult(NamedTuple):
-    """The frames of a run; there is no ``radius`` with a depth, beyond which items are missing."""
-
-    counts: pl.DataFrame
-    scores: pl.DataFrame
-    summary: pl.DataFrame
-    radius: pl.DataFrame | None
-
-
 def codes_command(
     query_path: str | PathLike[str],
     item_paths: Sequence[str | PathLike[str]],
@@ -37,8 +28,10 @@ def codes_command(
     metrics: Any = None,
     cutoffs: Any = None,
     **options: Any,
-) -> CodesResult:
-    """Count, score and average the codes in files, where each item file is a shard.
+) -> dict[str, pl.DataFrame]:
+    """Count, score and average the codes in files, where each item file is a shard; return the
+    frames by the names of their files. There is no ``radius.csv`` with a depth, beyond which items
+    are missing.
 
     Parameters
     ----------
@@ -77,8 +70,8 @@ def codes_command(
         raise type(error)(f"{error} (of {named})") from error
     relevant = None if depth is None else _relevant(shards(), known, options)
     scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES)
-    radius = None if depth is not None else evaluate_radius(counts)
-    return CodesResult(counts, scores, summarise(scores), radius)
+    frames = {"counts.parquet": counts, "scores.csv": scores, "summary.csv": summarise(scores)}
+    return frames if depth is not None else {**frames, "radius.csv": evaluate_radius(counts)}
 
 
 def _relevant(shards: Iterator[Any], known: Named, options: Named) -> pl.DataFrame:

@@ -18,7 +18,6 @@ from retrieval_report.cli.files import (
 )
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
-from retrieval_report.contracts.arguments import known_of
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import frame_table, summary_table
 from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
@@ -64,13 +63,13 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
     from retrieval_report.cli.code_scores import codes_command
 
     output.check([query, *items], *WRITTEN)
-    given = {"progress": watched(), **settings}
-    result = step("codes", lambda: codes_command(query, items, **given))
-    files = output.write(known_of(dict(zip(WRITTEN, result, strict=True))))
-    click.echo(summary_table(result.summary))
-    if result.radius is not None:
+    settings["progress"] = watched()
+    frames = step("codes", lambda: codes_command(query, items, **settings))
+    files = output.write(frames)
+    click.echo(summary_table(frames["summary.csv"]))
+    if "radius.csv" in frames:
         shown = "model radius precision recall f1 hit_rate empty queries"
-        click.echo("\nwithin a radius\n" + frame_table(result.radius, shown))
+        click.echo("\nwithin a radius\n" + frame_table(frames["radius.csv"], shown))
     else:
         click.echo(
             f"\nNo radius table: with --depth {settings['depth']}, items within a radius may be "

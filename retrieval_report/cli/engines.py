@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,9 +42,6 @@ class Scored(NamedTuple):
     notes: Sequence[str] = ()  # sentences on what the summary cannot show
 
 
-Engine = Callable[..., Scored]
-
-
 def in_memory(data: Data, output: Output, average: str, settings: Named, **_: object) -> Scored:
     """Read everything into memory, and write CSV."""
     output.check(data.paths, *FILES)
@@ -54,7 +51,8 @@ def in_memory(data: Data, output: Output, average: str, settings: Named, **_: ob
     else:
         scores = step("scored", lambda: rr.evaluate(**given, progress=watched(), **settings))
     summary = rr.summarise(scores, queries=given["queries"], average=average)
-    files = output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
+    frames = {"scores.csv": scores, "summary.csv": summary}
+    files = output.write(frames, instead=["scores.parquet"])
     return Scored(summary, files, _lengths(scores, summary))
 
 

@@ -199,12 +199,13 @@ class Data:
         return data
 
     def _read_rankings(self, keep: Collection[str]) -> pl.DataFrame:
-        paths = list(self.rankings)
+        paths: Any = list(self.rankings)
         if self.labels_as_rankings:
             labels = paths if len(paths) > 1 else paths[0]
             return self.collapsed(rr.from_labels(labels, negative=self.negative))
-        how: Named = {"columns": self.columns, "name_by": self.name_by, "keep": keep}
-        return self.collapsed(rr.read_rankings(paths, **how))
+        return self.collapsed(
+            rr.read_rankings(paths, columns=self.columns, name_by=self.name_by, keep=keep)
+        )
 
     def collapsed(self, rankings: pl.DataFrame) -> pl.DataFrame:
         """Return the documents of chunks, if --group says what names them."""
@@ -212,8 +213,8 @@ class Data:
 
     def read_judgements(self) -> Any:
         """Read the judgements, if there are any; of several judges by name."""
-        how = {"option": "judgement_columns", "negative": self.negative}
-        return self._read(rr.read_judgements, self.judgements, **how)
+        columns = "judgement_columns"
+        return self._read(rr.read_judgements, self.judgements, columns, negative=self.negative)
 
     def read_queries(self) -> Any:
         """Read the queries, if there are any."""
@@ -267,9 +268,9 @@ class Output:
             return None
         folder = check_writable_folder(self.out)
         files = []
-        for given in inputs:
+        for given in filter(None, inputs):
             with suppress(FileError):  # the reader will report it
-                files += [] if given is None else find_files(given)
+                files += find_files(given)
         refuse_inputs([folder / name for name in names], files, "; choose another --out")
         return folder
 
@@ -294,21 +295,20 @@ class Output:
     def show(
         self,
         frames: Frames,
-        text: str,
-        *,
-        latex: Callable[[], str] | None = None,
+        *texts: str,
+        latex: Callable[[], str] = str,
         notices: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """Write frames as CSV under these names, and print them as JSON, or the text with notices
+        """Write frames as CSV under these names, and print them as JSON, or the texts with notices
         below.
         """
         files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
-        if self.latex and latex is not None:
+        if self.latex:
             click.echo(latex(), nl=False)
         elif self.as_json:
             print_json(frames, notices())
         else:
-            click.echo("\n\n".join([text, *map(visible, notices())]))
+            click.echo("\n\n".join(filter(None, [*texts, *map(visible, notices())])))
             tell_written(files)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import retrieval_report as rr
-from retrieval_report.cli.files import FILES, Data, data_options
+from retrieval_report.cli.files import FILES, STUDIED, Data, data_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import cluster_option, options, setting
 from retrieval_report.contracts.errors import OutputError
@@ -31,7 +31,7 @@ Exit codes:
 @cli.command(epilog=EXITS)
 @click.argument("baseline")
 @click.argument("candidate")
-@data_options(*(name for name in FILES if name != "rankings"))
+@data_options(*(name for name in FILES if name not in ("rankings", *STUDIED)))
 @click.option(
     "--measure",
     "--metrics",
@@ -83,17 +83,13 @@ def gate(
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary
 
-    texts = [
-        (Path(path), text)
-        for path, text in ((junit, junit_xml), (markdown, markdown_summary))
-        if path
-    ]
-    targets = [path for path, _ in texts]
+    asked = {junit: junit_xml, markdown: markdown_summary}
+    texts = {Path(path): text for path, text in asked.items() if path}
     files = baseline, candidate
-    refuse_inputs(targets, [Path(path) for path in (*files, *data.paths) if path])
-    if len({target.resolve() for target in targets}) < len(targets):
+    refuse_inputs(texts, [Path(path) for path in (*files, *data.paths) if path])
+    if junit and markdown and len({*map(Path.resolve, texts)}) < 2:
         raise OutputError(
-            f"cannot write to '{targets[-1]}' twice: --junit and --markdown must be different files"
+            f"cannot write to '{markdown}' twice: --junit and --markdown must be different files"
         )
     beside = {"queries": data.read_queries(), "judgements": data.read_judgements()}
     runs = step("read", lambda: read_each(files, columns=data.columns, name_by=data.name_by))
@@ -102,6 +98,6 @@ def gate(
     models = [str(run["model"][0]) for run in runs]
     if models[0] != models[1]:  # errors speak of files, results of models
         result = replace(result, baseline=models[0], candidate=models[1])
-    write_files({path: text(result).encode() for path, text in texts})
+    write_files({path: text(result).encode() for path, text in texts.items()})
     click.echo(json.dumps(result.as_dict()) if as_json else visible(result.line()))
     click.get_current_context().exit(result.exit_code)

@@ -100,8 +100,6 @@ def in_options(message: str, names: Collection[str]) -> str:
     'a.txt: is TREC qrels, not rankings; pass it as --judgements, or rank by its grades:
     compare, leaderboard and report take --labels-as-rankings'
     """
-    if not names:
-        return message
     if "judgements" in names:
         for kind, given in (("judgements", JUDGEMENTS), ("rankings", "RANKINGS")):
             message = message.replace(f"read it with read_{kind}", f"pass it as {given}")
@@ -153,8 +151,11 @@ class _Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return what the shell may offer, without importing it."""
-        names = [name for name in COMMANDS if name.startswith(incomplete)]
-        commands = [CompletionItem(name, help=COMMANDS[name][1]) for name in names]
+        commands = [
+            CompletionItem(name, help=line)
+            for name, (_, line) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -146,7 +146,7 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     texts.append(leaderboard_table(undrawn, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
     texts += question_tables(study, [name for name in ALSO if name in frames])
-    output.show(frames, "\n\n".join(texts), latex=study.to_latex, notices=lambda: study.notices)
+    output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)
 
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
@@ -184,6 +184,7 @@ def question_tables(study: Study, names: Sequence[str]) -> list[str]:
         if "policy" in rows.columns:
             rows = rows.filter(policy="expected")
         if layout is not None:
-            columns = layout.columns.replace("measure ", "")
-            texts.append(frame_table(rows, columns, by="metric cutoff"))
+            texts.append(
+                frame_table(rows, layout.columns.replace("measure ", ""), by="metric cutoff")
+            )
     return texts

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 import retrieval_report as rr
-from retrieval_report.cli.engines import Engine, in_memory, on_disk, on_spark
+from retrieval_report.cli.engines import Scored, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import (
     READING,
     Data,
@@ -33,7 +34,11 @@ from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, made
 
-ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
+ENGINES: dict[str, Callable[..., Scored]] = {
+    "memory": in_memory,
+    "disk": on_disk,
+    "spark": on_spark,
+}
 # The options of an engine that not all others have.
 ONLY = {"memory": {"group", "like", *READING}, "disk": {"resume", *READING}, "spark": {"master"}}
 
@@ -91,8 +96,9 @@ def evaluate(
     check(**settings)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
     # lose them.
-    score, how = ENGINES[engine], {"master": master, "resume": resume}
-    summary, files, notes = score(data, output, average, settings, **how)
+    summary, files, notes = ENGINES[engine](
+        data, output, average, settings, master=master, resume=resume
+    )
     from retrieval_report.study.caveats import notices
     from retrieval_report.study.terminal import summary_table
 

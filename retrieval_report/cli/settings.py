@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from retrieval_report.cli.files import Addition, Command, add_all, split
+from retrieval_report.cli.group import option
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import DRAWS, PARAMETERS, RULES, Options
 from retrieval_report.contracts.registry import column
@@ -37,10 +38,8 @@ def setting(name: str, **how: Any) -> Addition:
     """Return an option of `evaluate` with its sentence, its type or choices, and its default."""
     known = PARAMETERS[name]
     kind = click.Choice(known.choices) if known.choices else known.kind
-    usual = {"help": known.meaning, "type": kind, "default": known.default}
-    if kind is bool:
-        usual["is_flag"] = True
-    return click.option(f"--{name.replace('_', '-')}", **{**usual, **how})
+    usual = {"help": known.meaning, "default": known.default, "is_flag": kind is bool}
+    return click.option(option(name), **{**usual, "type": kind, **how})
 
 
 def _listed(
@@ -141,7 +140,7 @@ def settled(settings: Named, label_sets: bool = False) -> Named:
 
     A label set holds whatever its judge has labelled, so it is whole unless --truncated was given.
     """
-    if label_sets and "truncated" in settings and not was_given("truncated"):
+    if label_sets and not was_given("truncated"):
         settings = {**settings, "truncated": "no"}
     if settings.get("like") is None:
         return {name: value for name, value in settings.items() if name != "like"}

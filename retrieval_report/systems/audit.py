@@ -158,7 +158,7 @@ def audit(
     judged = judge_items(rankings, judgements, queries, checked, "audit")
     scores = score_run(start(judged, requests, checked)).frame()
     exact = tie_means(scores).select(*MEAN, exact="value")
-    frame = _printed(Emulation.of(judged, rules, {}), entries)
+    frame = _printed(Emulation(judged, rules, {}), entries)
     frame = beside(frame, exact, MEAN)
     return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)
 

@@ -18,7 +18,6 @@ import polars as pl
 from retrieval_report.contracts.arguments import Named, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import table_lines
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.metrics.record import Metric
 
@@ -338,8 +337,6 @@ def choose(systems: object) -> list[Convention]:
     names = listed(systems)
     for name in names:
         check_choice("systems", name, SYSTEMS)
-    if not names:
-        raise ParameterError("systems: none given")
     return [
         record for name in dict.fromkeys(names) for record in CONVENTIONS if record.system == name
     ]

@@ -57,20 +57,6 @@ class Emulation:
     options: Named
     records: Mapping[Measure, Convention]  # how the system of ``like`` computes each measure
 
-    @classmethod
-    def of(
-        cls,
-        judged: Judged,
-        options: Named,
-        records: Mapping[Measure, Convention],
-    ) -> Emulation:
-        """Prepare judged rankings; trec_eval and others order ids as text, 10 before 9."""
-        if judged.retrieved.schema["item"] != pl.String:
-            text = pl.selectors.by_name("item", require_all=False).cast(pl.String)
-            rows, known = (part.with_columns(text) for part in (judged.retrieved, judged.known))
-            judged = replace(judged, retrieved=rows, known=known)
-        return cls(judged, options, records)
-
     @cached_property
     def _lists(self) -> Judged:
         """The input of a system that sees only lists: items of judged queries, each with its
@@ -262,10 +248,16 @@ def _threshold_values(judged: Judged, options: Options) -> pl.Series:
 def judge_items(
     rankings: object, judgements: object, queries: object, options: Options, what: str
 ) -> Judged:
-    """Return judged rankings, or raise if they are counts; ``what`` names the request."""
+    """Return judged rankings, or raise if they are counts; ``what`` names the request. Ids are
+    text, by which trec_eval and others order them, 10 before 9.
+    """
     judged = judge(rankings, judgements, queries, options)
     if "count" in judged.retrieved.columns:
         raise ParameterError(
             f"{what}: what others print depends on the order of items, and a counts frame has none"
         )
-    return judged
+    if judged.retrieved.schema["item"] == pl.String:
+        return judged
+    text = pl.selectors.by_name("item", require_all=False).cast(pl.String)
+    rows, known = (part.with_columns(text) for part in (judged.retrieved, judged.known))
+    return replace(judged, retrieved=rows, known=known)

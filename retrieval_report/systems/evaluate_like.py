@@ -182,7 +182,7 @@ def emulated(
     # warns of what no metric changes
     requests = parse_metrics("rr", [cutoff for _, cutoff in records])
     words = ends_of(start(judged, requests, checked).prepared.decisions)
-    return Emulation.of(judged, {"relevant_from": None, **rules, "truncated": words}, records)
+    return Emulation(judged, {"relevant_from": None, **rules, "truncated": words}, records)
 
 
 def check_like(options: Iterable[str]) -> None:

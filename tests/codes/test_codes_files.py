@@ -64,12 +64,11 @@ def items(folder: Path) -> list[Path]:
 def test_files_are_shards(folder: Path) -> None:
     result = codes_command(folder / "queries.npz", items(folder))
     counts = expected_counts()
-    assert result.counts.equals(counts)
-    assert result.summary.equals(
+    assert result["counts.parquet"].equals(counts)
+    assert result["summary.csv"].equals(
         summarise(evaluate(counts, policies=("expected", "worst", "best")))
     )
-    assert result.radius is not None
-    assert result.radius.equals(evaluate_radius(counts))
+    assert result["radius.csv"].equals(evaluate_radius(counts))
 
 
 def test_results_are_written(folder: Path) -> None:
@@ -84,7 +83,7 @@ def test_results_are_written(folder: Path) -> None:
     assert pl.read_csv(folder / "out/scores.csv").height == 8 * 3
     assert pl.read_csv(folder / "out/radius.csv")["radius"].to_list() == [0, 1, 2]
     assert pl.read_csv(folder / "out/summary.csv")["value"].to_list() == pytest.approx(
-        result.summary["value"].to_list()
+        result["summary.csv"]["value"].to_list()
     )
 
 
@@ -93,16 +92,16 @@ def test_counts_of_the_nearest_keep_r(folder: Path) -> None:
     whole = summarise(
         evaluate(expected_counts(), cutoffs=(1, 5), policies=("expected", "worst", "best"))
     )
-    assert result.counts.equals(expected_counts(depth=5))
-    assert result.summary.equals(whole)
-    assert result.radius is None
+    assert result["counts.parquet"].equals(expected_counts(depth=5))
+    assert result["summary.csv"].equals(whole)
+    assert "radius.csv" not in result
 
 
 def test_counts_of_the_nearest_are_known_to_end_between_ties(folder: Path) -> None:
     found = codes_command(
         folder / "queries.npz", items(folder), metrics="precision", cutoffs=(5, 60), depth=5
     )
-    scores = found.scores
+    scores = found["scores.csv"]
     reaching = scores.group_by("cutoff").agg(pl.col("truncated").unique()).sort("cutoff")
     assert reaching.rows() == [(5, [False]), (60, [True])]
     assert scores.filter(cutoff=60)["std"].is_null().all()
@@ -116,14 +115,14 @@ def test_r_leaves_the_query_out_where_the_counts_do(folder: Path) -> None:
         folder / "some.npz", [folder / "all.npz"], cutoffs=3, depth=3, exclude_self=True
     )
     whole = codes_command(folder / "some.npz", [folder / "all.npz"], cutoffs=3, exclude_self=True)
-    assert near.summary.equals(whole.summary)
+    assert near["summary.csv"].equals(whole["summary.csv"])
 
 
 def test_packed_codes_tell_their_bits(folder: Path) -> None:
     np.savez(folder / "packed.npz", codes=np.packbits(QUERIES, axis=1), labels=OWN, bits=20)
     np.save(folder / "db.npy", np.packbits(ITEMS, axis=1))
     np.save(folder / "db.labels.npy", OTHER)
-    counts = codes_command(folder / "packed.npz", [folder / "db.npy"]).counts
+    counts = codes_command(folder / "packed.npz", [folder / "db.npy"])["counts.parquet"]
     assert counts.drop("query").equals(expected_counts().drop("query"))
     np.savez(folder / "other.npz", codes=np.packbits(ITEMS, axis=1), labels=OTHER, bits=24)
     with pytest.raises(FileError, match=r"other.npz': codes of 24 bits where the queries have 20"):

@@ -270,7 +270,7 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
         charts.policies(summary, **here),
         charts.scores_by_cutoff(summary, metric="precision"),
     ]
-    for chart, said in zip(drawn, ("range where lists may be cut", OPEN), strict=True):
+    for chart, said in zip(drawn, ("if it is dashed, by missing items", OPEN), strict=True):
         text = " ".join(chart.to_dict()["title"]["subtitle"]) + chart.to_json()
         assert said in text
         assert '"strokeDash"' in text
