@@ -20,7 +20,6 @@ from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.reading.frames import to_polars
 
 COSTS = schema("costs")
-HERE = ["cost", "metric", "cutoff", "policy"]
 
 
 def cost_table(summary: object, costs: object) -> pl.DataFrame:

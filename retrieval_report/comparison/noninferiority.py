@@ -90,8 +90,7 @@ def no_worse(
         baseline), ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha``
         on each side; null where nothing bounds a score);
         ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is
-        above), ``equivalent_p`` (small: the difference lies within the margin on either side; the
-        usual two one-sided tests);
+        above);
         ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or
         else "lists are cut" (items that follow could change a score), "R is not known" (relevant
         items that no model retrieved could), "nothing to compare" (no query has a relevant item) or
@@ -234,8 +233,7 @@ def _columns(
     least = _bound(scores.lowest, scores.highest, scored, pairs, alpha)
     most = _bound(scores.highest, scores.lowest, scored, pairs, alpha)
     above = one_sided(least.mean, least.spread, least.units, -margin)
-    loss = -most.mean, most.spread, most.units
-    below = one_sided(*loss, margin)
+    below = one_sided(-most.mean, most.spread, most.units, margin)
     reasons: dict[str, Bools] = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
@@ -257,7 +255,6 @@ def _columns(
         "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
-        "equivalent_p": np.maximum(above, one_sided(*loss, -margin)),
         "verdict": margin_rule(above, below, alpha, reasons),
         "detectable": np.array([unit[n] for n in units]) * plain.spread,
         "queries_needed": pl.Series(

@@ -66,9 +66,8 @@ def tie_ranks(
         One row per ``metric``, ``cutoff``, ``policy`` and ``model``, best model first: ``value``
         (mean over the queries for which all models have a score), ``rank`` (1 is best; means equal
         to 12 digits share the better rank), ``rank_low`` and ``rank_high`` (the interval, best and
-        worst rank), ``first_share`` (of the draws in which no model is surely ahead of it) and
-        ``method``: "normal" (moments), "exact" if no score depends on tie
-        order, or "bounds" if nothing else is known of the model. The last four are null if the
+        worst rank) and ``method``: "normal" (moments), "exact" if no score depends on tie
+        order, or "bounds" if nothing else is known of the model. The last three are null if the
         policy or the model has neither a standard deviation nor bounds, or if no query is shared.
 
     Raises
@@ -110,11 +109,8 @@ def tie_ranks(
     ...         for number, value in enumerate(column)
     ...     ]
     ... )
-    >>> ranks = tie_ranks(scores)
-    >>> ranks.select(
-    ...     "model", "rank", "rank_low", "rank_high", pl.col("first_share").round(1), "method"
-    ... ).rows()
-    [('a', 1, 1, 2, 0.6, 'normal'), ('b', 2, 1, 2, 0.4, 'normal'), ('c', 3, 3, 3, 0.0, 'normal')]
+    >>> tie_ranks(scores).select("model", "rank", "rank_low", "rank_high", "method").rows()
+    [('a', 1, 1, 2, 'normal'), ('b', 2, 1, 2, 'normal'), ('c', 3, 3, 3, 'normal')]
     """
     confidence = check_fraction("confidence", confidence)
     check_draws(resamples, seed)
@@ -177,14 +173,13 @@ def _ranked(means: _Means, chunks: Iterator[Floats], method: str, confidence: fl
     """The ranks of one metric, cutoff and policy; null where nothing bounds a mean."""
     sure, tail = means.sure, (1 - confidence) / 2
     ranked = sure | np.isfinite(means.lowest) | np.isfinite(means.highest)
-    columns: Named = dict.fromkeys(("rank_low", "rank_high", "first_share"))
+    columns: Named = dict.fromkeys(("rank_low", "rank_high"))
     if ranked.any():
         ranks = zip(*(_ranks(means, chunk) for chunk in chunks), strict=True)
         low, high = (np.concatenate(part).astype(np.int32) for part in ranks)
         interval = {
             "rank_low": np.quantile(low, tail, axis=0, method="inverted_cdf"),
             "rank_high": np.quantile(high, 1 - tail, axis=0, method="inverted_cdf"),
-            "first_share": (low == 1).mean(axis=0),
         }
         columns = {name: np.where(ranked, column, np.nan) for name, column in interval.items()}
     words = (None, "bounds", method)

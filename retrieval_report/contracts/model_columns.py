@@ -183,7 +183,6 @@ tie_ranks: stats.tie_ranks
   metric cutoff policy model value rank
   rank_low | count | Best rank | best rank of the interval
   rank_high | count | Worst rank | worst rank of the interval
-  first_share | share | First | share of the draws in which no model is surely ahead of this one
   method | text | Found by | normal, exact or bounds
 
 no_worse: stats.no_worse
@@ -199,8 +198,6 @@ no_worse: stats.no_worse
   no_worse_p | chance | p (no worse) | p-value against being worse by the margin or more: the largest
       that cut lists and an unknown R leave open
   worse_p | chance | p (worse) | p-value against being worse by less than the margin, likewise
-  equivalent_p | chance | p (equivalent) | p-value against differing by the margin or more, either
-      way
   verdict | | | no worse, worse, lists are cut, R is not known, nothing to compare or not decided;
       the first two
       hold for all that cut lists and an unknown R leave open

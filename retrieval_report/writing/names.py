@@ -136,17 +136,6 @@ def measure_name(metric: str, cutoff: int | None) -> str:
     return f"{clean(metric, 60)}@{'all' if cutoff is None else cutoff}"
 
 
-def listed(names: Sequence[str], most: int = 2) -> str:
-    """Join names for a sentence; many are counted.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', '3 models')
-    """
-    if len(names) > most:
-        return f"{len(names)} models"
-    return " and ".join(quoted(name) for name in names)
-
-
 def joined(sentences: Iterable[str]) -> str:
     """Join sentences for a screen reader.
 

@@ -30,11 +30,10 @@ def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float) -> Non
     weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason=MISSING)
     values = pair(seed, loss=0.004)
     row = rr.stats.no_worse(scores_of(values), baseline="float32", margin=margin).row(0, named=True)
-    p, (_, lower, _), _ = weightstats.ttost_paired(
+    _, (_, lower, _), _ = weightstats.ttost_paired(
         values["int8"], values["float32"], -margin, margin
     )
     assert row["no_worse_p"] == pytest.approx(lower, rel=1e-9)
-    assert row["equivalent_p"] == pytest.approx(p, rel=1e-9)
     worse = stats.ttest_1samp(values["int8"] - values["float32"], -margin, alternative="less")
     assert row["worse_p"] == pytest.approx(worse.pvalue, rel=1e-9)
     interval = worse.confidence_interval(0.95)
