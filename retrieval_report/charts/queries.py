@@ -25,7 +25,7 @@ from retrieval_report.charts.theme import chart, filled, finish, layered, row_ch
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.metrics.parsing import Cutoff
-from retrieval_report.writing.names import clean, quoted, unique_labels
+from retrieval_report.writing.names import LABEL, clean, unique_labels
 
 MOST_BARS = 40  # queries
 SURE, OTHER_SIGN = "the difference", "it may have the other sign"
@@ -107,7 +107,7 @@ def deciding_queries(
         layer(rows, BAR, BAR_TIPS, x=x("difference"), y=y, color=colour),
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=BAR_TIPS),
     ]
-    one, other = (quoted(everything[f"model_{side}"][0]) for side in "ab")
+    one, other = (clean(everything[f"model_{side}"][0], LABEL) for side in "ab")
     missing = " and missing items" if rows["tie_std"].has_nulls() else ""
     text = (
         f"bar: {where} of {one} minus that of {other}; line: its range over tie orders{missing}; the "

@@ -32,7 +32,7 @@ from retrieval_report.cli.settings import (
 )
 from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.terminal import visible
-from retrieval_report.writing.files import check_writable_folder, made
+from retrieval_report.writing.files import check_writable_folder
 
 ENGINES: dict[str, Callable[..., Scored]] = {
     "memory": in_memory,
@@ -139,6 +139,6 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     if folder is None:
         return lines
     contents = study.contents(title=sample.title, command=f"retrieval-report demo --out {folder}")
-    with made(folder):
-        rr.write_report(folder / sample.name, contents)
+    folder.mkdir(exist_ok=True)
+    rr.write_report(folder / sample.name, contents)
     return [*lines, f"The report: {folder / sample.name / 'report.html'}"]

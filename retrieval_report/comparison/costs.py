@@ -4,20 +4,19 @@ front.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named, is_number, quoted
+from retrieval_report.contracts.arguments import Named, quoted
 from retrieval_report.contracts.checks import check_unique, refuse
-from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import BOUNDS, SCORE, hold
 from retrieval_report.engines.score_grid import settled_means
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.readers import columns_of
 
 COSTS = schema("costs")
 
@@ -99,15 +98,7 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
 
 def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     """Return kind of cost, model and amount, without unknown amounts."""
-    if isinstance(costs, Mapping):
-        for model, amount in costs.items():
-            if not isinstance(model, str) or not is_number(amount):
-                raise ParameterError(
-                    f"costs: {model!r}: {amount!r} is not a model with a finite number"
-                )
-        contract = {"model": pl.String, "cost": pl.Float64}
-        costs = pl.DataFrame([*costs.items()], schema=contract, orient="row", strict=False)
-    given = to_polars(costs, "costs")
+    given = to_polars(columns_of(costs, "model", "cost"), "costs")
     if "model" not in given.columns:
         raise ColumnError(f"costs: no column 'model'; found {quoted(given.columns)}")
     kinds = [name for name, dtype in given.schema.items() if dtype.is_numeric() and name != "model"]

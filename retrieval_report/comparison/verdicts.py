@@ -195,22 +195,6 @@ def equal_values(one: Any, other: Any) -> Any:
     return np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
 
 
-def winners(summary: pl.DataFrame, policy: str) -> tuple[str, ...]:
-    """Models that share the highest mean under a policy, of rows of one measure of a summary.
-
-    >>> rows = {"model": ["a", "b", "c"], "policy": ["naive"] * 3, "value": [0.5, 0.1 + 0.2, 0.5]}
-    >>> winners(pl.DataFrame(rows), "naive"), winners(pl.DataFrame(rows), "expected")
-    (('a', 'c'), ())
-    """
-    values = summary.filter(policy=policy).drop_nulls("value")
-    best = values["value"].max()
-    return tuple(
-        name
-        for name, value in values.select("model", "value").iter_rows()
-        if equal_means(value, best)
-    )
-
-
 def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str, ...]:
     """Who is printed first by an accident of tie order; whoever shares the first rank in
     expectation is not.

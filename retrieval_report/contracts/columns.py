@@ -18,7 +18,6 @@ from retrieval_report.contracts.significance_tests import MEANINGS
 
 TYPES = {"text": pl.String, "count": pl.Int64, "flag": pl.Boolean}  # of formats; others are Float64
 Frames = Mapping[str, pl.DataFrame]  # by name
-FORMATS = ("text", "number", "amount", "signed", "share", "chance", "count", "tenth", "flag")
 
 
 class Column(NamedTuple):

@@ -245,11 +245,11 @@ def read_labels(given: object) -> pl.DataFrame:
     return check_table(to_polars(columns_of(given, "item"), "labels"), "labels")
 
 
-def columns_of(labels: object, key: str) -> object:
-    """Return a dictionary of labels as columns, and anything else as it is."""
-    if isinstance(labels, Mapping) and not any(map(is_column, labels.values())):
-        return {key: list(labels), "label": list(labels.values())}
-    return labels
+def columns_of(given: object, key: str, value: str = "label") -> object:
+    """Return a dictionary, such as of item → label, as columns, and anything else as it is."""
+    if isinstance(given, Mapping) and not any(map(is_column, given.values())):
+        return {key: list(given), value: list(given.values())}
+    return given
 
 
 def read_costs(path: str) -> pl.DataFrame:

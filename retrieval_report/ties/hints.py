@@ -22,7 +22,6 @@ from retrieval_report.scoring.run import score_judged
 from retrieval_report.ties.profile import TieTable, profile_of
 
 HINTS = schema("hints")
-FIRST = 1000  # values that show whether the others need be looked at
 # Types of 16 bits, with the bits of their significand and the least and largest exponent.
 KINDS = [("bfloat16", 8, -125, 128), ("float16", 11, -13, 16)]
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
@@ -158,29 +157,20 @@ def _half_type(values: pl.Series) -> str | None:
         return "float16"
     if not values.dtype.is_float():
         return None
-    numbers, kinds = np.zeros(0), KINDS
-    for part in (values[:FIRST], values):  # the first mostly show that the others need no look
-        numbers = np.unique(part.to_numpy().astype(np.float64))
-        numbers = numbers[numbers != 0]
-        kinds = [kind for kind in kinds if _fits(numbers, *kind)]
-        if not kinds:
-            return None
+    numbers = np.unique(values.to_numpy().astype(np.float64))
+    numbers = numbers[numbers != 0]
     if numbers.size < LEAST_VALUES:
         return None
-    # Multiples of the unit in the last place of their own size, but not all of the largest one's,
-    # because those would be fixed-point numbers such as bits/64, which have few digits for another
-    # reason.
-    largest = np.frexp(numbers)[1].max()
-    return next(
-        (name for name, bits, *_ in kinds if not _whole(np.ldexp(numbers, bits - largest))), None
-    )
-
-
-def _fits(numbers: Floats, _: str, bits: int, least: int, most: int) -> bool:
-    """Return whether a type of so many bits and exponents holds the numbers."""
     exponent = np.frexp(numbers)[1]
-    inside = bool(((exponent >= least) & (exponent <= most)).all())
-    return inside and _whole(np.ldexp(numbers, bits - exponent))
+    for name, bits, least, most in KINDS:
+        inside = ((exponent >= least) & (exponent <= most)).all()
+        # Multiples of the unit in the last place of their own size, but not all of the largest
+        # one's, because those would be fixed-point numbers such as bits/64, which have few digits
+        # for another reason.
+        fine, coarse = (np.ldexp(numbers, bits - size) for size in (exponent, exponent.max()))
+        if inside and _whole(fine) and not _whole(coarse):
+            return name
+    return None
 
 
 def _whole(numbers: Floats) -> bool:

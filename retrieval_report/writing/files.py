@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import os
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import polars as pl
@@ -94,8 +94,8 @@ def refuse_inputs(written: Iterable[Path], read: Iterable[Path], hint: str = "")
 def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = ()) -> None:
     """Write files that belong together, all of them or none.
 
-    All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) beside their
-    target before the first target is replaced, and then the targets are replaced one after the
+    All contents reach the disk in temporary folders (``.retrieval-report-….tmp``) beside their
+    targets before the first target is replaced, and then the targets are replaced one after the
     other, in the order given. Any error, a full disk or an interrupt before that leaves the old
     files as they were and removes the temporary ones. Missing folders are created. A link stays,
     and what it points to is replaced.
@@ -115,16 +115,12 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
     targets = {path: regular_file(path) for path in contents}
     path = Path()
     with ExitStack() as stack:
-        places: dict[Path, Path] = {}
         ready: dict[Path, Path] = {}
         try:
-            for path in contents:
-                folder = targets[path].parent
-                if folder not in places:
-                    stack.enter_context(made(folder))
-                    places[folder] = stack.enter_context(temporary_folder(folder))
             for path, target in targets.items():
-                ready[target] = places[target.parent] / target.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                beside = stack.enter_context(temporary_folder(target.parent))
+                ready[target] = beside / target.name
                 _to_disk(ready[target], contents[path])
             for target, file in ready.items():
                 os.replace(file, target)  # noqa: PTH105 - Path.replace hides the atomic step
@@ -152,20 +148,6 @@ def regular_file(path: Path) -> Path:
             f"{'a folder' if target.is_dir() else 'not a regular file'}"
         )
     return target
-
-
-@contextmanager
-def made(folder: Path) -> Iterator[None]:
-    """Create a folder if necessary, and remove it again if it stays empty."""
-    missing = [location for location in (folder, *folder.parents) if not location.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        for location in missing:
-            with suppress(OSError):  # not empty
-                location.rmdir()
-        raise
 
 
 def _to_disk(path: Path, data: bytes | Path) -> None:

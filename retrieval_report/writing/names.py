@@ -13,7 +13,6 @@ LABEL = 28  # characters of a label beside a chart
 TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the name
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-RIGHT_TO_LEFT = {"R", "AL", "AN"}
 T = TypeVar("T")
 ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNORECASE)
 
@@ -66,16 +65,6 @@ def first_names(names: Sequence[str], most: int) -> str:
     """
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def quoted(name: str) -> str:
-    """Return the label for use inside a sentence; right-to-left text does not reorder the words
-    around it.
-    """
-    label = clean(name, LABEL)
-    if any(unicodedata.bidirectional(char) in RIGHT_TO_LEFT for char in label):
-        return f"\u2068{label}\u2069"
-    return label
 
 
 def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:
@@ -134,17 +123,6 @@ def measure_name(metric: str, cutoff: int | None) -> str:
     ('precision@1', 'ap(denominator=retrieved)@all')
     """
     return f"{clean(metric, 60)}@{'all' if cutoff is None else cutoff}"
-
-
-def listed(names: Sequence[str], most: int = 2) -> str:
-    """Join names for a sentence; many are counted.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', '3 models')
-    """
-    if len(names) > most:
-        return f"{len(names)} models"
-    return " and ".join(quoted(name) for name in names)
 
 
 def joined(sentences: Iterable[str]) -> str:

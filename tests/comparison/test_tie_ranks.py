@@ -24,7 +24,8 @@ def by_model(ranks: pl.DataFrame) -> dict[str, tuple[int, int]]:
 
 
 def test_ties_alone_by_their_moments() -> None:
-    ranks = rr.stats.tie_ranks(scores_of(VALUES, stds=TIED), resamples=40_000)
+    scores = scores_of(VALUES, stds=TIED)
+    ranks = rr.stats.tie_ranks(scores, resamples=40_000)
     lead = (np.sum(VALUES["a"]) - np.sum(VALUES["b"])) / np.sqrt(0.1**2 + 0.2**2 + 0.1**2)
     ahead = float(stats.norm.cdf(lead))  # how often "a" is first, and "b" second
     for tail, expected in (

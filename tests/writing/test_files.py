@@ -86,19 +86,6 @@ def test_row_099_an_interrupt_leaves_no_partial_files(
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("new", [True, False])
-def test_a_folder_made_for_results_that_fail_is_gone_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: bool
-) -> None:
-    folder = tmp_path / "a" / "b"
-    if not new:
-        folder.mkdir(parents=True)
-    fail_at_call(2, OSError(errno.ENOSPC, "No space left on device"), monkeypatch)
-    with pytest.raises(OutputError):
-        write_files({folder / "scores.csv": b"1", folder / "summary.csv": b"2"})
-    assert names(tmp_path) == ([] if new else ["a"])
-
-
 def test_a_signal_while_trying_a_folder_leaves_no_probe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
