@@ -16,6 +16,7 @@ from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
 from retrieval_report.contracts.arguments import check_flag, is_name, known_of, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
@@ -155,6 +156,7 @@ def from_search(
     >>> evaluate(**inputs, metrics="recall@1", policies="expected").get_column("value").to_list()
     [0.5, 1.0]
     """
+    refuse_fork()
     given = results if isinstance(results, Mapping) else {"model": results}
     if not given:
         raise ParameterError("results: none given")

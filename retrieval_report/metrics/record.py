@@ -106,11 +106,11 @@ class Metric:
             check_choice(f"{self.name} {chosen}", getattr(self, chosen), self.formula.choices)
 
     def _check_number(self, name: str, fits: Callable[[float], bool], rule: str) -> None:
-        """Keep a parameter, if it is given, as the float that is computed with and printed: NumPy's
+        """Keep a parameter, unless it may be None and is, as the float that is computed with and printed: NumPy's
         float32 0.8 compares equal to 0.8 but is another number.
         """
         value = getattr(self, name)
-        if value is not None:
+        if value is not None or getattr(type(self), name) is not None:
             number = check_number(f"{self.name} {name}", value, fits, rule)
             object.__setattr__(self, name, number)
 

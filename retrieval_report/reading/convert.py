@@ -161,14 +161,16 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
 
 
 def series(name: str, values: Any) -> pl.Series:
-    """Return a column; whole numbers and fractions in one list become Float64."""
+    """Return a column; whole numbers and fractions in one list become Float64 if that holds all of
+    them.
+    """
     if not isinstance(values, (list, tuple)):
         tensor = hasattr(values, "__array__") and hasattr(values, "detach")
         return pl.Series(name, as_array(values, "column") if tensor else values)
     if any(isinstance(value, Decimal) and not value.is_finite() for value in values):
         raise ValueError("it holds a decimal that is not a number")  # Polars panics
     try:
-        return pl.Series(name, values)
+        column = pl.Series(name, values)
     except TypeError:
         if not all(
             value is None or isinstance(value, float | np.floating) or is_number(value)
@@ -176,7 +178,13 @@ def series(name: str, values: Any) -> pl.Series:
         ):
             raise
         floats = [None if value is None else float(value) for value in values]
-        return pl.Series(name, floats, dtype=pl.Float64)
+        column = pl.Series(name, floats, dtype=pl.Float64)
+    # as from 2^53 on, where Float64 lacks whole numbers
+    if column.dtype == pl.Float64 and any(
+        isinstance(value, int | np.integer) and float(value) != value for value in values
+    ):
+        raise ValueError("Float64 cannot hold all of its whole numbers, and neighbours would tie")
+    return column
 
 
 def convert_columns(

@@ -30,7 +30,7 @@ WAYS = {{
     "search": lambda: rr.from_search((np.zeros((1, 1)), np.zeros((1, 1), int)), query_labels=[0], item_labels=[0]),
     "repr": lambda: repr(STUDY),
     "html": lambda: STUDY._repr_html_(),
-    "models": lambda: STUDY.pair("a", "b"),
+    "models": lambda: STUDY.pair("a", "b").comparison,
     "verdict": lambda: STUDY.verdict,
     "report": lambda: STUDY.report(sys.argv[3] + ".report"),
     "summarise": lambda: rr.summarise(SCORES),
