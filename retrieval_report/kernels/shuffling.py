@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import allocating, inlined, kernel
+from retrieval_report.kernels.compile import allocating, kernel
 from retrieval_report.kernels.lists import Integers, Keys, Lists, cells_of, tie_size, ties_of
 
 Word = TypeVar("Word", np.uint64, Keys)
@@ -30,18 +30,11 @@ def scrambled(value: Word) -> Word:
 mix = kernel(scrambled)
 
 
-@inlined
-def uniform(key: np.uint64, counter: np.uint64) -> float:
-    """Return the ``counter``-th number from 0 to 1 of a key, from 53 random bits."""
-    return float(mix(key + counter * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)) * (
-        1.0 / 9007199254740992.0
-    )
-
-
 @kernel
 def uniform_below(key: np.uint64, counter: int, limit: int) -> int:
-    """Return the ``counter``-th whole number in 0 … limit − 1 of a key."""
-    return int(uniform(key, np.uint64(counter + 1)) * limit)
+    """Return the ``counter``-th whole number in 0 … limit − 1 of a key, from 53 random bits."""
+    bits = mix(key + np.uint64(counter + 1) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)
+    return int(float(bits) * (1.0 / 9007199254740992.0) * limit)
 
 
 @kernel

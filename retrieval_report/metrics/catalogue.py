@@ -39,6 +39,7 @@ class _Binary(Metric):
     is, by default ``relevant_from`` of the call.
     """
 
+    largest: ClassVar[Largest] = 1.0
     rel: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -54,6 +55,7 @@ class NumRelRet(_Binary):
 
     name = "num_rel_ret"
     formula = Formula(HITS)
+    largest: ClassVar[Largest] = None
     term = terms.Sum(terms.Relevant(), terms.Unit())
 
 
@@ -94,7 +96,6 @@ class Recall(_PerRelevant):
 
     name = "recall"
     formula = Formula(HITS, R)
-    largest = 1.0
     term = terms.Sum(terms.Relevant(), terms.Unit())
 
 
@@ -116,7 +117,6 @@ class HitRate(_Binary):
 
     name = "hit_rate"
     formula = Formula("1 if any item is relevant")
-    largest = 1.0
     needs_relevant = True
     term = terms.FirstRelevant(reciprocal=False)
 
@@ -127,7 +127,6 @@ class RPrecision(Recall):
 
     name = "r_precision"
     formula = Formula("number of relevant items among the first R", "R")
-    largest = 1.0
     own_depth = True
 
 
@@ -147,7 +146,6 @@ class AP(_PerRelevant):
 
     name = "ap"
     formula = Formula("Σ precision@i · [item i is relevant]", DENOMINATORS, "denominator")
-    largest: ClassVar[Largest] = 1.0
     graded = False
     denominator: str = "total"
 
@@ -193,7 +191,6 @@ class APAtR(_PerRelevant):
 
     name = "ap_at_r"
     formula = Formula("Σ precision@i · [item i is relevant] over the first R", "R")
-    largest = 1.0
     own_depth = True
     term = terms.Pairs(graded=False, retrieved=False)
 
@@ -215,7 +212,6 @@ class Bpref(_PerRelevant):
         "M = min(R, judged others)",
         "R",
     )
-    largest = 1.0
     own_depth = True
     term = terms.Preferences()
 
@@ -226,7 +222,6 @@ class RR(_Binary):
 
     name = "rr"
     formula = Formula("1/i for the first relevant item")
-    largest = 1.0
     needs_relevant = True
     term = terms.FirstRelevant(reciprocal=True)
 
@@ -275,11 +270,7 @@ class DCG(Metric):
 
     @property
     def _gain(self) -> terms.Gain:
-        return terms.Gain(terms.gain_rule(self.gain))
-
-    def check(self, grades: Floats, relevant: Bools) -> None:
-        self._gain.of(grades, relevant)
-        self.term.check(grades)
+        return terms.Gain(self.gain)  # type: ignore[arg-type]  # hashable since __post_init__
 
 
 @dataclass(frozen=True)
@@ -326,7 +317,7 @@ class NDCG(DCG):
         return np.ones((1, 1)) if self.best is None else facts.ideal(self.best)
 
     def undefined(self, facts: Facts) -> Bools:
-        none = facts.relevant == 0
+        none: Bools = facts.relevant == 0
         return none if self.best is None else none & (facts.ideal(self.best) == 0)
 
     def when_all_follow(self) -> NDCG:
@@ -345,7 +336,6 @@ class RBP(_Binary):
     formula = Formula(
         "(1 − p) Σ p^(i−1) · [item i is relevant], or · grade/max_grade if that is given"
     )
-    largest = 1.0
     p: float = 0.8
     max_grade: float | None = None
 

@@ -30,11 +30,6 @@ class Formula(NamedTuple):
     divisor: str | Mapping[str, str] = "1"
     parameter: str = ""
 
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values of the parameter that chooses the divisor, the default first."""
-        return tuple(self.divisor)
-
     def divided_by(self, choice: object = None) -> str:
         """Return the divisor for a value of the parameter that chooses it."""
         return self.divisor if isinstance(self.divisor, str) else self.divisor[str(choice)]
@@ -68,7 +63,9 @@ class Facts(Protocol):
 
 def smaller(one: Floats, other: Floats) -> Floats:
     """Return the smaller of two facts; those of `expr` are Polars expressions."""
-    return pl.min_horizontal(one, other) if isinstance(one, pl.Expr) else np.minimum(one, other)
+    as_expression = isinstance(one, pl.Expr)
+    least: Any = pl.min_horizontal if as_expression else np.minimum
+    return least(one, other)  # type: ignore[no-any-return]
 
 
 class Reads(NamedTuple):
@@ -103,7 +100,7 @@ class Metric:
         check_flag("judged_only", self.judged_only)
         chosen = self.formula.parameter
         if chosen:
-            check_choice(f"{self.name} {chosen}", getattr(self, chosen), self.formula.choices)
+            check_choice(f"{self.name} {chosen}", getattr(self, chosen), list(self.formula.divisor))
 
     def _check_number(self, name: str, fits: Callable[[float], bool], rule: str) -> None:
         """Keep a parameter, unless it may be None and is, as the float that is computed with and printed: NumPy's
@@ -232,9 +229,6 @@ class Metric:
             relevant_from=relevant_from,
             no_relevant=no_relevant,
         )
-
-    def check(self, grades: Floats, relevant: Bools) -> None:
-        """Raise an error for grades (ascending) that the metric does not accept."""
 
     def __str__(self) -> str:
         """Return the text form: the name and the parameters that differ from their defaults."""

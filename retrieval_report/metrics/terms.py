@@ -145,11 +145,10 @@ class Term:
         return False
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return what an item of each grade brings, whatever its rank."""
+        """Return what an item of each grade (ascending) brings, whatever its rank; raise an error
+        for grades that the sum does not accept.
+        """
         return relevant.astype(np.float64)
-
-    def check(self, grades: Floats) -> None:
-        """Raise an error for grades (ascending) that the sum does not accept."""
 
     def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel that computes the sum, and what it needs beside lists and depths.
@@ -244,10 +243,6 @@ class Stops(Term):
     max_grade: float
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return what an item of each grade brings, whatever its rank."""
-        return self.of(grades)
-
-    def of(self, grades: Floats) -> Floats:
         """Return the chance of each grade to end the search."""
         check_largest("err", grades, self.max_grade)
         stop: Floats = exponential(grades) / np.exp2(self.max_grade)
@@ -266,11 +261,7 @@ class OwnIdeal(Term):
     discount: Discount
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return what an item of each grade brings, whatever its rank."""
-        return (grades > 0).astype(np.float64)
-
-    def check(self, grades: Floats) -> None:
-        """Raise unless there is at most one grade above 0."""
+        """Return 1 for the grade above 0; raise if there are several."""
         positive = grades[grades > 0]
         if positive.size > 1:
             raise ParameterError(
@@ -278,6 +269,7 @@ class OwnIdeal(Term):
                 "binary relevance only; "
                 f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
             )
+        return (grades > 0).astype(np.float64)
 
     def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of DCG divided by that of the same items in their best order."""
@@ -329,7 +321,13 @@ def gain_rule(gain: object) -> str | GainTable | Rule:
     ((1.0, 1.0), (2.0, 3.0))
     """
     if isinstance(gain, Mapping | tuple):
-        return _gain_table(gain)
+        try:
+            pairs = gain.items() if isinstance(gain, Mapping) else gain
+            return tuple(sorted((float(grade), float(value)) for grade, value in pairs))
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(
+                f"gain: {gain!r} is not a table of numbers, grade → gain"
+            ) from None
     if isinstance(gain, str) and gain in GAINS:
         return gain
     if callable(gain) and isinstance(gain, Hashable):
@@ -337,16 +335,6 @@ def gain_rule(gain: object) -> str | GainTable | Rule:
     raise ParameterError(
         f"gain: {gain!r} is not 'linear', 'exp2', a mapping grade → gain, or a function of an array"
     )
-
-
-def _gain_table(gain: Mapping[Any, Any] | tuple[Any, ...]) -> GainTable:
-    try:
-        pairs = list(gain.items() if isinstance(gain, Mapping) else gain)
-        if not pairs or any(isinstance(number, str | bytes) for pair in pairs for number in pair):
-            raise TypeError
-        return tuple(sorted((float(grade), float(value)) for grade, value in pairs))
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"gain: {gain!r} is not a table of numbers, grade → gain") from None
 
 
 def _looked_up(table: dict[float, float], grades: Floats) -> Floats:
@@ -366,12 +354,11 @@ def _returned(name: str, rule: Rule, given: Floats, what: str) -> Floats:
     try:
         values = np.asarray(result, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(
-            f"{name}: the function gave {result!r}, which is not an array of numbers"
-        ) from None
+        values = np.empty(())
     if values.shape != given.shape:
         raise ParameterError(
-            f"{name}: the function gave shape {values.shape} for {what} of shape {given.shape}"
+            f"{name}: the function gave {result!r}, which is not an array of numbers, one for "
+            f"each of the {given.size} {what}"
         )
     return values
 

@@ -18,7 +18,6 @@ from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.catalogue import AP, DCG, NDCG
 from retrieval_report.metrics.parsing import parse_metric, parse_metrics
 from retrieval_report.metrics.record import Metric
-from retrieval_report.metrics.terms import Gain, gain_rule
 from retrieval_report.reading.frames import to_polars
 
 KEYS = ["model", "query"]
@@ -197,7 +196,7 @@ def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
     grades, code = np.unique(relevance, return_inverse=True)
     gain: Floats = (grades >= 1).astype(np.float64)
     if isinstance(metric, DCG):
-        gain = Gain(gain_rule(metric.gain)).of(grades, grades > 0)
+        gain = metric.term.gains(grades, grades > 0)
     return pl.Series(gain[code], dtype=pl.Float64)
 
 

@@ -54,7 +54,7 @@ class Run:
             (metric, cutoff) for metric, cutoffs in self.requests for cutoff in cutoffs
         ]
         for metric, _ in self.requests:
-            metric.check(self.prepared.grades, self.prepared.relevant_grade)
+            metric.term.gains(self.prepared.grades, self.prepared.relevant_grade)  # or an error
         if self.options.no_relevant == "error":
             refuse_without(self.prepared)
         deep = self.requests[0][0].own_depth  # as all of these metrics have it, or none

@@ -161,10 +161,10 @@ def test_cutoffs_of_numpy_and_all() -> None:
     [
         (DCG(gain={0: 0, 1: 1}), "no entry for grade 2"),
         (DCG(gain={0: 0, 1: 2, 2: 1}), "not decrease as the grade rises"),
-        (DCG(gain=lambda grades: grades[:1]), "the function gave shape"),
+        (DCG(gain=lambda grades: grades[:1]), "is not an array of numbers, one for each of the"),
         (DCG(gain=lambda grades: -grades), "at least 0"),
         (DCG(discount=lambda ranks: ranks), "not increase"),
-        (DCG(discount=lambda ranks: 1.0), "the function gave shape"),
+        (DCG(discount=lambda ranks: 1.0), "is not an array of numbers, one for each of the"),
         (ERR(max_grade=1), "the data have grade 2, above max_grade=1"),
         (RBP(max_grade=1), "the data have grade 2, above max_grade=1"),
         (NDCG(ideal="cutoff"), "exact for binary relevance only"),

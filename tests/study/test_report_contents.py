@@ -337,7 +337,7 @@ def test_every_metric_of_the_catalogue_has_a_formula_and_every_choice_a_divisor(
     assert chosen == {"precision", "ap", "wap", "ndcg"}
     for name in chosen:
         formula = CATALOGUE[name].formula
-        for choice in formula.choices:
+        for choice in formula.divisor:
             text = f"{name}({formula.parameter}={choice})@5"
             assert describe_metrics([text])[0].divisor == formula.divided_by(choice)
     assert all(
