@@ -38,7 +38,6 @@ from retrieval_report.engines.score_grid import (
     measured,
     paired_columns,
     paired_mean,
-    paired_queries,
 )
 from retrieval_report.kernels.lists import Floats
 
@@ -373,7 +372,8 @@ def _means(scores: Scores, pairs: Pairs) -> Named:
     first, second = pairs.first, pairs.second
     known = paired_columns(scores.value, scores.std, pairs)
     value_a, value_b = known["value_a"], known["value_b"]
-    paired = paired_queries(scores.value, pairs)
+    scored = ~np.isnan(scores.value)
+    paired = scored[first] & scored[second]
     moves = scores.std**2 != 0  # so does an unknown deviation
     moved = ((moves[first] | moves[second]) & paired).sum(axis=1)
     counted = (scores.measure[2] in COUNTED) & paired.any(axis=1)

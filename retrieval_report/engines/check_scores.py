@@ -23,13 +23,12 @@ FLAGS = (
     "pooled",
 )  # scores from elsewhere may lack these columns, which are then false
 LIMITS = {"lowest": "worst", "highest": "best"}  # column and policy
-SIDES = {"naive": "naive", "expected": "expected", **LIMITS}  # likewise
 COUNTED = (
     "expected",
     "shuffled",
 )  # policies whose scores have a standard deviation under tie order
 RANKING = (*COUNTED, "naive")  # the first of them that there is ranks models
-BOUNDS = ("best", "worst")  # policies that no evaluator follows
+BOUNDS = ("worst", "best")  # policies that no evaluator follows
 
 
 class Checked(NamedTuple):
@@ -145,13 +144,15 @@ def beside(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
 
 
 def side_by_side(
-    frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *others: pl.Expr
+    frame: pl.DataFrame, keys: Sequence[str], policies: Sequence[str], *others: pl.Expr
 ) -> pl.DataFrame:
-    """Return one row for these keys, with a column for the value of some policies, given by their
-    names.
+    """Return one row for these keys, with a column for the value of some policies; those of the
+    bounds are ``lowest`` and ``highest``.
     """
+    names = {policy: name for name, policy in LIMITS.items()}
     values = [
-        pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()
+        pl.col("value").filter(policy=policy).first().alias(names.get(policy, policy))
+        for policy in policies
     ]
     return frame.group_by(keys, maintain_order=True).agg(*values, *others)
 
@@ -172,8 +173,7 @@ def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
     ]
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
     most = pl.col("queries", "truncated_share").max()
-    shown = {name: name for name in RANKING}
-    wide = side_by_side(summary, MEAN, shown, *ends, expected, most, *others)
+    wide = side_by_side(summary, MEAN, RANKING, *ends, expected, most, *others)
     ordered = wide.with_columns(value=pl.coalesce(RANKING))
     return ordered.sort(
         "value", "model", descending=[True, False], nulls_last=True, maintain_order=True
