@@ -19,7 +19,7 @@ from retrieval_report.comparison.corrections import (
 )
 from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
 from retrieval_report.comparison.tie_chance import CHANCES, Chances, read_lists
-from retrieval_report.comparison.verdicts import SHOWN, equal_values
+from retrieval_report.comparison.verdicts import equal_values
 from retrieval_report.contracts.arguments import Named, Names, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -405,7 +405,7 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     grid = Grid.of(means)
     pairs, models = Pairs.every(len(grid.models)), pl.Series(grid.models, dtype=pl.String)
     frames = [pl.DataFrame(schema=OF_MEANS)]
-    for part in map(grid.scores, filter(lambda measure: measure[2] in SHOWN, grid.measures)):
+    for part in grid.asked(None):
         columns = _means(part, pairs)
         known = dict.fromkeys((*CHANCES, *OF_QUERIES))
         if part.measure[2] == "expected":

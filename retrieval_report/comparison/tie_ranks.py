@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named, Names
+from retrieval_report.contracts.arguments import Named, Names, check_whole
+from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     COUNTED,
-    check_draws,
     check_fraction,
     check_scores,
 )
@@ -114,7 +114,8 @@ def tie_ranks(
     [('a', 1, 1, 2, 'normal'), ('b', 2, 1, 2, 'normal'), ('c', 3, 3, 3, 'normal')]
     """
     confidence = check_fraction("confidence", confidence)
-    check_draws(resamples, seed)
+    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
+    check_whole("seed", seed, 0)
     grid = Grid.of(check_scores(scores))
     frames = [pl.DataFrame(schema=RANKS)]
     for part in grid.asked(policies):

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, check_number, check_whole, quoted
+from retrieval_report.contracts.arguments import Names, check_number, quoted
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SCORES
-from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.reading.frames import to_polars
 
 MEASURE = ["metric", "cutoff"]
@@ -122,12 +121,6 @@ def check_fraction(name: str, value: object) -> float:
     retrieval_report.ParameterError: confidence: 95 is not a number between 0 and 1
     """
     return check_number(name, value, lambda part: 0 < part < 1, "number between 0 and 1")
-
-
-def check_draws(resamples: object, seed: object) -> None:
-    """Raise a ParameterError unless so many resamples can be drawn from this seed."""
-    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
-    check_whole("seed", seed, 0)
 
 
 def beside(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
