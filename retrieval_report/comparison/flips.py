@@ -20,7 +20,8 @@ from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
-    LIMITS,
+    BOUNDS,
+    GROUP,
     MEASURE,
     beside,
     hold,
@@ -107,7 +108,10 @@ def flips(
     >>> flips(summary).select(columns).row(0)
     (1.0, 0.5, 0.375, 0.5, 'naive', 'depends on tie order')
     """
-    frame = _check_summary(summary)
+    frame = hold(summary, SUMMARY, "summary", "summarise")
+    repeated = pl.struct(GROUP).is_duplicated()
+    what = "means of the same model, metric, cutoff and policy"
+    refuse(frame, repeated, "value", what, what="summary")
     reference = _reference(frame)
     pairs = pairs_of_means(frame)
     shown = pairs.filter(policy=reference).select(*PAIR, "value_a", "value_b")
@@ -115,8 +119,7 @@ def flips(
         pairs = _completed(pairs, comparison, reference, shown)
     judged = with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha).filter(policy=reference)
     found = beside(shown.select(PAIR), judged, PAIR)
-    names = {name: name for name in SHOWN} | LIMITS
-    wide = side_by_side(frame, [*MEASURE, "model"], names)
+    wide = side_by_side(frame, [*MEASURE, "model"], (*SHOWN, *BOUNDS))
     for side in "ab":
         of_model = wide.select(*MEASURE, pl.exclude(MEASURE).name.suffix(f"_{side}"))
         on = [*MEASURE, f"model_{side}"]
@@ -168,14 +171,6 @@ def pair_verdicts(
     """
     pairs = hold(comparison, COMPARISON, "comparison", "compare")
     return with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha).select(list(JUDGED_PAIRS))
-
-
-def _check_summary(summary: object) -> pl.DataFrame:
-    frame = hold(summary, SUMMARY, "summary", "summarise")
-    repeated = pl.struct("model", *MEASURE, "policy").is_duplicated()
-    what = "means of the same model, metric, cutoff and policy"
-    refuse(frame, repeated, "value", what, what="summary")
-    return frame
 
 
 def _reference(frame: pl.DataFrame) -> str:

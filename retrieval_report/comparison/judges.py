@@ -17,7 +17,7 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, MEASURE, beside
 from retrieval_report.engines.score_grid import DIGITS, ranked, tau_b
-from retrieval_report.kernels.lists import Floats, Integers
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
 
 ENOUGH = 20  # items with score and label, which two do not grade alike by chance
@@ -109,7 +109,10 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
             row = {**part.select(MEASURE).row(0, named=True), **said}
             if "judge_a" in said:
                 ranks = wide.select(said["judge_a"], said["judge_b"]).drop_nulls()
-                row["tau"], row["models"] = order_agreement(*ranks.to_numpy().T)
+                tau = tau_b(*ranks.to_numpy().T)
+                # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
+                row["tau"] = None if tau is None else round(tau, DIGITS)
+                row["models"] = ranks.height
             rows.append(row)
     return pl.DataFrame(rows, schema=schema("judge_agreement"))
 
@@ -167,14 +170,3 @@ def _alpha(counts: Floats) -> float | None:
     apart = (middle[:, None] - middle) ** 2
     chance = sizes @ apart @ sizes
     return float(1 - (sizes.sum() - 1) * (met * apart).sum() / chance) if chance else None
-
-
-def order_agreement(ranks: Integers, others: Integers) -> tuple[float | None, int]:
-    """Return Kendall's τ-b of the ranks of models, and how many these are.
-
-    >>> order_agreement(np.array([3, 2, 1]), np.array([3, 1, 2]))
-    (0.333333333333, 3)
-    """
-    tau = tau_b(ranks, others)
-    # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
-    return None if tau is None else round(tau, DIGITS), ranks.size

@@ -19,7 +19,7 @@ from retrieval_report.comparison.corrections import (
 )
 from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
 from retrieval_report.comparison.tie_chance import CHANCES, Chances, read_lists
-from retrieval_report.comparison.verdicts import SHOWN, equal_values
+from retrieval_report.comparison.verdicts import equal_values
 from retrieval_report.contracts.arguments import Named, Names, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -38,7 +38,6 @@ from retrieval_report.engines.score_grid import (
     measured,
     paired_columns,
     paired_mean,
-    paired_queries,
 )
 from retrieval_report.kernels.lists import Floats
 
@@ -373,7 +372,8 @@ def _means(scores: Scores, pairs: Pairs) -> Named:
     first, second = pairs.first, pairs.second
     known = paired_columns(scores.value, scores.std, pairs)
     value_a, value_b = known["value_a"], known["value_b"]
-    paired = paired_queries(scores.value, pairs)
+    scored = ~np.isnan(scores.value)
+    paired = scored[first] & scored[second]
     moves = scores.std**2 != 0  # so does an unknown deviation
     moved = ((moves[first] | moves[second]) & paired).sum(axis=1)
     counted = (scores.measure[2] in COUNTED) & paired.any(axis=1)
@@ -405,7 +405,7 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     grid = Grid.of(means)
     pairs, models = Pairs.every(len(grid.models)), pl.Series(grid.models, dtype=pl.String)
     frames = [pl.DataFrame(schema=OF_MEANS)]
-    for part in map(grid.scores, filter(lambda measure: measure[2] in SHOWN, grid.measures)):
+    for part in grid.asked(None):
         columns = _means(part, pairs)
         known = dict.fromkeys((*CHANCES, *OF_QUERIES))
         if part.measure[2] == "expected":

@@ -12,7 +12,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import SIDES, check_scores, side_by_side
+from retrieval_report.engines.check_scores import BOUNDS, check_scores, side_by_side
 from retrieval_report.engines.score_grid import (
     Grid,
     Indices,
@@ -75,7 +75,7 @@ def query_table(scores: object) -> pl.DataFrame:
     keys = ["model", "query", "metric", "cutoff"]
     others = pl.col("std").filter(policy="expected").first(), pl.col("truncated").any()
     return (
-        side_by_side(check_scores(scores), keys, SIDES, *others)
+        side_by_side(check_scores(scores), keys, ("naive", "expected", *BOUNDS), *others)
         .with_columns(
             spread=pl.col("highest") - pl.col("lowest"),
             naive_error=pl.col("naive") - pl.col("expected"),

@@ -21,7 +21,6 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     SCORE,
     at_measure,
-    check_draws,
     check_fraction,
     check_scores,
 )
@@ -273,7 +272,6 @@ def segment_winners(
     [('de', 'b', 0.004, 'other winner'), ('en', 'a', None, 'same winner')]
     """
     alpha = check_fraction("alpha", alpha)
-    check_draws(resamples, seed)
     parts = [(name, part, _winners(part)) for name, part in segments_of(scores, queries, by)]
     rows = [
         {"segment": name, **dict(zip(SCORE, measure, strict=True)), **winners[measure],

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named, Names
+from retrieval_report.contracts.arguments import Named, Names, check_whole
+from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     COUNTED,
-    check_draws,
     check_fraction,
     check_scores,
 )
@@ -26,7 +26,7 @@ from retrieval_report.engines.score_grid import (
     row_ranks,
     settled_means,
 )
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Floats
 
 RANKS = schema("tie_ranks")
 CHUNK = (
@@ -114,13 +114,14 @@ def tie_ranks(
     [('a', 1, 1, 2, 'normal'), ('b', 2, 1, 2, 'normal'), ('c', 3, 3, 3, 'normal')]
     """
     confidence = check_fraction("confidence", confidence)
-    check_draws(resamples, seed)
+    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
+    check_whole("seed", seed, 0)
     grid = Grid.of(check_scores(scores))
     frames = [pl.DataFrame(schema=RANKS)]
     for part in grid.asked(policies):
         means = _Means.of(part)
         chunks, method = _drawn_means(means, resamples, seed), "normal"
-        if not means.spread[means.sure].any():
+        if not np.nan_to_num(means.spread).any():
             chunks, method = iter([means.mean[None]]), "exact"
         columns = {"model": grid.models, **_ranked(means, chunks, method, confidence)}
         frames.append(measured(columns, part.measure, RANKS)[best_first(means.mean)])
@@ -153,12 +154,6 @@ class _Means(NamedTuple):
             np.where(usable & ~np.isnan(highest), highest, np.inf),
         )
 
-    @property
-    def sure(self) -> Bools:
-        """Models whose mean has a known distribution."""
-        known: Bools = ~np.isnan(self.spread)
-        return known
-
 
 def _drawn_means(means: _Means, resamples: int, seed: int) -> Iterator[Floats]:
     """Means of each model under random tie order, (draws, models), chunk by chunk, from their exact
@@ -172,7 +167,7 @@ def _drawn_means(means: _Means, resamples: int, seed: int) -> Iterator[Floats]:
 
 def _ranked(means: _Means, chunks: Iterator[Floats], method: str, confidence: float) -> Named:
     """The ranks of one metric, cutoff and policy; null where nothing bounds a mean."""
-    sure, tail = means.sure, (1 - confidence) / 2
+    sure, tail = ~np.isnan(means.spread), (1 - confidence) / 2
     ranked = sure | np.isfinite(means.lowest) | np.isfinite(means.highest)
     ranks = zip(*(_ranks(means, chunk) for chunk in chunks), strict=True)
     low, high = (np.concatenate(part).astype(np.int32) for part in ranks)
@@ -198,7 +193,7 @@ def _ranks(means: _Means, drawn: Floats) -> tuple[Floats, Floats]:
     """Best and worst rank of each model in each draw, no mean beyond its bounds, and some known by
     these alone.
     """
-    sure = means.sure
+    sure = ~np.isnan(means.spread)  # models whose mean has a known distribution
     kept = np.clip(drawn, means.lowest, means.highest)
     lowest, highest = (np.where(sure, kept, bound) for bound in (means.lowest, means.highest))
     best, worst = np.ones_like(kept), np.ones_like(kept)

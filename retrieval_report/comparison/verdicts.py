@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.engines.check_scores import MEASURE, check_fraction
+from retrieval_report.engines.check_scores import MEASURE, RANKING, check_fraction
 from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
 
@@ -48,7 +48,7 @@ SIGNIFICANT = (
     f"corrected p < {ALPHA:g}"  # what a mark of significance means, for tables that print it
 )
 PAIR = ["model_a", "model_b", *MEASURE]
-SHOWN = ("expected", "shuffled", "naive")  # the first of them that there is is the reference
+SHOWN = RANKING  # the first of them that there is is the reference
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05
 

@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, check_number, check_whole, quoted
+from retrieval_report.contracts.arguments import Names, check_number, quoted
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SCORES
-from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.reading.frames import to_polars
 
 MEASURE = ["metric", "cutoff"]
@@ -23,13 +22,12 @@ FLAGS = (
     "pooled",
 )  # scores from elsewhere may lack these columns, which are then false
 LIMITS = {"lowest": "worst", "highest": "best"}  # column and policy
-SIDES = {"naive": "naive", "expected": "expected", **LIMITS}  # likewise
 COUNTED = (
     "expected",
     "shuffled",
 )  # policies whose scores have a standard deviation under tie order
 RANKING = (*COUNTED, "naive")  # the first of them that there is ranks models
-BOUNDS = ("best", "worst")  # policies that no evaluator follows
+BOUNDS = ("worst", "best")  # policies that no evaluator follows
 
 
 class Checked(NamedTuple):
@@ -125,12 +123,6 @@ def check_fraction(name: str, value: object) -> float:
     return check_number(name, value, lambda part: 0 < part < 1, "number between 0 and 1")
 
 
-def check_draws(resamples: object, seed: object) -> None:
-    """Raise a ParameterError unless so many resamples can be drawn from this seed."""
-    check_whole("resamples", resamples, 1, MOST_SHUFFLES)
-    check_whole("seed", seed, 0)
-
-
 def beside(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
     """Return the rows of a frame, in their order, with what another one has of the same keys, such
     as a measure of whole lists, whose cutoff is null.
@@ -145,13 +137,15 @@ def beside(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
 
 
 def side_by_side(
-    frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *others: pl.Expr
+    frame: pl.DataFrame, keys: Sequence[str], policies: Sequence[str], *others: pl.Expr
 ) -> pl.DataFrame:
-    """Return one row for these keys, with a column for the value of some policies, given by their
-    names.
+    """Return one row for these keys, with a column for the value of some policies; those of the
+    bounds are ``lowest`` and ``highest``.
     """
+    names = {policy: name for name, policy in LIMITS.items()}
     values = [
-        pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()
+        pl.col("value").filter(policy=policy).first().alias(names.get(policy, policy))
+        for policy in policies
     ]
     return frame.group_by(keys, maintain_order=True).agg(*values, *others)
 
@@ -172,8 +166,7 @@ def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
     ]
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
     most = pl.col("queries", "truncated_share").max()
-    shown = {name: name for name in RANKING}
-    wide = side_by_side(summary, MEAN, shown, *ends, expected, most, *others)
+    wide = side_by_side(summary, MEAN, RANKING, *ends, expected, most, *others)
     ordered = wide.with_columns(value=pl.coalesce(RANKING))
     return ordered.sort(
         "value", "model", descending=[True, False], nulls_last=True, maintain_order=True

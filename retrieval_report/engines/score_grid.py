@@ -175,12 +175,6 @@ def measured(
     return in_contract(frame.with_columns(pl.selectors.float().fill_nan(None)), contract)
 
 
-def paired_queries(value: Floats, pairs: Pairs) -> Bools:
-    """Return which queries both models of each pair have a score for."""
-    known = ~np.isnan(value)
-    return known[pairs.first] & known[pairs.second]
-
-
 def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
     """Return the means of both models of each pair over the queries that both have, and what else
     describes these.

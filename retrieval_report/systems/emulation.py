@@ -16,7 +16,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.engines.check_scores import LIMITS, MEAN, side_by_side
+from retrieval_report.engines.check_scores import BOUNDS, MEAN, side_by_side
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
@@ -124,7 +124,7 @@ class Emulation:
         """
         means = tie_means(self.scores(rules, metrics, policies=("expected", "worst", "best")))
         others = pl.col("tie_std", "shortest").filter(policy="expected").first()
-        return side_by_side(means, MEAN, {"expected": "expected", **LIMITS}, others)
+        return side_by_side(means, MEAN, ("expected", *BOUNDS), others)
 
     def scores(
         self, rules: Rules, metrics: Iterable[str], float32: bool = False, **asked: Any
