@@ -26,7 +26,7 @@ from retrieval_report.contracts.frames import (
 )
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
-from retrieval_report.kernels.lists import Codes, Floats, Keys, Rows
+from retrieval_report.kernels.lists import Codes, Floats, Rows
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.expected_lists import all_lists, every_list
@@ -93,11 +93,6 @@ class Judged:
         if message not in self.warned:
             self.warned.add(message)
             warn(message)
-
-    @property
-    def keys(self) -> Keys | None:
-        """Return a key for every item retrieved, made anew to save memory; None of counts."""
-        return arrays.id_keys(self.retrieved["item"]) if self.named else None
 
     @property
     def named(self) -> bool:
