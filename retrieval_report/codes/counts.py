@@ -135,7 +135,9 @@ def count_codes(
     # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is
     # removed.
     task = Task(space, labels, encoded, None if limit is None else limit + exclude_self, workers)
-    selves = Selves(task, ids, query_ids is None) if exclude_self else None
+    selves = None
+    if exclude_self:
+        selves = Selves(task, ids, query_ids is None, np.zeros(len(ids), np.bool_))
     slices = read_slices(item_codes, item_labels, item_ids, space, labels)
     from tqdm import tqdm
 

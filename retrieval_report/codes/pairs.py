@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.codes.counting import CELLS, Items, Task
-from retrieval_report.codes.inputs import Matrix
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels.lists import Bools
 
@@ -22,10 +21,7 @@ class Selves:
     task: Task
     query_ids: pl.Series
     by_position: bool  # no ids were given: query i is item i
-    found: Bools = field(init=False)  # queries met among the items
-
-    def __post_init__(self) -> None:
-        self.found = np.zeros(len(self.query_ids), np.bool_)
+    found: Bools  # queries met among the items
 
     def cells(self, items: Items) -> pl.DataFrame:
         """Return the cells to add to those of one slice: each query that is in it counts −1."""
@@ -46,28 +42,25 @@ class Selves:
             twice = self.query_ids[int(indexes[self.found[indexes]][0])]
             raise DataError(f"exclude_self: query {twice!r} is among the items more than once")
         self.found[indexes] = True
-        if self.by_position:
-            self._check_same(items, indexes, slots)
         distances = [np.empty(0, np.int64)]
         for part in pairs.iter_slices(max(1, CHUNK // len(items.codes))):
             differ = self.task.queries[part["index"]] ^ items.codes[:, part["slot"]].T
             distances.append(np.bitwise_count(differ).sum(axis=1, dtype=np.int64))
+        distance = np.concatenate(distances)
+        labels = self.task.labels.queries[indexes] != items.labels[:, slots].T
+        differ = labels.any(axis=1) | (distance > 0)
+        if self.by_position and differ.any():
+            raise KeyMismatchError(
+                f"exclude_self: without ids query i is taken to be item i, but {int(differ.sum())} "
+                f"of them have other codes or labels, first {int(indexes[differ].min())}; give "
+                "query_ids and item_ids"
+            )
         cells = {
             "query": indexes,
-            "distance": np.concatenate(distances),
+            "distance": distance,
             "relevance": self.task.labels.relevance(indexes, slots, items.labels),
         }
         return pl.DataFrame(cells).with_columns(count=-1).cast(CELLS)  # type: ignore[arg-type]
-
-    def _check_same(self, items: Items, indexes: Matrix, slots: Matrix) -> None:
-        differ = (self.task.queries[indexes] != items.codes[:, slots].T).any(axis=1)
-        differ |= (self.task.labels.queries[indexes] != items.labels[:, slots].T).any(axis=1)
-        if differ.any():
-            raise KeyMismatchError(
-                f"exclude_self: without ids query i is taken to be item i, but {int(differ.sum())} "
-                "of them have other "
-                f"codes or labels, first {int(indexes[differ].min())}; give query_ids and item_ids"
-            )
 
     def check(self) -> None:
         """Refuse, after the last slice, queries of which none was found."""

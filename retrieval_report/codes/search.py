@@ -167,8 +167,6 @@ def from_search(
             raise ParameterError(f"results: {model!r} is not the name of a model")
         searches[model] = read_results(one, f"model {model!r}", indexes=indexes)
     scored = _scored(scores, list(searches))
-    for model, one in searches.items():
-        check_direction(one, f"model {model!r}", scores=model in scored)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
     names = None  # where the results name the queries
@@ -194,6 +192,7 @@ def from_search(
                 "mask: only for a matrix; a search that found nothing returns index -1"
             )
         what, order = f"model {model!r}", "score" if model in scored else "distance"
+        check_direction(one, what, scores=model in scored)
         query, item = pl.Series(one.query), items.names(one, what)
         matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
         relevant = None

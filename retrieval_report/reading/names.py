@@ -184,8 +184,7 @@ def known_columns(
     twice = sorted(repeated(found))
     if twice:
         raise ColumnError(
-            f"{location}: the header names {some(twice)} more than once; columns are "
-            f"{some(found)}{_headless(found)}"
+            f"{location}: the header names {some(twice)} more than once; columns are {some(found)}"
         )
     matched = _mapped(found, kind, {} if columns is None else columns, location)
     free = [name for name in found if name not in matched.values()]
@@ -235,7 +234,7 @@ def require(
     raise ColumnError(
         f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(found)}, recognised "
         f"are {known}; or say which it is: columns={{{names[0]!r}: '<your name for it>'}}"
-        f"{_headless(found)}{hint}"
+        f"{hint}"
     )
 
 
@@ -256,22 +255,6 @@ def in_order(kind: Kind, names: Sequence[str]) -> list[str]:
 
 def _normal(name: str) -> str:
     return name.strip("\ufeff \t\r\n\xa0").casefold().replace("-", "_").replace(" ", "_")
-
-
-def _headless(found: Sequence[str]) -> str:
-    """Return the end of a message about a header that holds numbers, and so is probably the first
-    line of data.
-
-    >>> _headless(["q1", "a", "0.5"]), _headless(["query", "sim"])
-    ("; the first line seems to be data: put a line of names above it, such as 'query', 'item',
-    'score'", '')
-    """
-    if not any(name.strip().lstrip("+-").replace(".", "", 1).isdecimal() for name in found):
-        return ""
-    return (
-        "; the first line seems to be data: put a line of names above it, such as 'query', "
-        "'item', 'score'"
-    )
 
 
 def _mapped(

@@ -55,18 +55,15 @@ def flat_batch(
     key, lengths = flat_rows(_numbers(values, f"{order}s"), f"{order}s")
     grade, weight = _like(relevance, "relevance", lengths), None
     kept = None if masks is None else _like(masks, "masks", lengths) != 0
-    if weights is not None and not of_queries(as_array(weights, "sample_weight"), lengths.size):
+    given = np.empty(0) if weights is None else as_array(weights, "sample_weight")
+    of_items = given.dtype == object or (given.ndim > 1 and given.size != lengths.size)
+    if of_items:  # not of queries
         weight = checked_weights(_like(weights, "sample_weight", lengths))
         kept = (weight > 0) if kept is None else kept & (weight > 0)
     if kept is None:
         return Batch(order, key, grade, lengths)
     left = arrays.sums(kept.astype(np.int64), np.append(0, np.cumsum(lengths)))
     return Batch(order, key[kept], grade[kept], left, None if weight is None else weight[kept])
-
-
-def of_queries(weights: Array, lists: int) -> bool:
-    """Return whether weights are those of queries rather than of items."""
-    return weights.dtype != object and (weights.ndim < 2 or weights.size == lists)
 
 
 def checked_weights(weights: Array) -> Floats:

@@ -26,7 +26,7 @@ from retrieval_report.contracts.frames import (
 )
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
-from retrieval_report.kernels.lists import Codes, Floats, Keys, Rows
+from retrieval_report.kernels.lists import Codes, Floats, Rows
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.expected_lists import all_lists, every_list
@@ -95,11 +95,6 @@ class Judged:
             warn(message)
 
     @property
-    def keys(self) -> Keys | None:
-        """Return a key for every item retrieved, made anew to save memory; None of counts."""
-        return arrays.id_keys(self.retrieved["item"]) if self.named else None
-
-    @property
     def named(self) -> bool:
         """Return whether the items have ids, as those of counts have not."""
         return "item" in self.retrieved.columns
@@ -131,8 +126,7 @@ class Judged:
     def with_values(self, retrieved: pl.DataFrame, known: pl.DataFrame | None = None) -> Judged:
         """Return the same items with other distances or relevances."""
         known = self.known if known is None else known
-        others = np.concatenate([_relevances(known), self.whole.grades])
-        grades, grade_index = arrays.grade_indices(retrieved["relevance"], others)
+        grades, grade_index = _graded(retrieved, known, self.whole)
         return replace(
             self, retrieved=retrieved, known=known, grades=grades, grade_index=grade_index
         )
@@ -212,8 +206,7 @@ def judge(
         warn_merging(names, column, "rankings")
     judged = parts.judgements is not None
     known = parts.unretrieved if parts.judgements is None else parts.judgements
-    others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
-    grades, grade = arrays.grade_indices(frame["relevance"], others)
+    grades, grade = _graded(frame, known, whole)
     _check_items(parts, frame, names, listed, grade)
     present = names if parts.rows.height == parts.received.height else parts.received.unique()
     lists = all_lists(present, parts.judgements, parts.queries, whole.models, options)
@@ -311,9 +304,12 @@ def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:
     )
 
 
-def _relevances(frame: pl.DataFrame) -> Floats:
-    """Return the distinct relevances of items that are in no list."""
-    return np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0)
+def _graded(
+    retrieved: pl.DataFrame, known: pl.DataFrame, whole: KnownOfWhole
+) -> tuple[Floats, Codes]:
+    """Return the distinct relevances of all items, and which of them each item retrieved has."""
+    beside = known["relevance"].cast(pl.Float64).to_numpy()
+    return arrays.grade_indices(retrieved["relevance"], np.concatenate([beside, whole.grades]))
 
 
 def _check_items(

@@ -241,10 +241,10 @@ def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFr
         found=prepared.retrieved.total(prepared.relevant_grade),
         known=known,
     )
-    keys = judged.keys
-    if keys is None:
+    if not judged.named:
         kinds = {"items_key": pl.UInt64, "key_with_query": pl.UInt64, "pooled": pl.Int64}
         return lists.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
+    keys = arrays.id_keys(judged.retrieved["item"])  # made anew to save memory
     of_items = judged.rows.sums(_mixed(keys))
     of_query = _mixed(arrays.id_keys(judged.lists["query"]))  # no item's if ids are of other types
     lists = lists.with_columns(items_key=of_items, key_with_query=of_items + of_query)
