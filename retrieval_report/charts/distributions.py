@@ -106,8 +106,8 @@ def shuffled_distribution(
     exact = pl.DataFrame(schema=MEAN_DISTRIBUTION)
     if distribution is not None and to_polars(distribution, "distribution").height:
         exact = hold(distribution, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
-    of_measure = exact.filter(measure_is(*parse_measure(metric, cutoff)))
-    known = of_measure.select("model", "value", "probability")
+    exact = exact.filter(measure_is(*parse_measure(metric, cutoff)))
+    known = exact.select("model", "value", "probability")
     counted = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
     counted = counted.with_columns(pl.col("probability") / pl.sum("probability").over("model"))
     shares = pl.concat([known, counted.join(known, on="model", how="anti")])

@@ -22,7 +22,6 @@ from retrieval_report.charts.layers import (
     TEXT,
     TIES,
     VERMILLION,
-    Mark,
     how_to_read,
     is_cut,
     keyed,
@@ -94,14 +93,13 @@ def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     cut = is_cut(rows)
-    parts: list[tuple[str, pl.DataFrame, Mark, list[str]]] = [
+    parts = [
         (RANGE, rows.filter(~cut), {**TIES, "opacity": 1}, ["lowest", "highest"]),
         (SCORE, rows, DOT, ["value"]),
         (PRINTED, rows, TICK, ["naive"]),
     ]
     used = [what for what, part, _, ends in parts if part[ends[0]].count()]
-    plain: Named = {"symbolType": "square", "symbolStrokeWidth": 0}
-    colour = keyed(pl.Series("shown", used), LOOKS, **plain)
+    colour = keyed(pl.Series("shown", used), LOOKS, symbolType="square", symbolStrokeWidth=0)
     how: Named = {"tips": TIPS, "y": y}
     wider = rows.filter(cut)
     layers = [

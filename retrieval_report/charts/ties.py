@@ -120,9 +120,14 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
 def _cuts(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     """Draw one tile per model and cutoff."""
     cutoffs = [str(cutoff) for cutoff in rows["cutoff"].unique().sort()]
-    title = "k splits a tie, % of queries"
     axis = alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6)
-    x = alt.X("k:O", sort=None, title=title, scale=alt.Scale(domain=cutoffs), axis=axis)
+    x = alt.X(
+        "k:O",
+        sort=None,
+        title="k splits a tie, % of queries",
+        scale=alt.Scale(domain=cutoffs),
+        axis=axis,
+    )
     scale = alt.Scale(domain=[0, 1], range="ramp")
     colour = alt.Color("cut_share:Q", legend=None, scale=scale)
     layers = tiles(rows, x, row_axis(labels), colour, 0.5, TIPS)
