@@ -101,9 +101,10 @@ def deciding_queries(
     )
     x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))
     y = row_axis(rows["label"])
-    colour = keyed(rows["order"], SIGN_COLOURS)
     layers = [
-        layer(rows, BAR, BAR_TIPS, x=x("difference"), y=y, color=colour),
+        layer(
+            rows, BAR, BAR_TIPS, x=x("difference"), y=y, color=keyed(rows["order"], SIGN_COLOURS)
+        ),
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=BAR_TIPS),
     ]
     one, other = (quoted(everything[f"model_{side}"][0]) for side in "ab")
