@@ -144,8 +144,7 @@ def ask(data: Data, **questions: Any) -> None:
 
 def asked(data: Data) -> Named:
     """Return what was entered in this session: costs, baseline and margin, how many items vote."""
-    known: Named = st.session_state.get(f"asked of {data.digest}", {})
-    return known
+    return {**st.session_state.get(f"asked of {data.digest}", {})}
 
 
 def report(data: Data, choice: Choice, known: Named) -> bytes:

@@ -127,8 +127,8 @@ def _option(name: str, data: Data) -> Any:
     if name == "distance_threshold" and "distance" not in data.frames["rankings"].columns:
         return None
     if known.kind in STEPS:
-        how = {**STEPS[known.kind], **LIMITS.get(name, {})}
-        return choose_number(known.title, default=first, **how, **asked)
+        asked |= {**STEPS[known.kind], **LIMITS.get(name, {})}
+        return choose_number(known.title, default=first, **asked)
     choices: tuple[Any, ...] = data.averages if name == "average" else known.choices
     if known.kind is bool:
         choices = (False, True)

@@ -71,10 +71,10 @@ def _started_with() -> Files | None:
     options = {**USUAL, **known.pop("options", {})}
     name = first_names([Path(path.removesuffix("/*")).name for path in known["rankings"]], NAMED)
     about = {part: known.pop(part) for part in Files._fields if part in known}
-    start = Choice(metric, cutoff, options=options)
-    return Files(**{"name": name, **about, "study": known, "start": start})
+    about["start"] = Choice(metric, cutoff, options=options)
+    return Files(**{"name": name, **about, "study": known})
 
 
 def _sample(sample: Sample) -> Files:
-    start = Choice(options={**USUAL, "truncated": sample.truncated})
-    return Files(sample.title, sample.files, start=start)
+    options = {**USUAL, "truncated": sample.truncated}
+    return Files(sample.title, sample.files, start=Choice(options=options))

@@ -121,7 +121,6 @@ class Page:
     def answers(self, name: str) -> bool:
         """Return whether a page has anything to show of these data."""
         source, several = self.data.source, len(self.choice.models) > 1
-        distances = "distance" in source.frames["rankings"].columns
         found = {
             "compare": several,
             "pair": several,
@@ -130,7 +129,8 @@ class Page:
             "segments": bool(self.segment_columns),
             "neighbours": "labels" in source.frames,
             # scores of different queries can seldom be compared
-            "thresholds": distances or source.also["calibrate"] is not None,
+            "thresholds": "distance" in source.frames["rankings"].columns
+            or source.also["calibrate"] is not None,
             "audit": not source.counted,
         }
         return found.get(name, True)

@@ -159,8 +159,8 @@ class Data:
     def averages(self) -> tuple[str, ...]:
         """Return the averages that the queries allow."""
         columns = self.frames.get("queries", pl.DataFrame()).columns
-        wanted = {"macro": "label", "weighted": "weight"}
-        return ("micro", *(average for average, column in wanted.items() if column in columns))
+        wanted = ("macro", "label"), ("weighted", "weight")
+        return ("micro", *(average for average, column in wanted if column in columns))
 
 
 class Files(NamedTuple):

@@ -154,8 +154,15 @@ def brushed_table(
         part = "" if rows.height == known.height else f" inside the rectangle, of {known.height}"
         cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
         st.caption(f"{rows.height} {said.format(f'{part}{cut}')}")
-        alt, key, head = "Scores of every query.", f"{of} table", rows.head(LISTED)
-        frame_table(head, of=of, show=show, widths=NARROW, alt=alt, key=key, on_select=take)
+        frame_table(
+            rows.head(LISTED),
+            of=of,
+            show=show,
+            widths=NARROW,
+            alt="Scores of every query.",
+            key=f"{of} table",
+            on_select=take,
+        )
     return rows
 
 

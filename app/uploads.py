@@ -79,8 +79,8 @@ def read_tables(
             judgements=judgements and _read([opened(judgements)], JUDGEMENTS),
             queries=queries and _read([opened(queries)], QUERIES),
         )
-        name = first_names([upload.label for upload in rankings], NAMED)
-        data = Data(name, study, items and read_texts(items))
+        names = [upload.label for upload in rankings]
+        data = Data(first_names(names, NAMED), study, items and read_texts(items))
         notes += [note for source in sources for note in _left_out(source, columns)]
     return replace(data, notes=tuple(notes))
 

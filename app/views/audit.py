@@ -60,16 +60,14 @@ def _winners(printed: pl.DataFrame) -> None:
         return
     known = printed.select(WINNERS.split()).unique(maintain_order=True).drop_nulls("winner")
     wrong, undecided = (~known["same_winner"]).any(), known["same_winner"].null_count() > 0
-    box = st.success
-    if wrong or undecided:
-        box = st.error if wrong else st.warning
+    box = st.error if wrong else st.warning if undecided else st.success
     box("\n\n".join(map(plain, sentences)))
     wrong_first = pl.col("same_winner").cast(pl.Float64).fill_null(0.5)
     several = 1 + pl.col("winner").str.count_matches(" or ")  # cut to the first, it would seem best
     shown = pl.when(several > 2).then(pl.format("any of {}", several)).otherwise("winner")
     rows = known.sort(wrong_first, maintain_order=True)
     rows = rows.with_columns(same_winner(), winner=shown)
-    with st.expander("What each of them names as best", expanded=bool(wrong or undecided)):
+    with st.expander("What each of them names as best", expanded=box is not st.success):
         frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
 
 
@@ -84,5 +82,6 @@ def _model(page: Page, printed: pl.DataFrame) -> None:
         "Evaluators that compute the measure as it is defined here come first, those that tie order may "
         "put furthest off at the top; the scores of the others differ by definition, too."
     )
-    alt = "What each evaluator prints, the furthest off first."
-    frame_table(rows, of="audit", show=PRINTED, alt=alt)
+    frame_table(
+        rows, of="audit", show=PRINTED, alt="What each evaluator prints, the furthest off first."
+    )

@@ -42,8 +42,8 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     """Show every pair, as a chart and a table."""
     st.header("Pairs of models")
     show_chart(charts.comparison_matrix, page.study.comparison, **page.choice.at)
-    known = page.study.flips.select("model_a", "model_b", "verdict")
-    judged = beside(expected.drop("policy"), known, ["model_a", "model_b"])
+    pair = ["model_a", "model_b"]
+    judged = beside(expected.drop("policy"), page.study.flips.select(*pair, "verdict"), pair)
     rows = ahead_first(judged, pl.col("difference") < 0)
     rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
     st.caption(
@@ -51,9 +51,13 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
         "that tie order may reverse, the likeliest at the top, and the safe ones last. Choose a row "
         "for a link to that pair."
     )
-    alt = "Every pair of models, the least safe first."
     frame_table(
-        with_chances(rows), of="judged_pairs", show=PAIRS, alt=alt, key="pairs", on_select=_take
+        with_chances(rows),
+        of="judged_pairs",
+        show=PAIRS,
+        alt="Every pair of models, the least safe first.",
+        key="pairs",
+        on_select=_take,
     )
     if chosen := st.session_state.get(CHOSEN):
         page.link("pair", f"{plain(chosen[0], 60)} and {plain(chosen[1], 60)}, query by query")
@@ -87,5 +91,9 @@ def _no_worse(page: Page) -> None:
         st.markdown(plain(sentence))
     not_known = pl.col("verdict").is_in([CUT, UNKNOWN_R])
     rows = rows.with_columns(no_worse_p=pl.when(~not_known).then("no_worse_p"))
-    alt = f"Models against {short(baseline)} at {page.choice.measure}, the best first."
-    frame_table(rows, of="no_worse", show=MARGIN, alt=alt)
+    frame_table(
+        rows,
+        of="no_worse",
+        show=MARGIN,
+        alt=f"Models against {short(baseline)} at {page.choice.measure}, the best first.",
+    )

@@ -36,8 +36,9 @@ def show(page: Page) -> None:
     if table.is_empty():
         st.info("No cost is known yet.")
         return
-    kinds = table["cost"].unique(maintain_order=True).to_list()
-    kind = choose_one("Kind of cost", kinds, name="cost")
+    kind = choose_one(
+        "Kind of cost", table["cost"].unique(maintain_order=True).to_list(), name="cost"
+    )
     rows = table.filter(cost=kind)
     show_chart(charts.costs, rows, **page.choice.at, cost=kind)
     frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")

@@ -9,7 +9,6 @@ from cached import asked, check, columns_of, report, scored
 from data_source import adopt
 from page import Page
 from records import Data, Upload
-from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
@@ -48,7 +47,7 @@ def show(page: Page) -> None:
 
 def _what_is_there(data: Data) -> None:
     frames = data.frames
-    facts: list[Named] = [
+    facts = [
         {
             "frame": "counts" if name == "rankings" and data.source.counted else name,
             "rows": frame.height,

@@ -28,5 +28,4 @@ def show(page: Page) -> None:
 @remember(32)
 def _steps(data: Data, choice: Choice, _page: Page) -> pl.DataFrame:
     """Compare every version with the one before, once."""
-    scores = _page.study.under("expected", "best", "worst").scores
-    return history(scores, str(data.history))
+    return history(_page.study.under("expected", "best", "worst").scores, str(data.history))

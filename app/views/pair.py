@@ -64,9 +64,16 @@ def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
         "queries{}, the largest differences first, whichever model they favour. Drag a rectangle on "
         "the chart to choose among them; choose a row to see both lists."
     )
-    axes, at = ("value_a", "value_b"), page.choice.at
-    shown: Named = {"of": "deciding", "show": DECIDING, "take": _take}
-    rows = brushed_table(charts.pair_scatter, queries, axes, at, said, **shown)
+    rows = brushed_table(
+        charts.pair_scatter,
+        queries,
+        ("value_a", "value_b"),
+        page.choice.at,
+        said,
+        of="deciding",
+        show=DECIDING,
+        take=_take,
+    )
     _lists(page, rows, pair)
 
 
@@ -138,8 +145,7 @@ def _alike(page: Page, first: str, second: str) -> None:
     alike = page.study.pair(first, second).similarity_means
     if alike.width:
         st.header("How alike are the lists?")
-        alt = "Similarity of the lists of both models."
-        frame_table(alike, of="similarity_means", alt=alt)
+        frame_table(alike, of="similarity_means", alt="Similarity of the lists of both models.")
         st.caption(
             "Whether they differ in more than the order of their ties; relevance does not matter "
             "here."

@@ -51,8 +51,16 @@ def show(page: Page) -> None:
     last = last if known["truncated"].any() else ""
     said = f"lists{{}}, those that ties can change most first{last}. Choose a row to see its list."
     chart = None if page.data.source.counted else charts.query_scatter
-    axes, at = ("naive", "expected"), page.choice.at
-    brushed_table(chart, known, axes, at, said, of="queries", show=SHOWN, take=_take)
+    brushed_table(
+        chart,
+        known,
+        ("naive", "expected"),
+        page.choice.at,
+        said,
+        of="queries",
+        show=SHOWN,
+        take=_take,
+    )
     st.header("One ranked list")
     st.caption(
         "Tied items have the same distance or score for the query, and nothing in the data says which "

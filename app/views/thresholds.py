@@ -29,9 +29,13 @@ def show(page: Page) -> None:
             "At least", name="at_least", low=0.01, high=1.0, step=0.01, default=known["at_least"]
         )
     study = page.study.using(calibrate=metric, at_least=at_least)
-    chosen, matches = study.calibration, study.matches
-    frame_table(page.best_first(chosen), of="calibration", alt="The threshold of every model.")
-    areas = page.best_first(matches.areas)
-    frame_table(areas, of="threshold_areas", alt="Areas under the curves of every model.")
+    frame_table(
+        page.best_first(study.calibration), of="calibration", alt="The threshold of every model."
+    )
+    frame_table(
+        page.best_first(study.matches.areas),
+        of="threshold_areas",
+        alt="Areas under the curves of every model.",
+    )
     model = choose_one("Model", page.ranked, name="matcher")
-    show_chart(charts.thresholds, matches.table.filter(model=model))
+    show_chart(charts.thresholds, study.matches.table.filter(model=model))

@@ -49,12 +49,16 @@ def show(page: Page) -> None:
     if "judgements" in page.data.frames and not page.data.source.counted:
         st.subheader("How much is judged")
         covered = page.study.coverage.filter(at_cutoff(page.choice.cutoff))
-        alt = "Judged share of every model at the cutoff."
         st.caption(
             "judged: share of judged items at the cutoff; rbp_residual: the weight of ranks without a "
             "judged item, and of those beyond the list or the cutoff."
         )
-        frame_table(covered, of="coverage", show=COVERAGE, alt=alt)
+        frame_table(
+            covered,
+            of="coverage",
+            show=COVERAGE,
+            alt="Judged share of every model at the cutoff.",
+        )
     with oddities:
         _hints(page)
 
@@ -100,5 +104,6 @@ def _cuts(page: Page) -> None:
         f"{cuts['mixed'].sum()} of them the tied items differ in relevance, so chance decides "
         f"what is counted.{largest}"
     )
-    alt = "Lists whose cutoff splits a tie."
-    frame_table(cuts.head(LISTED), of="ties_at_cutoff", show=CUTS, alt=alt)
+    frame_table(
+        cuts.head(LISTED), of="ties_at_cutoff", show=CUTS, alt="Lists whose cutoff splits a tie."
+    )

@@ -106,8 +106,8 @@ def shuffled_distribution(
     exact = pl.DataFrame(schema=MEAN_DISTRIBUTION)
     if distribution is not None and to_polars(distribution, "distribution").height:
         exact = hold(distribution, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
-    of_measure = exact.filter(measure_is(*parse_measure(metric, cutoff)))
-    known = of_measure.select("model", "value", "probability")
+    exact = exact.filter(measure_is(*parse_measure(metric, cutoff)))
+    known = exact.select("model", "value", "probability")
     counted = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
     counted = counted.with_columns(pl.col("probability") / pl.sum("probability").over("model"))
     shares = pl.concat([known, counted.join(known, on="model", how="anti")])
@@ -166,8 +166,8 @@ def _bar_layer(bars: pl.DataFrame, x: Axis) -> alt.Chart | None:
     ends = pl.col("low").clip(0), pl.col("high").clip(upper_bound=pl.max_horizontal(1, "low"))
     axis = alt.Axis(format="~%", tickCount=4)
     y = alt.Y("probability:Q", title="share of orders", axis=axis, scale=alt.Scale(domainMin=0))
-    tips = "value probability values"
-    return span(bars.with_columns(ends), BAR, x, "low", "high", tips=tips, y=y, y2=alt.datum(0))
+    bars = bars.with_columns(ends)
+    return span(bars, BAR, x, "low", "high", tips="value probability values", y=y, y2=alt.datum(0))
 
 
 @chart
@@ -225,10 +225,15 @@ def score_distribution(
     marked = pl.DataFrame(known, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
     looks = dict(zip(marked["mark"], PALETTE, strict=False))
     x = number_axis(alt.X, where)
-    colour = keyed(marked["mark"], looks, orient="top")
     layers = [
         _bar_layer(_bars(frame), x),
-        layer(marked, {**RULE, "strokeWidth": 2}, "mark at", x=x("at"), color=colour),
+        layer(
+            marked,
+            {**RULE, "strokeWidth": 2},
+            "mark at",
+            x=x("at"),
+            color=keyed(marked["mark"], looks, orient="top"),
+        ),
     ]
     likely = frame.sort("probability", "value", descending=[True, False])
     spoken = likely.with_columns(label=pl.col("value").map_elements(number, pl.String))

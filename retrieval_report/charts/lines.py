@@ -148,8 +148,8 @@ def recall_curve(recall_curve: object) -> ChartType:
     >>> recall_curve(curve).to_dict()["title"]["text"]
     ['Precision along recall']
     """
-    frame = held(recall_curve, "recall_curve", schema("recall_curve", *CURVE))
-    rows = filled(frame.drop_nulls(), "no model has an expected precision")
+    rows = held(recall_curve, "recall_curve", schema("recall_curve", *CURVE)).drop_nulls()
+    filled(rows, "no model has an expected precision")
     rows, colour = _shaded(rows.sort("model", "recall"))
     x, y = number_axis(alt.X, "recall"), number_axis(alt.Y, "interpolated precision")
     layers = _lines(rows, y, "model recall value", x=x("recall"), color=colour, detail="label:N")
@@ -185,10 +185,9 @@ def thresholds(thresholds: object) -> ChartType:
     frame = held(thresholds, "thresholds", contract)
     apart = -(-frame.height // MOST_POINTS)  # every n-th is drawn
     frame = frame.filter(pl.int_range(pl.len()).mod(apart).eq(0).over("model"))
-    long = frame.unpivot([*MEASURES], index=["model", "threshold"], variable_name="measure")
-    rows, colour = _shaded(long)
+    frame = frame.unpivot([*MEASURES], index=["model", "threshold"], variable_name="measure")
+    rows, colour = _shaded(frame)
     x, y = number_axis(alt.X, "threshold"), number_axis(alt.Y, "precision, recall")
-    how: Any = {"x": x("threshold"), "color": colour, "detail": "label:N"}
     layers = [
         span(
             rows.filter(measure=measure),
@@ -196,13 +195,19 @@ def thresholds(thresholds: object) -> ChartType:
             y,
             "value",
             tips="model measure threshold value",
-            **how,
+            x=x("threshold"),
+            color=colour,
+            detail="label:N",
         )
         for measure, dash in MEASURES.items()
     ]
-    text = "line: precision; dashed: recall, of all pairs up to this distance or from this score on"
     return finish(
-        layered(layers), "Precision and recall by threshold", text, rows, "threshold", "value"
+        layered(layers),
+        "Precision and recall by threshold",
+        "line: precision; dashed: recall, of all pairs up to this distance or from this score on",
+        rows,
+        "threshold",
+        "value",
     )
 
 

@@ -22,7 +22,6 @@ from retrieval_report.charts.layers import (
     TEXT,
     TIES,
     VERMILLION,
-    Mark,
     how_to_read,
     is_cut,
     keyed,
@@ -94,14 +93,13 @@ def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     cut = is_cut(rows)
-    parts: list[tuple[str, pl.DataFrame, Mark, list[str]]] = [
+    parts = [
         (RANGE, rows.filter(~cut), {**TIES, "opacity": 1}, ["lowest", "highest"]),
         (SCORE, rows, DOT, ["value"]),
         (PRINTED, rows, TICK, ["naive"]),
     ]
     used = [what for what, part, _, ends in parts if part[ends[0]].count()]
-    plain: Named = {"symbolType": "square", "symbolStrokeWidth": 0}
-    colour = keyed(pl.Series("shown", used), LOOKS, **plain)
+    colour = keyed(pl.Series("shown", used), LOOKS, symbolType="square", symbolStrokeWidth=0)
     how: Named = {"tips": TIPS, "y": y}
     wider = rows.filter(cut)
     layers = [
@@ -177,21 +175,19 @@ def costs(
     scale = alt.Scale(type="log") if on_log else alt.Scale(zero=False)
     x = number_axis(alt.X, what, scale=scale)("amount")
     y = number_axis(alt.Y, where)
-    tips = f"model amount front beaten_by {MODEL}"
     layers = [
         layer(rows.filter("front"), FRONT, x=x, y=y("value")),
-        *models(rows, y, tips, x=x),
+        *models(rows, y, f"model amount front beaten_by {MODEL}", x=x),
     ]
     named = rows if rows.height <= NAMED else rows.filter("front")
     right = pl.col("amount") > (math.sqrt(low * high) if on_log else (low + high) / 2)
     for part, align, dx in ((~right, "left", 7), (right, "right", -7)):  # into the plot
         name = {**TEXT, "align": align, "dx": dx, "dy": -7, "limit": {"expr": "width / 2.5"}}
         layers.append(layer(named.filter(part), name, x=x, y=y("value"), text="label:N"))
-    text = f"{RANGES}; steps: the front, where no other model costs as little and scores as much"
     return finish(
         layered(layers),
         f"Scores at {where} against {what}",
-        text,
+        f"{RANGES}; steps: the front, where no other model costs as little and scores as much",
         rows.filter("front"),
         "value",
         "amount",
@@ -234,8 +230,8 @@ def history(
     rows = every.filter(pl.col("series").is_in([series] if series is not None else first))
     filled(rows.drop_nulls("value"), f"no version has a score for {where}")
     rows = with_labels(rows, "version").with_columns(mark=pl.lit(MARKED))
-    order = rows["label"].to_list()
-    x = alt.X("label:O", sort=None, title="version", scale=alt.Scale(domain=order))
+    scale = alt.Scale(domain=rows["label"].to_list())
+    x = alt.X("label:O", sort=None, title="version", scale=scale)
     y = number_axis(alt.Y, where)
     marked = rows.filter("marked")
     colour = keyed(marked["mark"], {MARKED: VERMILLION}, symbolType="circle")

@@ -92,8 +92,7 @@ def deciding_queries(
     >>> chart.to_dict()["title"]["text"]
     ['Queries that decide between a and b at ap@all']
     """
-    frame = held(deciding, "deciding")
-    everything, where = expected_at(frame, metric, cutoff)
+    everything, where = expected_at(held(deciding, "deciding"), metric, cutoff)
     able = pl.any_horizontal(pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME)
     differing = filled(everything.filter(able), f"no query tells the two apart by {where}")
     rows = differing.head(MOST_BARS).with_columns(pl.col("query").cast(pl.String))
@@ -102,9 +101,10 @@ def deciding_queries(
     )
     x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))
     y = row_axis(rows["label"])
-    colour = keyed(rows["order"], SIGN_COLOURS)
     layers = [
-        layer(rows, BAR, BAR_TIPS, x=x("difference"), y=y, color=colour),
+        layer(
+            rows, BAR, BAR_TIPS, x=x("difference"), y=y, color=keyed(rows["order"], SIGN_COLOURS)
+        ),
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=BAR_TIPS),
     ]
     one, other = (clean(everything[f"model_{side}"][0], LABEL) for side in "ab")
@@ -158,8 +158,7 @@ def query_scatter(
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['Naive and expected rr@all of every list']
     """
-    frame = held(queries, "queries")
-    rows, where = at_measure(frame, metric, cutoff, "naive", "expected")
+    rows, where = at_measure(held(queries, "queries"), metric, cutoff, "naive", "expected")
     error = pl.col("naive_error")
     rules = {OPEN: pl.col("truncated").fill_null(False), HIGH: error > SAME, LOW: error < -SAME}
     side = first_that_holds(rules, RIGHT)

@@ -86,9 +86,13 @@ def profile(profile: object) -> ChartType:
     if ENDED in cut["text"]:
         how += f"; {ENDED}: at least half of the lists end there, and no other splits one"
     how += left_out("other models", models[MOST:])
-    spoken = rows.sort("cut_share", "model", descending=[True, False])
     return finish(
-        drawn, "Ties, and the cutoffs that split them", how, spoken, "cut_share", "tie_max"
+        drawn,
+        "Ties, and the cutoffs that split them",
+        how,
+        rows.sort("cut_share", "model", descending=[True, False]),
+        "cut_share",
+        "tie_max",
     )
 
 
@@ -120,10 +124,14 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
 def _cuts(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     """Draw one tile per model and cutoff."""
     cutoffs = [str(cutoff) for cutoff in rows["cutoff"].unique().sort()]
-    title = "k splits a tie, % of queries"
     axis = alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6)
-    x = alt.X("k:O", sort=None, title=title, scale=alt.Scale(domain=cutoffs), axis=axis)
-    scale = alt.Scale(domain=[0, 1], range="ramp")
-    colour = alt.Color("cut_share:Q", legend=None, scale=scale)
+    x = alt.X(
+        "k:O",
+        sort=None,
+        title="k splits a tie, % of queries",
+        scale=alt.Scale(domain=cutoffs),
+        axis=axis,
+    )
+    colour = alt.Color("cut_share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range="ramp"))
     layers = tiles(rows, x, row_axis(labels), colour, 0.5, TIPS)
     return row_chart(layers, len(labels), max(COLUMN * len(cutoffs), WIDTH))

@@ -231,8 +231,8 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
         texts = dict.fromkeys(entry.text for same in ways.values() for entry in same)
         possible = data.possible(rules, texts).rename({"metric": "definition"})
         for way, same in ways.items():
-            means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
-            limits = means.rename({"metric": "definition"})
+            texts = dict.fromkeys(entry.text for entry in same)
+            limits = data.limits(rules, texts, way).rename({"metric": "definition"})
             shown = pl.DataFrame(
                 [entry.row for entry in same],
                 schema_overrides={"cutoff": pl.Int64},
