@@ -213,8 +213,7 @@ def knn(
 
 def _truth(queries: object) -> pl.DataFrame:
     """Return queries and their labels."""
-    given = {"query": []} if queries is None else columns_of(queries, "query")
-    truth = check_queries(to_polars(given, "queries"))
+    truth = check_queries(to_polars(columns_of(queries, "query"), "queries"))
     if "label" not in truth.columns:
         raise ColumnError("queries: no column 'label', which says what is to be predicted")
     return truth.select("query", _plain(truth["label"]))
@@ -239,8 +238,6 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
         names = _plain(check_labels(frame, "counts")["label"])
         counts = frame.with_columns(relevance=names.rank("dense") - 1)
         return judge(counts, None, None, options), names.unique().sort(), 0
-    if labels is None:
-        raise ParameterError("labels: none given; a dictionary or frame names those of all items")
     named = read_labels(labels)
     judged = judge(frame.with_columns(relevance=0), None, None, options)
     rows, named = of_one_width(
