@@ -213,7 +213,8 @@ def knn(
 
 def _truth(queries: object) -> pl.DataFrame:
     """Return queries and their labels."""
-    truth = check_queries(to_polars(columns_of(queries, "query"), "queries"))
+    given = {"query": []} if queries is None else columns_of(queries, "query")
+    truth = check_queries(to_polars(given, "queries"))
     if "label" not in truth.columns:
         raise ColumnError("queries: no column 'label', which says what is to be predicted")
     return truth.select("query", _plain(truth["label"]))
