@@ -320,8 +320,6 @@ changes: report.compare_reports
   after | number | After | mean of the later report
   difference | | After − before | after − before
   change | text | Change | same (every digit), changed, new or gone
-  same_data | flag | Same data | whether both reports are about the same data
-  same_parameters | flag | Same parameters | whether both reports use the same settings
 
 summary_by: stats.summarise_by
   segment *summary

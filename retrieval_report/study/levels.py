@@ -252,9 +252,12 @@ class LevelledStudy:
         studies = self._by_judge()
         if len(studies) < 2:
             return NOTHING
-        own = {name: pl.col("model").is_in(own_labels(one.judged)) for name, one in studies.items()}
+        own = pl.col("model").is_in
         return judge_table(
-            {name: one.summary.with_columns(own=own[name]) for name, one in studies.items()}
+            {
+                name: one.summary.with_columns(own=own(own_labels(one.judged)))
+                for name, one in studies.items()
+            }
         )
 
     @answer

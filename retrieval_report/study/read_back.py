@@ -91,8 +91,8 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
         One row per ``model``, ``metric``, ``cutoff``, ``policy`` of either report, in the order of
         ``after``, with rows only in ``before`` at the end: ``before``, ``after`` (the means; null
         if there is none), ``difference`` (after − before), ``change``: "same" (every digit),
-        "changed", "new" or "gone"; ``same_data`` and ``same_parameters`` (of the whole reports) say
-        where to look for the reason.
+        "changed", "new" or "gone". Where to look for the reason is said by ``fingerprint`` and
+        ``parameters`` of the reports.
 
     Examples
     --------
@@ -111,8 +111,8 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
     ...     rankings.with_columns(distance=pl.Series([0, 1, 2, 5])), metrics="rr@3"
     ... )
     >>> changes = compare_reports(before, after).filter(policy="expected")
-    >>> changes.select(pl.col("difference").round(4), "change", "same_data").row(0)
-    (0.0833, 'changed', False)
+    >>> changes.select(pl.col("difference").round(4), "change").row(0)
+    (0.0833, 'changed')
     """
     before, after = (
         part if isinstance(part, Report) else read_report(part) for part in (before, after)
@@ -135,6 +135,4 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
         "after",
         difference=pl.col("after") - pl.col("before"),
         change=first_that_holds(rules, "changed"),
-        same_data=pl.lit(before.fingerprint.equals(after.fingerprint)),
-        same_parameters=pl.lit(dict(before.parameters) == dict(after.parameters)),
     )

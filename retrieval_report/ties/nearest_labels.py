@@ -238,8 +238,6 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
         names = _plain(check_table(frame, "labels", "counts")["label"])
         counts = frame.with_columns(relevance=names.rank("dense") - 1)
         return judge(counts, None, None, options), names.unique().sort(), 0
-    if labels is None:
-        raise ParameterError("labels: none given; a dictionary or frame names those of all items")
     named = read_labels(labels)
     judged = judge(frame.with_columns(relevance=0), None, None, options)
     rows, named = of_one_width(

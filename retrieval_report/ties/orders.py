@@ -99,11 +99,9 @@ def side_by_side(rows: object, other: object) -> pl.DataFrame:
     spans = _tied(other, "other").select("item", other_ranks=span)
     joined = beside(_tied(rows, "rows").sort("tie", maintain_order=True), spans, "item")
     row = pl.int_range(pl.len()).over("tie")
-    bracket = (
-        pl.when(row == 0).then("┌ " + span).when(row < pl.len().over("tie") - 1).then(pl.lit("│"))
-    )
-    marked = pl.when(tie_size=1).then(start).otherwise(bracket.otherwise(pl.lit("└")))
-    return joined.with_columns(ranks=marked)
+    inner = row < pl.len().over("tie") - 1
+    marked = pl.when(tie_size=1).then(start).when(row == 0).then("┌ " + span)
+    return joined.with_columns(ranks=marked.when(inner).then(pl.lit("│")).otherwise(pl.lit("└")))
 
 
 def _tied(rows: object, name: str) -> pl.DataFrame:

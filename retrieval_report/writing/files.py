@@ -164,6 +164,4 @@ def _to_disk(path: Path, data: bytes | Path) -> None:
 
 def _output_error(path: Path, error: Exception) -> OutputError:
     reason = getattr(error, "strerror", None) or str(error)
-    if isinstance(error, FileNotFoundError) and not path.parent.exists():
-        reason = f"there is no folder '{path.parent}'"
     return OutputError(f"cannot write to '{path}': {reason}")

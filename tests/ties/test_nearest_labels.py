@@ -367,7 +367,7 @@ def counted(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(("changes", "message"), [
     ({"labels": {1: "x", 2: "y"}}, "column 'item': 1 rows of items without a label, first in query 'q', item 3 "),
     ({"queries": {"r": "x"}}, "column 'query': 3 rows of queries without a label, first in query 'q'"),
-    ({"labels": None}, "labels: none given"),
+    ({"labels": None}, "labels: a NoneType is not a frame"),
     ({"labels": {1: "x", 2: None, 3: "y"}}, "labels: column 'label': 1 null"),
     ({"labels": {"item": [1, 1], "label": ["x", "y"]}}, "labels: 2 rows repeat another's item"),
     ({"labels": {1: 0.5, 2: 1.0, 3: 1.0}}, "a label must be text or a whole number"),
