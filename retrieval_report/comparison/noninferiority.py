@@ -308,9 +308,7 @@ def detectable_effect(
     """
     from scipy import optimize
 
-    check_whole("queries", queries, 0, MOST_ITEMS)
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
+    _check_design(std, queries, alpha, power)
     if queries < 2 or not std >= 0:
         return math.nan
     if power <= alpha:
@@ -350,8 +348,7 @@ def queries_needed(
     (156, 2475)
     """
     check_margin(effect)
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
+    _check_design(std, 2, alpha, power)
     if not std >= 0:
         return None
     if std == 0:
@@ -363,6 +360,15 @@ def queries_needed(
             return None
     numbers = range(high // 2 + 1, high)
     return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha))
+
+
+def _check_design(std: object, queries: object, alpha: float, power: float) -> None:
+    """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
+    if not (isinstance(std, float) and math.isnan(std)):
+        check_number("std", std, lambda _: True, "number")
+    check_whole("queries", queries, 0, MOST_ITEMS)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
 
 
 def _power(effect: float, queries: int, alpha: float) -> float:
