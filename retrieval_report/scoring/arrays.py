@@ -297,7 +297,10 @@ def keys_of(ids: pl.Series) -> Keys:
         characters = np.frombuffer((ids.str.join("").item() or "").encode(), dtype=np.uint8)
         shuffling.text_keys(characters, running(lengths), keys)
     elif ids.dtype in (pl.Int128, pl.UInt128):
-        return keys_of(ids.cast(pl.String))
+        narrow = ids.cast(pl.Int64, strict=False)
+        # numbers beyond 64 bits are hashed by their digits
+        digits = keys_of(ids.cast(pl.String))
+        return np.where(narrow.is_null(), digits, keys_of(narrow.fill_null(0)))
     else:
         shuffling.integer_keys(id_keys(ids), keys)
     return keys
