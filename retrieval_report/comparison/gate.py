@@ -235,6 +235,8 @@ def gate(
     if len(requests) != 1 or len(requests[0][1]) != 1:
         raise ParameterError(f"measure: {measure!r} is not one metric with one cutoff")
     metric, cutoffs = requests[0]
+    if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
+        raise ParameterError(f"names: {names!r} is not a pair of names")
     runs = _check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
     settings: Named = {
         "missing_query": "error",
