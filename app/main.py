@@ -9,8 +9,10 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 if __name__ == "__main__":
     # Ctrl-C ends the server without a traceback while it loads, and again after it has shut down.
@@ -19,7 +21,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))  # Python leaves it out with PYTHONSAFEPATH
 
 import streamlit as st
-from streamlit import net_util
+from starlette.middleware import Middleware
 
 from retrieval_report.study.server import SETTINGS
 
@@ -35,10 +37,37 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-# Streamlit would ask the internet for this machine's address, to judge the pages of other machines
-# that open a session through a reader's browser; it refuses them as it is.
-net_util.get_external_ip = lambda: None
-app = st.App("dashboard.py", lifespan=lifespan)
+class OwnOrigin:
+    """Refuse requests that pages of other machines make through a reader's browser.
+
+    Streamlit would ask the internet for this machine's address to judge them, and answers an origin
+    that is no address with an internal error.
+    """
+
+    def __init__(self, app: Any) -> None:
+        """Take the application behind."""
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on, or close it."""
+        origin = dict(scope.get("headers", ())).get(b"origin")
+        if origin is None or _names_this_machine(origin.decode("latin-1")):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await send({"type": "http.response.start", "status": 403, "headers": []})
+            await send({"type": "http.response.body"})
+
+
+def _names_this_machine(origin: str) -> bool:
+    with suppress(ValueError):  # no address
+        named = (urlsplit(origin).hostname or "").removesuffix(".")
+        return named in st.get_option("server.allowedHosts")
+    return False
+
+
+app = st.App("dashboard.py", lifespan=lifespan, middleware=[Middleware(OwnOrigin)])
 
 if __name__ == "__main__":
     app.run(config=json.loads(os.environ.get(SETTINGS, "{}")))
