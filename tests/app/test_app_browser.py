@@ -29,9 +29,8 @@ PAGES = {
 NAME = "**bold** $x$ <b>tag</b> :material"
 
 
-@pytest.mark.parametrize(
-    "size", [LAPTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["laptop", "phone"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 def test_every_page_draws_without_a_complaint_or_a_request_to_others(
     browser: Any, server: str, size: dict[str, int]
 ) -> None:

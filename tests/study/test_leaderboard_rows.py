@@ -34,6 +34,7 @@ def cells(text: str) -> list[list[str]]:
     return [re.split(r" {2,}", line.strip()) for line in lines[first : first + 7]]
 
 
+@pytest.mark.slow
 def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> None:
     head, *rows = cells(repr(study))
     assert head == [*COLUMNS, "ap@all", "precision@10"]

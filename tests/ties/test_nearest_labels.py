@@ -91,6 +91,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abcd")), min_size=
 
 @settings(max_examples=120)
 @given(rows=ROWS, k=st.integers(1, 9), tied_votes=st.sampled_from(TIED_VOTES))
+@pytest.mark.slow
 def test_chances_are_the_shares_of_all_orders(rows: list[Row], k: int, tied_votes: str) -> None:
     found = knn({"q": rows}, {"q": "a"}, k=k, tied_votes=tied_votes).chances
     wanted = chances(rows, k, tied_votes)
