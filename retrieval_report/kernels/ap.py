@@ -14,7 +14,7 @@ import numpy as np
 
 from retrieval_report.kernels.ap_retrieved import Paired, hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.compile import allocating, costs, inlined, squared
-from retrieval_report.kernels.lists import Lists, Spread, cells_of, slots_walked
+from retrieval_report.kernels.lists import Integers, Lists, Spread, cells_of, slots_walked
 from retrieval_report.kernels.ranks import NEAR, less, order_variance, place_sums
 from retrieval_report.kernels.sums import slot_weight
 from retrieval_report.kernels.tables import Weights, add, pair_between
@@ -114,7 +114,7 @@ def order_mean(
 
 
 @inlined
-def see_tie(t: int, tie: int, lists: Lists, paired: Paired) -> Tie:
+def see_tie(t: int, tie: int, _ahead: Integers, lists: Lists, paired: Paired) -> Tie:
     """Count the items of a tie; those with a value above 0 are relevant."""
     values = paired.values
     size = relevant = 0

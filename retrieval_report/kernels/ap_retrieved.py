@@ -16,6 +16,7 @@ from retrieval_report.kernels.compile import allocating, costs, inlined, kernel,
 from retrieval_report.kernels.lists import (
     Bools,
     Floats,
+    Integers,
     Lists,
     Spread,
     Tie,
@@ -189,7 +190,7 @@ class Found(NamedTuple):
 
 
 @inlined
-def _see_cells(t: int, tie: int, lists: Lists, ratio: Ratio) -> Cut:
+def _see_cells(t: int, tie: int, _ahead: Integers, lists: Lists, ratio: Ratio) -> Cut:
     """Return what is asked of a tie."""
     size, relevant = count_relevant(tie, lists, ratio.relevant_grade)
     return Cut(t, size, relevant, tie, lists)

@@ -15,8 +15,8 @@ import numpy as np
 
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
 from retrieval_report.kernels.compile import allocating, costs, inlined, power
-from retrieval_report.kernels.err_variance import tie_variance
-from retrieval_report.kernels.lists import Floats, Lists, Spread, cells_of, pairs_in_ties
+from retrieval_report.kernels.err_variance import tie_variances
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Spread, cells_of, pairs_in_ties
 from retrieval_report.kernels.tables import add
 from retrieval_report.kernels.walk import Steps, walk
 
@@ -84,8 +84,9 @@ def _add_kind(
 
 
 @allocating
-def stopping_tie_mean(t: int, size: int, stoppers: int, stopped: Floats, slots: int) -> float:
-    """Return the expected Σ 1/i · P(stop at i) over the first ``slots`` slots of a tie.
+def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots: int) -> Floats:
+    """Return, at index x up to ``slots``, the expected Σ 1/i · P(stop at i) over the first x slots
+    of a tie.
 
     Walks along the slots with the distribution of the number of stopping items passed, restricted
     to the counts whose probability still matters in float64, and starts afresh now and then, so
@@ -94,6 +95,7 @@ def stopping_tie_mean(t: int, size: int, stoppers: int, stopped: Floats, slots: 
     longest = stopped.size - 1
     passed = np.zeros(longest + 1)
     passed[0] = 1.0
+    means = np.zeros(slots + 1)
     low = high = slot = 0
     total = total_low = 0.0
     while slot < slots and low < longest:
@@ -122,7 +124,9 @@ def stopping_tie_mean(t: int, size: int, stoppers: int, stopped: Floats, slots: 
         while high > low and passed[high] < NEGLIGIBLE:
             high -= 1
         slot += 1
-    return total + total_low
+        means[slot] = total + total_low
+    means[slot:] = total + total_low
+    return means
 
 
 class Stops(NamedTuple):
@@ -141,21 +145,21 @@ class Reader(NamedTuple):
 
 
 class StopTie(NamedTuple):
-    """A tie: how many items precede it, its items, those that may end the search, the chance to get
-    past all of them, and where its cells are.
+    """A tie: its items, the chance to get past all of them, and mean and variance of what so many
+    slots add, for a reader who gets that far.
     """
 
-    t: int
     size: int
-    stoppers: int
     passing: float
-    tie: int
-    lists: Lists
+    means: Floats
+    variances: Floats
 
 
-@inlined
-def _look(t: int, tie: int, lists: Lists, stops: Stops) -> StopTie:
-    """Return what is asked of a tie after ``t`` items."""
+@allocating
+def _look(t: int, tie: int, ahead: Integers, lists: Lists, stops: Stops) -> StopTie:
+    """Return what is asked of a tie after ``t`` items; variances are NaN where they would take too
+    much work (see ``err_variance``).
+    """
     size = stoppers = 0
     passing = 1.0
     for cell in cells_of(tie, lists):
@@ -163,7 +167,15 @@ def _look(t: int, tie: int, lists: Lists, stops: Stops) -> StopTie:
         size += lists.items[cell]
         stoppers += lists.items[cell] if chance else 0
         passing *= power(1.0 - chance, lists.items[cell])
-    return StopTie(t, size, stoppers, passing, tie, lists)
+    slots = min(size, ahead[ahead.size - 1] - t)
+    means = np.zeros(slots + 1)
+    variances = np.zeros(slots + 1)
+    if stoppers:
+        stopped = survival_means(tie, lists, stops.chance, slots)
+        means = stopping_tie_means(t, size, stoppers, stopped, slots)
+        if stops.want_variance and lists.tie[tie + 1] - lists.tie[tie] > 1:
+            variances = tie_variances(t, size, tie, lists, stops.chance, ahead)
+    return StopTie(size, passing, means, variances)
 
 
 @inlined
@@ -177,20 +189,12 @@ def _add_singles(t: int, cell: int, end: int, lists: Lists, stops: Stops, so_far
     return Reader(survival, value, spread)
 
 
-@allocating
-def _inside(looked: StopTie, slots: int, so_far: Reader, stops: Stops) -> Spread:
-    """Return mean and variance after some slots of a tie; the variance is NaN where it would take
-    too much work (see ``err_variance``).
-    """
+@inlined
+def _inside(looked: StopTie, slots: int, so_far: Reader, _stops: Stops) -> Spread:
+    """Return mean and variance after some slots of a tie."""
     survival, value, spread = so_far
-    t, size, stoppers, _, tie, lists = looked
-    if stoppers and survival >= NEGLIGIBLE * value:
-        stopped = survival_means(tie, lists, stops.chance, slots)
-        value += survival * stopping_tie_mean(t, size, stoppers, stopped, slots)
-        if stops.want_variance and lists.tie[tie + 1] - lists.tie[tie] > 1:
-            variance = tie_variance(t, size, tie, lists, stops.chance, slots)
-            spread += survival * survival * variance
-    return value, spread
+    means, variances = looked.means, looked.variances
+    return value + survival * means[slots], spread + survival * survival * variances[slots]
 
 
 @inlined
@@ -206,10 +210,17 @@ def _between(so_far: Reader, _stops: Stops) -> Spread:
     return so_far.value, so_far.spread
 
 
+@inlined
+def _ended(so_far: Reader) -> bool:
+    """Return whether what the reader may still find changes no float64."""
+    return so_far.survival < NEGLIGIBLE * so_far.value
+
+
 stopping_moments = costs(pairs_in_ties)(
     walk(
         "stopping_moments",
         Reader(1.0, 0.0, 0.0),
-        Steps(_look, _add, _inside, _between, _add_singles),
+        Steps(_look, _add, _inside, _between, _add_singles, _ended),
+        allocating,
     )
 )

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.lists import Floats, Lists, cells_of
+from retrieval_report.kernels.lists import Floats, Integers, Lists, cells_of
 
 BUDGET = 200_000_000.0  # items added × pairs of slots; about 50 ms for one tie
 MOST_SLOTS = 4_000  # whose covariances take 128 MB
@@ -119,29 +119,40 @@ def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) 
 
 
 @allocating
-def spread_weights(t: int, slots: int, covariance: Floats) -> float:
-    """Return the variance over so many slots of a tie."""
+def spread_weights(t: int, covariance: Floats, variances: Floats) -> None:
+    """Write, at index x, the variance over x slots of a tie."""
     longest = covariance.shape[0] - 1
     whole = 0.0
     # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
     across = np.zeros(longest + 1)
     for x in range(1, longest + 1):
         weight = 1.0 / (t + x)
-        fall = weight if x == slots else weight / (t + x + 1.0)  # the last weight is taken whole
+        variances[x] = whole + weight * (2.0 * across[x] + weight * covariance[x, x])
+        fall = weight / (t + x + 1.0)
         whole += fall * (2.0 * across[x] + fall * covariance[x, x])
         for y in range(x + 1, longest + 1):
             across[y] += fall * covariance[x, y]
-    return whole
+    variances[longest + 1 :] = whole
 
 
 @allocating
-def tie_variance(t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: int) -> float:
-    """Return the exact variance of Σ 1/i · P(stop at i) over the first ``slots`` slots of a tie;
-    NaN if it is too much work.
+def tie_variances(
+    t: int, size: int, tie: int, lists: Lists, stop: Floats, ahead: Integers
+) -> Floats:
+    """Return, at index x, the exact variance of Σ 1/i · P(stop at i) over the first x slots of a
+    tie, up to the last that the depths ``ahead`` reach; NaN if it is too much work.
+
+    What counts as too much depends on the tie and x, not on the other depths.
     """
     most, reach = _see_kinds(tie, lists, stop)
-    reached = min(slots, reach)
-    work = 0.5 * (size - lists.items[most]) * reached * reached
-    if work > BUDGET or reached > MOST_SLOTS:
-        return np.nan
-    return spread_weights(t, slots, _covariances(tie, most, lists, stop, reached))
+    longest = 0
+    for depth in ahead:
+        reached = min(depth - t, reach)
+        work = 0.5 * (size - lists.items[most]) * reached * reached
+        if work <= BUDGET and reached <= MOST_SLOTS:
+            longest = max(longest, reached)
+    variances = np.zeros(min(size, ahead[ahead.size - 1] - t) + 1)
+    spread_weights(t, _covariances(tie, most, lists, stop, longest), variances)
+    if longest < reach:
+        variances[longest + 1 :] = np.nan
+    return variances

@@ -35,7 +35,7 @@ class Before(NamedTuple):
 def _inside(tie: Tie, slots: int, before: Before, wanted: First) -> Spread:
     """Return the moments for a cutoff after some slots of a tie."""
     t, size, relevant = tie
-    if before.relevant or relevant == 0:
+    if relevant == 0:
         return before.mean, before.variance
     survival = 1.0
     survival_low = hit_chance = found_low = mean = mean_low = 0.0
@@ -83,7 +83,17 @@ def _between(before: Before, _wanted: First) -> Spread:
     return before.mean, before.variance
 
 
+@inlined
+def _ended(before: Before) -> bool:
+    """Return whether a relevant item is certain to be found."""
+    return before.relevant > 0
+
+
 # Of 1 / (rank of the first relevant item), or of whether the top k hold one
 first_relevant_moments = costs(slots_walked)(
-    walk("first_relevant_moments", Before(0, 0.0, 0.0), Steps(count_tie, _add, _inside, _between))
+    walk(
+        "first_relevant_moments",
+        Before(0, 0.0, 0.0),
+        Steps(count_tie, _add, _inside, _between, ended=_ended),
+    )
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from retrieval_report.kernels.compile import costs, inlined, squared
-from retrieval_report.kernels.lists import Floats, Lists, Spread, cells_of, slots_walked
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Spread, cells_of, slots_walked
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 from retrieval_report.kernels.walk import Steps, walk
 
@@ -95,7 +95,9 @@ class Sums(NamedTuple):
 
 
 @inlined
-def tie_values(t: int, tie: int, lists: Lists, summed: Summed) -> TieValues:
+def tie_values(
+    t: int, tie: int, _ahead: Integers, lists: Lists, summed: Summed
+) -> TieValues:
     """Return what is asked of a tie after ``t`` items."""
     values = summed.values
     size = 0

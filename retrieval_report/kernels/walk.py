@@ -27,7 +27,8 @@ class Steps(NamedTuple):
     depths.
     """
 
-    look: Step  # (t, tie, lists, given) → what it asks of a tie after t items, above all its size
+    look: Step  # (t, tie, ahead, lists, given) → what it asks of a tie after t items, above all its
+    # size; ``ahead`` are the depths that no tie has reached yet
     add: Step  # (looked, state, given) → the state after the tie
     inside: Step  # (looked, slots, state, given) → mean and variance after some slots of the tie
     between: Step  # (state, given) → mean and variance after the ties so far
@@ -35,10 +36,11 @@ class Steps(NamedTuple):
     """(t, cells, lists, given, state) → the state after items that tie with nothing, one to a cell,
     without the mathematics of ties; None leaves them to the other steps.
     """
+    ended: Step | None = None  # (state) → whether no item after these changes the moments
 
 
 @inlined
-def count_tie(t: int, tie: int, lists: Lists, given: Any) -> Tie:
+def count_tie(t: int, tie: int, _ahead: Integers, lists: Lists, given: Any) -> Tie:
     """Look at a tie as sums do that ask which items are relevant: those of the grades
     ``relevant_grade`` of what is given.
     """
@@ -46,14 +48,14 @@ def count_tie(t: int, tie: int, lists: Lists, given: Any) -> Tie:
     return Tie(t, size, relevant)
 
 
-def walk(name: str, start: tuple[float, ...], steps: Steps) -> Step:
+def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = kernel) -> Step:
     """Return the kernel of a sum whose state before the first item is ``start``.
 
     The kernel writes the mean and the variance of the sum at every depth of the lists ``first`` …
     ``last`` − 1. ``depths`` (lists, cutoffs) ascend along each row and do not exceed the list's
-    length.
+    length. Steps that return arrays need a kernel that ``compiles`` as ``allocating`` does.
     """
-    look, add, inside, between, singles = steps
+    look, add, inside, between, singles, ended = steps
 
     def moments(
         first: int, last: int, lists: Lists, depths: Integers, given: Any, out: Moments
@@ -65,7 +67,7 @@ def walk(name: str, start: tuple[float, ...], steps: Steps) -> Step:
             t = j = ZERO
             tie = lists.start[q]
             end = lists.start[q + 1]
-            while tie < end and j < cutoffs:
+            while tie < end and j < cutoffs and not (ended is not None and ended(state)):
                 if singles is not None:
                     cell = lists.tie[tie]
                     stretch = single_items(tie, end, depths[q, j] - t, lists)
@@ -76,7 +78,7 @@ def walk(name: str, start: tuple[float, ...], steps: Steps) -> Step:
                     mean[q, j], variance[q, j] = between(state, given)
                     j += 1
                 elif tie < end:
-                    looked = look(t, tie, lists, given)
+                    looked = look(t, tie, depths[q, j:], lists, given)
                     while j < cutoffs and depths[q, j] < t + looked.size:
                         mean[q, j], variance[q, j] = inside(looked, depths[q, j] - t, state, given)
                         j += 1
@@ -88,4 +90,4 @@ def walk(name: str, start: tuple[float, ...], steps: Steps) -> Step:
                 mean[q, rest], variance[q, rest] = between(state, given)
 
     moments.__name__ = moments.__qualname__ = name
-    return kernel(moments)
+    return compiles(moments)
