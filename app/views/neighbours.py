@@ -18,15 +18,15 @@ def show(page: Page) -> None:
     """Draw the page."""
     k = choose_number("Items that vote", name="k", low=1, default=page.data.source.also["k"] or 1)
     ask(page.data, k=k)
-    found = page.study.using(k=k).nearest
-    assert found is not None  # the labels are known
-    frame_table(found.accuracy, of="knn_accuracy", alt="Share of the queries that get their label.")
+    votes = page.study.using(k=k).nearest
+    assert votes is not None  # the labels are known
+    frame_table(votes.accuracy, of="knn_accuracy", alt="Share of the queries that get their label.")
     st.caption("A list that ends inside the tie of the k-th item lacks votes: search deeper.")
     st.header("One model")
     model = choose_one("Model", page.ranked, name="classifier")
-    cells = found.confusion.filter(model=model)
+    cells = votes.confusion.filter(model=model)
     st.caption("Rows: the label of the queries; columns: what is predicted, mean over tie orders.")
     matrix = cells.pivot("predicted", index="label", values="value", sort_columns=True)
     frame_table(matrix.fill_null(0), alt="Queries by own and predicted label.")
     frame_table(confused(cells), of="knn_confusion", show=CONFUSED)
-    frame_table(found.classes.filter(model=model), of="knn_classes", show=CLASSES)
+    frame_table(votes.classes.filter(model=model), of="knn_classes", show=CLASSES)

@@ -296,8 +296,8 @@ def knn(data: Data, output: Output, labels: str | None, **how: Any) -> None:
     output.check([*data.paths, labels], *(f"knn_{name}.csv" for name in KNN_FRAMES))
     given = data.read()
     rankings, queries = given["rankings"], given["queries"]
-    found = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
-    frames = {f"knn_{name}": getattr(found, name) for name in KNN_FRAMES}
+    votes = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
+    frames = {f"knn_{name}": getattr(votes, name) for name in KNN_FRAMES}
     output.show(
         frames, *(frame_table(frames[f"knn_{name}"], shown) for name, shown in VOTED.items())
     )

@@ -118,14 +118,16 @@ def flips(
     if comparison is not None:
         pairs = _completed(pairs, comparison, reference, shown)
     judged = with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha).filter(policy=reference)
-    found = beside(shown.select(PAIR), judged, PAIR)
+    flips_of_pairs = beside(shown.select(PAIR), judged, PAIR)
     wide = side_by_side(frame, [*MEASURE, "model"], (*SHOWN, *BOUNDS))
     for side in "ab":
         of_model = wide.select(*MEASURE, pl.exclude(MEASURE).name.suffix(f"_{side}"))
         on = [*MEASURE, f"model_{side}"]
-        found = found.join(of_model, on=on, nulls_equal=True, maintain_order="left")
+        flips_of_pairs = flips_of_pairs.join(
+            of_model, on=on, nulls_equal=True, maintain_order="left"
+        )
     overlap = (order_of("highest_a", "lowest_b") > 0) & (order_of("highest_b", "lowest_a") > 0)
-    return found.with_columns(overlap=overlap).select(list(schema("flips")))
+    return flips_of_pairs.with_columns(overlap=overlap).select(list(schema("flips")))
 
 
 def pair_verdicts(

@@ -106,9 +106,9 @@ class Reversals:
             return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
         if any(one.wave is None for one in (*first.lists, *second.lists)):
             return None
-        found = _by_series(first, second, near, TERMS)
-        wide = found.high - found.low > WIDE
-        return _by_series(first, second, near, 16 * TERMS) if wide else found
+        by_series = _by_series(first, second, near, TERMS)
+        wide = by_series.high - by_series.low > WIDE
+        return _by_series(first, second, near, 16 * TERMS) if wide else by_series
 
     def _side(self, row: int, other: int) -> Side | None:
         """Return the lists of a model; None if nothing is known of one."""

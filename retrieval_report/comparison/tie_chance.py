@@ -88,14 +88,14 @@ class Chances:
         reversals = Reversals(self.known, self.lists)
         for pair in np.flatnonzero(self.open) if self.lists else ():
             two, lead = [self.pairs.first[pair], self.pairs.second[pair]], self.lead[pair]
-            found = reversals.of(*(two if lead >= 0 else two[::-1]))
-            if found is None:
+            chance = reversals.of(*(two if lead >= 0 else two[::-1]))
+            if chance is None:
                 continue
-            equal[pair] = found.equal
+            equal[pair] = chance.equal
             if lead != 0:
-                low[pair], high[pair] = max(low[pair], found.low), min(high[pair], found.high)
-                value[pair] = np.clip(found.value, low[pair], high[pair])
-                self.method[pair] = METHODS.index(found.method)
+                low[pair], high[pair] = max(low[pair], chance.low), min(high[pair], chance.high)
+                value[pair] = np.clip(chance.value, low[pair], high[pair])
+                self.method[pair] = METHODS.index(chance.method)
         method = pl.Series(METHODS)[self.method]
         return pl.DataFrame([*self.numbers, method], schema=CHANCES).fill_nan(None)
 

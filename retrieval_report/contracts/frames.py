@@ -195,8 +195,8 @@ def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
 def _one_order(frame: pl.DataFrame, given: Sequence[str], what: str) -> str:
     orders = [name for name in ("distance", "score") if name in frame.columns]
     if len(orders) != 1:
-        found = "both 'distance' and 'score'" if orders else "neither 'distance' nor 'score'"
-        raise ColumnError(f"{what}: {found}; one is needed; found {quoted(given)}")
+        problem = "both 'distance' and 'score'" if orders else "neither 'distance' nor 'score'"
+        raise ColumnError(f"{what}: {problem}; one is needed; found {quoted(given)}")
     return orders[0]
 
 

@@ -68,9 +68,9 @@ class Table:
 
     def read(self) -> pl.DataFrame:
         """Read all rows, in order."""
-        found = self.collect(lambda rows: rows)
-        check_rows(found.height, self.rows)
-        return found
+        rows = self.collect(lambda rows: rows)
+        check_rows(rows.height, self.rows)
+        return rows
 
     def collect(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
         """Return the results of a query on the rows of every file, each row with its model."""
@@ -149,9 +149,9 @@ def _open(path: Path, columns: ColumnNames) -> File:
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):
         frame = scan(source.content, glob=False, hive_partitioning=False)
-        found = frame.collect_schema().names()
+        names = frame.collect_schema().names()
         rows = frame.select(pl.len()).collect().item()
-    chosen = match_columns(found, RANKINGS, columns, str(path))
+    chosen = match_columns(names, RANKINGS, columns, str(path))
     known = as_text(frame.select(under_our_names(chosen)), ID_COLUMNS)
     if "model" in chosen:
         return File(path, known, rows)

@@ -26,13 +26,13 @@ def product(left: Floats, right: Floats) -> Floats:
     [[6.0, 9.0], [6.0, 9.0]]
     """
     step = MATRIX // max(left.size, 1)
-    found = np.empty((len(left), right.shape[1]))
+    result = np.empty((len(left), right.shape[1]))
     if step < FEW:
-        return np.matmul(left, right, out=found)
+        return np.matmul(left, right, out=result)
     for start in range(0, right.shape[1], step):
         columns = slice(start, start + step)
-        np.matmul(left, right[:, columns], out=found[:, columns])
-    return found
+        np.matmul(left, right[:, columns], out=result[:, columns])
+    return result
 
 
 def dot(first: Floats, second: Floats) -> float:

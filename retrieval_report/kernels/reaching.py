@@ -72,9 +72,9 @@ def _rising(flipped: Floats, seen: Floats, largest: Floats) -> Integers:
 
 
 def _apart(sums: Floats, first: Indices, second: Indices) -> Floats:
-    found = sums[first]
-    found -= sums[second]
-    return found
+    differences = sums[first]
+    differences -= sums[second]
+    return differences
 
 
 @costs(lambda sums, family, *_: LOADING * sums.shape[1] * family.first.size / PAYING)

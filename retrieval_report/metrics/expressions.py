@@ -213,9 +213,10 @@ def _pairs(rows: List, term: terms.Pairs) -> tuple[pl.Expr, None]:
 
 def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
     """Return the mean and the variance of what the first relevant item brings."""
-    _, found = rows.in_tie(rows.hit_received.cast(pl.Int64))
+    _, relevant = rows.in_tie(rows.hit_received.cast(pl.Int64))
     before, size, hits = (
-        part.filter(found > 0).first().fill_null(0) for part in (rows.before, rows.size, found)
+        part.filter(relevant > 0).first().fill_null(0)
+        for part in (rows.before, rows.size, relevant)
     )
     tried = pl.int_range(0, rows.within(pl.len().cast(pl.Int64)))
     left = pl.max_horizontal(size - tried, pl.lit(1))

@@ -105,8 +105,8 @@ def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | No
     with_p = RBP.fullmatch(name)
     if with_p:
         return f"rbp(p=0{with_p[1]})", arguments, None
-    found = (f"{name}({arguments})", "", None), (name, arguments, None), (stem, arguments, depth)
-    for text, remaining, at in found:
+    readings = (f"{name}({arguments})", "", None), (name, arguments, None), (stem, arguments, depth)
+    for text, remaining, at in readings:
         key = _letters(text)
         if key in NOT_HERE:
             raise ParameterError(f"metrics: {name!r} is not among the metrics: {NOT_HERE[key]}")

@@ -98,9 +98,9 @@ def detect_format(source: Source) -> str:
     # from the first line on that is neither blank nor a comment
     text = head.removeprefix(BOM).decode("utf-8", "replace")
     text = re.sub(r"\A(?:\s*#[^\n]*(?:\n|\Z))*\s*", "", text)
-    found = next((form for form, begin in _BEGIN.items() if begin.match(text)), None)
-    if found is not None:
-        return found
+    recognised = next((form for form, begin in _BEGIN.items() if begin.match(text)), None)
+    if recognised is not None:
+        return recognised
     line = text.split("\n", 1)[0].strip()
     if promised == "ndjson" or line.startswith("[{"):
         raise FileError(

@@ -228,7 +228,7 @@ def item_ids(values: Array) -> pl.Series:
     return pl.Series("item", list(map(str, values.tolist())) if named else values)
 
 
-def check_direction(found: Results, what: str, *, scores: bool) -> None:
+def check_direction(results: Results, what: str, *, scores: bool) -> None:
     """Refuse results of which every row begins with the value that its kind puts last.
 
     >>> similar = read_results(
@@ -240,12 +240,14 @@ def check_direction(found: Results, what: str, *, scores: bool) -> None:
     not distances but similarities; say what they are by from_search(results, scores=True), or sort
     the rows
     """
-    if not found.indexed or not found.value.size:  # the columns of a matrix are items, not ranks
+    if (
+        not results.indexed or not results.value.size
+    ):  # the columns of a matrix are items, not ranks
         return
-    begin = np.flatnonzero(np.append(True, found.query[1:] != found.query[:-1]))
-    ends = np.minimum.reduceat(found.value, begin), np.maximum.reduceat(found.value, begin)
+    begin = np.flatnonzero(np.append(True, results.query[1:] != results.query[:-1]))
+    ends = np.minimum.reduceat(results.value, begin), np.maximum.reduceat(results.value, begin)
     nearest, farthest = reversed(ends) if scores else ends
-    first = found.value[begin]
+    first = results.value[begin]
     if (first != farthest).any() or (first == nearest).all():
         return
     words = "not scores but distances" if scores else "not distances but similarities"

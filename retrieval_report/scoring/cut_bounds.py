@@ -261,8 +261,8 @@ class Completions:
             length = self.prepared.length[rows[block]][:, None] + more
             part.length = length.astype(np.float64)
             part.cutoff = part.length if cutoff is None else np.full((1, 1), float(cutoff))
-            found = np.maximum(more - known[block][:, None], 0)
-            part.relevant = self.relevant[rows[block]][:, None] + found
+            more_relevant = np.maximum(more - known[block][:, None], 0)
+            part.relevant = self.relevant[rows[block]][:, None] + more_relevant
             divisor = metric.divisor(part)
             result[block] = quotient(sums, divisor).max(axis=1)
         return np.fmin(result, self._largest(metric))

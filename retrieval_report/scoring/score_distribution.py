@@ -83,9 +83,9 @@ def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
     orders = {}
     for number in kept.tolist():
         base = layout.grade[layout.start[number] : layout.start[number + 1]]
-        found = _every_order(ties, base, int(limit[number]), number, most)
-        if found is not None:
-            orders[number] = found
+        every_order = _every_order(ties, base, int(limit[number]), number, most)
+        if every_order is not None:
+            orders[number] = every_order
     result: dict[int, tuple[Floats, Floats]] = {}
     block = np.cumsum([grade.size for grade, _ in orders.values()], dtype=np.int64) // BLOCK
     for which in np.unique(block):  # lists that take about the same amount of memory

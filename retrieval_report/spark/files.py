@@ -49,9 +49,9 @@ def rankings_frame(
     """
     frame = _parquet(spark, paths)
     chosen = match_columns(frame.columns, RANKINGS, columns, ", ".join(paths))
-    found = frame.withColumnsRenamed({theirs: ours for ours, theirs in chosen.items()})
+    rankings = frame.withColumnsRenamed({theirs: ours for ours, theirs in chosen.items()})
     if "model" in chosen:
-        return found
+        return rankings
     files = frame.inputFiles()
     if len(files) > 1:
         raise ColumnError(
@@ -59,7 +59,7 @@ def rankings_frame(
             "files for models: "
             "add the column, or put the files of a model into a folder named model=<name>"
         )
-    return found.withColumn("model", F.lit(PurePosixPath(files[0]).stem if files else "model"))
+    return rankings.withColumn("model", F.lit(PurePosixPath(files[0]).stem if files else "model"))
 
 
 def frame_beside(spark: SparkSession, path: str, what: str) -> DataFrame:

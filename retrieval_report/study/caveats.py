@@ -293,18 +293,18 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         kind: [visible(name, NAME_WIDTH) for name in known.filter(rule)["system"]]
         for kind, rule in rules.items()
     }
-    found = []
+    sentences = []
     for kind, sentence in WINNERS.items():
         names = systems[kind]
         among = f"{len(names)} of {known.height} evaluator configurations"
         first = first_names([*dict.fromkeys(names)], NAMED)
-        found += [sentence.format(among, first)] if names else []
+        sentences += [sentence.format(among, first)] if names else []
     if not systems["wrong"] and not systems["open"]:
         none = (
             f"No evaluator configuration (of {known.height}) names a different winner by tie order."
         )
-        return (none, *found)
-    return tuple(found)
+        return (none, *sentences)
+    return tuple(sentences)
 
 
 def not_audited(options: Mapping[str, Any]) -> str:

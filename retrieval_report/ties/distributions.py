@@ -158,7 +158,7 @@ def mean_distribution(
             continue
         average = float(whole.chance @ whole.value) / queries
         if abs(average - mean) <= SURE * max(mean, 1.0):  # not so with weighted means
-            found = pl.DataFrame({"value": whole.value / queries, "probability": whole.chance})
+            chances = pl.DataFrame({"value": whole.value / queries, "probability": whole.chance})
             measure = {"model": pl.lit(model), "metric": pl.lit(metric), "cutoff": cutoff}
-            frames.append(in_contract(found.with_columns(**measure), MEAN_DISTRIBUTION))
+            frames.append(in_contract(chances.with_columns(**measure), MEAN_DISTRIBUTION))
     return pl.concat(frames)
