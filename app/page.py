@@ -12,7 +12,7 @@ import retrieval_report as rr
 from cached import study_of
 from records import MEASURES, Choice, Data
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.leaderboard_rows import best_first
+from retrieval_report.study.leaderboard_rows import in_order_of
 from text import plain
 
 VIEWS = "pages of the dashboard by name"
@@ -96,7 +96,7 @@ class Page:
 
     def best_first(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return rows about models, the best by the chosen measure first."""
-        return best_first(rows, self.ranked)
+        return in_order_of(self.ranked, rows)
 
     @property
     def measure(self) -> str:
@@ -121,7 +121,7 @@ class Page:
     def answers(self, name: str) -> bool:
         """Return whether a page has anything to show of these data."""
         source, several = self.data.source, len(self.choice.models) > 1
-        found = {
+        answered = {
             "compare": several,
             "pair": several,
             "costs": several,
@@ -133,7 +133,7 @@ class Page:
             or source.also["calibrate"] is not None,
             "audit": not source.counted,
         }
-        return found.get(name, True)
+        return answered.get(name, True)
 
     def heading(self, name: str) -> None:
         """Show the title of a page, and the name and size of the data below it."""

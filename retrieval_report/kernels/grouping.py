@@ -2,16 +2,18 @@
 holds.
 
 One pass finds out whether a list is already sorted; otherwise it is. Order keys are int64: equal
-keys are ties, and small keys are near.
+keys are ties, and small keys are near. Where few items are relevant, nothing need be sorted: those
+nearer than each of them, and as near, are counted.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, costs, inlined, kernel
 from retrieval_report.kernels.lists import Cells, Codes, Integers, Rows
 
 # `np.iinfo` would be stored with a reference to Numba's linear algebra, which loads SciPy's.
@@ -251,3 +253,31 @@ def merge_cells(one: Cells, two: Cells, kinds: int, new: Cells) -> int:
         cells = flush(tallied, seen, new.grade, new.items, cells)
         new.start[q + 1] = cells
     return cells
+
+
+def rows_walked(key: NDArray[Any], rows: Rows, which: Integers, *counts: object) -> float:
+    """Estimate the work of `count_smaller`: all rows of a list, for each row asked for."""
+    return float(which.size) * key.size / max(rows.begin.size, 1)
+
+
+@costs(rows_walked)
+@kernel
+def count_smaller(
+    key: NDArray[Any], rows: Rows, which: Integers, smaller: Integers, equal: Integers
+) -> None:
+    """Count the rows of the same list whose keys are smaller than that of each row asked for
+    (``which`` ascends), and those equal to it.
+    """
+    number = ZERO
+    for q in range(rows.begin.size):
+        own = key[rows.begin[q] : rows.end[q]]
+        while number < which.size and which[number] < rows.end[q]:
+            value = key[which[number]]
+            below = ZERO
+            up_to = ZERO
+            for row in range(own.size):  # without branches: many rows at a time
+                below += int(own[row] < value)
+                up_to += int(own[row] <= value)
+            smaller[number] = below
+            equal[number] = up_to - below
+            number += 1

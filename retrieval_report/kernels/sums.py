@@ -95,9 +95,7 @@ class Sums(NamedTuple):
 
 
 @inlined
-def tie_values(
-    t: int, tie: int, _ahead: Integers, lists: Lists, summed: Summed
-) -> TieValues:
+def tie_values(t: int, tie: int, _ahead: Integers, lists: Lists, summed: Summed) -> TieValues:
     """Return what is asked of a tie after ``t`` items."""
     values = summed.values
     size = 0

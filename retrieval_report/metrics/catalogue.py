@@ -44,7 +44,7 @@ class _Binary(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_number("rel", lambda grade: grade > 0, "number above 0")
+        self._check_number("rel", lambda grade: grade > 0, "number above 0", optional=True)
 
 
 @dataclass(frozen=True)
@@ -344,7 +344,8 @@ class RBP(_Binary):
         if self.rel is not None and self.max_grade is not None:
             raise ParameterError("rbp: with max_grade every grade counts, so rel has no effect")
         self._check_number("p", lambda p: 0 < p < 1, "number between 0 and 1")
-        self._check_number("max_grade", lambda grade: grade > 0, "number above 0")
+        rule = "number above 0"
+        self._check_number("max_grade", lambda grade: grade > 0, rule, optional=True)
 
     @property
     def term(self) -> terms.Term:

@@ -102,12 +102,14 @@ class Metric:
         if chosen:
             check_choice(f"{self.name} {chosen}", getattr(self, chosen), list(self.formula.divisor))
 
-    def _check_number(self, name: str, fits: Callable[[float], bool], rule: str) -> None:
-        """Keep a parameter, unless it may be None and is, as the float that is computed with and printed: NumPy's
-        float32 0.8 compares equal to 0.8 but is another number.
+    def _check_number(
+        self, name: str, fits: Callable[[float], bool], rule: str, *, optional: bool = False
+    ) -> None:
+        """Keep a parameter as the float that is computed with and printed: NumPy's float32 0.8
+        compares equal to 0.8 but is another number. One that is ``optional`` may be None.
         """
         value = getattr(self, name)
-        if value is not None or getattr(type(self), name) is not None:
+        if value is not None or not optional:
             number = check_number(f"{self.name} {name}", value, fits, rule)
             object.__setattr__(self, name, number)
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import Options
+from retrieval_report.kernels.grouping import count_smaller
 from retrieval_report.kernels.lists import Floats, Integers, Rows, frozen
-from retrieval_report.kernels.relevant_ties import count_smaller
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.reading.search_results import as_array, flat_rows
 from retrieval_report.scoring import arrays

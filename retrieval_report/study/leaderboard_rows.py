@@ -87,7 +87,7 @@ def leaderboard_columns(rows: pl.DataFrame) -> str:
     return " ".join(name for name in shown if rows[name].null_count() < rows.height)
 
 
-def best_first(frame: pl.DataFrame, ranked: Sequence[str]) -> pl.DataFrame:
+def in_order_of(ranked: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
     """Return rows about models in the order of a leaderboard."""
     places = range(len(ranked))
     order = pl.col("model").replace_strict(ranked, places, default=None, return_dtype=pl.Int64)

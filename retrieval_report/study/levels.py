@@ -113,7 +113,7 @@ class LevelledStudy:
         queries = self._view.queries
         if queries is None:
             return self._data.judged
-        return self._data.found.find(
+        return self._data.memo.find(
             ("judged", queries), lambda: self._data.judged.of_queries(queries)
         )
 

@@ -16,6 +16,7 @@ from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.metrics.parsing import (
     Foreign,
@@ -28,7 +29,6 @@ from retrieval_report.study.contents import PageOptions, Report, parameters_of, 
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NOTHING, LevelledStudy
-from retrieval_report.study.means import coverage_means, curve_means, similarity_means
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     against_sentence,
@@ -58,9 +58,12 @@ from retrieval_report.study.write import save_report
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
+from retrieval_report.ties.coverage import coverage_means
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
+from retrieval_report.ties.recall_curve import curve_means
+from retrieval_report.ties.similarity import similarity_means
 from retrieval_report.ties.truncated_lists import truncated_lists
 
 if TYPE_CHECKING:
@@ -261,9 +264,7 @@ class Study(LevelledStudy):
             "labels": self._data.labels,
         }
         if self.judge is not None:
-            by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
-            judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
-            given |= {"judgements": judgements, "judge": self.judge}
+            given |= {"judgements": self._judged_by_each, "judge": self.judge}
         given |= {**self.also, **self._options, **known_of({"measures": measures}), **options}
         return type(self)(**given)
 
@@ -634,9 +635,7 @@ class Study(LevelledStudy):
             installed.
         """
         frames = known_of({**self._frames_alone(), "labels": self._data.labels})
-        judges = {judge: self.judged_by(judge)._given() for judge in self.judgements}
-        by_judge = {judge: given["judgements"] for judge, given in judges.items()}
-        return serve(self, name, frames, by_judge, port=port, browser=browser)
+        return serve(self, name, frames, self._judged_by_each, port=port, browser=browser)
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
@@ -679,11 +678,17 @@ class Study(LevelledStudy):
         return frames if models is None else of_models(frames, models)
 
     @property
+    def _judged_by_each(self) -> Frames:
+        """The judgements of the selected queries by each of several judges."""
+        judges = {judge: self.judged_by(judge)._given() for judge in self.judgements}
+        return {judge: given["judgements"] for judge, given in judges.items()}
+
+    @property
     def _emulated(self) -> Emulation:
         """The rankings of the selected queries as the system of ``like`` receives them."""
         assert self.like is not None
         measures = measures_like(self.like, **self._data.asked)
-        return self._data.found.find(
+        return self._data.memo.find(
             ("emulated", self._view.queries),
             lambda: emulated(self.judged, None, None, measures, self._data.options),
         )
@@ -718,7 +723,7 @@ class Study(LevelledStudy):
         if "expected" not in self.policies:
             return self.comparison
         whole = self._with(replace(self._view, measures=None, policies=None))
-        if self._data.found.known(("comparison", whole._view)):
+        if self._data.memo.known(("comparison", whole._view)):
             pairs = at_measures(self.measures, whole.comparison)
             return pairs.filter(pl.col("policy").is_in(self.policies))
         exact = self._compared(policies="expected")

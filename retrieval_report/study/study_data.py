@@ -73,7 +73,7 @@ class answer(cached_property[Answer]):  # used like `property`
             """Return the answer for the current selection."""
             if study is None:
                 return self
-            return study._data.found.find((self.attrname, study._view), lambda: self.func(study))
+            return study._data.memo.find((self.attrname, study._view), lambda: self.func(study))
 
 
 class Draws(NamedTuple):
@@ -104,7 +104,7 @@ class Data:
     replicate: Any  # as asked: a column, a pattern or run → model
     of_run: Mapping[str, str]  # run → model; none unless asked
     labels: pl.DataFrame | None  # of the items
-    found: Once = field(default_factory=lambda: Once(MOST_KEPT))
+    memo: Once = field(default_factory=lambda: Once(MOST_KEPT))
 
     @classmethod
     def read(
@@ -172,7 +172,7 @@ class Data:
 
     def other(self, key: Hashable, **changed: Any) -> Data:
         """Return the data with something else, which share no answer, once."""
-        return self.found.find(key, lambda: replace(self, **changed, found=Once(MOST_KEPT)))
+        return self.memo.find(key, lambda: replace(self, **changed, memo=Once(MOST_KEPT)))
 
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
@@ -194,7 +194,7 @@ class Data:
     def judged(self) -> Judged:
         """The rankings joined with judgements and queries, once."""
         options = options_with(self.options, policies=self.policies)
-        return self.found.find("judged", lambda: judge(**self.frames, options=options))
+        return self.memo.find("judged", lambda: judge(**self.frames, options=options))
 
     @cached_property
     def items(self) -> int:
@@ -366,7 +366,7 @@ def scores_under(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFr
         scores = drawn(data, draws)[0]
     else:
         parts = _exact(data, data.policies, draws), drawn(data, draws)[0]
-        scores = data.found.find(("scores", draws), lambda: _in_order(data, parts))
+        scores = data.memo.find(("scores", draws), lambda: _in_order(data, parts))
     return scores.filter(pl.col("policy").is_in(policies))
 
 
@@ -377,17 +377,17 @@ def _exact(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
     # A system may draw the order that it prints.
     given = Draws() if data.like is None else draws
     exact = tuple(policy for policy in data.policies if policy != "shuffled")
-    if tuple(policies) == ("expected",) and not data.found.known(("exact", given)):
+    if tuple(policies) == ("expected",) and not data.memo.known(("exact", given)):
         exact = ("expected",)
     name = "exact" if len(exact) > 1 else "expected"
-    return data.found.find((name, given), lambda: _scored(data, exact, given)[0])
+    return data.memo.find((name, given), lambda: _scored(data, exact, given)[0])
 
 
 def drawn(data: Data, draws: Draws) -> Scored:
     """Return scores under random orders, and the means under every single one, if any is drawn."""
     if draws.shuffles == 0:
         return pl.DataFrame(), pl.DataFrame()
-    return data.found.find(("drawn", draws), lambda: _scored(data, ("shuffled",), draws))
+    return data.memo.find(("drawn", draws), lambda: _scored(data, ("shuffled",), draws))
 
 
 def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:

@@ -19,8 +19,8 @@ from retrieval_report.study.caveats import same_winner, uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.leaderboard_rows import (
     COLUMNS,
-    best_first,
     estimates_line,
+    in_order_of,
     leaderboard_columns,
     leaderboard_rows,
 )
@@ -192,7 +192,8 @@ def _truncation(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     """Rows of the models in the order of the verdict's leaderboard."""
-    return best_first(frame, report.leaderboard.filter(report.at_headline)["model"].to_list())
+    ranked = report.leaderboard.filter(report.at_headline)["model"].to_list()
+    return in_order_of(ranked, frame)
 
 
 def confused(confusion: pl.DataFrame) -> pl.DataFrame:

@@ -4,7 +4,7 @@ relevant.
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -12,7 +12,9 @@ from retrieval_report.contracts.arguments import Named, Names
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import check_table
 from retrieval_report.contracts.options import Options, ScoringOptions
+from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.evaluate import evaluate
+from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.catalogue import RBP
 from retrieval_report.metrics.parsing import Cutoffs
 from retrieval_report.reading.frames import to_polars
@@ -97,3 +99,9 @@ def judgement_coverage(
     )
     both = pl.concat([share.with_columns(metric=pl.lit("judged")), residual])
     return both.sort("model", "query", maintain_order=True)
+
+
+def coverage_means(rankings: object, judgements: object, **asked: Any) -> pl.DataFrame:
+    """Return how much of every model's lists is judged."""
+    judged = judgement_coverage(rankings, judgements, policies="expected", truncated="no", **asked)
+    return summarise(judged).select(list(schema("coverage")))

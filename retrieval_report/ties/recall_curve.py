@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,9 @@ from retrieval_report.contracts.arguments import Names, check_number, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
+from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.summary import summarise
 from retrieval_report.kernels.lists import Bools, Lists, frozen, running
 from retrieval_report.kernels.recall import (
     HitTies,
@@ -32,6 +35,7 @@ from retrieval_report.scoring.scorer import arrange
 LEVELS = tuple(tenth / 10 for tenth in range(11))
 POLICIES = ("expected", "naive", "best", "worst")
 MOST_CELLS = 2e8  # of one list: slots × relevant items × different precisions, a second or two
+MOST_CURVE_CELLS = 2e8  # of all lists of a study
 
 
 @dataclass(frozen=True)
@@ -144,3 +148,18 @@ def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     before, hits = (total[kept] - total[first] for total in map(running, (items, relevant)))
     parts = before, items[kept], relevant[kept], hits
     return HitTies(frozen(np.searchsorted(kept, lists.start)), *map(frozen, parts))
+
+
+def curve_means(judged: Judged, options: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the interpolated precision of every model along recall; no columns if ties are so
+    large that it would take minutes.
+    """
+    asked = options_with(options, truncated="no", policies=POLICIES)
+    scores = curve_of(judged, LEVELS, asked, MOST_CURVE_CELLS)
+    if not scores.width:
+        return scores
+    means, keys = summarise(scores), ["model", "metric"]
+    naive = means.filter(policy="naive").select(*keys, naive="value")
+    both = beside(means.filter(policy="expected"), naive, keys)
+    level = pl.col("metric").str.extract(r"recall=([\d.]+)").cast(pl.Float64)
+    return both.with_columns(recall=level).select(list(schema("recall_curve")))

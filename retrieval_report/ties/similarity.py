@@ -23,6 +23,8 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.known_items import of_one_width
 
 SIMILARITY = schema("similarity")
+MOST_COMPARED = 1e8  # pairs of items of all lists, two seconds; a query takes as long as
+PAIRS_PER_QUERY = 35_000  # pairs, however few it has
 MEASURES = [name for name, dtype in SIMILARITY.items() if dtype == pl.Float64]
 
 
@@ -238,3 +240,15 @@ def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
         total += share.sum(axis=0)
         count += (share > 0).sum(axis=0)
     return total / np.maximum(count, 1.0)
+
+
+def similarity_means(rows: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
+    """Return how alike the lists of two models are, in one row; nothing of lists so long that it
+    would take minutes.
+    """
+    a, b = (rows.filter(model=name) for name in (first, second))
+    items = a.group_by("query").len()["len"].cast(pl.Float64)
+    if (items**2 + PAIRS_PER_QUERY).sum() > MOST_COMPARED:
+        return pl.DataFrame()
+    means = similarity_of(a, b).mean.with_columns(model_a=pl.lit(first), model_b=pl.lit(second))
+    return means.select(list(schema("similarity_means")))

@@ -40,7 +40,7 @@ def test_a_curve_that_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyP
     whole = open_page("cutoffs", DATA)
     assert "Along recall" in [part.value for part in whole.header]
     assert "lists are taken for whole" in words(whole)
-    monkeypatch.setattr("retrieval_report.study.means.MOST_CURVE_CELLS", 0)
+    monkeypatch.setattr("retrieval_report.ties.recall_curve.MOST_CURVE_CELLS", 0)
     page = open_page("cutoffs", made_data(made_rankings(("coarse", "fine"))))
     assert "Along recall" not in [part.value for part in page.header]
     assert len(charts(page)) == 1

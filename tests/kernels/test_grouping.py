@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_report.kernels import grouping
+from retrieval_report.kernels.grouping import count_smaller, rows_walked
 from retrieval_report.kernels.lists import Lists, Rows
-from retrieval_report.kernels.relevant_ties import count_smaller, rows_walked
 from retrieval_report.scoring.arrays import SMALL, lists_from_rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
