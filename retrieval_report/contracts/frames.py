@@ -34,11 +34,10 @@ Rule = tuple[str, pl.Expr, str, str]
 """A column, what must hold for no value, the rule in words, and a hint."""
 
 
-def _rules(name: str, finite: str = "", padding: str = "") -> Iterable[Rule]:
-    """Return the rules of a column of real numbers; the arguments are hints."""
-    number = pl.col(name).cast(pl.Float64)
-    yield name, number.is_nan(), "NaN", finite
-    yield name, number.is_infinite(), "infinite", padding
+def _finite(name: str, finite: str = "", padding: str = "") -> Iterable[Rule]:
+    """Return the rules of a column of floats; the arguments are hints."""
+    yield name, pl.col(name).is_nan(), "NaN", finite
+    yield name, pl.col(name).is_infinite(), "infinite", padding
 
 
 def _whole(name: str, least: int) -> Rule:
@@ -51,18 +50,21 @@ _ORDER_HINTS = (
     "; drop such padding rows (FAISS fills with inf)",
 )
 _NULL_HINT = "; null_distance='not_retrieved' counts such items as known but not retrieved"
+FINITE: tuple[Rule, ...] = (
+    *_finite("distance", *_ORDER_HINTS),
+    *_finite("score", *_ORDER_HINTS),
+    *_finite("relevance"),
+    *_finite("weight"),
+)
+"""Rules of floats; whole numbers need not be converted to be asked."""
 RULES: tuple[Rule, ...] = (
     ("model", pl.col("model") == "", "empty model names", ""),
-    *_rules("distance", *_ORDER_HINTS),
-    *_rules("score", *_ORDER_HINTS),
-    *_rules("relevance"),
     (
         "relevance",
         pl.col("relevance") < 0,
         "negative",
         "; read_judgements(negative='unjudged') drops such judgements",
     ),
-    *_rules("weight"),
     ("weight", pl.col("weight") < 0, "negative", ""),
     _whole("count", 1),
     _whole("n_relevant", 0),
@@ -172,7 +174,9 @@ def _contract(
         for name in frame.columns
         if name not in nullable
     ]
-    for name, bad, rule, hint in (*nulls, *RULES):
+    floats = frame.select(cs.float()).columns
+    finite = [rule for rule in FINITE if rule[0] in floats]
+    for name, bad, rule, hint in (*nulls, *finite, *RULES):
         if name in frame.columns:
             refuse(frame, bad, name, rule, hint, what=what)
     return frame

@@ -135,6 +135,15 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each
     row's relevance.
     """
+    most = relevance.max() if relevance.dtype.is_integer() else None
+    if (
+        isinstance(most, int) and most < SMALL
+    ):  # a table in place of hashes, in a quarter of the time
+        whole = relevance.cast(pl.Int64).to_numpy()
+        seen = np.zeros(most + 1, np.bool_)
+        seen[whole] = True
+        grades = np.unique(np.concatenate([[0.0], known, np.flatnonzero(seen)]))
+        return grades, np.searchsorted(grades, np.arange(most + 1)).astype(np.int32)[whole]
     distinct = relevance.unique().cast(pl.Float64).to_numpy()
     grades = np.unique(np.concatenate([[0.0], known, distinct]) + 0.0)  # makes −0.0 equal 0.0
     return grades, np.searchsorted(grades, relevance.cast(pl.Float64).to_numpy()).astype(np.int32)

@@ -344,7 +344,8 @@ def _values(scorer: Scorer, metrics: Sequence[Metric], policy: str) -> dict[Metr
     """Return the values of every metric at all cutoffs, ascending."""
     requests = [(metric, scorer.cutoffs or (None,)) for metric in metrics]
     scores = scorer.scores(requests, arrange(scorer.prepared, policy))
-    return {metric: part.value for metric, part in zip(metrics, scores, strict=True)}
+    values = np.split(scores.value, len(requests), axis=1)
+    return dict(zip(metrics, values, strict=True))
 
 
 def _preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:

@@ -207,7 +207,7 @@ def judge(
     judged = parts.judgements is not None
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     grades, grade = _graded(frame, known, whole)
-    _check_items(parts, frame, names, listed, grade)
+    _check_items(parts, frame, names, listed, grade, options.workers)
     present = names if parts.rows.height == parts.received.height else parts.received.unique()
     lists = all_lists(present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
@@ -313,7 +313,12 @@ def _graded(
 
 
 def _check_items(
-    parts: _Parts, frame: pl.DataFrame, names: pl.DataFrame, listed: Rows, grade: Codes
+    parts: _Parts,
+    frame: pl.DataFrame,
+    names: pl.DataFrame,
+    listed: Rows,
+    grade: Codes,
+    workers: int,
 ) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of
     a query.
@@ -323,7 +328,7 @@ def _check_items(
     items = arrays.id_keys(frame["item"])
     unjudged = parts.judgements is None
     rows = with_model(parts.rows)
-    doubtful = repeats(listed, items) or parts.unretrieved.height > 0
+    doubtful = repeats(listed, items, workers) or parts.unretrieved.height > 0
     if doubtful:
         columns = [*KEYS, "item", "relevance"]
         rows = pl.concat(

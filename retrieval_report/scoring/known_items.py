@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import refuse, warn_unmatched
-from retrieval_report.kernels.lists import Codes, Keys, Rows
+from retrieval_report.kernels.lists import Codes, Integers, Keys, Rows
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
 
@@ -17,17 +17,21 @@ SHIFT = np.uint64(64 - PLACES)
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
 
 
-def repeats(rows: Rows, items: Keys) -> bool:
+def repeats(rows: Rows, items: Keys, workers: int) -> bool:
     """Return whether some list has an item twice, or looks so."""
     start = np.append(np.sort(rows.begin), items.size)
     # Some lists at a time, whose keys stay in the processor's cache while they are sorted.
     step = 1 + arrays.SMALL * start.size // (items.size + 1)
-    for first in range(0, start.size - 1, step):
-        part = start[first : first + step + 1]
+
+    def task(first: int, last: int) -> bool:
+        parts = (start[at : min(at + step, last) + 1] for at in range(first, last, step))
+        return any(map(repeated, parts))
+
+    def repeated(part: Integers) -> bool:
         lists = np.repeat(np.arange(part.size - 1, dtype=np.uint64), np.diff(part))
-        if _distinct(_pairs(lists, items[part[0] : part[-1]])) < lists.size:
-            return True
-    return False
+        return _distinct(_pairs(lists, items[part[0] : part[-1]])) < lists.size
+
+    return any(arrays.over_ranges(task, start, workers))
 
 
 def disagree(groups: Keys, items: Keys, grade: Codes) -> bool:

@@ -79,10 +79,11 @@ class Run:
         """Return the number of lists, and of metrics with their cutoffs."""
         return self.prepared.length.size, len(self.measures)
 
-    def score(self, arrangement: Arrangement) -> Scores:
-        """Return the scores of every requested metric and cutoff, of shape (lists, columns)."""
-        parts = self.scorer.scores(self.requests, arrangement)
-        return Scores(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+    def score(self, arrangement: Arrangement, into: Scores | None = None) -> Scores:
+        """Return the scores of every requested metric and cutoff, of shape (lists, columns),
+        written ``into`` arrays if there are some.
+        """
+        return self.scorer.scores(self.requests, arrangement, into)
 
     @cached_property
     def blocks(self) -> list[tuple[slice, Run]]:
@@ -233,7 +234,7 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
         if policy == "shuffled":
             into.value[:], into.std[:] = _shuffled_scores(run, means)
         elif policy == "expected":
-            into.value[:], into.std[:] = run.score(arrange(run.prepared, policy))
+            run.score(arrange(run.prepared, policy), into)
         else:
             for own, part in run.blocks:
                 into.value[own] = part.score(arrange(part.prepared, policy)).value

@@ -86,8 +86,12 @@ class Scorer:
             self._ideals[term] = self.moments(term.sum, Arrangement(lists), depths).mean
         return self._ideals[term]
 
-    def scores(self, requests: Requests, arrangement: Arrangement) -> list[Scores]:
-        """Return the scores of every metric at its cutoffs."""
+    def scores(
+        self, requests: Requests, arrangement: Arrangement, into: Scores | None = None
+    ) -> Scores:
+        """Return the scores of every metric at its cutoffs, of shape (lists, columns), written
+        ``into`` arrays if there are some.
+        """
         # asked once: a user's may hold a new function every time
         asked = [(metric, metric.term, self.columns(cutoffs)) for metric, cutoffs in requests]
         deepest: dict[terms.Term, int] = {}  # no sum goes deeper than some metric asks
@@ -97,15 +101,24 @@ class Scorer:
             term: self.moments(term, arrangement, np.ascontiguousarray(self.depths[:, :most]))
             for term, most in deepest.items()
         }
-        return [self._divided(metric, sums[term], columns) for metric, term, columns in asked]
+        ends = running(np.array([columns.size for _, _, columns in asked]))
+        scores = Scores(*np.empty((2, len(self.asked), ends[-1]))) if into is None else into
+        for (metric, term, columns), end in zip(asked, ends[1:].tolist(), strict=True):
+            value, std = (part[:, end - columns.size : end] for part in scores)
+            self._divide(metric, sums[term], columns, Scores(value, std))
+        return scores
 
-    def _divided(self, metric: Metric, sums: Moments, columns: Integers) -> Scores:
-        """Return some columns of a metric's scores, 0 where the divisor is 0."""
-        divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)[:, columns]
-        mean, variance = (part[:, columns] for part in sums)
-        value, std = quotient(mean, divisor), quotient(np.sqrt(variance), divisor)
-        std[~np.isfinite(std)] = np.nan  # the squares left float64
-        return Scores(value, std)
+    def _divide(self, metric: Metric, sums: Moments, columns: Integers, into: Scores) -> None:
+        """Write some columns of a metric's scores, 0 where the divisor is 0."""
+        divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)
+
+        def divide(first: int, last: int) -> None:  # some lists at a time, which stay in the cache
+            mean, variance, by = (part[first:last, columns] for part in (*sums, divisor))
+            std = quotient(np.sqrt(variance), by)
+            std[~np.isfinite(std)] = np.nan  # the squares left float64
+            into.value[first:last], into.std[first:last] = quotient(mean, by), std
+
+        over_ranges(divide, np.arange(len(divisor) + 1) * columns.size, self.workers)
 
     def _divisor(self, metric: Metric) -> Floats:
         """Return what divides a sum; infinite where a user's function takes no infinite length."""
