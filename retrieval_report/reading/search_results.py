@@ -240,9 +240,8 @@ def check_direction(results: Results, what: str, *, scores: bool) -> None:
     not distances but similarities; say what they are by from_search(results, scores=True), or sort
     the rows
     """
-    if (
-        not results.indexed or not results.value.size
-    ):  # the columns of a matrix are items, not ranks
+    # The columns of a matrix are items, not ranks.
+    if not results.indexed or not results.value.size:
         return
     begin = np.flatnonzero(np.append(True, results.query[1:] != results.query[:-1]))
     ends = np.minimum.reduceat(results.value, begin), np.maximum.reduceat(results.value, begin)
