@@ -68,11 +68,12 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
 
     def run(first: int) -> tuple[float, pl.DataFrame]:
         last = min(first + block, total)
-        values: Matrix = np.empty(tile + tile % 2, np.uint8 if bytewise else narrow)
+        values: Matrix = np.empty(tile + -tile % 8, np.uint8 if bytewise else narrow)
         tables = np.zeros((last - first, lanes, cells), np.uint32)
         twos = None
         if bytewise:
-            twos = hamming.Twos(values.view(np.uint16), np.zeros(1 << 16, np.uint16))
+            views = values.view(np.uint64), values.view(np.uint16)
+            twos = hamming.Twos(*views, np.zeros(1 << 16, np.uint16))
         hamming.count_hamming(first, last, pairs, values, twos, tables)
         counts = tables.sum(axis=1, dtype=np.uint32).reshape(last - first, -1, grades)
         return (last - first) / total, _to_cells(counts, task.limit, first)
