@@ -14,7 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import ZERO, allocating, costs, inlined, kernel
-from retrieval_report.kernels.lists import Cells, Codes, Integers, Rows
+from retrieval_report.kernels.lists import Bools, Cells, Codes, Integers, Lists, Rows, cells_of
+
+# Numba would compile `flush` once for a plain True and once for a plain False.
+RISING = cast(bool, np.bool_(False))
+FALLING = cast(bool, np.bool_(True))
 
 # `np.iinfo` would be stored with a reference to Numba's linear algebra, which loads SciPy's.
 LEAST = cast(int, np.int64(-(2**63)))
@@ -74,8 +78,10 @@ class Written(NamedTuple):
 
 
 @allocating
-def flush(tallied: Tally, kinds: int, grade: Codes, items: Integers, cells: int) -> int:
-    """Write the grades seen, ascending and with their tallies, after ``cells``; clear the
+def flush(
+    tallied: Tally, kinds: int, grade: Codes, items: Integers, cells: int, falling: bool
+) -> int:
+    """Write the grades seen, in order and with their tallies, after ``cells``; clear the
     tallies.
     """
     tally, seen = tallied
@@ -87,7 +93,7 @@ def flush(tallied: Tally, kinds: int, grade: Codes, items: Integers, cells: int)
             position -= 1
         seen[position] = code
     for index in range(kinds):
-        code = seen[index]
+        code = seen[kinds - 1 - index] if falling else seen[index]
         grade[cells] = code
         items[cells] = tally[code]
         tally[code] = 0
@@ -119,7 +125,7 @@ def _count_runs(
                 kinds += 1
             tally[code] += count[row]
             if ends:
-                cells = flush(tallied, kinds, out.grade, out.items, cells)
+                cells = flush(tallied, kinds, out.grade, out.items, cells, RISING)
         if ends:
             out.tie_key[ties] = key[row]
             out.tie_cells[ties] = cells - before
@@ -241,18 +247,55 @@ def tally_cells(
 
 
 @allocating
-def merge_cells(one: Cells, two: Cells, kinds: int, new: Cells) -> int:
-    """Fill in every list's items and extra items, one cell per grade, ascending; return the number
-    of cells.
+def ideal_cells(one: Cells, two: Cells, kinds: int, new: Cells) -> int:
+    """Fill in every list's items and extra items, one cell per grade, highest first; return the
+    number of cells.
     """
     cells = ZERO
     tallied = no_tally(kinds)
     for q in range(one.start.size - 1):
         seen = tally_cells(one.start[q], one.start[q + 1], one.grade, one.items, tallied, ZERO)
         seen = tally_cells(two.start[q], two.start[q + 1], two.grade, two.items, tallied, seen)
-        cells = flush(tallied, seen, new.grade, new.items, cells)
+        cells = flush(tallied, seen, new.grade, new.items, cells, FALLING)
         new.start[q + 1] = cells
     return cells
+
+
+@allocating
+def complete(
+    lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: Lists
+) -> tuple[int, int]:
+    """Fill in every list's ties, adding extra items to its last tie (``open_last``) or as a new tie
+    after it.
+
+    Returns the numbers of ties and cells of the ``new`` lists.
+    """
+    new_start, new_tie, grade, items = new
+    ties = cells = ZERO
+    tallied = no_tally(kinds)
+    for q in range(lists.start.size - 1):
+        closed = lists.start[q + 1] - (
+            1 if open_last[q] and lists.start[q + 1] > lists.start[q] else 0
+        )
+        for tie in range(lists.start[q], closed):
+            for cell in cells_of(tie, lists):
+                grade[cells] = lists.grade[cell]
+                items[cells] = lists.items[cell]
+                cells += 1
+            ties += 1
+            new_tie[ties] = cells
+        begin = lists.tie[closed]
+        end = lists.tie[lists.start[q + 1]]
+        seen = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
+        seen = tally_cells(
+            extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, seen
+        )
+        cells = flush(tallied, seen, grade, items, cells, RISING)
+        if seen:
+            ties += 1
+            new_tie[ties] = cells
+        new_start[q + 1] = ties
+    return ties, cells
 
 
 def rows_walked(key: NDArray[Any], rows: Rows, which: Integers, *counts: object) -> float:

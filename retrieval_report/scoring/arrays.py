@@ -238,18 +238,11 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     """
     if lists.grade.size < lists.tie.size:  # no tie is mixed
         return lists
-    order = turned(lists.tie) if best else slice(None)
     cells = np.arange(lists.grade.size + 1)
+    order: Any = slice(None)
+    if best:
+        order = np.repeat(lists.tie[:-1] + lists.tie[1:] - 1, np.diff(lists.tie)) - cells[:-1]
     return Lists(lists.tie[lists.start], cells, lists.grade[order], lists.items[order])
-
-
-def turned(start: Integers) -> Integers:
-    """Return the indices that turn round what lies from each start to the next.
-
-    >>> turned(np.array([0, 2, 3])).tolist()
-    [1, 0, 2]
-    """
-    return np.repeat(start[:-1] + start[1:] - 1, np.diff(start)) - np.arange(start[-1])
 
 
 def sums(values: Integers, start: Integers) -> Integers:
@@ -265,31 +258,15 @@ def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
     """Return every list's items and extra items, such as those known but not retrieved, by
     descending grade.
     """
-    merged = merged_cells(items.cells if isinstance(items, Lists) else items, extra, kinds)
-    order = turned(merged.start)
-    return Lists(merged.start, np.arange(order.size + 1), merged.grade[order], merged.items[order])
-
-
-def merged_cells(one: Cells, extra: Cells | None, kinds: int) -> Cells:
-    """Return every list's items and extra items, one cell per grade, ascending."""
+    one = items.cells if isinstance(items, Lists) else items
     two = extra or Cells(np.zeros_like(one.start), one.grade[:0], one.items[:0])
+    one = all_frozen(one)
+    two = all_frozen(two)
     most = one.grade.size + two.grade.size
     new = Cells(np.zeros_like(one.start), np.empty(most, np.int32), np.empty(most, np.int64))
-    cells = grouping.merge_cells(all_frozen(one), all_frozen(two), kinds, new)
-    return Cells(new.start, new.grade[:cells], new.items[:cells])
-
-
-def with_last_tie(lists: Lists, last: Cells) -> Lists:
-    """Return lists with a last tie of so many items more, where there are any."""
-    end = lists.start[1:]
-    sizes = np.diff(last.start)
-    more = sizes > 0
-    cells = np.repeat(lists.tie[end], sizes)
+    cells = grouping.ideal_cells(one, two, kinds, new)
     return Lists(
-        running(np.diff(lists.start) + more),
-        running(np.insert(np.diff(lists.tie), end[more], sizes[more])),
-        np.insert(lists.grade, cells, last.grade),
-        np.insert(lists.items, cells, last.items),
+        new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy()
     )
 
 

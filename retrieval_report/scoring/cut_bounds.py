@@ -18,7 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
-from retrieval_report.kernels.lists import Cells, Floats, Integers, Lists, running
+from retrieval_report.kernels import grouping
+from retrieval_report.kernels.lists import Cells, Floats, Integers, Lists, all_frozen, running
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import Depths
 from retrieval_report.metrics.record import Metric
@@ -166,11 +167,26 @@ class Completions:
 
     def _lists(self, extra: Cells) -> Lists:
         """Return the lists with following items in their last tie, or in a tie after it."""
-        ties, closed = self.prepared.ties, self.closed
-        opened = np.diff(ties.start) - np.diff(closed.start)
-        last = ties.with_ties(running(opened), ties.start[1:][opened > 0] - 1)
-        merged = arrays.merged_cells(last.cells, extra, self.prepared.grades.size)
-        return arrays.with_last_tie(closed, merged)
+        ties = self.prepared.ties
+        lists = self.before.size
+        cells = ties.grade.size + extra.grade.size
+        start = np.zeros(lists + 1, np.int64)
+        tie = np.zeros(ties.tie.size + lists, np.int64)
+        new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
+        ties_written, size = grouping.complete(
+            all_frozen(ties),
+            self.prepared.within,
+            all_frozen(extra),
+            self.prepared.grades.size,
+            new,
+        )
+        fitting = arrays.fitting
+        return Lists(
+            start,
+            fitting(tie[: ties_written + 1]),
+            fitting(new.grade[:size]),
+            fitting(new.items[:size]),
+        )
 
     def _scorer(
         self, lists: Lists, held: Lists, cutoffs: Depths, *, highest: bool = False

@@ -54,7 +54,10 @@ def all_lists(
     names = pl.concat(
         [present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]
     ).unique()
-    lists = every_list(names, universe, present)
+    if present.height == names.height * universe.height:
+        lists = present.sort(KEYS).with_columns(missing=False)
+    else:
+        lists = every_list(names, universe, present)
     missing = lists.filter("missing")
     if missing.height and options.missing_query == "error":
         model, query = missing.select(KEYS).row(0)

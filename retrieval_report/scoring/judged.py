@@ -344,6 +344,8 @@ def _check_items(
 
 def _spread(rows: Rows, named: pl.DataFrame, names: pl.DataFrame) -> Rows:
     """Return the rows of all lists; lists that were not found have none."""
+    if names.height == named.height:
+        return rows
     places = named.with_columns(begin=rows.begin, end=rows.end)
     spread = (
         names.select(KEYS).join(places, on=KEYS, how="left", maintain_order="left").fill_null(0)
