@@ -107,7 +107,7 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     given = given.select(pl.col("model").cast(pl.String), pl.col(kinds).cast(pl.Float64))
     check_unique(given, ("model",), "costs")
     strange = ~pl.col("model").is_in(models)
-    refuse(given, strange, "model", "of models that the summary lacks", what="costs")
+    refuse(given, strange, "model", "not in the summary", what="costs")
     parts = (given.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
     long = pl.concat(parts).drop_nulls("amount")
     bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)

@@ -107,7 +107,8 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
             raise ParameterError(f"pattern: {pattern!r} does not fit model {name!r}")
         series = match["model"] if "model" in expression.groupindex else ""
         rows.append((name, series or "", match[group]))
-    rows.sort(key=lambda row: (row[1], _sortable(row[2])))
+    # v9 is before v10
+    rows.sort(key=lambda row: (row[1], re.sub(r"\d+", lambda digits: digits[0].zfill(99), row[2])))
     for one, other in pairwise(rows):
         if one[1:] == other[1:]:
             raise ParameterError(
@@ -118,11 +119,6 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
         rows, schema=dict.fromkeys(["model", "series", "version"], pl.String), orient="row"
     )
     return frame.with_row_index("order")
-
-
-def _sortable(version: str) -> list[tuple[int, int | str]]:
-    """Return a version by which v9 is before v10."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", version)]
 
 
 def _steps(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:

@@ -94,10 +94,17 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
 
 def check_agreement(frame: pl.DataFrame) -> None:
     """Raise a DataError if two models have different relevances of the same item of a query."""
-    grade = pl.col("relevance").cast(pl.Float64)
-    differs = grade.n_unique().over("query", "item") > 1
-    rule = "of items about which models disagree"
-    refuse(frame, differs, "relevance", rule, "; give one set of judgements")
+    odd = frame.filter(pl.col("relevance").cast(pl.Float64).n_unique().over("query", "item") > 1)
+    if odd.is_empty():
+        return
+    query, item = odd.select("query", "item").row(0)
+    same = odd.filter(query=query, item=item).unique("relevance", maintain_order=True)
+    words = (f"{grade:g} in model {model!r}" for model, grade in same["model", "relevance"].rows())
+    items = odd.n_unique(["query", "item"])
+    raise DataError(
+        f"column 'relevance': models disagree about {items} items, first item {item!r} of query "
+        f"{query!r}: {', '.join(words)}; give one set of judgements"
+    )
 
 
 def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:

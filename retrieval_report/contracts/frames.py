@@ -6,7 +6,7 @@ error that names the column, the rule, the number of bad rows and the first of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 import polars.selectors as cs
@@ -34,28 +34,21 @@ Rule = tuple[str, pl.Expr, str, str]
 """A column, what must hold for no value, the rule in words, and a hint."""
 
 
-def _finite(name: str, finite: str = "", padding: str = "") -> Iterable[Rule]:
-    """Return the rules of a column of floats; the arguments are hints."""
-    yield name, pl.col(name).is_nan(), "NaN", finite
-    yield name, pl.col(name).is_infinite(), "infinite", padding
-
-
 def _whole(name: str, least: int) -> Rule:
     fits = pl.col(name).cast(pl.Int128).is_between(least, MOST_ITEMS - 1)
     return name, ~fits, f"not a whole number from {least} to 2**62 - 1", ""
 
 
-_ORDER_HINTS = (
-    "; leave such rows out, or make them null (see null_distance=)",
-    "; drop such padding rows (FAISS fills with inf)",
-)
 _NULL_HINT = "; null_distance='not_retrieved' counts such items as known but not retrieved"
-FINITE: tuple[Rule, ...] = (
-    *_finite("distance", *_ORDER_HINTS),
-    *_finite("score", *_ORDER_HINTS),
-    *_finite("relevance"),
-    *_finite("weight"),
+_NO_NUMBERS = (
+    (pl.Expr.is_nan, "NaN", "; leave such rows out, or make them null (see null_distance=)"),
+    (pl.Expr.is_infinite, "infinite", "; drop such padding rows (FAISS fills with inf)"),
 )
+FINITE: list[Rule] = [
+    (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else "")
+    for name in ("distance", "score", "relevance", "weight")
+    for bad, rule, hint in _NO_NUMBERS
+]
 """Rules of floats; whole numbers need not be converted to be asked."""
 RULES: tuple[Rule, ...] = (
     ("model", pl.col("model") == "", "empty model names", ""),

@@ -168,8 +168,7 @@ def _look(t: int, tie: int, ahead: Integers, lists: Lists, stops: Stops) -> Stop
         stoppers += lists.items[cell] if chance else 0
         passing *= power(1.0 - chance, lists.items[cell])
     slots = min(size, ahead[ahead.size - 1] - t)
-    means = np.zeros(slots + 1)
-    variances = np.zeros(slots + 1)
+    means = variances = np.zeros(slots + 1)
     if stoppers:
         stopped = survival_means(tie, lists, stops.chance, slots)
         means = stopping_tie_means(t, size, stoppers, stopped, slots)

@@ -93,12 +93,11 @@ def eight_at_once(q: int, pairs: Pairs, start: int, stop: int, eights: Words) ->
     for i in range(size):
         packed = np.uint64(0)
         for part in range(8):
-            packed |= popcount(row[i + part * size] ^ word) << np.uint64(8 * part)
-        eights[i] = packed << np.uint64(1)
+            packed |= popcount(row[i + part * size] ^ word) << np.uint64(8 * part + 1)
+        eights[i] = packed
     for part in range(8):
-        first = pairs.same[q, 0] - start - part * size
-        last = pairs.same[q, 1] - start - part * size
-        for i in range(max(first, 0), min(last, size)):
+        begin = start + part * size
+        for i in range(max(pairs.same[q, 0] - begin, 0), min(pairs.same[q, 1] - begin, size)):
             eights[i] += np.uint64(1) << np.uint64(8 * part)
 
 

@@ -34,18 +34,21 @@ SMALL = 20_000  # with fewer rows or cells, threads cost more than they save
 CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
 
 
-def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int) -> list[Result]:
+def over_ranges(
+    task: Callable[[int, int], Result], work: Integers, workers: int, most: int = 2**62
+) -> list[Result]:
     """Run ``task(first, last)`` over ranges of lists with about the same work, given as running
-    totals.
+    totals, and about ``most`` at the most.
     """
-    lists = work.size - 1
-    if workers == 1 or work[-1] < SMALL:
-        return [task(0, lists)]
-    targets = np.linspace(0, work[-1], workers * CHUNKS + 1)[1:-1]
-    ends = sorted({0, *(int(end) for end in np.searchsorted(work, targets)), lists})
+    total, lists = int(work[-1]), work.size - 1
+    number = max(1 if workers == 1 or total < SMALL else workers * CHUNKS, total // most)
+    ends = np.searchsorted(work, np.linspace(0, total, number + 1)[1:-1]).tolist()
+    pairs = itertools.pairwise(sorted({0, *ends, lists}))
+    if workers == 1 or number == 1:
+        return list(itertools.starmap(task, pairs))
     pool = _pool(workers, os.getpid())
     try:
-        return list(pool.map(lambda pair: task(*pair), itertools.pairwise(ends)))
+        return list(pool.map(lambda pair: task(*pair), pairs))
     except (KeyboardInterrupt, SystemExit):
         # A thread that was about to start is not in the interpreter's list of threads to wake
         # before it waits for all.

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import refuse, warn_unmatched
-from retrieval_report.kernels.lists import Codes, Integers, Keys, Rows
+from retrieval_report.kernels.lists import Codes, Keys, Rows
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
 
@@ -20,18 +20,14 @@ UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to
 def repeats(rows: Rows, items: Keys, workers: int) -> bool:
     """Return whether some list has an item twice, or looks so."""
     start = np.append(np.sort(rows.begin), items.size)
-    # Some lists at a time, whose keys stay in the processor's cache while they are sorted.
-    step = 1 + arrays.SMALL * start.size // (items.size + 1)
 
-    def task(first: int, last: int) -> bool:
-        parts = (start[at : min(at + step, last) + 1] for at in range(first, last, step))
-        return any(map(repeated, parts))
-
-    def repeated(part: Integers) -> bool:
-        lists = np.repeat(np.arange(part.size - 1, dtype=np.uint64), np.diff(part))
+    def repeated(first: int, last: int) -> bool:
+        part = start[first : last + 1]
+        lists = np.repeat(np.arange(last - first, dtype=np.uint64), np.diff(part))
         return _distinct(_pairs(lists, items[part[0] : part[-1]])) < lists.size
 
-    return any(arrays.over_ranges(task, start, workers))
+    # Some lists at a time, whose keys stay in the processor's cache while they are sorted.
+    return any(arrays.over_ranges(repeated, start, workers, arrays.SMALL))
 
 
 def disagree(groups: Keys, items: Keys, grade: Codes) -> bool:

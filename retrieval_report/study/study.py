@@ -680,8 +680,7 @@ class Study(LevelledStudy):
     @property
     def _judged_by_each(self) -> Frames:
         """The judgements of the selected queries by each of several judges."""
-        judges = {judge: self.judged_by(judge)._given() for judge in self.judgements}
-        return {judge: given["judgements"] for judge, given in judges.items()}
+        return {judge: self.judged_by(judge)._given()["judgements"] for judge in self.judgements}
 
     @property
     def _emulated(self) -> Emulation:

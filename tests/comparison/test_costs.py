@@ -78,7 +78,7 @@ def test_kinds_of_cost_and_models_without_one() -> None:
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
-        ({"x": 1}, "column 'model': 1 of models that the summary lacks, .* model 'x'"),
+        ({"x": 1}, "column 'model': 1 not in the summary, .* model 'x'"),
         ({"a": "1"}, "no column of numbers"),
         ({"a": math.nan}, "finite number"),
         ({"a": -1}, "negative or no finite number"),

@@ -85,5 +85,5 @@ def test_repeats_and_disagreements_are_refused() -> None:
     with pytest.raises(DataError, match="2 rows repeat another's model, query, item"):
         count_ties(pl.concat([frame, frame[-1:]]))
     other = frame[:1].with_columns(model=pl.lit("c"), relevance=pl.col("relevance") + 1)
-    with pytest.raises(DataError, match="about which models disagree"):
+    with pytest.raises(DataError, match="models disagree about 1 items"):
         count_ties(pl.concat([frame, other]))
