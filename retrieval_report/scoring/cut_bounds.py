@@ -360,8 +360,8 @@ def _values(scorer: Scorer, metrics: Sequence[Metric], policy: str) -> dict[Metr
     """Return the values of every metric at all cutoffs, ascending."""
     requests = [(metric, scorer.cutoffs or (None,)) for metric in metrics]
     scores = scorer.scores(requests, arrange(scorer.prepared, policy))
-    values = np.split(scores.value, len(requests), axis=1)
-    return dict(zip(metrics, values, strict=True))
+    values = np.split(scores.value, len(metrics) or 1, axis=1)
+    return dict(zip(metrics, values, strict=False))  # of no metrics there is an empty one
 
 
 def _preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:

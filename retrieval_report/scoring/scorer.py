@@ -101,7 +101,7 @@ class Scorer:
             term: self.moments(term, arrangement, np.ascontiguousarray(self.depths[:, :most]))
             for term, most in deepest.items()
         }
-        ends = running(np.array([columns.size for _, _, columns in asked]))
+        ends = running(np.array([columns.size for _, _, columns in asked], np.int64))
         scores = Scores(*np.empty((2, len(self.asked), ends[-1]))) if into is None else into
         for (metric, term, columns), end in zip(asked, ends[1:].tolist(), strict=True):
             value, std = (part[:, end - columns.size : end] for part in scores)

@@ -406,7 +406,7 @@ DISAGREEING: dict[str, Any] = {
 
 def test_row_034_models_that_disagree_about_an_item() -> None:
     frame = rankings(**DISAGREEING, relevance=[1, 0, 0, 2])
-    words = ("'relevance'", "'x'", "'q'", "'a'", "models disagree about 2 items", "2 in model")
+    words = ("'relevance'", "'x'", "'q'", "'a'", "models disagree about 1 items", "2 in model")
     refused(frame, DataError, *words, metrics="ap")
     with pytest.raises(DataError, match="disagree"):
         shuffled_means(frame, metrics="ap", shuffles=1)

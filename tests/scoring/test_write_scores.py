@@ -33,12 +33,14 @@ def scorer(top: float = 2.0) -> Scorer:
 def test_scores_stand_in_the_order_of_the_cutoffs_asked_for_with_numpys_bits() -> None:
     every = scorer()
     arrangement = arrange(every.prepared, "expected")
-    (value, std), (one, _) = every.scores([(Recall(), (None, 1)), (DCG(), (3,))], arrangement)
+    value, std = every.scores([(Recall(), (None, 1)), (DCG(), (3,))], arrangement)
+    alone = every.scores([(Recall(), (None, 1))], arrangement)
     mean, variance = every.moments(Recall().term, arrangement)
     relevant: Floats = np.array([[3.0], [np.inf], [3.0]])  # nothing is relevant to the second
-    assert (value == (mean / relevant)[:, [2, 0]]).all()
-    assert (std == (np.sqrt(variance) / relevant)[:, [2, 0]]).all()
-    assert one.shape == (3, 1)
+    assert (value[:, :2] == (mean / relevant)[:, [2, 0]]).all()
+    assert (std[:, :2] == (np.sqrt(variance) / relevant)[:, [2, 0]]).all()
+    assert (alone.value == value[:, :2]).all()
+    assert value.shape == (3, 3)
 
 
 def test_a_value_that_overflows_is_reported() -> None:
