@@ -406,10 +406,10 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     pairs, models = Pairs.every(len(grid.models)), pl.Series(grid.models, dtype=pl.String)
     frames = [pl.DataFrame(schema=OF_MEANS)]
     for part in grid.asked(None):
-        columns = _means(part, pairs)
-        known = dict.fromkeys((*CHANCES, *OF_QUERIES))
+        known = _means(part, pairs)
+        named = {"model_a": models[pairs.first], "model_b": models[pairs.second]}
+        columns = {**dict.fromkeys(OF_MEANS), **known, **named}
         if part.measure[2] == "expected":
-            known = Chances(part, pairs, columns).frame().to_dict() | dict.fromkeys(OF_QUERIES)
-        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second], **known}
+            columns |= Chances(part, pairs, known).frame().to_dict()
         frames.append(measured(columns, part.measure, OF_MEANS))
     return pl.concat(frames)

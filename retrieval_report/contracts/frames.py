@@ -40,14 +40,13 @@ def _whole(name: str, least: int) -> Rule:
 
 
 _NULL_HINT = "; null_distance='not_retrieved' counts such items as known but not retrieved"
-_NO_NUMBERS = (
-    (pl.Expr.is_nan, "NaN", "; leave such rows out, or make them null (see null_distance=)"),
-    (pl.Expr.is_infinite, "infinite", "; drop such padding rows (FAISS fills with inf)"),
-)
 FINITE: list[Rule] = [
     (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else "")
     for name in ("distance", "score", "relevance", "weight")
-    for bad, rule, hint in _NO_NUMBERS
+    for bad, rule, hint in (
+        (pl.Expr.is_nan, "NaN", "; leave such rows out, or make them null (see null_distance=)"),
+        (pl.Expr.is_infinite, "infinite", "; drop such padding rows (FAISS fills with inf)"),
+    )
 ]
 """Rules of floats; whole numbers need not be converted to be asked."""
 RULES: tuple[Rule, ...] = (
@@ -178,9 +177,8 @@ def _contract(
 def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
     dtype = frame.schema[column.name]
     accepted, rule = _KINDS[column.kind]
-    if frame.select(cs.by_name(column.name) & accepted).width or (
-        dtype == pl.Null and frame.is_empty()
-    ):
+    known = cs.expand_selector({column.name: dtype}, accepted)
+    if known or (dtype == pl.Null and frame.is_empty()):
         return
     hints = {
         pl.Boolean(): " (are two columns swapped?)",

@@ -54,10 +54,7 @@ def all_lists(
     names = pl.concat(
         [present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]
     ).unique()
-    if present.height == names.height * universe.height:
-        lists = present.sort(KEYS).with_columns(missing=False)
-    else:
-        lists = every_list(names, universe, present)
+    lists = every_list(names, universe, present)
     missing = lists.filter("missing")
     if missing.height and options.missing_query == "error":
         model, query = missing.select(KEYS).row(0)
@@ -76,7 +73,9 @@ def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFram
     """Return a list for every model and query, sorted, and whether it is missing among those
     present.
     """
-    names = models.join(queries, how="cross").sort(KEYS)
     received = present.select(*KEYS, missing=False)
+    if present.height == models.height * queries.height:
+        return received.sort(KEYS)
+    names = models.join(queries, how="cross").sort(KEYS)
     lists = names.join(received, on=KEYS, how="left", maintain_order="left")
     return lists.with_columns(pl.col("missing").fill_null(True))

@@ -139,16 +139,12 @@ def _steps(lists: Lists, depth: Integers) -> Floats:
     return np.bincount(owner, slots * kinds * states, depth.size).astype(np.float64)
 
 
-def _weights(term: Sum, longest: int) -> Floats:
-    return np.array(term.weights.table(longest).weight)
-
-
 def _reciprocals(term: Term, longest: int) -> Floats:
     return 1.0 / np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
 
 
 KINDS: dict[type[Term], tuple[int, Callable[..., Floats]]] = {
-    Sum: (WEIGHTED, _weights),
+    Sum: (WEIGHTED, lambda term, longest: np.array(term.weights.table(longest).weight)),
     Pairs: (PAIRS, _reciprocals),
     Stops: (CASCADE, _reciprocals),
 }

@@ -31,7 +31,7 @@ from retrieval_report.engines.score_parts import (
     score_part,
     with_ends,
 )
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.frames import (
@@ -127,7 +127,9 @@ def evaluate(
             warn("no query has a relevant item")
         evidence = partial(_evidence, options=checked, whole=whole)
         decided = with_ends(checked, whole, facts, lambda: collected(mapped(evidence)))
-    return mapped(partial(_scores, requests=requests, options=decided, whole=whole))
+    return mapped(
+        lambda *given: score_part(*_checked(*given), requests, decided, whole).frames(BATCH_ROWS)
+    )
 
 
 def _facts(frames: Mapping[str, DataFrame], options: Options) -> pl.DataFrame:
@@ -146,12 +148,6 @@ def _evidence(*given: Frame, options: Options, whole: KnownOfWhole) -> Iterable[
     # Spark has no unsigned numbers; keys of 64 bits are only compared.
     keys = pl.col(pl.UInt64).reinterpret(signed=True)
     return [lists.with_columns(keys, pl.col(pl.UInt32).cast(pl.Int64))]
-
-
-def _scores(
-    *given: Frame, requests: Requests, options: Options, whole: KnownOfWhole
-) -> Iterable[pl.DataFrame]:
-    return score_part(*_checked(*given), requests, options, whole).frames(BATCH_ROWS)
 
 
 def _divided(frames: Mapping[str, DataFrame], clustered: bool, partitions: int | None) -> DataFrame:

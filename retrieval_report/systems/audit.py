@@ -44,8 +44,8 @@ SAME = (
     1e-12  # scores this close are equal, because sums of a few hundred terms depend on their order
 )
 KNOWN_LIMITS = {  # of what is printed: columns of what tie order can give
-    Way("exact", 0, False): ("expected", "expected"),
-    Way("random", 0, False): ("lowest", "highest"),
+    Way("exact", 0, False): {"prints_low": "expected", "prints_high": "expected"},
+    Way("random", 0, False): {"prints_low": "lowest", "prints_high": "highest"},
 }
 
 # How far what is printed may be from the exact value of the system's own definition, by tie order.
@@ -236,8 +236,7 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
         possible = data.possible(rules, texts).rename({"metric": "definition"})
         for way, same in ways.items():
             if way in KNOWN_LIMITS:
-                low, high = KNOWN_LIMITS[way]
-                limits = possible.select(*keys, prints_low=low, prints_high=high)
+                limits = possible.select(*keys, **KNOWN_LIMITS[way])
             else:
                 means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
                 limits = means.rename({"metric": "definition"})
