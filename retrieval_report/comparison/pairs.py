@@ -408,7 +408,7 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     for part in grid.asked(None):
         known = _means(part, pairs)
         named = {"model_a": models[pairs.first], "model_b": models[pairs.second]}
-        columns = {**dict.fromkeys(OF_MEANS), **known, **named}
+        columns = {**known, **named, **dict.fromkeys((*CHANCES, *OF_QUERIES))}
         if part.measure[2] == "expected":
             columns |= Chances(part, pairs, known).frame().to_dict()
         frames.append(measured(columns, part.measure, OF_MEANS))
