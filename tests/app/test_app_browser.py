@@ -61,6 +61,7 @@ def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -
         visit.assert_clean()
 
 
+@pytest.mark.slow
 def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: str) -> None:
     link = "cutoffs?open=digits&metric=ap&ap_denominator=retrieved&cutoff=20&models=itq-16&models=lsh-16"
     with Visit(browser, server, link) as visit:
@@ -81,6 +82,7 @@ def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: st
         visit.assert_clean()
 
 
+@pytest.mark.slow
 def test_controls_change_the_page_and_the_address_and_defaults_leave_it_clean(
     browser: Any, server: str
 ) -> None:
@@ -162,6 +164,7 @@ def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: 
         visit.assert_clean()
 
 
+@pytest.mark.slow
 def test_the_numbers_and_the_report_can_be_taken_away(
     browser: Any, server: str, tmp_path: Path
 ) -> None:

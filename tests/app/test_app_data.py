@@ -159,6 +159,7 @@ def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost
     assert drawn(to_page(test, "overview")).title[0].value.startswith("Overview")
 
 
+@pytest.mark.slow
 def test_row_101_uploads_stay_in_their_session_and_the_report_is_made_on_demand() -> None:
     test = upload(opened(), "rankings upload", ("mine.csv", CSV))
     drawn(test.button[0].click().run())

@@ -79,7 +79,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "read_judgements": (rr.read_judgements, (JUDGEMENTS,), {}),
     "read_queries": (rr.read_queries, (QUERIES,), {}),
     "read_report": (rr.read_report, (OUT,), {}),
-    "write_report": (rr.write_report, (OUT, FRAME), {"formats": "csv"}),
+    "write_report": (rr.write_report, (OUT, FRAME), {"formats": "csv", "metrics": "rr@2"}),
     "from_search": (
         rr.from_search,
         ((np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0, 1], [1, 0]])),),

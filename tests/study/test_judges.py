@@ -380,6 +380,7 @@ def test_a_judge_may_lack_queries() -> None:
     assert study.judge_agreement["pairs"][0] == 2 * len(ITEMS)
 
 
+@pytest.mark.slow
 def test_the_report_shows_judges_and_leaves_them_out_where_there_is_one(tmp_path: Path) -> None:
     page = (made_study().report(tmp_path / "several") / "report.html").read_text()
     for caption in ("Ranks by judge", "What other judges say of every pair", "How far the judges"):

@@ -100,6 +100,7 @@ def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> Non
     assert naive._repr_html_().startswith("<table><thead><tr><th>model</th><th>metric</th>")
 
 
+@pytest.mark.slow
 def test_the_lead_is_the_verdict_of_all_models_without_its_p(study: rr.Study) -> None:
     looks = set()
     for names in combinations(study.model_names, 3):

@@ -137,6 +137,7 @@ def test_the_first_screen_holds_verdict_what_could_turn_it_around_leaderboard_an
         assert ends[-1] <= 900
 
 
+@pytest.mark.slow
 def test_of_twenty_models_the_first_screen_holds_half_of_the_chart_and_a_part_of_the_table(
     browser: Any, tmp_path: Path
 ) -> None:

@@ -199,6 +199,7 @@ def test_a_link_leads_to_the_cutoffs_which_say_what_they_hold(drawn: str, about:
     assert "#cutoffs" not in [attributes["href"] for attributes, _ in page()[1].all("a")]
 
 
+@pytest.mark.slow
 def test_the_leaderboard_says_how_many_models_it_has_and_whether_it_scrolls() -> None:
     for models, said in (
         (3, "3 models, best first"),
