@@ -127,6 +127,7 @@ def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) 
         assert visit.page.locator("a[href*='evil.example']").count() == 0
 
 
+@pytest.mark.slow
 def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: str) -> None:
     with Visit(browser, server, "data") as visit:
         box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first

@@ -15,7 +15,7 @@ from chart_frames import CHARTS, PLAIN, Frames, frames
 from retrieval_report.charts.responsive import responsive
 from retrieval_report.study.html import vega_bundle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PHONE = 390 - 2 * 16  # pixels inside the margins of a page
 LONG = tuple(f"model-with-a-long-name-{number:02}" for number in range(30))
@@ -56,13 +56,7 @@ MADE: dict[str, Callable[[], Frames]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        pytest.param(made, id=name, marks=[pytest.mark.slow] if name == "many" else [])
-        for name, made in MADE.items()
-    ],
-)
+@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
 def test_no_text_leaves_its_plot_on_a_phone(phone: Any, made: Callable[[], Frames]) -> None:
     own = made()
     for name, draw in CHARTS.items():

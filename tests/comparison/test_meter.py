@@ -100,7 +100,9 @@ def test_batches_are_one_evaluation_to_the_bit(
     "kind",
     [np.float32, np.float64, pytest.param(np.int8, marks=pytest.mark.slow)],  # it compiles
 )
-@pytest.mark.parametrize("items", [10, pytest.param(60, marks=pytest.mark.slow), 300])
+@pytest.mark.parametrize(
+    "items", [10, *(pytest.param(n, marks=pytest.mark.slow) for n in (60, 300))]
+)
 def test_where_few_items_are_relevant_the_others_are_counted_to_the_same_bits(
     items: int, kind: type, masked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_formats_not_asked_for_again_are_removed_and_files_of_others_stay(tmp_pa
         }
 
 
+@pytest.mark.slow
 def test_only_the_formats_last_written_are_loaded(tmp_path: Path) -> None:
     write_report(tmp_path, made_report(("old", "older")), formats="parquet")
     write_report(tmp_path, made_report(("new", "newer")), formats="csv")
