@@ -254,9 +254,9 @@ def add_singles(
 
 
 NOTHING = Before(0, 0.0, 0.0, 0.0, 0.0)
-pairwise_moments = costs(slots_walked)(
+ap_moments = costs(slots_walked)(
     walk(
-        "pairwise_moments",
+        "ap_moments",
         NOTHING,
         Steps(see_tie, add_tie, sum_inside, sum_between, add_singles),
     )

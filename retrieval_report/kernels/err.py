@@ -215,9 +215,9 @@ def _ended(so_far: Reader) -> bool:
     return so_far.survival < NEGLIGIBLE * so_far.value
 
 
-stopping_moments = costs(pairs_in_ties)(
+err_moments = costs(pairs_in_ties)(
     walk(
-        "stopping_moments",
+        "err_moments",
         Reader(1.0, 0.0, 0.0),
         Steps(_look, _add, _inside, _between, _add_singles, _ended),
         allocating,

@@ -17,16 +17,16 @@ from retrieval_report.kernels.compile import allocating, costs, power
 from retrieval_report.kernels.lists import Floats, Lists, ties_of
 
 Complex = NDArray[np.complex128]
-WEIGHTED = 0
-PAIRS = 1
-CASCADE = 2  # Σ value·weight; Σ values of the relevant so far / rank; ERR
+SUM = 0
+AP = 1
+ERR = 2  # Σ value·weight; Σ values of the relevant so far / rank; ERR
 
 
 class Added(NamedTuple):
     """What an item at a rank adds to a score."""
 
     form: int
-    # Of each grade: what it counts (PAIRS: 0 if it is not relevant), or ends the search by
+    # Of each grade: what it counts (AP: 0 if it is not relevant), or ends the search by
     value: Floats
     weight: Floats  # of each rank, from index 1
 
@@ -72,15 +72,15 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
                 for kind in range(items.size):
                     counted = value[grades[kind]]
                     total += dealt[kind] * counted
-                    on *= power(1.0 - counted, dealt[kind]) if form == CASCADE else 1.0
+                    on *= power(1.0 - counted, dealt[kind]) if form == ERR else 1.0
                 for kind in range(items.size):
                     left = items[kind] - dealt[kind]
                     if left == 0:
                         continue
                     amount = value[grades[kind]]
-                    if form == PAIRS:
+                    if form == AP:
                         amount = total + amount if amount else 0.0
-                    elif form == CASCADE:
+                    elif form == ERR:
                         amount *= on
                     angle = times.step * amount * weight[position + slot]
                     turn = complex(math.cos(angle), math.sin(angle))
@@ -98,5 +98,5 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
         for kind in range(items.size):
             counted = value[grades[kind]]
             before += items[kind] * counted
-            going *= power(1.0 - counted, items[kind]) if form == CASCADE else 1.0
+            going *= power(1.0 - counted, items[kind]) if form == ERR else 1.0
         position += slots

@@ -213,7 +213,7 @@ class Pairs(Term):
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
                 values, values > 0, harmonics, False, arrangement.extreme == "best"
             )
-        kernel = ap.retrieved_moments if self.retrieved else ap.pairwise_moments
+        kernel = ap.retrieved_moments if self.retrieved else ap.ap_moments
         return kernel, ap_retrieved.Paired(values, harmonics)
 
 
@@ -250,7 +250,7 @@ class Stops(Term):
 
     def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of a search that may end at every item."""
-        return err.stopping_moments, err.Stops(scorer.gains(self), arrangement.want_variance)
+        return err.err_moments, err.Stops(scorer.gains(self), arrangement.want_variance)
 
 
 @dataclass(frozen=True)

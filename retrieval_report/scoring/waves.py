@@ -13,9 +13,9 @@ import numpy as np
 from retrieval_report.kernels.lists import Floats, Integers, Lists, frozen, running
 from retrieval_report.kernels.products import COMPLEX
 from retrieval_report.kernels.waves import (
-    CASCADE,
-    PAIRS,
-    WEIGHTED,
+    AP,
+    ERR,
+    SUM,
     Added,
     Complex,
     Times,
@@ -144,7 +144,7 @@ def _reciprocals(term: Term, longest: int) -> Floats:
 
 
 KINDS: dict[type[Term], tuple[int, Callable[..., Floats]]] = {
-    Sum: (WEIGHTED, lambda term, longest: np.array(term.weights.table(longest).weight)),
-    Pairs: (PAIRS, _reciprocals),
-    Stops: (CASCADE, _reciprocals),
+    Sum: (SUM, lambda term, longest: np.array(term.weights.table(longest).weight)),
+    Pairs: (AP, _reciprocals),
+    Stops: (ERR, _reciprocals),
 }

@@ -166,9 +166,9 @@ def test_kernels_are_found_by_the_names_of_their_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "kernels_1").mkdir()
-    (tmp_path / "kernels_1" / "ap.pairwise_moments-285.py311.abc.nbc").touch()
+    (tmp_path / "kernels_1" / "ap.ap_moments-285.py311.abc.nbc").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    assert kernels.stored.__wrapped__() == {"ap.pairwise_moments"}
+    assert kernels.stored.__wrapped__() == {"ap.ap_moments"}
 
 
 @pytest.mark.parametrize("number", [0.3, 1.0, 0.0])

@@ -64,12 +64,12 @@ def moments(lists: Lists) -> Outputs:
     given = (0, size, lists, depths)
     sums.additive_moments(*given, plain, pairs[0])
     sums.additive_moments(*given, weighed, pairs[1])
-    ap.pairwise_moments(*given, ap_retrieved.Paired(relevant, reciprocal), pairs[2])
-    ap.pairwise_moments(*given, ap_retrieved.Paired(GRADES, reciprocal), pairs[3])
+    ap.ap_moments(*given, ap_retrieved.Paired(relevant, reciprocal), pairs[2])
+    ap.ap_moments(*given, ap_retrieved.Paired(GRADES, reciprocal), pairs[3])
     ap.retrieved_moments(*given, ap_retrieved.Paired(GRADES, reciprocal), pairs[4])
     rr.first_relevant_moments(*given, rr.First(GRADES >= 1, False), pairs[5])
     rr.first_relevant_moments(*given, rr.First(GRADES >= 1, True), pairs[6])
-    err.stopping_moments(*given, err.Stops((np.exp2(GRADES) - 1) / 16, True), pairs[7])
+    err.err_moments(*given, err.Stops((np.exp2(GRADES) - 1) / 16, True), pairs[7])
     return outputs
 
 
