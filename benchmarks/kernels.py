@@ -2,7 +2,7 @@
 checkout.
 
 Run from the project's folder, with another version beside it:
-``git worktree add ../before ff8f114; python benchmarks/kernels.py --beside ../before --out
+``git worktree add ../before e6fb9bcd; python benchmarks/kernels.py --beside ../before --out
 benchmarks/kernels.md``.
 """
 
