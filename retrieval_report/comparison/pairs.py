@@ -407,8 +407,8 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     frames = [pl.DataFrame(schema=OF_MEANS)]
     for part in grid.asked(None):
         known = _means(part, pairs)
-        named = {"model_a": models[pairs.first], "model_b": models[pairs.second]}
-        columns = {**known, **named, **dict.fromkeys((*CHANCES, *OF_QUERIES))}
+        columns = known | dict.fromkeys((*CHANCES, *OF_QUERIES))
+        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second]}
         if part.measure[2] == "expected":
             columns |= Chances(part, pairs, known).frame().to_dict()
         frames.append(measured(columns, part.measure, OF_MEANS))

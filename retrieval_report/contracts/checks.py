@@ -100,10 +100,9 @@ def check_agreement(frame: pl.DataFrame) -> None:
     query, item = odd.select("query", "item").row(0)
     same = odd.filter(query=query, item=item).unique("relevance", maintain_order=True)
     words = (f"{grade:g} in model {model!r}" for model, grade in same["model", "relevance"].rows())
-    items = odd.n_unique(["query", "item"])
     raise DataError(
-        f"column 'relevance': models disagree about {items} items, first item {item!r} of query "
-        f"{query!r}: {', '.join(words)}; give one set of judgements"
+        f"column 'relevance': models disagree about {odd.n_unique(['query', 'item'])} items, first "
+        f"item {item!r} of query {query!r}: {', '.join(words)}; give one set of judgements"
     )
 
 

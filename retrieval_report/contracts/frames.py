@@ -166,8 +166,7 @@ def _contract(
         for name in frame.columns
         if name not in nullable
     ]
-    floats = frame.select(cs.float()).columns
-    finite = [rule for rule in FINITE if rule[0] in floats]
+    finite = [rule for rule in FINITE if frame.schema.get(rule[0], pl.Null()).is_float()]
     for name, bad, rule, hint in (*nulls, *finite, *RULES):
         if name in frame.columns:
             refuse(frame, bad, name, rule, hint, what=what)

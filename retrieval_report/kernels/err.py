@@ -192,8 +192,8 @@ def _add_singles(t: int, cell: int, end: int, lists: Lists, stops: Stops, so_far
 def _inside(looked: StopTie, slots: int, so_far: Reader, _stops: Stops) -> Spread:
     """Return mean and variance after some slots of a tie."""
     survival, value, spread = so_far
-    means, variances = looked.means, looked.variances
-    return value + survival * means[slots], spread + survival * survival * variances[slots]
+    spread += survival * survival * looked.variances[slots]
+    return value + survival * looked.means[slots], spread
 
 
 @inlined

@@ -48,9 +48,7 @@ def count_tie(t: int, tie: int, _ahead: Integers, lists: Lists, given: Any) -> T
     return Tie(t, size, relevant)
 
 
-def walk(
-    name: str, start: tuple[float, ...], steps: Steps, compiles: Callable[[Step], Step] = kernel
-) -> Step:
+def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = kernel) -> Any:
     """Return the kernel of a sum whose state before the first item is ``start``.
 
     The kernel writes the mean and the variance of the sum at every depth of the lists ``first`` …

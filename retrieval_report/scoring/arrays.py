@@ -42,9 +42,11 @@ def over_ranges(
     """
     total, lists = int(work[-1]), work.size - 1
     number = max(1 if workers == 1 or total < SMALL else workers * CHUNKS, total // most)
+    if number == 1:
+        return [task(0, lists)]
     ends = np.searchsorted(work, np.linspace(0, total, number + 1)[1:-1]).tolist()
     pairs = itertools.pairwise(sorted({0, *ends, lists}))
-    if workers == 1 or number == 1:
+    if workers == 1:
         return list(itertools.starmap(task, pairs))
     pool = _pool(workers, os.getpid())
     try:
@@ -138,7 +140,7 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each
     row's relevance.
     """
-    most = relevance.max() if relevance.dtype.is_integer() else None
+    most = relevance.max()
     # A table in place of hashes takes a quarter of the time.
     if isinstance(most, int) and most < SMALL:
         whole = relevance.cast(pl.Int64).to_numpy()
@@ -262,11 +264,9 @@ def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
     """
     one = items.cells if isinstance(items, Lists) else items
     two = extra or Cells(np.zeros_like(one.start), one.grade[:0], one.items[:0])
-    one = all_frozen(one)
-    two = all_frozen(two)
     most = one.grade.size + two.grade.size
     new = Cells(np.zeros_like(one.start), np.empty(most, np.int32), np.empty(most, np.int64))
-    cells = grouping.ideal_cells(one, two, kinds, new)
+    cells = grouping.ideal_cells(all_frozen(one), all_frozen(two), kinds, new)
     return Lists(
         new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy()
     )

@@ -317,6 +317,9 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     """
     lists = judged.lists.select(KEYS).with_row_index("list")
     items = judged.known if pool is None else pool
+    if items.is_empty():
+        none = np.zeros(lists.height + 1, np.int64)
+        return Cells(none, none[:0].astype(np.int32), none[:0])
     keys = [key for key in KEYS if key in items.columns]
     number = pl.sum("count") if "count" in items.columns else pl.len()
     cells = items.group_by(*keys, "relevance").agg(count=number.cast(pl.Int64))
