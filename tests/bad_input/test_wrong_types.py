@@ -164,8 +164,9 @@ def test_any_object_as_any_argument_works_or_is_refused_by_our_errors(
     function, given, named = CALLS[name]
     folders = (tmp_path / f"out-{number}" for number in itertools.count())
     wrong = []
+    most = 2 if name in ("write_report", "compare_by") else 1  # they take a minute
     for position, parameter in enumerate(parameters(function)):
-        for odd in (*ODD, iter([1])):
+        for odd in (*ODD[position % most :: most], iter([1])):
             values = [next(folders) if value is OUT else value for value in given]
             if position < len(values):
                 values[position] = odd

@@ -77,7 +77,7 @@ def test_noise_makes_other_winners_no_more_often_than_alpha() -> None:
     """All models alike: the best of a segment is chance, and the correction has to know how it was
     found.
     """
-    false, others, trials = 0, 0, 300
+    false, others, trials = 0, 0, 120
     for seed in range(trials):
         values = np.random.default_rng(seed).random((8, 60))
         scores = scores_of({f"m{row}": values[row] for row in range(8)})
