@@ -107,8 +107,13 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
             raise ParameterError(f"pattern: {pattern!r} does not fit model {name!r}")
         series = match["model"] if "model" in expression.groupindex else ""
         rows.append((name, series or "", match[group]))
-    # v9 is before v10
-    rows.sort(key=lambda row: (row[1], re.sub(r"\d+", lambda digits: digits[0].zfill(99), row[2])))
+    # v9 is before v10. Texts and numbers take turns: no text is set beside a number.
+    rows.sort(
+        key=lambda row: (
+            row[1],
+            [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", row[2])],
+        )
+    )
     for one, other in pairwise(rows):
         if one[1:] == other[1:]:
             raise ParameterError(

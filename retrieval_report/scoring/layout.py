@@ -319,7 +319,7 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     items = judged.known if pool is None else pool
     if items.is_empty():
         none = np.zeros(lists.height + 1, np.int64)
-        return Cells(none, none[:0].astype(np.int32), none[:0])
+        return Cells(none, judged.grade_index[:0], none[:0])
     keys = [key for key in KEYS if key in items.columns]
     number = pl.sum("count") if "count" in items.columns else pl.len()
     cells = items.group_by(*keys, "relevance").agg(count=number.cast(pl.Int64))
