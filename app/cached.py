@@ -34,6 +34,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
 from retrieval_report.contracts.warning import noticed
+from retrieval_report.contracts.wording import PYTHON, speaking_to
 from retrieval_report.reading.files import column_names
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
@@ -158,5 +159,6 @@ def report(data: Data, choice: Choice, known: Named) -> bytes:
         costs = costs.filter(pl.col("model").is_in(choice.models))
         known = {**known, "costs": None if costs.is_empty() else costs}
     study = study_of(data, choice).at(*choice.leading(MEASURES)).using(**known)
-    contents = study.contents()
-    return render_html(contents, pictures(contents)).encode()
+    with speaking_to(PYTHON):  # whoever opens the report sees no controls
+        contents = study.contents()
+        return render_html(contents, pictures(contents)).encode()

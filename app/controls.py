@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
 import streamlit as st
 
-from records import SCORING, USUAL, Choice, Data, curve, own_depth
+from records import USUAL, Choice, Data, curve, own_depth
 from retrieval_report.contracts.arguments import Named, number_text
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS as OPTIONS
@@ -20,7 +19,6 @@ from retrieval_report.metrics.parsing import (
     parse_metric,
     whole_number,
 )
-from text import plain
 from url_controls import choose_models, choose_number, choose_one, given, refuse
 
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
@@ -136,18 +134,3 @@ def _option(name: str, data: Data) -> Any:
         choices = (UNSET, *choices)
     chosen = choose_one(known.title, choices, default=UNSET if first is None else first, **asked)
     return None if chosen == UNSET else chosen
-
-
-def remedy(message: RetrievalReportError | str) -> str:
-    """Return an error or warning as Markdown, with the control that decides it, if any, instead of
-    the argument.
-    """
-    said = str(message)
-    labels = [OPTIONS[name].title for name in SCORING if f"{name}=" in said]
-    if not labels:
-        return plain(said)
-    kept = re.sub("; [^;]*=[^;]*$", "", said)  # what Python would be told
-    return (
-        f"{plain(kept[:1].upper() + kept[1:])}.\n\nYou decide this in the sidebar: "
-        f"*{labels[0]}*, under *Rules*."
-    )

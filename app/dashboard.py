@@ -12,13 +12,16 @@ import streamlit as st
 
 from cached import scored
 from chart_display import STYLE
-from controls import remedy, sidebar
+from controls import sidebar
 from data_source import choose_data
 from page import LACKING, PAGES, VIEWS, Page
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.warning import noticed
+from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.writing.names import counted
+from text import plain
 from url_controls import refusals
+from wording import Dashboard
 
 ICON = Path(__file__).with_name("icon.png")
 
@@ -30,7 +33,7 @@ def draw(name: str, page: Page) -> None:
         try:
             _score(page, folded=name not in ("overview", "data"))
         except RetrievalReportError as error:
-            st.error(remedy(error))
+            st.error(plain(error))
             if name != "data":  # where other data can be opened
                 return
         if name in LACKING and not page.answers(name):
@@ -40,7 +43,7 @@ def draw(name: str, page: Page) -> None:
             with st.spinner("Computing …", show_time=True):
                 import_module(f"views.{name}").show(page)
         except RetrievalReportError as error:
-            st.error(remedy(error))
+            st.error(plain(error))
 
 
 def _score(page: Page, *, folded: bool) -> None:
@@ -54,7 +57,7 @@ def _score(page: Page, *, folded: bool) -> None:
     count = counted(len(notes), "warning")
     with st.expander(f"{count} about the data", icon="⚠️") if folded and notes else st.container():
         for note in notes:
-            st.warning(remedy(note))
+            st.warning(plain(note))
 
 
 def main() -> None:
@@ -82,4 +85,5 @@ def main() -> None:
     chosen.run()
 
 
-main()
+with speaking_to(Dashboard()):
+    main()

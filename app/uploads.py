@@ -16,6 +16,7 @@ from records import NAMED, Data, Upload
 from retrieval_report.contracts.arguments import ColumnNames, repeated
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.warning import noticed
+from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, frame_from
 from retrieval_report.reading.formats import BINARY, detect_format
@@ -23,6 +24,7 @@ from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, 
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
+from wording import Dashboard
 
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
@@ -86,7 +88,8 @@ def read_tables(
 
 
 def _read(sources: Sequence[Source], kind: Kind, columns: ColumnNames = None) -> pl.DataFrame:
-    return frame_from(sources, kind, columns=columns, max_rows=MOST_ROWS)
+    with speaking_to(Dashboard(columns=kind is RANKINGS)):
+        return frame_from(sources, kind, columns=columns, max_rows=MOST_ROWS)
 
 
 def read_texts(upload: Upload) -> pl.DataFrame:

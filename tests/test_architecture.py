@@ -146,6 +146,7 @@ APP = sorted((ROOT / "app").rglob("*.py"))
 APP_LAYERS = (
     "text",
     "records",
+    "wording",
     "uploads",
     "url_controls",
     "cached",

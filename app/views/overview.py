@@ -24,8 +24,6 @@ def show(page: Page) -> None:
     """Draw the page."""
     study = page.study
     say(study.status, study.verdict)
-    if "truncated=" in " ".join(study.notices):
-        st.caption("You say so in the sidebar: *Lists cut at their end*, under *Rules*.")
     reversals = study.reversals
     if reversals.height:
         st.subheader(TITLE)

@@ -20,7 +20,7 @@ from retrieval_report.cli.files import (
     json_option,
     output_options,
 )
-from retrieval_report.cli.group import cli, in_options
+from retrieval_report.cli.group import cli
 from retrieval_report.cli.reporting import question_tables, telling_pairs
 from retrieval_report.cli.settings import (
     POLICIES,
@@ -120,8 +120,7 @@ def compare(
     rows = with_chances(rows.sort("measure", doubt, maintain_order=True))
     shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     tests = named_tests(comparison)
-    known = [str(option.name) for option in click.get_current_context().command.params]
-    turning = in_options(reversals_text(study.reversals), known)
+    turning = reversals_text(study.reversals)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     output.show(
         {**above, "comparison": comparison, "flips": verdicts},

@@ -5,7 +5,6 @@ computation.
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -19,10 +18,12 @@ import click
 import polars as pl
 
 import retrieval_report as rr
+from retrieval_report.cli.group import Terminal
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError
+from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.contracts.steps import step
+from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import (
     check_writable_folder,
@@ -221,17 +222,15 @@ class Data:
         return self._read(rr.read_queries, self.queries, "query_columns")
 
     def _read(self, read: Callable[..., Any], given: Any, option: str, **how: Any) -> Any:
-        """Read a file, if one was named, or several by name; errors name the option for its
+        """Read a file, if one was named, or several by name; messages name the option for its
         columns, since --columns is for the rankings.
         """
         if isinstance(given, dict):
             return {name: self._read(read, path, option, **how) for name, path in given.items()}
         if given is None:
             return None
-        try:
+        with speaking_to(Terminal(columns=option)):
             return read(given, columns=getattr(self, option), **how)
-        except ColumnError as error:
-            raise ColumnError(re.sub(r"\bcolumns=", f"{option}=", str(error))) from error
 
 
 def data_options(*names: str) -> Addition:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import re
 import signal
 import sys
 import warnings
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -16,6 +15,7 @@ from click.shell_completion import CompletionItem
 
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
 from retrieval_report.contracts.steps import told
+from retrieval_report.contracts.wording import Reader, either, speaking_to
 
 EXAMPLES = """\b
 Examples:
@@ -69,51 +69,48 @@ def _say(name: Hashable, seconds: float) -> None:
     click.echo(f"{kind.strip('_').replace('_', ' ')}: {seconds:.1f} s", err=True)
 
 
-# Where rankings are wanted; label sets of language models are written as qrels.
-JUDGEMENTS = (
-    "--judgements, or rank by its grades: compare, leaderboard and report take --labels-as-rankings"
-)
-_PAIRS = re.compile(r"\{('[^}]*)\}")  # what columns= maps
+class Terminal(Reader):
+    """Whoever reads messages in a terminal, and types options of the command that was called.
 
+    ``names`` are the options of arguments that have another name there.
 
-def in_options(message: str, names: Collection[str]) -> str:
-    """Write a message's arguments as options, if the command has options of these names.
-
-    Examples
-    --------
-    >>> in_options("metrics: 'ngcd' is unknown", {"metrics"})
-    "--metrics: 'ngcd' is unknown"
-    >>> in_options("unjudged_query='skip' leaves them out; see max_rows=", {"unjudged_query"})
-    "--unjudged-query 'skip' leaves them out; see max_rows="
-    >>> in_options(
-    ...     "say which: columns={'query': 'q_id'} or no_relevant='zero' or 'one'",
-    ...     {"columns", "no_relevant"},
-    ... )
-    "say which: --columns query=q_id or --no-relevant 'zero' or 'one'"
-    >>> in_options(
-    ...     "unjudged='drop' in evaluate decides what to do", {"unjudged"}
-    ... )  # the command may be another
-    "--unjudged 'drop' decides what to do"
-    >>> in_options(
-    ...     "a.txt: is TREC qrels, not rankings; read it with read_judgements", {"judgements"}
-    ... )
-    'a.txt: is TREC qrels, not rankings; pass it as --judgements, or rank by its grades:
-    compare, leaderboard and report take --labels-as-rankings'
+    >>> with click.Context(click.Command("c", params=[click.Option(["--unjudged"])])):
+    ...     Terminal().setting("unjudged", ("drop", "error"), "evaluate")
+    ...     Terminal().setting("decimals", (), "") is None  # the command has no such option
+    '--unjudged drop or error'
+    True
     """
-    if "judgements" in names:
-        for kind, given in (("judgements", JUDGEMENTS), ("rankings", "RANKINGS")):
-            message = message.replace(f"read it with read_{kind}", f"pass it as {given}")
-    any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    message = re.sub(rf"\bread_\w+\((({any_name})='[^']*')\)", r"\1", message)
-    message = re.sub(rf"^({any_name})(?=: )", lambda match: option(match[1]), message)
-    message = re.sub(
-        rf"(?<![\w.<-])({any_name})=(?!=)(?=(['{{…])?)",
-        lambda match: option(match[1]) + (" " if match[2] else ""),
-        message.replace(" in evaluate ", " "),
-    )
-    return _PAIRS.sub(
-        lambda match: match[1].replace("'", "").replace(": ", "=").replace(", ", ","), message
-    )
+
+    def __init__(self, **names: str) -> None:
+        self.names = names
+
+    def argument(self, name: str) -> str | None:
+        """Return the option of an argument."""
+        context = click.get_current_context(silent=True)
+        wanted = self.names.get(name, name)
+        for parameter in context.command.params if context else ():
+            names = (parameter.name, *parameter.opts)
+            if isinstance(parameter, click.Option) and {wanted, option(wanted)} & {*names}:
+                return parameter.opts[0]
+        return None
+
+    def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:
+        """Return the option with one of these values; of a flag it is alone."""
+        typed = self.argument(name)
+        texts = either([_typed(value) for value in values if value is not True])
+        return f"{typed} {texts}".strip() if typed else None
+
+
+def _typed(value: object) -> str:
+    """Return a value as it follows an option.
+
+    >>> _typed({"query": "q_id", "item": "doc"}), _typed(0.5)
+    ('query=q_id,item=doc', '0.5')
+    """
+    if isinstance(value, dict):
+        pairs = value.items()
+        return ",".join(f"{name}={'…' if held is ... else held}" for name, held in pairs)
+    return "…" if value is ... else str(value)
 
 
 def option(name: str) -> str:
@@ -161,31 +158,28 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: click.echo(
-                f"Warning: {self._said(str(message), ctx)}", err=True
+                f"Warning: {_visible([str(message)])}", err=True
             )
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:
-                with told(_say):
+                with told(_say), speaking_to(Terminal()):
                     return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.
-                raise _BadInput(
-                    self._said(str(error), ctx, getattr(error, "__notes__", ()))
-                ) from error
+                notes = getattr(error, "__notes__", ())
+                raise _BadInput(_visible([str(error), *notes])) from error
             except KeyboardInterrupt:
                 click.echo("Interrupted; no file was left half-written.", err=True)
                 ctx.exit(128 + signal.SIGINT)
 
-    def _said(self, message: str, ctx: click.Context, notes: Iterable[str] = ()) -> str:
-        """Return a message in the words of the command that was called, with notes below."""
-        from retrieval_report.study.terminal import visible
 
-        command = self.commands.get(ctx.invoked_subcommand or "")
-        params = command.params if command else []
-        names = {option.name or "" for option in params if isinstance(option, click.Option)}
-        text = "\n".join([in_options(message, names), *notes])
-        return "\n".join(visible(line) for line in text.splitlines())
+def _visible(messages: Iterable[str]) -> str:
+    """Return messages below each other, without characters that act on a terminal."""
+    from retrieval_report.study.terminal import visible
+
+    lines = "\n".join(messages).splitlines()
+    return "\n".join(map(visible, lines))
 
 
 @click.group(

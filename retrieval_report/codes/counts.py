@@ -18,6 +18,7 @@ from retrieval_report.contracts.arguments import check_whole, is_name
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import BETWEEN_TIES, NO
+from retrieval_report.contracts.wording import in_python
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -120,8 +121,8 @@ def count_codes(
     refuse_fork()
     if query_labels is None:
         raise ParameterError(
-            "query_labels: none given; to judge codes by judgements, search them, and pass "
-            "from_search what is found"
+            "query_labels: none given; to judge codes by judgements, search them, and "
+            + in_python("pass from_search what is found", "evaluate what is found")
         )
     if not is_name(model):
         raise ParameterError(f"model: {model!r} is not a name")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Bools
 
@@ -127,7 +128,8 @@ def _read_bits(rows: Matrix, what: str, first: int) -> tuple[Bools, set[int]]:
     row, column = np.argwhere(unknown)[0].tolist()
     value, bad = rows[row, column], int(unknown.sum())
     location = f"in row {first + row}, column {column}"
-    hint = "; packed codes need bits=" if rows.dtype in (np.uint8, np.uint64) else ""
+    packed = rows.dtype in (np.uint8, np.uint64)
+    hint = advice("; packed codes need {}", setting("bits")) if packed else ""
     raise DataError(
         f"{what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}"
     )

@@ -5,13 +5,14 @@ form.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import advice, in_python, setting
 
 LONGEST_WORD = 80  # characters that are compared with the choices
 ROWS_AT_A_TIME = (
@@ -65,16 +66,17 @@ def refuse(
     bad: pl.Expr,
     column: str,
     rule: str,
-    hint: str = "",
+    hint: str | Callable[[], str] = "",
     *,
     what: str = "rankings",
 ) -> None:
-    """Raise a DataError if any row is bad."""
+    """Raise a DataError if any row is bad; a hint that is a function is written then."""
     if not frame.select(bad.any()).item():
         return
     rows, location = _where(frame, bad)
     source = "" if what == "rankings" else f"{what}: "
-    raise DataError(f"{source}column {column!r}: {rows} {rule}, {location}{hint}")
+    advice = hint if isinstance(hint, str) else hint()
+    raise DataError(f"{source}column {column!r}: {rows} {rule}, {location}{advice}")
 
 
 def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
@@ -84,11 +86,13 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     if rows.hash_rows().n_unique() == frame.height or rows.n_unique() == frame.height:
         return
     repeated, location = _where(frame, pl.struct(keys).is_duplicated())
-    chunks = "; if they are chunks of documents, collapse them (group=…)"
+    collapsed = setting("group", ..., function="collapse")
+    chunks = advice("; if they are chunks of documents, collapse them ({})", collapsed)
     raise DataError(
         f"{what}: {repeated} rows repeat another's {', '.join(keys)}; {location}. "
-        "Repeated items push scores above 1; keep one row of each, e.g. with "
-        f".unique({list(keys)!r})" + (chunks if what == "rankings" else "")
+        "Repeated items push scores above 1; keep one row of each"
+        + in_python(f", e.g. with .unique({list(keys)!r})")
+        + (chunks if what == "rankings" else "")
     )
 
 

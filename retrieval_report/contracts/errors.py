@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from retrieval_report.contracts.wording import argument
+
 __all__ = [
     "ColumnError",
     "DataError",
@@ -74,7 +76,14 @@ class KeyMismatchError(RetrievalReportError):
 
 
 class ParameterError(RetrievalReportError):
-    """An argument is outside what the function accepts."""
+    """An argument is outside what the function accepts.
+
+    The message begins with the argument, a colon and a blank; readers see their own name for it.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        name, colon, rest = message.partition(": ")
+        super().__init__(f"{argument(name)}{colon}{rest}")
 
 
 class FileError(RetrievalReportError):

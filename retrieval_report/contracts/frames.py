@@ -6,7 +6,7 @@ error that names the column, the rule, the number of bad rows and the first of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 import polars.selectors as cs
@@ -18,6 +18,7 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ENDS
 from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import advice, setting
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
 SAMPLED = 5_000
@@ -30,37 +31,50 @@ QUERIES = FRAMES["query_facts"].columns
 LABELS = FRAMES["labels"].columns
 UNIQUE = {"judgements": ("query", "item"), "queries": ("query",), "labels": ("item",)}
 """What tells the rows of a table beside the rankings apart."""
-Rule = tuple[str, pl.Expr, str, str]
-"""A column, what must hold for no value, the rule in words, and a hint."""
+Rule = tuple[str, pl.Expr, str, Callable[[], str]]
+"""A column, what must hold for no value, the rule in words, and a hint for the reader."""
 
 
 def _whole(name: str, least: int) -> Rule:
     fits = pl.col(name).cast(pl.Int128).is_between(least, MOST_ITEMS - 1)
-    return name, ~fits, f"not a whole number from {least} to 2**62 - 1", ""
+    return name, ~fits, f"not a whole number from {least} to 2**62 - 1", str
 
 
-_NULL_HINT = "; null_distance='not_retrieved' counts such items as known but not retrieved"
+def _null_hint() -> str:
+    text = "; {} counts such items as known but not retrieved"
+    return advice(text, setting("null_distance", "not_retrieved"))
+
+
+def _nan_hint() -> str:
+    nulls = advice(", or make them null (see {})", setting("null_distance"))
+    return f"; leave such rows out{nulls}"
+
+
+def _negative_hint() -> str:
+    unjudged = setting("negative", "unjudged", function="read_judgements")
+    return advice("; {} drops such judgements", unjudged)
+
+
 FINITE: list[Rule] = [
-    (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else "")
+    (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else str)
     for name in ("distance", "score", "relevance", "weight")
     for bad, rule, hint in (
-        (pl.Expr.is_nan, "NaN", "; leave such rows out, or make them null (see null_distance=)"),
-        (pl.Expr.is_infinite, "infinite", "; drop such padding rows (FAISS fills with inf)"),
+        (pl.Expr.is_nan, "NaN", _nan_hint),
+        (
+            pl.Expr.is_infinite,
+            "infinite",
+            lambda: "; drop such padding rows (FAISS fills with inf)",
+        ),
     )
 ]
 """Rules of floats; whole numbers need not be converted to be asked."""
 RULES: tuple[Rule, ...] = (
-    ("model", pl.col("model") == "", "empty model names", ""),
-    (
-        "relevance",
-        pl.col("relevance") < 0,
-        "negative",
-        "; read_judgements(negative='unjudged') drops such judgements",
-    ),
-    ("weight", pl.col("weight") < 0, "negative", ""),
+    ("model", pl.col("model") == "", "empty model names", str),
+    ("relevance", pl.col("relevance") < 0, "negative", _negative_hint),
+    ("weight", pl.col("weight") < 0, "negative", str),
     _whole("count", 1),
     _whole("n_relevant", 0),
-    ("truncated", ~pl.col("truncated").is_in(ENDS), f"not one of {quoted(ENDS)}", ""),
+    ("truncated", ~pl.col("truncated").is_in(ENDS), f"not one of {quoted(ENDS)}", str),
 )
 _TEXT = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
 _KINDS = {
@@ -102,8 +116,9 @@ def check_rankings(
     order = _one_order(frame, given, "rankings")
     if relevance and "relevance" not in frame.columns:
         raise ColumnError(
-            f"rankings: no column 'relevance', and no judgements were given; found {quoted(given)}"
-            "; pass judgements=, a table of query, item and relevance"
+            "rankings: no column 'relevance', and no judgements were given; found "
+            + quoted(given)
+            + advice("; pass {}, a table of query, item and relevance", setting("judgements"))
         )
     warn_merging(frame, "item", "rankings")
     _warn_of_order(frame, order)
@@ -162,7 +177,7 @@ def _contract(
     if "relevance" in nullable:
         frame = frame.with_columns(grades.fill_nan(None))
     nulls = [
-        (name, pl.col(name).is_null(), "null", _NULL_HINT if name in ("distance", "score") else "")
+        (name, pl.col(name).is_null(), "null", _null_hint if name in ("distance", "score") else str)
         for name in frame.columns
         if name not in nullable
     ]

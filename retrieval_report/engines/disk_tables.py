@@ -17,6 +17,7 @@ from retrieval_report.contracts.errors import (
     one_line,
 )
 from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.binary import naming
 from retrieval_report.reading.combine import Part, refuse_shared_names
 from retrieval_report.reading.finding import find_files, is_path
@@ -113,8 +114,8 @@ def open_table(
         if odd:
             raise ColumnError(
                 f"columns {sorted(odd)} differ between {first.path} and {file.path}; to be scored "
-                "part by part, all files need the same columns and types (read_rankings widens "
-                "whole numbers)"
+                "part by part, all files need the same columns and types"
+                + in_python(" (read_rankings widens whole numbers)")
             )
     empty = pl.DataFrame(schema=schema)
     refuse_shared_names([Part(file.path, empty, file.name) for file in files])
@@ -137,14 +138,16 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
     return Table((file,), renamed(given, matched, RANKINGS))
 
 
+OTHERS = {"run": "a TREC run", "qrels": "TREC qrels"}  # and what text files are
+
+
 def _open(path: Path, columns: ColumnNames) -> File:
     source = open_source(path)
     form = detect_format(source)
     if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
         raise FileError(
-            f"{path}: is {form}; only Parquet and Arrow files are read part by part: read it with "
-            "read_rankings, "
-            "or convert it"
+            f"{path}: is {OTHERS.get(form, form)}; only Parquet and Arrow files are read part by part: convert it, or "
+            + in_python("read it with read_rankings", "leave out --engine disk")
         )
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):

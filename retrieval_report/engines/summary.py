@@ -17,6 +17,7 @@ from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY, check_table
 from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.check_scores import (
     GROUP,
     LIMITS,
@@ -139,13 +140,18 @@ def summarise(
     return with_bounds(beside(beside(order, counts, "group"), means, "group"))
 
 
+def _average(average: str) -> str:
+    """Return the average as the reader chooses it."""
+    return setting("average", average) or f"the average {average}"
+
+
 def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:
     """Add the label or the weight that the average needs."""
     if average == "micro":
         return frame
     column = "label" if average == "macro" else "weight"
     if queries is None:
-        raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
+        raise ColumnError(f"{_average(average)}: needs queries with a column {column!r}")
     given = to_polars(queries, "queries")
     of_lists = average == "weighted" and {"model", "metric"} <= set(given.columns)
     keys = ["model", "query", "metric"] if of_lists else ["query"]
@@ -156,7 +162,7 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     else:
         given = check_table(given, "queries")
     if column not in given.columns:
-        raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
+        raise ColumnError(f"queries: no column {column!r}, which {_average(average)} needs")
     frame = _joined(frame, given, keys, column)
     refuse(
         frame,
@@ -178,8 +184,8 @@ def check_cluster(cluster: str | None, average: str) -> None:
     """
     if cluster is not None and average == "macro":
         raise ParameterError(
-            "cluster: average='macro' has labels as strata, to which clusters are not added; use "
-            "micro or weighted"
+            f"cluster: {_average('macro')} has labels as strata, to which clusters are not added; "
+            "use micro or weighted"
         )
 
 
@@ -194,7 +200,9 @@ def with_clusters(frame: pl.DataFrame, queries: object, cluster: str) -> pl.Data
     1)
     """
     if queries is None:
-        raise ColumnError(f"cluster={cluster!r}: needs queries with a column {cluster!r}")
+        raise ColumnError(
+            f"{setting('cluster', cluster) or 'clusters'}: needs queries with a column {cluster!r}"
+        )
     frame = with_column(frame, to_polars(queries, "queries"), "cluster", cluster)
     refuse(frame, pl.col("cluster").is_null(), cluster, "queries without a cluster")
     return frame

@@ -15,6 +15,7 @@ import numpy as np
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels import ap, ap_retrieved, bpref, err, rr, sums, tables
 from retrieval_report.kernels.lists import Bools, Floats
 
@@ -410,9 +411,9 @@ def check_judged_only(metrics: Iterable[Any], by_judgements: bool, unjudged: str
         if metric.condensed:
             raise ParameterError(
                 f"{metric}: considers judged items only, and items without judgement would count "
-                "as not relevant; "
-                "unjudged='drop' removes them from the lists, unjudged='error' makes sure that "
-                "there are none"
+                "as not relevant"
+                + advice("; {} removes them from the lists", setting("unjudged", "drop"))
+                + advice(", {} makes sure that there are none", setting("unjudged", "error"))
             )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, one_line
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.reading.crash_guard_process import scan_binary
 from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.sources import Source
@@ -35,8 +36,8 @@ def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None)
         rows = frame.select(pl.len()).collect().item()
         if rows > limit:
             raise FileError(
-                f"{source.path}: {rows} rows are more than max_rows={limit}; raise max_rows= if "
-                "that is right"
+                f"{source.path}: {rows} rows are more than {setting('max_rows', limit) or limit}"
+                + advice("; if that is right, raise {}", setting("max_rows"))
             )
         return frame.select(under_our_names(chosen)).collect()
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import repeated, some
 from retrieval_report.contracts.errors import ColumnError, FileError
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name
@@ -112,7 +113,8 @@ def refuse_shared_names(parts: Sequence[Part]) -> None:
         if part.name is not None and part.name in seen:
             raise FileError(
                 f"{seen[part.name]} and {part.path} would both be model {part.name!r}; "
-                "rename one, give each a model column, or pass model= if they are one model"
+                "rename one, or give each a model column"
+                + advice("; if they are one model, pass {}", setting("model", ...))
             )
         seen[part.name or ""] = part.path
 

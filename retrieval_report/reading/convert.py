@@ -13,6 +13,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import is_number, repeated, some
 from retrieval_report.contracts.errors import ColumnError, DataError, one_line
+from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.names import ID_COLUMNS, KINDS
 from retrieval_report.reading.search_results import as_array
@@ -212,8 +213,8 @@ def _is_used(name: str) -> bool:
 
 
 def _not_usable(what: str, name: str, problem: str) -> str:
-    fix = "give it one type first, for example with .astype(str) or .cast(pl.String)"
-    return f"{what}: column {name!r} cannot be used: {problem}; {fix}"
+    fix = in_python(", for example with .astype(str) or .cast(pl.String)")
+    return f"{what}: column {name!r} cannot be used: {problem}; give it one type first{fix}"
 
 
 def _no_frame(frame: object, what: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, one_line
+from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.numbers import TextTable, parse_values
 from retrieval_report.reading.sources import Source
@@ -69,10 +70,14 @@ def _read_header(source: Source, separator: str) -> list[str]:
         raise FileError(f"{source.path}: the first line is blank, so there is no header")
     others = [mark for mark in _SEPARATORS if mark != separator and mark in header[0]]
     if len(header) == 1 and others:
+        wanted = in_python(
+            f"to fix it: pl.read_csv(path, separator={others[0]!r}, infer_schema=False)"
+            ".write_csv('new.csv')",
+            "save it with commas or tabs",
+        )
         raise FileError(
             f"{source.path}: the header is separated by {_SEPARATORS[others[0]]}, not by "
-            f"{_SEPARATORS[separator]}; to fix it: pl.read_csv(path, separator={others[0]!r}, "
-            "infer_schema=False).write_csv('new.csv')"
+            f"{_SEPARATORS[separator]}; {wanted}"
         )
     return header
 

@@ -10,6 +10,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.frames import with_row
+from retrieval_report.contracts.wording import argument, in_python
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import detect_format, read_form
@@ -139,12 +140,20 @@ def _read_source(
         others = {"run": ("a TREC run", "rankings"), "qrels": ("TREC qrels", "judgements")}
         name, wanted = others.get(form, ("", kind.name))
         if wanted != kind.name:
-            raise FileError(
-                f"{source.path}: is {name}, not {kind.name}; read it with read_{wanted}"
-            )
+            raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(wanted)}")
         return form, as_text(read_form(source, form, choose, max_rows), ID_COLUMNS)
     except OSError as error:  # deleted, or truncated to nothing, after it was opened
         raise FileError(f"{source.path}: {error.strerror or error}") from error
+
+
+def elsewhere(kind: str) -> str:
+    """Say where the reader passes a file of another kind."""
+    option = argument(kind)
+    place = f"pass it as {option if option != kind else kind.upper()}"
+    if kind == "judgements":
+        place += "; to rank by its grades, compare, leaderboard and report take "
+        place += "--labels-as-rankings"
+    return in_python(f"read it with read_{kind}", place)
 
 
 def _with_model(path: Path, frame: pl.DataFrame, model: str | None, tagged: bool) -> Part:

@@ -14,6 +14,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames, repeated, some
 from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.wording import PLACEHOLDER, advice, setting
 
 ID_COLUMNS = ("model", "query", "item", "label")
 """Columns that name things: text in text files, never parsed."""
@@ -196,9 +197,9 @@ def known_columns(
         if ours in matched or not candidates:
             continue
         if len(candidates) > 1:
+            which = advice("; say which with {}", setting("columns", {ours: candidates[0]}))
             raise ColumnError(
-                f"{location}: columns {some(candidates)} can all be meant by {ours!r}; "
-                f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
+                f"{location}: columns {some(candidates)} can all be meant by {ours!r}{which}"
             )
         recognised[ours] = candidates[0]
     # A ranking has one order: what the caller names, or what has our name, takes precedence.
@@ -211,8 +212,8 @@ def known_columns(
         far = matched["score"]
         raise ColumnError(
             f"{location}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are "
-            "there; "
-            f"choose with columns={{'distance': {near!r}}} or columns={{'score': {far!r}}}"
+            "there"
+            + advice("; choose with {}", setting("columns", {"distance": near}, {"score": far}))
         )
     return {name: matched[name] for name in kind.columns if name in matched}
 
@@ -231,10 +232,11 @@ def require(
         return
     names = [name for entry in missing for name in entry.split("|")]
     known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in names)
+    wanted = {entry.partition("|")[0]: PLACEHOLDER for entry in missing}
+    which = advice("; or say which it is: {}", setting("columns", wanted))
     raise ColumnError(
         f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(found)}, recognised "
-        f"are {known}; or say which it is: columns={{{names[0]!r}: '<your name for it>'}}"
-        f"{hint}"
+        f"are {known}{which}{hint}"
     )
 
 
@@ -267,16 +269,16 @@ def _mapped(
         raise ParameterError(f"columns: {columns!r} does not map our names to the file's")
     for ours, theirs in columns.items():
         if ours not in kind.columns:
-            turned = (
-                f"; did you mean columns={{{theirs!r}: {ours!r}}}?"
-                if theirs in kind.columns
-                else ""
-            )
+            turned = ""
+            if theirs in kind.columns:
+                turned = advice("; did you mean {}?", setting("columns", {theirs: ours}))
             raise ColumnError(
-                f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}{turned}"
+                f"{setting('columns', {ours: ...})}: the {kind.name} have "
+                f"{list(kind.columns)}{turned}"
             )
         if theirs not in found:
             raise ColumnError(
-                f"{location}: columns={{{ours!r}: {theirs!r}}}, but its columns are {some(found)}"
+                f"{location}: {setting('columns', {ours: theirs})}, but its columns are "
+                f"{some(found)}"
             )
     return dict(columns)

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.wording import in_python
 
 NO_RESULT = -1
 """The index that FAISS and others return if there are no more results."""
@@ -251,6 +252,7 @@ def check_direction(results: Results, what: str, *, scores: bool) -> None:
         return
     words = "not scores but distances" if scores else "not distances but similarities"
     raise DataError(
-        f"{what}: every row begins with its farthest result, as if these were {words}; say what "
-        f"they are by from_search(results, scores={not scores}), or sort the rows"
+        f"{what}: every row begins with its farthest result, as if these were {words}; "
+        + in_python(f"say what they are by from_search(results, scores={not scores}), or ")
+        + "sort the rows"
     )

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.contracts.wording import advice, setting
 
 MAX_BYTES = 64 * 2**30
 """Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``."""
@@ -206,10 +207,16 @@ def source_of(name: str | Path, content: bytes, max_bytes: int | None = None) ->
     if content.startswith(GZIP):
         content = _unpack(label, content, MAX_BYTES if max_bytes is None else max_bytes)
     elif max_bytes is not None and len(content) > max_bytes:
-        raise FileError(f"{label}: {len(content)} bytes are more than max_bytes={max_bytes}")
+        raise FileError(
+            f"{label}: {len(content)} bytes are more than {setting('max_bytes', max_bytes) or max_bytes}{_larger()}"
+        )
     if not content:
         raise FileError(f"{label}: the file is empty (0 bytes)")
     return Source(label, content)
+
+
+def _larger() -> str:
+    return advice("; if that is right, raise {}", setting("max_bytes"))
 
 
 def _unpack(path: Path, packed: bytes, limit: int) -> bytes:
@@ -219,10 +226,7 @@ def _unpack(path: Path, packed: bytes, limit: int) -> bytes:
             while chunk := file.read(CHUNK):
                 unpacked.write(chunk)
                 if unpacked.tell() > limit:
-                    raise FileError(
-                        f"{path}: unpacks to more than {limit} bytes; if that is right, raise "
-                        "max_bytes="
-                    )
+                    raise FileError(f"{path}: unpacks to more than {limit} bytes{_larger()}")
     except (EOFError, zlib.error, OSError) as error:
         raise FileError(f"{path}: damaged gzip file: {error}") from error
     return unpacked.getvalue()

@@ -10,6 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import KeyMismatchError
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.scoring.known_items import KEYS
 
 
@@ -39,7 +40,8 @@ def all_lists(
                 )
             raise KeyMismatchError(
                 f"{len(unjudged)} of {universe.height} queries have no judgements, first "
-                f"{unjudged.min()!r}; unjudged_query='skip' leaves them out"
+                f"{unjudged.min()!r}"
+                + advice("; {} leaves them out", setting("unjudged_query", "skip"))
             )
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
@@ -60,8 +62,9 @@ def all_lists(
         model, query = missing.select(KEYS).row(0)
         raise KeyMismatchError(
             f"{missing.height} (model, query) pairs have no rows, first query {query!r} of model "
-            f"{model!r}; "
-            "missing_query='zero' counts them as 0, 'skip' leaves them out"
+            f"{model!r}"
+            + advice("; {} counts them as 0", setting("missing_query", "zero"))
+            + advice(", {} leaves them out", setting("missing_query", "skip"))
         )
     if queries is None or "n_relevant" not in queries.columns:
         return lists

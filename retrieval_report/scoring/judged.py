@@ -32,12 +32,12 @@ from retrieval_report.scoring import arrays
 from retrieval_report.scoring.expected_lists import all_lists, every_list
 from retrieval_report.scoring.known_items import (
     KEYS,
-    UNJUDGED_HINT,
     disagree,
     judged_rows,
     of_one_width,
     repeats,
     settle_nulls,
+    unjudged_hint,
 )
 from retrieval_report.scoring.pool import pool_of
 
@@ -195,9 +195,9 @@ def judge(
     unknown = options.relevant_items == "error" and judgements is None
     if unknown and (queries is None or "n_relevant" not in to_polars(queries, "queries").columns):
         raise ParameterError(
-            "relevant_items='error': neither judgements nor a column 'n_relevant' of the queries "
-            "say how many relevant items a query has; give one of them, or 'pooled' (those that "
-            "some model retrieved) or 'own'"
+            "relevant_items: neither judgements nor a column 'n_relevant' of the queries say how "
+            "many relevant items a query has; give one of them, or choose 'pooled' (those that "
+            "some model retrieved) or 'own' instead of 'error'"
         )
     parts = _judge(_read(rankings, judgements, queries, options, whole), options, part=whole.part)
     frame, keys, listed = arrays.locate(parts.rows)
@@ -238,7 +238,7 @@ def _read(
         if judgements is None and options.unjudged in (None, "error"):
             kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
             nothing = pl.col("relevance").is_null() & kept
-            refuse(rows, nothing, "relevance", "null or NaN", UNJUDGED_HINT)
+            refuse(rows, nothing, "relevance", "null or NaN", unjudged_hint)
         # naive scores may use the order of the file
         if "row" in rows.columns and not rows["row"].is_sorted():
             rows = rows.sort("row", maintain_order=True)

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import refuse, warn_unmatched
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels.lists import Codes, Keys, Rows
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
@@ -14,7 +15,11 @@ KEYS = ["model", "query"]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # of numbers over all 64 bits
 PLACES = 22  # bits of a key that are its place in a small table
 SHIFT = np.uint64(64 - PLACES)
-UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
+
+
+def unjudged_hint() -> str:
+    """Say which option decides what happens to items without judgement."""
+    return advice("; {} decides what to do with them", setting("unjudged", "non_relevant", "drop"))
 
 
 def repeats(rows: Rows, items: Keys, workers: int) -> bool:
@@ -99,7 +104,7 @@ def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
     if rows["relevance"].null_count() == 0:
         return rows
     if rule == "error":
-        refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", UNJUDGED_HINT)
+        refuse(rows, pl.col("relevance").is_null(), "relevance", "null or NaN", unjudged_hint)
     if rule == "drop":
         return rows.filter(pl.col("relevance").is_not_null())
     return rows.with_columns(pl.col("relevance").fill_null(0))

@@ -16,6 +16,7 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
 from retrieval_report.kernels.lists import Bools, Floats, Integers, running
@@ -322,8 +323,8 @@ def refuse_without(prepared: Prepared) -> None:
         model, query = without.row(0)
         raise DataError(
             f"{without.height} (model, query) pairs have no relevant item, first query {query!r} of "
-            f"model {model!r}; "
-            "no_relevant='zero', 'skip' or 'one' says what they score"
+            f"model {model!r}"
+            + advice("; {} says what they score", setting("no_relevant", "zero", "skip", "one"))
         )
 
 

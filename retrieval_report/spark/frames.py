@@ -24,6 +24,7 @@ from retrieval_report.contracts.frames import (
     check_table,
 )
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import KINDS, known_columns
 
@@ -77,8 +78,9 @@ def _numbered(frame: DataFrame) -> DataFrame:
     except PySparkException as error:
         raise ParameterError(
             "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet "
-            "files and evaluate the frame as read, add a column 'row', choose naive_order='item', "
-            "or leave 'naive' out"
+            "files and evaluate the frame as read, add a column 'row', "
+            + advice("choose {}, ", setting("naive_order", "item"))
+            + "or leave 'naive' out"
         ) from error
     return placed
 

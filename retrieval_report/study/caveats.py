@@ -12,6 +12,7 @@ import polars as pl
 from retrieval_report.comparison.verdicts import CUT
 from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, measure_text
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
@@ -93,7 +94,8 @@ def notices(
         what = "R (relevant items) is unknown"
     some = not unknown_r and models.len() < every
     of_which = f" for {models.len()} of {every} models, whose {what}" if some else f": {what}"
-    return (f"{name} is an estimate{of_which}. {_remedy(ends, is_cut, unknown_r)}.",)
+    sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
+    return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 
 
 def notices_of(study: Any) -> tuple[str, ...]:
@@ -105,21 +107,26 @@ def notices_of(study: Any) -> tuple[str, ...]:
     )
 
 
+def _truncated(word: str) -> str:
+    """Return how the reader says how lists end; in Python as the documentation writes it."""
+    return setting("truncated", word).replace("'", '"')
+
+
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
     """Say what would make an estimate exact."""
     if unknown_r:
         return (
             "Pass judgements or n_relevant"
             if is_cut
-            else 'Pass judgements, or truncated="no" if whole'
+            else f"Pass judgements{advice(', or {} if whole', _truncated('no'))}"
         )
     if not is_cut:
-        return 'If they are whole, pass truncated="no"'
+        return advice("If they are whole, pass {}", _truncated("no"))
     depths = ends["sufficient_depth"].to_list()
     said = "Retrieve deeper" if None in depths else f"Retrieve about {max(depths)} items per query"
     if (ends["reason"] == AS_GIVEN).all():
         return said
-    return f'{said}, or pass truncated="between_ties" if no tie is cut'
+    return said + advice(", or pass {} if no tie is cut", _truncated("between_ties"))
 
 
 NAIVE_ORDERS = {

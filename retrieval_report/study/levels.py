@@ -24,6 +24,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import Checked
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import Measure
@@ -296,8 +297,8 @@ class LevelledStudy:
         others = [name for name in self.judgements if name != human]
         if human not in self.judgements or not others:
             raise ParameterError(
-                f"estimate: needs judgements by {human!r} and by another judge, as in "
-                f"judgements={{{human!r}: …, 'machine': …}}"
+                f"estimate: needs judgements by {human!r} and by another judge"
+                + advice(", as in {}", setting("judgements", {human: ..., "machine": ...}))
             )
         if machine is None:
             machine = others[0] if self.judge == human else self.judge

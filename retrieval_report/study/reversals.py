@@ -12,6 +12,7 @@ from retrieval_report.comparison.queries import resampled_reversal
 from retrieval_report.comparison.verdicts import depends, equal_means, order_of, reverses
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import frame_of, schema
+from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
@@ -73,7 +74,7 @@ def _judge(study: Any, pair: Named) -> Named:
     half. No lead can be trusted whose judge is one of the two.
     """
     if len(study.judgements) < 2:
-        return _not_varied("judge", "judgements={'human': …}")
+        return _not_varied("judge", setting("judgements", {"human": ...}))
     two = study.under("expected").models(pair["model_a"], pair["model_b"])
     agree, judges = two.judge_pairs.select("agree", "judges").row(0)
     reversal = None if agree is None else 1 - agree
@@ -93,7 +94,7 @@ def _seed(study: Any, pair: Named) -> Named:
     the share of pairs of replicates that orders them the other way.
     """
     if not study.of_run:
-        return _not_varied("seed", "replicate=")
+        return _not_varied("seed", setting("replicate"))
     board = study.replicates["model"].to_list()
     if len(board) < 2:
         return {"source": "seed", "varied": "runs of one model", "verdict": verdicts.NOTHING}
@@ -109,7 +110,7 @@ def _dataset(study: Any, pair: Named) -> Named:
     half.
     """
     if not study.dataset_scores.width:
-        return _not_varied("data set", "dataset=")
+        return _not_varied("data set", setting("dataset"))
     both = _paired(study.dataset_scores, pair, "dataset")
     lead = (pair["value_a"] > pair["value_b"]) - (pair["value_a"] < pair["value_b"])
     if equal_means(pair["value_a"], pair["value_b"]) or both.is_empty():
@@ -153,7 +154,8 @@ def varied(frame: pl.DataFrame) -> pl.DataFrame:
 def not_varied_line(frame: pl.DataFrame, *, advise: bool = False) -> str:
     """Return one line on the other sources, with what to pass if asked; empty if there are none."""
     rows = frame.drop_nulls("advice") if frame.width else frame
-    parts = [row["source"] + f" ({row['advice']})" * advise for row in rows.iter_rows(named=True)]
+    pairs = rows.select("source", "advice").iter_rows() if frame.width else ()
+    parts = [source + f" ({advice})" * bool(advise and advice) for source, advice in pairs]
     return f"Not varied: {', '.join(parts)}." if parts else ""
 
 

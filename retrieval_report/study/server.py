@@ -23,6 +23,7 @@ from retrieval_report.contracts.arguments import Named, known_of
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
 from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES
+from retrieval_report.contracts.wording import setting
 from retrieval_report.metrics.parsing import CATALOGUE
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
@@ -98,12 +99,12 @@ def asked_of_dashboard(study: Any) -> Named:
     retrieval_report.ParameterError: dashboard: there is no control for decimals=1
     """
     options, also = study.options, study.also
-    odd = [] if study.like is None else [f"like={study.like!r}"]
+    odd = [] if study.like is None else [setting("like", study.like)]
     odd += [] if study.metric in CATALOGUE else [study.metric]
     for name, option in OPTIONS.items():
         value = getattr(options, name)
         if value != option.default and (not option.control or isinstance(value, dict)):
-            odd.append(f"{name}={value!r}")
+            odd.append(setting(name, value))
     if odd:
         raise ParameterError(f"dashboard: there is no control for {odd[0]}")
     settings = {"average": study.average, "correction": also["correction"]}

@@ -28,6 +28,7 @@ from retrieval_report.contracts.options import (
     options_with,
 )
 from retrieval_report.contracts.significance_tests import MAX_T
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
@@ -263,8 +264,8 @@ def headline_judge(judges: Frames, judge: str | None) -> Any:
         return next(iter(judges), None)
     if not judges:
         raise ParameterError(
-            f"judge: {judge!r} is named, but the judgements are of one judge; "
-            "pass judgements={'human': …}"
+            f"judge: {judge!r} is named, but the judgements are of one judge"
+            + advice("; pass {}", setting("judgements", {"human": ...}))
         )
     check_choice("judge", judge, [*judges])
     return judge

@@ -14,6 +14,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import LikeOptions, options_with
 from retrieval_report.contracts.registry import in_contract
+from retrieval_report.contracts.wording import argument, setting
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Measure,
@@ -191,6 +192,6 @@ def check_like(options: Iterable[str]) -> None:
     for name in options:
         if name not in (*free, "policies", "seed"):
             raise ParameterError(
-                f"{name}: not with like=, which decides it; options that remain are "
-                f"{', '.join(free)}"
+                f"{name}: not with {setting('like') or 'another system'}, which decides it; options "
+                f"that remain are {', '.join(map(argument, free))}"
             )

@@ -13,6 +13,7 @@ import polars as pl
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import NO, Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import parse_metrics
@@ -182,7 +183,7 @@ def _near_ties(profile: pl.DataFrame) -> Iterator[Hint]:
         if share >= WORTH_SAYING:
             message = (
                 f"{share:.0%} of the gaps between neighbouring distances are within rounding "
-                "error: the same vectors computed in another order may swap them; decimals=… ties "
-                "them"
+                "error: the same vectors computed in another order may swap them"
+                + advice("; {} ties them", setting("decimals"))
             )
             yield model, "near_ties", share, message

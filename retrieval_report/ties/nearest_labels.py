@@ -27,6 +27,7 @@ from retrieval_report.contracts.frames import (
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.reading.frames import to_polars
@@ -198,7 +199,7 @@ def knn(
     for column in ("query", "label"):
         rows, truth = of_one_width(rows, truth, column, "queries")
     unknown = ~pl.col("query").is_in(truth["query"].implode())
-    hint = "; queries= has to name the label of each"
+    hint = advice("; {} has to name the label of each", setting("queries"))
     refuse(rows, unknown, "query", "rows of queries without a label", hint)
     ties = _ties(rows, judged.order)
     k = 1 if vote == "nearest" else min(k, int(ties["count"].sum()))
@@ -244,7 +245,7 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
         judged.retrieved, named.with_columns(_plain(named["label"])), "item", "labels"
     )
     rows = beside(rows, named, "item")
-    hint = "; labels= has to name the label of each"
+    hint = advice("; {} has to name the label of each", setting("labels"))
     refuse(rows, pl.col("label").is_null(), "item", "rows of items without a label", hint)
     names = rows["label"]
     rows = rows.with_columns(relevance=names.rank("dense") - 1)

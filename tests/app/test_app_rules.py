@@ -83,11 +83,12 @@ def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
     with pytest.raises(RetrievalReportError) as said:
         answers(data)
     page = open_page("cutoffs", data)
-    told, (facts, _, argument) = page.error[0].value, str(said.value).rpartition("; ")
-    assert told.startswith(plain(facts[:1].upper() + facts[1:]))
-    assert rule in argument  # of Python, for which the page has a control
+    told, (facts, _, advice) = page.error[0].value, str(said.value).rpartition("; ")
+    assert told.startswith(plain(facts))
+    assert f"{rule}=" in advice  # of Python, for which the page has a control
     assert plain(f"{rule}=") not in told
-    assert f"*{PARAMETERS[rule].title}*, under *Rules*" in told
+    assert f"“{PARAMETERS[rule].title}" in told
+    assert "under “Rules”" in told
     page = changed(page, rule, value)
     assert plain(said.value) not in words(page)
     assert charts(page)
@@ -229,7 +230,7 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
         page = changed(page, "relevant_items", rule)
         assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
     page = changed(page, "relevant_items", "error")
-    assert f"*{PARAMETERS['relevant_items'].title}*, under *Rules*" in page.error[0].value
+    assert f"“{PARAMETERS['relevant_items'].title}”" in page.error[0].value
 
 
 def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:

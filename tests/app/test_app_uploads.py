@@ -92,7 +92,7 @@ def test_row_094_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.Mon
     monkeypatch.setattr("uploads.MOST_ROWS", 10)
     buffer = io.BytesIO()
     RANKINGS.write_parquet(buffer)
-    with pytest.raises(FileError, match="16 rows are more than max_rows=10"):
+    with pytest.raises(FileError, match="16 rows are more than 10"):
         read_tables([Upload("many.parquet", buffer.getvalue())])
 
 

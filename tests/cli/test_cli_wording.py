@@ -33,8 +33,8 @@ def said(*words: object) -> str:
 def test_messages_name_options(files: Path) -> None:
     run, judged = files / "run.csv", files / "judged.csv"
     given = ("evaluate", run, "--judgements", judged)
-    assert "--negative 'unjudged' drops such judgements" in said(*given)
-    assert "--unjudged 'non_relevant' or 'drop' decides" in said(
+    assert "--negative unjudged drops such judgements" in said(*given)
+    assert "--unjudged non_relevant or drop decides" in said(
         *given, "--negative", "unjudged", "--unjudged", "error"
     )
     assert "--metrics: 'ngcd' is unknown; did you mean 'ndcg'?" in said(*given, "--metrics", "ngcd")

@@ -30,14 +30,17 @@ from importlib import import_module
 
 import streamlit as st
 
-from controls import remedy, sidebar
+from controls import sidebar
 from page import LACKING, Page
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.warning import noticed
+from retrieval_report.contracts.wording import speaking_to
+from text import plain
+from wording import Dashboard
 
 data = st.session_state["made data"]
 try:
-    with noticed():
+    with noticed(), speaking_to(Dashboard()):
         name = st.session_state["made page"]
         page = Page(data, sidebar(data))
         page.heading(name)
@@ -46,7 +49,7 @@ try:
         else:
             import_module("views." + name).show(page)
 except RetrievalReportError as error:
-    st.error(remedy(error))
+    st.error(plain(error))
 """
 
 

@@ -1,0 +1,107 @@
+"""Say in a message what to type, in the words of whoever reads it: a terminal's options, Python's
+arguments, the dashboard's controls.
+
+A message carries its cure as data: the name of an argument and a value. `setting` writes both as
+the present `Reader` would type them, so that errors, warnings and notices need no rewriting later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+PLACEHOLDER = "<your name for it>"
+
+
+class Reader:
+    """Whoever reads a message; this one writes Python, and the other faces override both methods.
+
+    >>> reader = Reader()
+    >>> reader.argument("truncated"), reader.setting("truncated", ("no",), "")
+    ('truncated', "truncated='no'")
+    """
+
+    def argument(self, name: str) -> str | None:
+        """Return what the reader calls an argument; None if the reader has no such thing."""
+        return name
+
+    def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:
+        """Return what the reader types to give an argument one of these values, or any value if
+        there are none; None if the reader cannot. ``function`` takes the argument if it is another
+        than the one that was called.
+        """
+        text = f"{name}={either([python_text(value) for value in values])}"
+        return f"{function}({text})" if function else text
+
+
+PYTHON = Reader()
+_reader: ContextVar[Reader] = ContextVar("reader", default=PYTHON)
+
+
+@contextmanager
+def speaking_to(reader: Reader) -> Iterator[None]:
+    """Write all messages of this thread for a reader, until the block ends."""
+    outside = _reader.set(reader)
+    try:
+        yield
+    finally:
+        _reader.reset(outside)
+
+
+def argument(name: str) -> str:
+    """Return what the reader calls an argument, or its name if the reader has no such thing.
+
+    >>> argument("truncated")
+    'truncated'
+    """
+    return _reader.get().argument(name) or name
+
+
+def setting(name: str, *values: object, function: str = "") -> str:
+    """Return what the reader types to give an argument one of the values; empty if the reader
+    cannot.
+
+    >>> setting("no_relevant", "zero", "skip"), setting("columns", {"item": "doc"})
+    ("no_relevant='zero' or 'skip'", "columns={'item': 'doc'}")
+    """
+    return _reader.get().setting(name, values, function) or ""
+
+
+def advice(text: str, *settings: str) -> str:
+    """Return advice with the settings in place of its braces; nothing if the reader lacks one.
+
+    >>> advice("; {} rounds them", setting("decimals", 2)), advice("; {} rounds them", "")
+    ('; decimals=2 rounds them', '')
+    """
+    return text.format(*settings) if all(settings) else ""
+
+
+def in_python(text: str, otherwise: str = "") -> str:
+    """Return a text for those who write Python, and another for everybody else.
+
+    >>> in_python("; call .reset_index()")
+    '; call .reset_index()'
+    """
+    return text if _reader.get() is PYTHON else otherwise
+
+
+def either(texts: list[str]) -> str:
+    """Join alternatives.
+
+    >>> either([]), either(["a"]), either(["a", "b", "c"])
+    ('', 'a', 'a, b or c')
+    """
+    return " or ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+def python_text(value: object) -> str:
+    """Return a value as Python code; an ellipsis stands for any value.
+
+    >>> python_text("no"), python_text(2), python_text({"item": ...})
+    ("'no'", '2', "{'item': …}")
+    """
+    if isinstance(value, dict):
+        pairs = (f"{key!r}: {python_text(held)}" for key, held in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return "…" if value is ... else repr(value)
