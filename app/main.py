@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 if __name__ == "__main__":
     # Ctrl-C ends the server without a traceback while it loads, and again after it has shut down.
@@ -37,8 +37,9 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-class OwnOrigin:
-    """Refuse requests that pages of other machines make through a reader's browser.
+class ThisMachine:
+    """Refuse requests that pages of other machines make through a reader's browser, and those for
+    other names.
 
     Streamlit would ask the internet for this machine's address to judge them, and answers an origin
     that is no address with an internal error.
@@ -50,8 +51,9 @@ class OwnOrigin:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on, or close it."""
-        origin = dict(scope.get("headers", ())).get(b"origin")
-        if origin is None or _names_this_machine(origin.decode("latin-1")):
+        headers = dict(scope.get("headers", ()))
+        named = [headers[name] for name in (b"origin", b"host") if name in headers]
+        if all(_names_this_machine(name.decode("latin-1")) for name in named):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -60,14 +62,17 @@ class OwnOrigin:
             await send({"type": "http.response.body"})
 
 
-def _names_this_machine(origin: str) -> bool:
-    with suppress(ValueError):  # no address
-        named = (urlsplit(origin).hostname or "").removesuffix(".")
-        return named in st.get_option("server.allowedHosts")
-    return False
+ADDRESS = re.compile(r"(?:https?://)?(?:\[([0-9a-f:.]+)\]|([\w.-]+?)\.?)(?::\d+)?", re.IGNORECASE)
 
 
-app = st.App("dashboard.py", lifespan=lifespan, middleware=[Middleware(OwnOrigin)])
+def _names_this_machine(address: str) -> bool:
+    """Return whether an origin or a host is this machine."""
+    found = ADDRESS.fullmatch(address)
+    name = (found[1] or found[2]).lower() if found else ""
+    return name in st.get_option("server.allowedHosts")
+
+
+app = st.App("dashboard.py", lifespan=lifespan, middleware=[Middleware(ThisMachine)])
 
 if __name__ == "__main__":
     app.run(config=json.loads(os.environ.get(SETTINGS, "{}")))

@@ -19,9 +19,9 @@ from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, frame_from
-from retrieval_report.reading.formats import BINARY, detect_format
+from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
-from retrieval_report.reading.sources import Source, source_of
+from retrieval_report.reading.sources import BINARY, Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
 from wording import Dashboard

@@ -27,6 +27,16 @@ default Altair loads it from a CDN. Save a chart by ``chart.save("chart.png")`` 
 
 from __future__ import annotations
 
+import sys
+
+from retrieval_report.contracts.errors import RetrievalReportError
+
+if sys.flags.optimize > 1:
+    raise RetrievalReportError(
+        "charts are drawn by Altair, which needs the docstrings that python -OO leaves out; run "
+        "python, or python -O"
+    )
+
 from retrieval_report.charts.comparisons import comparison_matrix
 from retrieval_report.charts.distributions import score_distribution, shuffled_distribution
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff, thresholds

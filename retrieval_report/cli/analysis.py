@@ -16,7 +16,6 @@ from retrieval_report.cli.files import (
     Data,
     Output,
     data_options,
-    file_options,
     json_option,
     output_options,
 )
@@ -36,6 +35,7 @@ from retrieval_report.cli.settings import (
     replicate_option,
     study_options,
 )
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
@@ -246,28 +246,25 @@ def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
 @cli.command()
 @click.argument("first")
 @click.argument("second")
-@file_options("columns")
+@data_options("columns", "max_bytes")
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
 @output_options("similarity.csv, a row for every query")
 @explains("similarity_means", *ALIKE.split())
-def similarity(
-    first: str, second: str, columns: dict[str, str] | None, p: float, output: Output
-) -> None:
+def similarity(first: str, second: str, data: Data, p: float, output: Output) -> None:
     """Compare the lists of FIRST and SECOND query by query: the same, other ties, another order, or
     other items.
 
     Both hold one model. Relevance does not matter here.
     """
     output.check([first, second], "similarity.csv")
-    one, other = step(
-        "read", lambda: [rr.read_rankings(path, columns=columns) for path in (first, second)]
-    )
+    how: Named = {"columns": data.columns, "max_bytes": data.max_bytes}
+    one, other = step("read", lambda: [rr.read_rankings(path, **how) for path in (first, second)])
     alike = step("similarity", lambda: rr.lists.ranking_similarity(one, other, p=p))
     output.show({"similarity": alike.queries}, frame_table(alike.mean, f"queries {ALIKE}"))
 
 
 @cli.command()
-@data_options("rankings", "queries", "columns", "name_by", "query_columns")
+@data_options("rankings", "queries", "columns", "name_by", "query_columns", "max_bytes")
 @labels_option
 @click.option("--k", type=int, default=1, help="How many of the nearest items vote.")
 @click.option(

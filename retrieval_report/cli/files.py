@@ -5,7 +5,6 @@ computation.
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
@@ -24,6 +23,7 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.contracts.steps import step
 from retrieval_report.contracts.wording import speaking_to
+from retrieval_report.reading.sources import CHUNK, MAX_BYTES, larger
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import (
     check_writable_folder,
@@ -60,10 +60,27 @@ def standard_input(context: click.Context, _option: click.Parameter, given: Any)
         return given
     folder: Any = context.with_resource(scratch())
     file = folder() / NAME
-    with file.open("wb") as target:
-        shutil.copyfileobj(sys.stdin.buffer, target)
+    try:
+        _keep_standard_input(file, context.params.get("max_bytes") or MAX_BYTES)
+    except OSError as error:
+        raise FileError(
+            f"{NAME}: cannot be kept in '{file.parent.parent}': {error.strerror or error}; set "
+            "TMPDIR to a folder with more space, or name a file"
+        ) from error
     read = [str(file) if path == DASH else path for path in paths]
     return read[0] if isinstance(given, str) else tuple(read)
+
+
+def _keep_standard_input(file: Path, limit: int) -> None:
+    """Copy standard input, which may not end, into a file."""
+    if sys.stdin is None:
+        raise FileError(f"{NAME}: is closed; name a file instead of {DASH}")
+    with file.open("wb") as target:
+        size = 0
+        while piece := sys.stdin.buffer.read(CHUNK):
+            size += target.write(piece)
+            if size > limit:
+                raise FileError(f"{NAME}: holds more than {limit} bytes{larger()}")
 
 
 def split(text: str) -> list[str]:
@@ -103,7 +120,12 @@ def _judges(context: click.Context, option: click.Parameter, given: Any) -> Any:
 
 _named: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
 STUDIED = ("judge", "labels_as_rankings")  # what only the commands that hold a study take
-READING = ("judgement_columns", "query_columns", "negative")  # what Spark does not take
+READING = (
+    "judgement_columns",
+    "query_columns",
+    "negative",
+    "max_bytes",
+)  # what Spark does not take
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
     "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=_judges,
@@ -129,6 +151,9 @@ FILES = {
                       "--truncated is then no unless you say otherwise."),
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
                  help="Judgements below 0: keep and so refuse them, or treat them as not judged."),
+    "max_bytes": click.option("--max-bytes", type=click.IntRange(min=1), is_eager=True,
+                 help="Most bytes that a gzipped file may unpack to, or standard input may hold; "
+                      "default: 4 GiB."),
 }  # fmt: skip
 
 
@@ -172,6 +197,7 @@ class Data:
     judgement_columns: dict[str, str] | None = None
     query_columns: dict[str, str] | None = None
     negative: str = "keep"
+    max_bytes: int | None = None
     judge: str | None = None
     labels_as_rankings: bool = False
 
@@ -205,7 +231,13 @@ class Data:
             labels = paths if len(paths) > 1 else paths[0]
             return self.collapsed(rr.from_labels(labels, negative=self.negative))
         return self.collapsed(
-            rr.read_rankings(paths, columns=self.columns, name_by=self.name_by, keep=keep)
+            rr.read_rankings(
+                paths,
+                columns=self.columns,
+                name_by=self.name_by,
+                keep=keep,
+                max_bytes=self.max_bytes,
+            )
         )
 
     def collapsed(self, rankings: pl.DataFrame) -> pl.DataFrame:
@@ -230,7 +262,7 @@ class Data:
         if given is None:
             return None
         with speaking_to(Terminal(columns=option)):
-            return read(given, columns=getattr(self, option), **how)
+            return read(given, columns=getattr(self, option), max_bytes=self.max_bytes, **how)
 
 
 def data_options(*names: str) -> Addition:

@@ -13,6 +13,7 @@ import retrieval_report as rr
 from retrieval_report.cli.files import FILES, STUDIED, Data, data_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import cluster_option, options, setting
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import RULES
 from retrieval_report.contracts.steps import step
@@ -92,7 +93,8 @@ def gate(
             f"cannot write to '{markdown}' twice: --junit and --markdown must be different files"
         )
     beside = {"queries": data.read_queries(), "judgements": data.read_judgements()}
-    runs = step("read", lambda: read_each(files, columns=data.columns, name_by=data.name_by))
+    how: Named = {"columns": data.columns, "name_by": data.name_by, "max_bytes": data.max_bytes}
+    runs = step("read", lambda: read_each(files, **how))
     runs = [data.collapsed(run) for run in runs]
     result = step("gate", lambda: rr.gate(runs[0], runs[1], **beside, names=files, **settings))
     models = [str(run["model"][0]) for run in runs]

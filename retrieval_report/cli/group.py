@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
 import io
+import os
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from importlib import import_module
+from traceback import extract_tb
 from typing import Any, NoReturn
 
 import click
@@ -52,6 +57,9 @@ COMMANDS = {
 
 def main() -> NoReturn:
     """Run the command line; the entry point of the console script."""
+    if sys.stdout is None:
+        click.echo("Error: standard output is closed, so no result could be shown.", err=True)
+        sys.exit(_BadInput.exit_code)
     for stream in (sys.stdout, sys.stderr):
         # Tables contain ± and names anything; the locale must not decide whether they can be
         # printed.
@@ -59,8 +67,33 @@ def main() -> NoReturn:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # Raised as an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    cli(prog_name="retrieval-report")
+    sys.unraisablehook = _end_again
+    try:
+        cli(prog_name="retrieval-report")
+    except OSError as error:
+        _end_unwritten(error)
     raise AssertionError("click ends the process")  # pragma: no cover
+
+
+def _end_again(lost: sys.UnraisableHookArgs) -> None:
+    """Repeat a request to end that came in a callback of compiled code, where no exception can
+    leave.
+    """
+    numbers = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
+    if lost.exc_type in numbers:
+        threading.Timer(0.1, _thread.interrupt_main, [numbers[lost.exc_type]]).start()
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _end_unwritten(error: OSError) -> NoReturn:
+    """End the process if the output cannot be written, as on a full disk; pass on other errors."""
+    if extract_tb(error.__traceback__)[-1].name != click.echo.__name__:
+        raise error
+    with suppress(OSError):
+        click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes the rest there
+    sys.exit(_BadInput.exit_code)
 
 
 def _say(name: Hashable, seconds: float) -> None:

@@ -5,15 +5,19 @@ forever.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from pathlib import Path
 
 from retrieval_report.contracts.errors import RetrievalReportError
 
+THREADS = ("polars-0", "tokio-rt-worker")
+"""Names of threads of which Polars starts one with its first query."""
 _used = _stranded = False
 
 
 def refuse_fork() -> None:
-    """Raise an error in a process forked after first use; every entry point of the package calls
-    this.
+    """Raise an error in a process forked after first use, of the package or (on Linux) of Polars;
+    every entry point of the package calls this.
 
     Without it the first query would hang. A process forked before any work was done starts threads
     of its own.
@@ -33,10 +37,18 @@ def refuse_fork() -> None:
     _used = True
 
 
+def _in_parent() -> None:
+    """Note whether Polars was used without this package."""
+    global _used
+    for thread in Path("/proc/self/task").glob("*/comm"):
+        with suppress(OSError):  # the thread has ended
+            _used |= thread.read_text().strip() in THREADS
+
+
 def _in_child() -> None:
     global _stranded
     _stranded = _used
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(before=_in_parent, after_in_child=_in_child)

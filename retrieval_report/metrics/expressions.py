@@ -16,6 +16,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import check_flag, check_whole, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.metrics import terms
 
@@ -298,7 +299,8 @@ def _column(given: Any) -> pl.Expr:
 
 
 def _order(distance: Column | None, score: Column | None) -> tuple[pl.Expr, bool]:
-    """Return what orders a list, and whether it falls."""
+    """Return what orders a list, and whether it falls; every expression asks, also in a fork."""
+    refuse_fork()
     if (distance is None) == (score is None):
         raise ParameterError("distance, score: give one of them, which orders the list")
     return _column(distance if score is None else score), score is not None

@@ -165,7 +165,7 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
     if len(types) == 1:
         return types[0]
     if all(dtype.is_integer() for dtype in types):
-        return pl.Int64()
+        return pl.Int128() if pl.Int128 in types else pl.Int64()
     if name in ID_COLUMNS:
         texts = [part.frame[name] for part in parts if part.frame.schema[name] == pl.String]
         odd = next(filter(None, map(spelt_otherwise, texts)), None)

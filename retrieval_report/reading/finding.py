@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import os
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.formats import detect_format
-from retrieval_report.reading.sources import ENDINGS, Source, ending, is_model_folder
+from retrieval_report.reading.sources import ENDINGS, Source, ending, is_model_folder, unpack
 
-_HEAD_BYTES = 2**16
+HEAD_BYTES = 2**16
 
 
 def is_path(given: object) -> bool:
@@ -74,8 +72,7 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
 def _expand(path: Path, skip: set[str]) -> list[Path]:
     # Path.is_dir and Path.exists would raise errors for names that are too long.
     if glob.has_magic(str(path)) and not os.path.exists(path):  # noqa: PTH110
-        # Path.glob would take no absolute pattern, and hidden files too.
-        names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
+        names = sorted({*_matches(path)})
         files = [Path(name) for name in names if not Path(name).is_dir()]
         if not files:
             raise FileError(f"{path}: no file matches")
@@ -103,6 +100,31 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
     return files
 
 
+def _matches(pattern: Path) -> Iterator[str]:
+    """Yield what matches a pattern, of which ``**`` is any number of folders."""
+    if "**" not in pattern.parts:
+        # Path.glob would take no absolute pattern, and hidden files too.
+        yield from glob.glob(str(pattern))  # noqa: PTH207
+        return
+    index = pattern.parts.index("**")
+    rest = pattern.parts[index + 1 :] or ("*",)
+    for top in glob.glob(str(Path(*pattern.parts[:index]))):  # noqa: PTH207
+        for folder in _folders(top):
+            yield from _matches(Path(glob.escape(folder), *rest))
+
+
+def _folders(top: str) -> Iterator[str]:
+    """Yield a folder and those below it, each once: links may lead in circles."""
+    found = {os.path.realpath(top)}
+    for folder, names, _ in os.walk(top, followlinks=True):
+        yield folder
+        paths = {name: os.path.realpath(f"{folder}/{name}") for name in sorted(names)}
+        names[:] = [
+            name for name, real in paths.items() if not (name.startswith(".") or real in found)
+        ]
+        found |= {paths[name] for name in names}
+
+
 def _packed_trec_format(file: Path) -> str | None:
     """Return "run" or "qrels" if TREC's text is inside, as in TREC's own ``input.NAME.gz``, and
     None otherwise.
@@ -110,10 +132,14 @@ def _packed_trec_format(file: Path) -> str | None:
     if file.suffix.lower() != ".gz" or ending(file) == ".json":
         return None
     try:
-        with gzip.open(file) as unpacked:
-            head = unpacked.read(_HEAD_BYTES)
-    except (EOFError, zlib.error, OSError) as error:
-        raise FileError(f"{file}: damaged gzip file: {error}") from error
+        with file.open("rb") as packed:
+            head = b""
+            for piece in unpack(file, packed):
+                head += piece
+                if len(head) >= HEAD_BYTES:
+                    break
+    except OSError as error:
+        raise FileError(f"{file}: {error.strerror or error}") from error
     try:
         form = detect_format(Source(file, head))
     except FileError:

@@ -18,11 +18,9 @@ from retrieval_report.reading.csv_files import read_delimited
 from retrieval_report.reading.mteb import read_json
 from retrieval_report.reading.names import Choose
 from retrieval_report.reading.ndjson import read_ndjson
-from retrieval_report.reading.sources import BOM, ENDINGS, Source, ending
+from retrieval_report.reading.sources import BINARY, BOM, ENDINGS, Source, ending
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 
-BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
-"""How files begin that are not text."""
 READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
     "json": read_json,
     "ndjson": read_ndjson,
@@ -58,6 +56,7 @@ def read_form(
     """Read columns of a file of a known format under our names."""
     if form in BINARY.values():
         return read_binary(source, form, choose, max_rows)
+    source.refuse_nul()
     frame = READERS[form](source, choose)
     if form != "json" and source.last_byte() != b"\n":
         warn(

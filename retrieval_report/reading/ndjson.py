@@ -7,10 +7,15 @@ import json
 import polars as pl
 import polars.selectors as cs
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.names import ID_COLUMNS, Choose, under_our_names
+from retrieval_report.reading.numbers import TextTable, exact, is_large
 from retrieval_report.reading.sources import BOM, Source
+
+SPELT: Named = {"parse_int": str, "parse_float": str, "parse_constant": str}
+"""Leaves numbers as they are spelt."""
 
 
 def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
@@ -27,6 +32,8 @@ def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
     FileError
         A line is not a JSON object, or holds a number that is too large; or the bytes are not
         UTF-8.
+    DataError
+        A whole number is not among those of Float64, which other values of its column need.
     """
     content = source.read().removeprefix(BOM)
     try:
@@ -34,12 +41,33 @@ def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         fault = _first_fault(content) or f": {one_line(error)}"
         raise FileError(undecodable(source) or f"{source.path}{fault}") from error
-    if {"query_id", "results"} <= {*frame.columns}:  # a query per line, of sentence-transformers
+    nested = {"query_id", "results"} <= {*frame.columns}
+    if nested:  # a query per line, of sentence-transformers
         frame = frame.select("query_id", "results").explode("results").drop_nulls("results")
         frame = frame.unnest("results")
-    frame = frame.select(under_our_names(choose(frame.columns)))
+    chosen = choose(frame.columns)
+    frame = frame.select(under_our_names(chosen))
     ids = cs.by_name(ID_COLUMNS, require_all=False) & (cs.integer() | cs.by_dtype(pl.Null))
-    return frame.with_columns(ids.cast(pl.String))
+    large = [name for name in frame.select(cs.float()).columns if is_large(frame[name]).any()]
+    spelt = [_spelt(frame[name], chosen[name], content, nested, source) for name in large]
+    return frame.with_columns(ids.cast(pl.String), *spelt)
+
+
+def _spelt(parsed: pl.Series, name: str, content: bytes, nested: bool, source: Source) -> pl.Series:
+    """Return numbers as the file spells them under ``name``, or refuse them."""
+    texts: list[str | None] = []
+    lines: list[int] = []
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        held = json.loads(line, object_pairs_hook=_first_of_each, **SPELT) if line.strip() else {}
+        found = filter(None, held.get("results") or ()) if nested else filter(None, [held])
+        texts += [row.get(name) for row in found]
+        lines += [number] * (len(texts) - len(lines))
+    text = pl.Series(parsed.name, texts, dtype=pl.String)
+    return exact(parsed, text, TextTable(str(source.path), text.to_frame(), lines.__getitem__))
+
+
+def _first_of_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    return dict(reversed(pairs))
 
 
 def _first_fault(content: bytes) -> str:

@@ -4,9 +4,11 @@ chosen.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import polars as pl
 
@@ -48,14 +50,15 @@ class TextTable:
 def parse_values(table: TextTable) -> pl.DataFrame:
     """Turn the number columns of a text table into numbers; ids and labels stay text.
 
-    Integers become Int64, everything else Float64; ``count``,
+    Integers become Int64, or Int128 if one needs it, everything else Float64; ``count``,
     ``row`` and ``n_relevant`` must be integers; ``mask`` is true, false, 1 or 0.  ``nan`` and
     ``inf`` are numbers here: whether they are allowed is the evaluation's rule.
 
     Raises
     ------
     DataError
-        A value is not a number (or truth value); the message names file, line, column and value.
+        A value is not a number (or truth value), or is a whole number that Float64, which other
+        values of its column need, cannot hold; the message names file, line, column and value.
 
     Examples
     --------
@@ -88,8 +91,45 @@ def _parsed(
         for dtype in types:
             parsed = _cast(text, dtype)
             if parsed.null_count() == text.null_count():
-                return parsed
+                return parsed if len(types) == 1 else exact(parsed, text, table)
     raise _not(wanted, text, _cast(text, types[-1]), table)
+
+
+def is_large(values: pl.Series) -> pl.Series:
+    """Return which values are so large that Float64 lacks whole numbers near them."""
+    return values.abs().is_between(2**53, math.inf)
+
+
+def exact(parsed: pl.Series, text: pl.Series, table: TextTable) -> pl.Series:
+    """Return numbers as they are spelt, since Float64 would merge large whole numbers into ties.
+
+    Raises
+    ------
+    DataError
+        A number without an exponent is not among those of Float64, and not all are integers.
+
+    Examples
+    --------
+    >>> text = pl.Series("distance", ["9007199254740993", "9223372036854775808"])
+    >>> table = TextTable("run.csv", text.to_frame(), lambda row: row + 2)
+    >>> exact(text.cast(pl.Float64), text, table).to_list()
+    [9007199254740993, 9223372036854775808]
+    """
+    large = is_large(parsed).arg_true() if parsed.dtype == pl.Float64 else ()
+    if not len(large):
+        return parsed
+    whole = text.cast(pl.Int128, strict=False)
+    if whole.null_count() == text.null_count():
+        return whole
+    for row in large:
+        if "e" not in text[row].lower() and Decimal(text[row]) != parsed[row]:
+            raise DataError(
+                f"{table.location}, line {table.line(row)}: column {text.name!r}: "
+                f"{text[row][:80]!r} is not among the numbers of Float64, which the column needs "
+                "because not all of its values are whole numbers of 128 bits; it would tie with "
+                "its neighbours"
+            )
+    return parsed
 
 
 def _cast(text: pl.Series, dtype: type[pl.DataType]) -> pl.Series:

@@ -76,7 +76,7 @@ def read_rankings(
     keep : str or collection of str
         Other columns that are kept where a source has them, such as the ``seed`` of a run.
     max_bytes : int | None
-        Largest unpacked size of a gzipped file. By default 64 GiB.
+        Largest unpacked size of a gzipped file. By default 4 GiB.
     max_rows : int | None
         Largest number of rows of a Parquet or Arrow file, checked before it is read. By default 2³²
         - 1.
@@ -137,12 +137,19 @@ def read_rankings(
 
 
 def read_each(
-    paths: Sequence[str], *, columns: ColumnNames = None, name_by: str | None = None
+    paths: Sequence[str],
+    *,
+    columns: ColumnNames = None,
+    name_by: str | None = None,
+    max_bytes: int | None = None,
 ) -> list[pl.DataFrame]:
     """Read the rankings of every path apart, under the names that `read_rankings` gives them
     together.
     """
-    groups = [parts_from(sources_of(path, RANKINGS), RANKINGS, columns=columns) for path in paths]
+    groups = [
+        parts_from(sources_of(path, RANKINGS, max_bytes), RANKINGS, columns=columns)
+        for path in paths
+    ]
     named = iter(name_runs([part for group in groups for part in group], name_by))
     return [as_kind(combine([next(named) for _ in group]), RANKINGS) for group in groups]
 

@@ -1,12 +1,11 @@
 """Open a file so that it is safe to parse.
 
 Only regular files are opened: a pipe or a device is refused before it can block or never end.
-Compressed text is unpacked here, up to a limit.
+Compressed text is unpacked here, up to a limit that is met before it fills the memory.
 """
 
 from __future__ import annotations
 
-import gzip
 import io
 import stat
 import zlib
@@ -20,9 +19,11 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.wording import advice, setting
 
-MAX_BYTES = 64 * 2**30
+MAX_BYTES = 4 * 2**30
 """Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``."""
-CHUNK = 2**22
+COUNT_FIRST = 2**28
+"""Bytes that are unpacked at once; what unpacks to more is first counted to its end."""
+PACKED_CHUNK, CHUNK = 2**16, 2**22
 SMALL_CHUNK = 2**17
 
 ENDINGS = {
@@ -50,6 +51,8 @@ _NAMED_ONLY = (
     ".txt",
     ".json",
 )  # too common to be taken from a folder, but no part of a model's name
+BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
+"""How files begin that are not text."""
 BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
 _MODEL_FOLDER = "model="
@@ -92,6 +95,11 @@ class Source:
         with self.open() as file:
             while chunk := file.read(SMALL_CHUNK):
                 yield chunk
+
+    def refuse_nul(self) -> None:
+        """Refuse text with NUL bytes."""
+        for number, chunk in enumerate(self.chunks()):
+            refuse_nul(self.path, chunk, number * SMALL_CHUNK)
 
     def read(self) -> bytes:
         """Return all bytes."""
@@ -153,19 +161,21 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
     Raises
     ------
     FileError
-        Not there, not a regular file, not permitted, empty, damaged or too large.
+        Not there, not a regular file, not permitted, empty, damaged or too large; or compressed
+        text with NUL bytes.
     """
     refuse_fork()
     try:
         str(path).encode()  # Polars takes no other names
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):
-            kind = "a folder" if stat.S_ISDIR(mode) else "a pipe, a device or the like"
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe, a device or the like"
             raise FileError(f"{path}: is {kind}; only regular files are read")
+        if not status.st_size:  # as of files of the kernel, of which some block whoever reads them
+            raise FileError(f"{path}: the file is empty (0 bytes)")
         with path.open("rb") as file:
-            start = file.read(len(GZIP))
-        if start == GZIP or not start:
-            return source_of(path, path.read_bytes(), max_bytes)
+            if file.read(len(GZIP)) == GZIP:
+                return _unpacked(path, file, max_bytes)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
     except FileError:
@@ -205,28 +215,78 @@ def source_of(name: str | Path, content: bytes, max_bytes: int | None = None) ->
     """
     label = Path(name)
     if content.startswith(GZIP):
-        content = _unpack(label, content, MAX_BYTES if max_bytes is None else max_bytes)
-    elif max_bytes is not None and len(content) > max_bytes:
+        return _unpacked(label, io.BytesIO(content), max_bytes)
+    if max_bytes is not None and len(content) > max_bytes:
         raise FileError(
-            f"{label}: {len(content)} bytes are more than {setting('max_bytes', max_bytes) or max_bytes}{_larger()}"
+            f"{label}: {len(content)} bytes are more than {setting('max_bytes', max_bytes) or max_bytes}{larger()}"
         )
     if not content:
         raise FileError(f"{label}: the file is empty (0 bytes)")
     return Source(label, content)
 
 
-def _larger() -> str:
+def larger() -> str:
+    """Return how to raise the bound of bytes, where there is a setting for it."""
     return advice("; if that is right, raise {}", setting("max_bytes"))
 
 
-def _unpack(path: Path, packed: bytes, limit: int) -> bytes:
+def _unpacked(path: Path, packed: BinaryIO, max_bytes: int | None) -> Source:
+    """Return what a compressed file holds, if it is not too large and no text with NUL bytes."""
+    limit = MAX_BYTES if max_bytes is None else max_bytes
     unpacked = io.BytesIO()
+    size, head = 0, b""
+    for piece in unpack(path, packed):
+        size += len(piece)
+        if size > limit:
+            raise FileError(f"{path}: unpacks to more than {limit} bytes{larger()}")
+        if size <= COUNT_FIRST:
+            unpacked.write(piece)
+        head = head or piece[:8]
+        # UTF-16 is recognised by the first piece, and has a message of its own.
+        if size > len(piece) and not head.startswith(tuple(BINARY)):
+            refuse_nul(path, piece, size - len(piece))
+    if not size:
+        raise FileError(f"{path}: the file is empty (0 bytes)")
+    if size > COUNT_FIRST:
+        unpacked = io.BytesIO()
+        for piece in unpack(path, packed):
+            unpacked.write(piece)
+    return Source(path, unpacked.getvalue())
+
+
+def unpack(path: Path, packed: BinaryIO) -> Iterator[bytes]:
+    """Yield the content of a gzip file from its start, in pieces of at most `CHUNK` bytes.
+
+    Unlike Python's ``gzip``, it skips the name in a header at once, however long it is.
+
+    Raises
+    ------
+    FileError
+        The file is damaged or truncated.
+    """
+    packed.seek(0)
+    rest = packed.read(PACKED_CHUNK)
     try:
-        with gzip.open(io.BytesIO(packed)) as file:
-            while chunk := file.read(CHUNK):
-                unpacked.write(chunk)
-                if unpacked.tell() > limit:
-                    raise FileError(f"{path}: unpacks to more than {limit} bytes{_larger()}")
+        while rest:  # a file may be several, one after the other, and may end in zeros
+            member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+            while not member.eof:
+                piece = member.decompress(rest, CHUNK)
+                if piece:
+                    yield piece
+                rest = member.unconsumed_tail or member.unused_data or packed.read(PACKED_CHUNK)
+                if not (rest or member.eof or piece):
+                    raise EOFError("it ends before its end marker")
+            while rest and not (rest := rest.lstrip(b"\0")):
+                rest = packed.read(PACKED_CHUNK)
     except (EOFError, zlib.error, OSError) as error:
         raise FileError(f"{path}: damaged gzip file: {error}") from error
-    return unpacked.getvalue()
+
+
+def refuse_nul(path: Path, piece: bytes, start: int) -> None:
+    """Refuse a piece of text with NUL bytes, as a crash leaves them in a file that was written."""
+    found = piece.find(b"\0")
+    if found >= 0:
+        raise FileError(
+            f"{path}: byte {start + found} is NUL, which no text holds: the file was damaged, or "
+            "it is UTF-16 or not text at all"
+        )

@@ -127,16 +127,17 @@ def vega_bundle() -> str:
     import vl_convert
 
     # The same for a version, and two seconds to make: kept beside the compiled code, if that can
-    # be.
+    # be, behind its digest.
     version = metadata.version("vl-convert-python")
     kept = Path(__file__).parent / "__pycache__" / f"vega.{version}.js"
-    if kept.is_file():
-        bundle = kept.read_text(encoding="utf-8")
-    else:
-        bundle = vl_convert.javascript_bundle(SNIPPET)
+    digest, _, bundle = kept.read_bytes().partition(b"\n") if kept.is_file() else (b"", b"", b"")
+    if digest.decode("latin-1") != hashlib.sha256(bundle).hexdigest():
+        bundle = vl_convert.javascript_bundle(SNIPPET).encode()
         with suppress(RetrievalReportError):
-            write_files({kept: bundle.encode()})
-    return f"(()=>{{{bundle}}})();".replace("</script", "<\\/script").replace("<!--", "<\\!--")
+            write_files({kept: hashlib.sha256(bundle).hexdigest().encode() + b"\n" + bundle})
+    return f"(()=>{{{bundle.decode()}}})();".replace("</script", "<\\/script").replace(
+        "<!--", "<\\!--"
+    )
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from retrieval_report.contracts.arguments import check_path
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import PREFIX, SUFFIX, temporary_folder
 
-# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236); also
-# after apostrophes, so that one of them can be removed again.
-FORMULA_START = r"^'*(?:[\t\r\n\x00]|[\s\x00]*[=+\-@])"
+# What spreadsheets read as the start of a formula, those of East Asia also in full width, or strip
+# before looking for one (CWE-1236); also after apostrophes, so that one can be removed again.
+FORMULA_START = r"^'*(?:[\t\r\n\x00]|[\s\x00\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫])"
 
 
 def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:

@@ -48,13 +48,27 @@ def test_a_name_that_was_made_to_mean_this_machine_opens_no_session(server: str)
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    "origin", ["http://[::1", "http://[zz]", "null", "", "http://a:b:c", "http://evil.example"]
+    "origin",
+    [
+        *("http://[::1", "http://[zz]", "null", "", "http://a:b:c", "http://evil.example"),
+        *(r"http://evil.example\@localhost", "http://evil.example@localhost", "http://xlocalhost"),
+    ],
 )
 def test_pages_of_elsewhere_are_refused_and_nobody_is_asked(server: str, origin: str) -> None:
     """Streamlit answered the first two with an internal error, and asked the internet for the
     others.
     """
     assert "403" in answer(server, "127.0.0.1", origin)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", ["/", "/_stcore/health", "/_stcore/host-config"])
+def test_pages_are_answered_to_names_of_this_machine_alone(server: str, path: str) -> None:
+    port = urlsplit(server).port
+    for host, status in (("localhost", "200"), ("[::1]", "200"), ("evil.example", "403")):
+        with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as connection:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+            assert status in connection.recv(1000).decode("latin-1").splitlines()[0], host
 
 
 def test_tracebacks_stay_in_the_terminal() -> None:

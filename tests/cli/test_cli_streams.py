@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ from click.testing import CliRunner
 
 import retrieval_report as rr
 from made_reports import made_rankings
-from retrieval_report.cli import cli
+from retrieval_report.cli import cli, files
 
 RANKINGS = made_rankings(("coarse", "fine"))
 TEXT = RANKINGS.write_csv().encode()
@@ -43,6 +46,61 @@ def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
     assert run("evaluate", "-", *ASKED, given=pack(TEXT)) == run(
         "evaluate", str(tmp_path / "lists.csv"), *ASKED
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "redirect", "message"),
+    [
+        ("evaluate {} --json", "> /dev/full", "the output cannot be written: No space left"),
+        ("leaderboard {}", "> /dev/full", "the output cannot be written: No space left"),
+        ("evaluate --help", "> /dev/full", "the output cannot be written: No space left"),
+        ("evaluate {}", ">&-", "standard output is closed"),
+        ("evaluate -", "<&-", "standard-input: is closed; name a file instead of -"),
+        ("evaluate absent.csv", "2> /dev/full", ""),
+    ],
+)
+def test_streams_that_are_full_or_closed_end_with_a_message(
+    tmp_path: Path, words: str, redirect: str, message: str
+) -> None:
+    (tmp_path / "lists.csv").write_bytes(TEXT)
+    command = [sys.executable, "-m", "retrieval_report"]
+    command += words.format(tmp_path / "lists.csv").split()
+    shell = ["bash", "-c", f'"$@" {redirect}', "bash", *command]
+    ended = subprocess.run(shell, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert f"Error: {message}" in ended.stderr or not message
+
+
+def test_standard_input_that_does_not_end_is_refused_at_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    endless = b"a,b,c\n" * 1000
+    outcome = CliRunner().invoke(cli, ["evaluate", "-", "--max-bytes", "5999"], input=endless)
+    assert outcome.exit_code == 2
+    message = "standard-input: holds more than 5999 bytes; if that is right, raise --max-bytes"
+    assert message in outcome.stderr
+    assert "the rankings lack" in CliRunner().invoke(cli, ["evaluate", "-"], input=endless).stderr
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "_keep_standard_input", full)
+    outcome = CliRunner().invoke(cli, ["evaluate", "-"], input=endless)
+    assert outcome.exit_code == 2
+    assert "No space left on device; set TMPDIR to a folder with more space" in outcome.stderr
+
+
+@pytest.mark.parametrize("command", ["evaluate", "leaderboard", "profile", "report --out new"])
+def test_an_option_moves_the_bound_of_gzipped_files(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "lists.csv.gz"
+    path.write_bytes(gzip.compress(TEXT))
+    words = [*command.replace("new", str(tmp_path / "new")).split(), str(path), "--max-bytes"]
+    outcome = CliRunner().invoke(cli, [*words, str(len(TEXT) - 1)])
+    assert outcome.exit_code == 2
+    assert "raise --max-bytes" in outcome.stderr
+    if command == "evaluate":
+        assert CliRunner().invoke(cli, [*words, str(len(TEXT))]).exit_code == 0
 
 
 def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:

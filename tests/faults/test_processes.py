@@ -139,3 +139,71 @@ def test_row_099_an_interrupt_while_modules_are_imported_ends_without_a_tracebac
     )
     assert ended.returncode == 128 + signal.SIGINT
     assert ended.stderr in ("", "Interrupted; no file was left half-written.\n")
+
+
+EXPRESSION = f"""
+import os, signal, warnings
+import polars as pl
+import retrieval_report as rr
+
+warnings.simplefilter("ignore")  # Polars warns of every fork
+LISTS = pl.DataFrame({LISTS})
+FIRST
+if not os.fork():
+    signal.alarm(60)
+    try:
+        print(LISTS.select(THEN).rows(), flush=True)
+    except rr.RetrievalReportError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.wait()
+"""
+USED = (
+    'LISTS.select(rr.expr.ndcg("relevance", distance="distance"))',
+    'LISTS.group_by("query").agg(pl.col("distance").sum())',
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (USED[0], 'rr.expr.ndcg("relevance", distance="distance")'),
+        (USED[0], 'rr.expr.tie_relevant("relevance", "distance")'),
+        (USED[1], 'rr.expr.tie("distance")'),
+    ],
+)
+def test_row_073_an_expression_in_a_fork_is_refused_at_once(first: str, then: str) -> None:
+    script = EXPRESSION.replace("FIRST", first).replace("THEN", then)
+    words = [sys.executable, "-c", script]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=50, check=True)
+    assert "was made by fork, which does not copy the threads" in ended.stdout
+
+
+CALLED_BACK = """
+import ctypes, os, signal, sys, time
+from retrieval_report.cli import group
+
+@ctypes.CFUNCTYPE(None)
+def compiled():
+    os.kill(os.getpid(), int(sys.argv[2]))
+    time.sleep(0.01)  # here Python raises the exception, which a callback cannot pass on
+
+@group.cli.command("demo")
+@group.click.argument("number")
+def demo(number):
+    compiled()
+    for _ in range(300):
+        time.sleep(0.1)
+
+group.COMMANDS["demo"] = ("group", "")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell start without it
+group.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_row_099_an_interrupt_in_a_callback_of_compiled_code_ends_the_run(number: int) -> None:
+    words = [sys.executable, "-c", CALLED_BACK, "demo", str(int(number))]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=40, check=False)
+    assert ended.returncode == 128 + number
+    assert "Traceback" not in ended.stderr

@@ -22,7 +22,10 @@ ROWS = (
     ("Float32 and Float64 mixed in one list", "Error"),
     ("Float64", "Never narrowed"),
     ("Float16", "Accepted, with a warning of its ties"),
-    ("signed integers, also beyond 2⁵³", "Compared as integers"),
+    (
+        "signed integers, also beyond 2⁵³",
+        "Compared as integers of up to 128 bits; error where a text file mixes them with fractions",
+    ),
     ("unsigned integers", "Compared as they are: nothing is negated or subtracted"),
     ("Int8 −128", "As any other integer"),
     ("truth values as distances", "Error"),
@@ -138,7 +141,10 @@ ROWS = (
     ("NaN, NA, inf, nothing in a field", "Read as such; then rows 1 to 4"),
     ("a decimal comma, another separator", "Error with a hint"),
     ("types that change after 100 rows", "Nothing is inferred from the first rows"),
-    ("an open quote; NUL or a line break inside an id", "Error; accepted where quoted"),
+    (
+        "an open quote; NUL bytes inside a text file; a line break inside an id",
+        "Error; error; accepted where quoted",
+    ),
     (
         "a text file that was cut off",
         "A warning without a last newline",
@@ -149,7 +155,10 @@ ROWS = (
     ("an empty file, or a header alone", "Error; no rows"),
     ("a content that does not fit the name", "The content decides"),
     ("folders, pipes, devices, no permission, names that are not UTF-8", "Error"),
-    ("bombs: gzip, zip, Parquet", "Refused by what they declare, or at a bound"),
+    (
+        "bombs: gzip, zip, Parquet",
+        "Refused by what they declare, or at a bound (4 GiB of gzip, counted before they are held)",
+    ),
     ("very large uploads", "Refused at a bound of bytes"),
     ("names of uploads such as `../../x`", "A label; never a path"),
     ("members of archives named `../x`", "Error; archives are never unpacked"),

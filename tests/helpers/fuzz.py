@@ -22,8 +22,8 @@ from catalogue_texts import TEXTS
 from retrieval_report.codes.files import load_codes
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.crash_guard import try_first
-from retrieval_report.reading.formats import BINARY, detect_format
-from retrieval_report.reading.sources import open_source
+from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.sources import BINARY, open_source
 
 Random = random.Random
 
