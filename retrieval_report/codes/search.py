@@ -13,7 +13,7 @@ import polars as pl
 
 from retrieval_report.codes.counts import count_relevant, query_names
 from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
-from retrieval_report.contracts.arguments import check_flag, is_name, known_of, listed
+from retrieval_report.contracts.arguments import check_flag, is_name, known_of, listed, quoted
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -26,6 +26,7 @@ from retrieval_report.reading.search_results import (
     as_array,
     check_direction,
     item_ids,
+    labels_and_mask,
     read_results,
 )
 
@@ -109,8 +110,9 @@ def from_search(
         instead of labels, a
         matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape
         of the results if these have no indices (KerasRS's ``y_true``, TF Similarity's
-        ``match_mask``, torchmetrics' ``target``). A dict model → matrix if a column holds different
-        items in every model; items then have separate names.
+        ``match_mask``, torchmetrics' ``target``): items with a label below 0 are then left out, and
+        KerasRS's ``{"labels": …, "mask": …}`` is accepted. A dict model → matrix if a column holds
+        different items in every model; items then have separate names.
     scores : bool or collection of model names
         Whether larger values are nearer, as for inner products, cosine similarities and
         predictions; or the models for which they are.
@@ -167,6 +169,12 @@ def from_search(
             raise ParameterError(f"results: {model!r} is not the name of a model")
         searches[model] = read_results(one, f"model {model!r}", indexes=indexes)
     scored = _scored(scores, list(searches))
+    if "labels" not in searches:
+        relevance, mask = labels_and_mask(relevance, mask, "mask")
+    if isinstance(relevance, Mapping) and not searches.keys() <= relevance.keys():
+        raise ParameterError(
+            f"relevance: matrices of {quoted(relevance)}, but the models are {quoted(searches)}"
+        )
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
     names = None  # where the results name the queries
@@ -196,16 +204,20 @@ def from_search(
         query, item = pl.Series(one.query), items.names(one, what)
         matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
         relevant = None
+        kept = None if mask is None else _aligned(mask, one, "mask", what).astype(bool)
         if space is not None:
             relevant = _by_labels(space, one, items, what)
         elif not (isinstance(matrix, str) or one.indexed):
             relevant = _aligned(matrix, one, "relevance", what)
+            if relevant.dtype.kind in "if" and relevant.min(initial=0) < 0:
+                kept = (relevant >= 0) & (True if kept is None else kept)
+                relevant = np.where(relevant < 0, 0, relevant)
         columns = {
             "query": query if names is None else names.gather(query),
             "item": item,
             order: one.value,
             "relevance": relevant,
-            "mask": None if mask is None else _aligned(mask, one, "mask", what).astype(bool),
+            "mask": kept,
         }
         frame = pl.DataFrame(known_of(columns))
         frame = with_model(frame, model)

@@ -17,6 +17,7 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import NO, options_with
 from retrieval_report.engines.summary import summarise
+from retrieval_report.metrics.catalogue import DCG
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.metrics.weights import list_weights, weigh
 from retrieval_report.reading.search_results import as_array
@@ -106,26 +107,29 @@ class Meter:
             One of them: a matrix (queries × items), or rows of different lengths. Arrays, lists and
             tensors of any library that NumPy can convert.
         relevance
-            The grades of the same items, in the same shape; all others of a query have none.
+            The grades of the same items, in the same shape; all others of a query have none. Items
+            with a grade below 0 are left out, and KerasRS's ``{"labels": …, "mask": …}`` is
+            accepted.
         rankings
             Instead of these: a frame with ``query``, ``item``, ``distance`` or ``score``, and
             ``relevance``, as for :func:`evaluate`; of one model.
         masks
             False where there is no item, such as padding.
         sample_weight
-            Weights by which :meth:`compute` averages; 1 in batches without. One per query, or one
-            per item, in the shape of the scores: these give their lists the weights of
-            ``rr.lists.query_weights``, and in DCG and NDCG each item's gain is multiplied by its
-            weight, as in ``rr.lists.weigh_gains`` (the rule of KerasRS, where an item of weight 0
-            is masked).
+            Weights by which :meth:`compute` averages; 1 in batches without. One for all queries,
+            one per query, or one per item, in the shape of the scores: these give their lists the weights of
+            ``rr.lists.query_weights``, and in AP, DCG and NDCG each item's term is multiplied by
+            its weight, as in ``rr.lists.weigh_gains`` (the rule of KerasRS, where an item of weight
+            0 is masked). Where relevant items of a list differ in weight, AP has no ``lowest`` and
+            ``highest``.
         query_ids
             Names of the queries (text or whole numbers), each once; by default they are numbered.
 
         Raises
         ------
         RetrievalReportError
-            A ValueError; for example for a query that another batch had, or for AP where relevant
-            items of a list differ in weight, which has no exact mean here. The batch is then left
+            A ValueError; for example for a query that another batch had, or for WAP where relevant
+            items of a list differ in weight, which KerasRS does not define. The batch is then left
             out.
         """
         if sum(part is not None for part in (scores, distances, rankings)) != 1:
@@ -243,6 +247,8 @@ class Meter:
         lists = part.lists.select("query", model=pl.lit(MODEL))
         metrics = pl.DataFrame({"metric": [str(metric) for metric, _ in self._requests]})
         if batch is None or batch.weight is None:
+            if weights.ndim == 0:
+                weights = np.full(lists.height, weights)
             if weights.size != lists.height:
                 raise ParameterError(
                     f"sample_weight: shape {weights.shape} for {lists.height} lists; takes a "
@@ -265,12 +271,16 @@ class Meter:
 
     def _weigh(self, part: ListScores, batch: Batch, name: str, requests: Requests) -> None:
         """Put the scores of weighed gains in the place of those without weights."""
-        options = replace(self._options, relevant_from=None)
+        policies = POLICIES if isinstance(requests[0][0], DCG) else POLICIES[:1]
+        options = replace(self._options, relevant_from=None, policies=policies)
         weighed = score_judged(judged_batch(batch, options, requests), requests, options)
-        which = np.flatnonzero(part.columns["metric"] == name)
-        left_out = np.isnan(part.values[:, which])
-        part.values[:, which] = np.where(left_out, np.nan, weighed.values)
-        part.spreads[:, which] = np.where(left_out, np.nan, weighed.spreads)
+        columns = part.columns["metric"] == name
+        scored = np.flatnonzero(columns & part.columns["policy"].is_in(policies))
+        left_out = np.isnan(part.values[:, scored])
+        part.values[:, scored] = np.where(left_out, np.nan, weighed.values)
+        part.spreads[:, scored] = np.where(left_out, np.nan, weighed.spreads)
+        rest = np.flatnonzero(columns & ~part.columns["policy"].is_in(policies))
+        part.values[:, rest] = np.nan
 
     def _named_sums(self, part: _Part, ids: pl.Series) -> pl.DataFrame:
         """Return the sums of a batch's lists by query; in a batch without weights they are 1."""

@@ -3,7 +3,9 @@ items at 1 … i).
 
 The value of a relevant item is 1 in AP and its grade in WAP. Over a tie, AP's mean and variance
 need sums over its slots that depend only on where the tie lies, not on its relevances (``ranks``);
-WAP adds how the grades are distributed over the relevant slots. docs/metrics.md has the derivation.
+WAP adds how the grades are distributed over the relevant slots. With item weights, as in KerasRS, it
+is Σ_i (1/i) · (value of the item at i) · (relevant items at 1 … i). docs/metrics.md has the
+derivations.
 """
 
 from __future__ import annotations
@@ -253,6 +255,76 @@ def add_singles(
     return Before(relevant, total, high, low, variance)
 
 
+@inlined
+def squared_precisions(
+    t: int, slots: int, relevant: float, size: float, before: float, harmonics: Weights
+) -> float:
+    """Return the mean of Σ (relevant items up to i)² / i² over the relevant items at a tie's slots.
+
+    Of the u − 1 slots before slot u, those with a relevant item are hypergeometric.
+    """
+    others = max(size - 1.0, 1.0)
+    share = (relevant - 1.0) / others
+    total = 0.0
+    for u in range(slots):
+        mean = before + 1.0 + u * share
+        spread = u * share * (1.0 - share) * (others - u) / max(others - 1.0, 1.0)
+        total += (squared(mean) + spread) * squared(slot_weight(harmonics, t + u))
+    return total * relevant / size
+
+
+@inlined
+def weighed_moments(tie: Tie, slots: int, before: int, harmonics: Weights) -> Spread:
+    """Return mean and variance of Σ weight · precision over the first ``slots`` slots of a tie,
+    with so many relevant items ``before`` it.
+
+    Given the slots of the relevant items, their weights are a random permutation.
+    """
+    if tie.relevant == 0:
+        return 0.0, 0.0
+    harmonic, climbed = slot_sums(tie.t, slots, harmonics)
+    mean = order_mean(tie.relevant, tie.size, before, harmonic, climbed)
+    sums = place_sums(tie.t, slots, tie.size, harmonics)
+    variance = order_variance(sums, tie.relevant, tie.size, before)
+    by_weight = 0.0
+    if tie.spread:
+        squares = squared_precisions(tie.t, slots, tie.relevant, tie.size, before, harmonics)
+        second = variance + squared(mean)
+        by_weight = tie.spread / (tie.relevant - 1.0) * max(squares - second / tie.relevant, 0.0)
+    return tie.mean * mean, squared(tie.mean) * variance + by_weight
+
+
+@inlined
+def weighed_inside(tie: Tie, slots: int, before: Before, paired: Paired) -> Spread:
+    """Return the moments of the weighted sum for a cutoff after some slots of a tie."""
+    part, variance = weighed_moments(tie, slots, before.relevant, paired.harmonics)
+    return before.high + (part + before.low), before.variance + variance
+
+
+@inlined
+def add_weighed_tie(tie: Tie, before: Before, paired: Paired) -> Before:
+    """Return the contribution of all ties so far to the weighted sum after a whole tie is added."""
+    part, variance = weighed_moments(tie, tie.size, before.relevant, paired.harmonics)
+    high, low = add(before.high, before.low, part)
+    return Before(before.relevant + tie.relevant, 0.0, high, low, before.variance + variance)
+
+
+@inlined
+def add_weighed_singles(
+    t: int, cell: int, end: int, lists: Lists, paired: Paired, before: Before
+) -> Before:
+    """Return the same after untied items are added, the first of them at slot t + 1."""
+    relevant, total, high, low, variance = before
+    for index in range(end - cell):
+        value = paired.values[lists.grade[cell + index]]
+        if value > 0.0:
+            relevant += 1
+            high, low = add(
+                high, low, value * (relevant * slot_weight(paired.harmonics, t + index))
+            )
+    return Before(relevant, total, high, low, variance)
+
+
 NOTHING = Before(0, 0.0, 0.0, 0.0, 0.0)
 ap_moments = costs(slots_walked)(
     walk(
@@ -267,5 +339,13 @@ retrieved_moments = costs(slots_walked)(
         "retrieved_moments",
         NOTHING,
         Steps(see_tie, add_tie, ratio_inside, ratio_between, add_singles),
+    )
+)
+# Of KerasRS's AP with item weights, which few ask for.
+weighed_ap_moments = costs(slots_walked)(
+    walk(
+        "weighed_ap_moments",
+        NOTHING,
+        Steps(see_tie, add_weighed_tie, weighed_inside, sum_between, add_weighed_singles),
     )
 )

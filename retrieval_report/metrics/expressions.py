@@ -36,11 +36,17 @@ class List:
     depth: pl.Expr | None
     least: float | None
     stated: Column | float | None
+    largest_grade: float | None
 
     @cached_property
     def length(self) -> Any:
-        """The number of items."""
-        return pl.len().cast(pl.Int64)
+        """The number of items: of the rows that a filter in the columns has left."""
+        return self.order.len().cast(pl.Int64)
+
+    @cached_property
+    def ranks(self) -> pl.Expr:
+        """The ranks from 1 on."""
+        return pl.int_range(1, self.length + 1)
 
     @cached_property
     def cutoff(self) -> Any:
@@ -55,11 +61,14 @@ class List:
     @cached_property
     def relevant(self) -> Any:
         """R, the number of relevant items of the query."""
-        if self.stated is None:
-            return self.seen
+        return self.seen if self.stated is None else self.given.cast(pl.Int64, strict=False)
+
+    @cached_property
+    def given(self) -> pl.Expr:
+        """R as it was given, -1 where it is not known."""
         if is_number(self.stated):
             return pl.lit(self.stated)
-        return _column(self.stated).first().fill_null(-1)  # not known: null
+        return _column(self.stated).first().fill_null(-1)
 
     @cached_property
     def hit_received(self) -> pl.Expr:
@@ -73,7 +82,11 @@ class List:
         ordered = self.order.is_not_null() & ~self.order.to_physical().is_nan()
         graded = (self.grade >= 0).fill_null(False) & self.grade.cast(pl.Float64).is_finite()
         enough: pl.Expr = self.relevant >= self.seen
-        return (ordered & graded).all() & enough.fill_null(False) & (pl.len() > 0)
+        if self.stated is not None:
+            enough &= self.relevant == self.given  # a whole number
+        if self.largest_grade is not None:
+            graded &= self.grade <= self.largest_grade
+        return (ordered & graded).all() & enough.fill_null(False) & (self.length > 0)
 
     def arranged(self, values: pl.Expr) -> pl.Expr:
         """Return values of the rows in the order that is scored, if it is one order."""
@@ -89,7 +102,7 @@ class List:
     def size(self) -> pl.Expr:
         """The number of items in each tie; in one order, every item is a tie of its own."""
         if self.policy != "expected":
-            return pl.int_range(1, pl.len() + 1) * 0 + 1
+            return self.ranks * 0 + 1
         runs = self.order.sort(descending=self.falling).rle()
         return runs.struct.field("len").cast(pl.Int64)
 
@@ -122,19 +135,19 @@ class List:
         if isinstance(rule, terms.Unit):
             return end - before
         single = _weight(rule, pl.max_horizontal(end, pl.lit(1))) ** power * (end > before)
-        running = (_weight(rule, pl.int_range(1, pl.len() + 1)) ** power).cum_sum()
+        running = (_weight(rule, self.ranks) ** power).cum_sum()
         # A difference of long sums loses the last digits, so single items go without.
         several = _at(running, end) - _at(running, before)
         # No when-then here: Polars 2.1 panics in `select` if its condition is shorter than the
         # frame.
-        return several * (self.size > 1) + single * (self.size == 1)
+        return _sum_of(several * (self.size > 1), single * (self.size == 1))
 
     def ideal(self, term: terms.Ideal) -> Any:
         """Return the ideal DCG; relevant items that are only known by number have the lowest
         grade.
         """
         gain = _values(term.gain, self.grade.sort(descending=True), self.least)
-        rank = pl.int_range(1, pl.len() + 1)
+        rank = self.ranks
         counted_only = self.stated is not None and term.over == "judged"
         if counted_only:
             rank += (self.relevant - self.seen) * (rank > self.seen)
@@ -165,7 +178,14 @@ def _weight(rule: Rule, rank: pl.Expr) -> pl.Expr:
 
 def _at(running: pl.Expr, rank: pl.Expr) -> pl.Expr:
     """Return the value at a rank, 0 before the first."""
-    return running.gather(pl.max_horizontal(rank - 1, pl.lit(0))) * (rank > 0)
+    return running.gather(rank.replace(0, None) - 1).fill_null(0)
+
+
+def _sum_of(*terms: pl.Expr) -> pl.Expr:
+    """Return a sum of products. Polars 2.1 fuses ``a * b + c`` into one operation, which panics on
+    a group_by of no rows.
+    """
+    return pl.sum_horizontal(terms)
 
 
 def _values(rule: Any, grade: pl.Expr, least: float | None) -> pl.Expr:
@@ -173,7 +193,7 @@ def _values(rule: Any, grade: pl.Expr, least: float | None) -> pl.Expr:
     if isinstance(rule, terms.Relevant):
         return is_relevant(grade, least).cast(pl.Int64)  # type: ignore[no-any-return]
     if isinstance(rule, terms.Scaled):
-        return grade / rule.largest
+        return grade.cast(pl.Float64) / rule.largest
     if isinstance(rule.rule, tuple):
         table = dict(rule.rule)
         return grade.cast(pl.Float64).replace_strict(table, return_dtype=pl.Float64)
@@ -208,8 +228,8 @@ def _pairs(rows: List, term: terms.Pairs) -> tuple[pl.Expr, None]:
     slots = rows.weights(terms.Unit())
     harmonic = rows.weights(terms.Discount("reciprocal"))
     both = gain * (hits - 1) / (size * (size - (size > 1)))
-    tie = ((hits * gained + gain) / size - (before + 1) * both) * harmonic + slots * both
-    return tie.sum(), None
+    first = _sum_of(_sum_of(hits * gained, gain) / size, -(before + 1) * both)
+    return _sum_of(first * harmonic, slots * both).sum(), None
 
 
 def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
@@ -219,7 +239,7 @@ def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
         part.filter(relevant > 0).first().fill_null(0)
         for part in (rows.before, rows.size, relevant)
     )
-    tried = pl.int_range(0, rows.within(pl.len().cast(pl.Int64)))
+    tried = pl.int_range(0, rows.within(rows.length))
     left = pl.max_horizontal(size - tried, pl.lit(1))
     none = (pl.max_horizontal(size - hits - tried, pl.lit(0)) / left).cum_prod()
     counted = tried < rows.within(before + size) - before
@@ -274,6 +294,7 @@ def expression(
         if metric.level is None
         else metric.level,
         n_relevant,
+        term.largest_grade,
     )
     if metric.own_depth:
         rows = replace(rows, depth=rows.relevant)
@@ -286,7 +307,9 @@ def expression(
     scored = pl.when(divisor != 0).then(value / divisor).otherwise(0.0)
     nothing = metric.undefined(rows)
     if isinstance(nothing, pl.Expr):
-        undefined = 0.0 if std else UNDEFINED[no_relevant]
+        undefined = UNDEFINED[no_relevant]
+        if std and undefined is not None:
+            undefined = 0.0
         scored = pl.when(nothing).then(pl.lit(undefined)).otherwise(scored)
     name = str(metric) if metric.own_depth else f"{metric}@{'all' if k is None else k}"
     return pl.when(rows.usable).then(scored).alias(f"{name} std" if std else name)

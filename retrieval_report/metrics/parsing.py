@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from retrieval_report.contracts.arguments import Named, is_missing, is_whole, listed
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
@@ -68,8 +70,8 @@ def is_share(metric: str) -> bool:
 
 
 def parse_cutoffs(cutoffs: object) -> Depths:
-    """Return cutoffs as a tuple without repeats, in the order given; None (also as pandas stores
-    it) is the whole list.
+    """Return cutoffs as a tuple without repeats, in the order given; None (or pandas' NA) is the
+    whole list. NaN is refused: it is what a computation that went wrong leaves.
 
     >>> parse_cutoffs([10, 1, 10, "all"])
     (10, 1, None)
@@ -90,7 +92,7 @@ def _is_all(cutoff: object) -> bool:
 
 
 def _parse_cutoff(cutoff: object) -> int | None:
-    if _is_all(cutoff):
+    if _is_all(cutoff) and not isinstance(cutoff, float | np.floating):
         return None
     number = int(cutoff) if is_whole(cutoff) else 0  # type: ignore[call-overload]
     if not 1 <= number <= LARGEST:

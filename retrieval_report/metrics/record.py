@@ -179,6 +179,7 @@ class Metric:
             Column or expression of grades from 0 on.
         distance, score
             What orders the list: smaller distances or larger scores are nearer, equal ones tie.
+            Numbers, dates or times; Polars refuses text.
         k
             The cutoff; by default the whole list.
         order
@@ -200,8 +201,10 @@ class Metric:
         -------
         polars.Expr
             One number per list, named after the measure (``ndcg@10``). It is null for a list
-            without rows, with a null or NaN among its distances, scores or grades, with a negative
-            grade, or with more relevant items than ``n_relevant``.
+            without rows, with a null or NaN among its distances, scores or grades, with a grade
+            below 0 or above the metric's ``max_grade``, with more relevant items than
+            ``n_relevant``, or with one that is not a whole number. A standard deviation is null
+            where the value is.
 
         Raises
         ------

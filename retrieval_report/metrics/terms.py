@@ -31,6 +31,8 @@ STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1
 class Relevant:
     """An item counts 1 if it is relevant, else 0."""
 
+    largest_grade: ClassVar[float | None] = None
+
     def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade."""
         return relevant.astype(np.float64)
@@ -41,6 +43,11 @@ class Scaled:
     """An item counts its grade divided by ``largest``, which no grade may exceed."""
 
     largest: float
+
+    @property
+    def largest_grade(self) -> float | None:
+        """The largest grade an item may have, None if there is no limit."""
+        return self.largest
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade."""
@@ -55,6 +62,11 @@ class Gain:
     """
 
     rule: str | GainTable | Rule
+
+    @property
+    def largest_grade(self) -> float | None:
+        """The largest grade an item may have, None if there is no limit."""
+        return self.rule[-1][0] if isinstance(self.rule, tuple) else None
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade; raise unless the values are finite, at least 0 and do not
@@ -145,6 +157,11 @@ class Term:
         """Whether the sum is the number of relevant items among the top k."""
         return False
 
+    @property
+    def largest_grade(self) -> float | None:
+        """The largest grade an item may have, None if there is no limit."""
+        return None
+
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade (ascending) brings, whatever its rank; raise an error
         for grades that the sum does not accept.
@@ -176,6 +193,11 @@ class Sum(Term):
     def counts_relevant(self) -> bool:
         """Whether the sum is the number of relevant items among the top k."""
         return self == Sum(Relevant(), Unit())
+
+    @property
+    def largest_grade(self) -> float | None:
+        """The largest grade an item may have, None if there is no limit."""
+        return self.values.largest_grade
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""
@@ -219,6 +241,25 @@ class Pairs(Term):
 
 
 @dataclass(frozen=True)
+class WeighedPrecisions(Term):
+    """Σ (weight of the item at i)·(relevant items so far)/i, where grades are weights."""
+
+    def gains(self, grades: Floats, relevant: Bools) -> Floats:
+        """Return what an item of each grade brings, whatever its rank."""
+        return np.where(relevant, grades, 0.0)
+
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+        """Return the kernel of average precision with item weights."""
+        if arrangement.extreme:
+            raise ParameterError(
+                "ap with item weights: its lowest and highest values over tie orders are not "
+                "computed; use the policies expected, shuffled and naive"
+            )
+        given = ap_retrieved.Paired(scorer.gains(self), tables.reciprocal_weights(longest))
+        return ap.weighed_ap_moments, given
+
+
+@dataclass(frozen=True)
 class FirstRelevant(Term):
     """1 / (rank of the first relevant item), or just whether there is one."""
 
@@ -242,6 +283,11 @@ class Stops(Term):
     """
 
     max_grade: float
+
+    @property
+    def largest_grade(self) -> float | None:
+        """The largest grade an item may have."""
+        return self.max_grade
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the chance of each grade to end the search."""

@@ -5,7 +5,7 @@ Ranking.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, with_model
 from retrieval_report.kernels.lists import Floats
+from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import AP, DCG, NDCG
 from retrieval_report.metrics.parsing import parse_metric, parse_metrics
 from retrieval_report.metrics.record import Metric
@@ -37,8 +38,7 @@ def query_weights(
 
     In DCG, NDCG and AP, KerasRS also multiplies the term of every item by the item's weight. A
     weight per list has the same effect only if all items of the list with a gain above 0 have the
-    same weight; other weights are refused. :func:`weigh_gains` accepts them for DCG and NDCG; there
-    is no equivalent for AP.
+    same weight; other weights are refused. :func:`weigh_gains` accepts them.
 
     Parameters
     ----------
@@ -92,33 +92,35 @@ class WeighedGains(NamedTuple):
 
 
 def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains:
-    """Multiply the items' gains by their weights, as KerasRS and TensorFlow Ranking do in DCG and
-    NDCG.
+    """Multiply the items' gains by their weights, as KerasRS and TensorFlow Ranking do in DCG, NDCG
+    and AP.
 
     An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight
-    of its list, which the weighted mean over lists multiplies back. Ties stay exact, because an
-    item's weight is a property of the item.
-    Source: KerasRS 0.4, ``metrics/dcg`` and ``metrics/ndcg``.
+    of its list, which the weighted mean over lists multiplies back. AP becomes Σ w·precision@i /
+    Σ w over the relevant items, those of relevance 1 or more. Ties stay exact, because an item's
+    weight is a property of the item.
+    Source: KerasRS 0.4, ``metrics/dcg``, ``metrics/ndcg`` and ``metrics/mean_average_precision``.
 
     Parameters
     ----------
     rankings
         A rankings frame with a column ``weight`` and ``relevance``.
     metric
-        DCG or NDCG, whose own gain is used (KerasRS has ``"ndcg(gain=exp2,ideal=list)"``); a cutoff
-        in it is ignored.
+        AP, or DCG or NDCG, whose own gain is used (KerasRS has ``"ndcg(gain=exp2,ideal=list)"``); a
+        cutoff in it is ignored.
 
     Returns
     -------
     WeighedGains
-        ``rankings`` whose relevance is the weighted gain and ``metric`` with linear gain, both for
+        ``rankings`` whose relevance is the weighted gain and the ``metric`` that reads it, both for
         ``evaluate``, and ``weights`` of the lists (columns of :func:`query_weights`) for
-        ``summarise(queries=…, average="weighted")``.
+        ``summarise(queries=…, average="weighted")``. In AP the relevance is the weight over the
+        mean weight of the list's relevant items; the extremes of tie orders are not computed.
 
     Raises
     ------
     ParameterError
-        If the metric is neither DCG nor NDCG.
+        If the metric is none of AP, DCG and NDCG, or AP does not divide by all relevant items.
 
     Examples
     --------
@@ -146,15 +148,24 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     ('ndcg(ideal=list)', 0.7967075809905068)
     """
     asked, _ = parse_metric(metric)
-    if not isinstance(asked, DCG):
+    if not isinstance(asked, DCG | AP):
         raise ParameterError(
-            f"weigh_gains: {asked} has no gains; item weights are defined for dcg and ndcg"
+            f"weigh_gains: {asked} has no gains; item weights are defined for ap, dcg and ndcg"
         )
     frame, everything = _read(rankings)
-    sums, linear, gain = weigh(frame, everything, asked)
-    weighed = frame.with_columns(relevance=gain).drop("weight", "mask", strict=False)
-    weights = list_weights(sums).with_columns(metric=pl.lit(str(linear)))
-    return WeighedGains(weighed, linear, weights)
+    sums, weighed, gain = weigh(frame, everything, asked)
+    rows = frame.with_columns(relevance=gain).drop("weight", "mask", strict=False)
+    weights = list_weights(sums).with_columns(metric=pl.lit(str(weighed)))
+    return WeighedGains(rows, weighed, weights)
+
+
+@dataclass(frozen=True)
+class _WeighedAP(AP):
+    """AP of rankings whose relevance is the weight of the item over the mean weight of the list's
+    relevant items, so that R is the sum of all weights.
+    """
+
+    term = terms.WeighedPrecisions()
 
 
 def weigh(
@@ -164,8 +175,8 @@ def weigh(
     scores.
     """
     sums = list_sums(frame, everything, metric)
-    if isinstance(metric, AP):
-        _refuse_uneven(frame, metric)
+    if isinstance(metric, AP) and _uneven(frame, metric).height:
+        return sums, *_weigh_precisions(frame, metric)
     if not isinstance(metric, DCG):
         return sums, metric, frame["relevance"]
     gain = _gains(frame, metric) * frame["weight"].cast(pl.Float64)
@@ -175,6 +186,23 @@ def weigh(
         divisor = pl.when(pl.col("weight") > 0).then("weight").otherwise(1.0)
         gain /= of_lists.select(divisor).to_series()
     return sums, replace(metric, gain="linear"), gain
+
+
+def _weigh_precisions(frame: pl.DataFrame, metric: AP) -> tuple[Metric, pl.Series]:
+    """Return AP that reads weights as relevance, and these; relevant items have a relevance of 1 or
+    more.
+    """
+    if str(metric) != "ap":
+        raise ParameterError(
+            f"weight: {metric}: relevant items of a list differ in weight, which KerasRS defines "
+            "for ap, over all relevant items, and no variant of it"
+        )
+    relevant = _gains(frame, metric)
+    weight = frame["weight"].cast(pl.Float64) * relevant
+    sums = frame.select(KEYS).with_columns(weight=weight, relevant=relevant)
+    total, count = (pl.col(name).sum().over(KEYS) for name in ("weight", "relevant"))
+    share = sums.select(pl.when(total > 0).then(pl.col("weight") * count / total).otherwise(0.0))
+    return _WeighedAP(), share.to_series()
 
 
 def _read(rankings: object) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -200,14 +228,18 @@ def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
     return pl.Series(gain[code], dtype=pl.Float64)
 
 
+def _uneven(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+    """Return the lists in which items with a gain above 0 differ in weight."""
+    gaining = frame.filter(_gains(frame, metric) > 0)
+    weights = gaining.group_by(KEYS).agg(pl.n_unique("weight"))
+    return weights.filter(pl.col("weight") > 1).sort(KEYS)
+
+
 def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
     """Raise if items of a list with a gain above 0 differ in weight, which KerasRS puts into the
     score itself.
     """
-    gaining = frame.filter(_gains(frame, metric) > 0)
-    uneven = (
-        gaining.group_by(KEYS).agg(pl.n_unique("weight")).filter(pl.col("weight") > 1).sort(KEYS)
-    )
+    uneven = _uneven(frame, metric)
     if uneven.height:
         model, query, _ = uneven.row(0)
         raise ParameterError(
@@ -215,7 +247,7 @@ def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
             "weight, first in query "
             f"{query!r} of model {model!r}; KerasRS then weights the term of each item, which "
             "weights of lists cannot "
-            "express; weigh_gains() accepts such weights for dcg and ndcg"
+            "express; weigh_gains() accepts such weights for ap, dcg and ndcg"
         )
 
 

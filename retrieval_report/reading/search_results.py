@@ -7,7 +7,7 @@ shape, and tensors are converted by NumPy's array protocol.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.contracts.arguments import quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.wording import in_python
 
@@ -102,6 +103,26 @@ def _ragged(rows: Sequence[Any]) -> Array:
     array = np.empty(len(rows), object)
     array[:] = rows
     return array
+
+
+def labels_and_mask(relevance: object, mask: object, name: str) -> tuple[object, object]:
+    """Return labels and mask of KerasRS's ``{"labels": …, "mask": …}``, or of the two arguments, of
+    which ``name`` is the second.
+
+    >>> labels_and_mask({"labels": [[1, 0]]}, [[True, False]], "mask")
+    ([[1, 0]], [[True, False]])
+    """
+    if not isinstance(relevance, Mapping) or "labels" not in relevance:
+        return relevance, mask
+    if not relevance.keys() <= {"labels", "mask"}:
+        raise ParameterError(
+            f"relevance: keys {quoted(relevance)}; such a dictionary has 'labels' and perhaps "
+            "'mask'"
+        )
+    inner = relevance.get("mask")
+    if mask is not None and inner is not None:
+        raise ParameterError(f"{name}: given together with a mask in relevance")
+    return relevance["labels"], mask if inner is None else inner
 
 
 def read_results(given: object, what: str, *, indexes: object = None) -> Results:

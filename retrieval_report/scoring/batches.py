@@ -15,7 +15,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.grouping import count_smaller
 from retrieval_report.kernels.lists import Floats, Integers, Rows, frozen
 from retrieval_report.metrics.parsing import Requests
-from retrieval_report.reading.search_results import as_array, flat_rows
+from retrieval_report.reading.search_results import as_array, flat_rows, labels_and_mask
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged, KnownOfWhole, judge
 
@@ -51,10 +51,16 @@ class Batch(NamedTuple):
 def flat_batch(
     order: str, values: object, relevance: object, masks: object, weights: object
 ) -> Batch:
-    """Return the lists of a batch; weights are taken where there is one per item."""
-    key, lengths = flat_rows(_numbers(values, f"{order}s"), f"{order}s")
+    """Return the lists of a batch; weights are taken where there is one per item.
+
+    Items with a label below 0 are left out, as KerasRS documents it.
+    """
+    relevance, masks = labels_and_mask(relevance, masks, "masks")
+    key, lengths = _rows(values, f"{order}s")
     grade, weight = _like(relevance, "relevance", lengths), None
     kept = None if masks is None else _like(masks, "masks", lengths) != 0
+    if grade.dtype.kind in "if" and grade.min(initial=0) < 0:
+        kept = (grade >= 0) if kept is None else kept & (grade >= 0)
     given = np.empty(0) if weights is None else as_array(weights, "sample_weight")
     of_items = given.dtype == object or (given.ndim > 1 and given.size != lengths.size)
     if of_items:  # not of queries
@@ -143,15 +149,21 @@ def _numbers(values: object, what: str) -> Array:
     array = as_array(values, what)
     if array.dtype.name == "bfloat16":  # of JAX; polars has no such numbers
         array = array.astype(np.float32)
-    rows = array if array.dtype == object else [array]
+    rows = array if array.dtype == object and array.ndim else [array]
     if not {np.asarray(row).dtype.kind for row in rows if np.size(row)} <= set("biuf"):
         raise DataError(f"{what}: {np.asarray(rows[0]).dtype} values; they must be numbers")
     return array
 
 
+def _rows(values: object, what: str) -> tuple[Array, Integers]:
+    """Return the values of all lists, and the length of each; nothing at all holds no list."""
+    array = _numbers(values, what)
+    return flat_rows(array if array.shape != (0,) else array.reshape(0, 0), what)
+
+
 def _like(values: object, what: str, lengths: Integers) -> Array:
     """Return the values of an array whose rows are as long as those of the scores."""
-    flat, widths = flat_rows(_numbers(values, what), what)
+    flat, widths = _rows(values, what)
     if not np.array_equal(widths, lengths):
         raise DataError(
             f"{what}: {widths.size} rows of {widths.sum()} values in all, for {lengths.size} rows of "

@@ -36,10 +36,28 @@ BLOCK = 1 << 20  # scores held in memory at a time
 class Completions:
     """The completions of truncated lists, and the extreme scores over them."""
 
-    def __init__(self, prepared: Prepared, cutoffs: Sequence[int | None], workers: int) -> None:
-        """Take truncated lists, and the cutoffs (none for metrics over the first R positions)."""
+    def __init__(
+        self,
+        prepared: Prepared,
+        cutoffs: Sequence[int | None],
+        workers: int,
+        *,
+        relevant_from: float | None = None,
+        largest_grade: float | None = None,
+    ) -> None:
+        """Take truncated lists, and the cutoffs (none for metrics over the first R positions).
+
+        Where no relevant grade was seen, missing items have the ``largest_grade`` that the metrics
+        accept; where there is no such limit, `_open_ended` leaves out what depends on it.
+        """
+        # The grade of missing relevant items that have no upper limit.
+        self.unlimited_grade: float | None = None
         if not prepared.relevant_grade.any():  # following items need a relevant grade
-            grade = max(1.0, float(np.nextafter(prepared.grades[-1], np.inf)))
+            grade = largest_grade
+            if grade is None:
+                least = relevant_from or 1.0
+                grade = max(least, float(np.nextafter(prepared.grades[-1], np.inf)))
+                self.unlimited_grade = grade
             grades = np.append(prepared.grades, grade)
             relevant_grade = np.append(prepared.relevant_grade, True)
             prepared = replace(prepared, grades=grades, relevant_grade=relevant_grade)
@@ -72,7 +90,33 @@ class Completions:
                 result |= {(metric, cutoff): values[:, column] for column, cutoff in columns}
         whole = self._most_of_all if best else self._least_of_all
         deep = [one for one in measures if one[0] in sums and one[1] in self.deep]
-        return result | {measure: whole(*measure) for measure in deep}
+        result |= {measure: whole(*measure) for measure in deep}
+        if self.unlimited_grade is not None:
+            result |= {
+                measure: self._open_ended(measure[0], result[measure], best=best)
+                for measure in measures
+                if self._grade_counts(measure[0], self.unlimited_grade)
+            }
+        return result
+
+    def _grade_counts(self, metric: Metric, grade: float) -> bool:
+        """Return whether a metric tells a relevant item of a grade from one of half of it."""
+        relevant = np.array([True])
+        half, whole = (metric.term.gains(np.array([g]), relevant) for g in (grade / 2, grade))
+        return bool(half != whole)
+
+    def _open_ended(self, metric: Metric, values: Floats, *, best: bool) -> Floats:
+        """Return bounds of lists that a relevant item may follow whose grade has no limit: no
+        highest value but that of the metric, and below any ideal no lowest but 0.
+        """
+        graded = self.following.unlimited | (self.following.free > 0)
+        if best:
+            limit = metric.largest if isinstance(metric.largest, float) else np.nan
+        elif metric.reads.ideals:
+            limit = 0.0
+        else:
+            return values
+        return np.where(graded, limit, values)
 
     def _lowest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return the lowest values down to each cutoff."""

@@ -32,6 +32,8 @@ from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import ends_of
 
+Column = tuple[int, tuple[Metric, int | None]]  # its number and its measure
+
 MOST_SLOTS = (
     4_000_000  # of drawn lists at a time, some 50 bytes each; more are laid out in every draw
 )
@@ -148,10 +150,30 @@ class Run:
         return self.truncated | (everywhere & self.prepared.open[:, None])
 
     @cached_property
-    def completions(self) -> Completions:
-        """Return the completions of those lists of which some score is open."""
+    def completions(self) -> list[tuple[list[Column], Completions]]:
+        """Return the completions of those lists whose scores are open, with the columns that they
+        bound; one if a relevant grade was seen, else one for every largest grade.
+        """
         prepared = self.prepared.take(np.flatnonzero(self.open.any(axis=1)))
-        return Completions(prepared, self.scorer.cutoffs, self.options.workers)
+        columns: dict[float | None, list[Column]] = {}
+        for column in enumerate(self.measures):
+            metric, _ = column[1]
+            grade = None if prepared.relevant_grade.any() else metric.term.largest_grade
+            columns.setdefault(grade, []).append(column)
+        cutoffs, options = self.scorer.cutoffs, self.options
+        return [
+            (
+                bounded,
+                Completions(
+                    prepared,
+                    cutoffs,
+                    options.workers,
+                    relevant_from=options.relevant_from,
+                    largest_grade=grade,
+                ),
+            )
+            for grade, bounded in columns.items()
+        ]
 
     def complete(self, values: Floats, *, best: bool) -> None:
         """Fill in the extremes over all completions of truncated lists where scores depend on what
@@ -160,10 +182,11 @@ class Run:
         if not self.prepared.open.any():
             return
         which = np.flatnonzero(self.open.any(axis=1))
-        extremes = self.completions.extremes(self.measures, best=best)
-        for column, measure in enumerate(self.measures):
-            marked = self.open[which, column]
-            values[which[marked], column] = extremes[measure][marked]
+        for columns, completions in self.completions:
+            extremes = completions.extremes([measure for _, measure in columns], best=best)
+            for column, measure in columns:
+                marked = self.open[which, column]
+                values[which[marked], column] = extremes[measure][marked]
 
     def left_out(self) -> Bools:
         """Return which lists are skipped because their query lacks judgements, relevant items or

@@ -18,6 +18,10 @@ from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.arrays import ordered, over_ranges, singles
 from retrieval_report.scoring.layout import Prepared
 
+# Below these, sums of gains and of their squares would lose digits: float64 holds all of them from
+# 2^-1022 on, and sizes and discounts divide.
+LEAST_GAIN = 2.0**-1000
+LEAST_SQUARED_GAIN = 2.0**-481
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
 LONGEST = 2**32  # positions for which a table of weights is made
 
@@ -151,7 +155,20 @@ class Scorer:
             raise DataError(
                 "a sum of gains is above the largest float64; use smaller grades or gains"
             )
+        self._hide_underflow(term, lists, moments)
         return moments
+
+    def _hide_underflow(self, term: terms.Term, lists: Lists, moments: Moments) -> None:
+        """Replace sums of lists with gains so small that float64 rounds them, or squares them, to
+        nearly nothing.
+        """
+        gains = self.gains(term)
+        for limit, sums in ((LEAST_GAIN, moments.mean), (LEAST_SQUARED_GAIN, moments.variance)):
+            small = (gains > 0) & (gains < limit)
+            if small.any():
+                cells = small[lists.grade] & (lists.items > 0)
+                ends = lists.tie[lists.start]
+                sums[np.diff(running(cells.astype(np.int64))[ends]) > 0] = np.nan
 
     def gains(self, term: terms.Term) -> Floats:
         """Return what an item of each grade brings to a sum."""

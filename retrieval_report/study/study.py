@@ -17,6 +17,7 @@ from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.metrics.parsing import (
     Foreign,
@@ -209,6 +210,9 @@ class Study(LevelledStudy):
         frame, view = self._given()["queries"], self._view
         check_chosen("where", columns, [] if frame is None else frame.columns)
         kept, chosen = tuple(frame.filter(**columns)["query"]), (*view.where, *columns.items())
+        if not kept:
+            values = ", ".join(f"{name}={value!r}" for name, value in columns.items())
+            raise ParameterError(f"where: no query has {values}")
         return self._with(replace(view, queries=kept, where=chosen))
 
     def pair(self, first: str, second: str) -> Self:

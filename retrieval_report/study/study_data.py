@@ -18,7 +18,7 @@ from retrieval_report.comparison.replicates import replicate_groups
 from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
-from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.options import (
     OPTIONS,
     POLICIES,
@@ -143,6 +143,8 @@ class Data:
         if judge is not None:
             given = {**given, "judgements": judges[judge]}
         frames, of_run = read_frames(**given, replicate=replicate, dataset=dataset, **reading)
+        if frames["rankings"].is_empty():
+            raise DataError("rankings: no rows")
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 from bad_input import POLICIES, one_list, rankings, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import AP, DCG, NDCG, Metric, evaluate, shuffled_means, summarise
+from retrieval_report import AP, DCG, NDCG, Metric, Study, evaluate, shuffled_means, summarise
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.lists import query_weights, tie_groups
 
@@ -80,11 +80,23 @@ def test_row_059_numpy_integers(integer: Any) -> None:
     assert evaluate(frame, cutoffs=integer(2)).schema["cutoff"] == pl.Int64
 
 
-@pytest.mark.parametrize("missing", [None, "all", float("nan"), np.float32("nan"), pd.NA, pd.NaT])
+@pytest.mark.parametrize("missing", [None, "all", pd.NA, pd.NaT])
 def test_row_059_what_pandas_makes_of_no_cutoff_is_the_whole_list(missing: Any) -> None:
     frame = one_list([1, 2], [1, 0])
     assert scores(frame, "precision", missing) == scores(frame, "precision", [missing]) == [0.5]
     assert scores(frame, "precision", [1, missing, None]) == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), np.float32("nan"), np.float64("nan")])
+def test_a_cutoff_that_is_not_a_number_is_refused(wrong: Any) -> None:
+    frame = one_list([1, 2], [1, 0])
+    for cutoffs in (wrong, [1, wrong]):
+        with pytest.raises(
+            ParameterError, match=r"cutoffs: .*nan.* is not a whole number from 1 on"
+        ):
+            evaluate(frame, metrics="precision", cutoffs=cutoffs)
+    with pytest.raises(ParameterError, match=r"cutoffs: .*nan"):
+        Study(frame, "precision", cutoffs=wrong)
 
 
 def test_row_059_measures_as_one_text() -> None:

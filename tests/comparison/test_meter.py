@@ -321,6 +321,50 @@ def test_a_change_is_what_compare_says_of_the_queries() -> None:
     assert (same["difference"], same["verdict"]) == (0.0, "depends on tie order")
 
 
+def test_labels_below_0_and_the_mask_of_keras_rs_leave_items_out() -> None:
+    scores, grades = made(8, 9)
+    rng = np.random.default_rng(4)
+    ignored, masks = rng.random((2, *scores.shape)) < 0.2
+    plain, keras = rr.Meter("ndcg@3, ap, rr"), rr.Meter("ndcg@3, ap, rr")
+    plain.update(scores, grades, masks=~masks & ~ignored)
+    labels = np.where(ignored, rng.choice([-1, -100], scores.shape), grades)
+    keras.update(scores, {"labels": labels, "mask": ~masks})
+    assert keras.scores.equals(plain.scores)
+    inputs = rr.from_search(scores, relevance={"labels": labels, "mask": ~masks}, scores=True)
+    found = rr.evaluate(
+        **inputs, metrics="ndcg@3, ap, rr", policies=("expected", "best", "worst"), truncated="no"
+    )
+    assert (
+        found["value"].to_list()
+        == plain.scores.sort("query", maintain_order=True)["value"].to_list()
+    )
+    with pytest.raises(rr.RetrievalReportError, match="masks: given together with a mask in"):
+        keras.update(scores, {"labels": labels, "mask": ~masks}, masks=~masks)
+    with pytest.raises(rr.RetrievalReportError, match="relevance: matrices of 'a', but the models"):
+        rr.from_search({"m": scores}, relevance={"a": grades}, scores=True)
+
+
+def test_one_weight_for_all_queries_changes_no_mean() -> None:
+    scores, grades = made(6, 9)
+    plain, weighed = rr.Meter("ndcg@3, ap"), rr.Meter("ndcg@3, ap")
+    plain.update(scores, grades)
+    weighed.update(scores, grades, sample_weight=2.0)
+    for name in ("value", "tie_std"):
+        assert weighed.compute()[name].to_list() == pytest.approx(plain.compute()[name].to_list())
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
+def test_a_batch_of_nothing_has_no_scores_or_those_of_empty_lists(shape: tuple[int, int]) -> None:
+    meter = rr.Meter("ndcg@2, ap, rr, err")
+    meter.update(np.empty(shape), np.empty(shape))
+    assert meter.scores["query"].n_unique() == shape[0]
+    assert meter.scores["value"].to_list() == [0.0] * meter.scores.height
+    assert meter.compute()["queries"].to_list() == [shape[0]] * (4 if shape[0] else 0)
+    meter.update([], [])  # no list
+    meter.update([[1.0]], [[1]])
+    assert meter.compute()["queries"].to_list() == [shape[0] + 1] * 4
+
+
 SCORES, GRADES = made(2, 3)
 BAD: list[tuple[dict[str, Any], str]] = [
     ({}, "takes one of scores=, distances= and rankings="),
@@ -330,7 +374,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"scores": SCORES, "relevance": GRADES.T}, "relevance: 3 rows of 6 values in all, for 2"),
     ({"scores": SCORES * np.nan, "relevance": GRADES}, "column 'score': 6 NaN"),
     ({"scores": SCORES + np.inf, "relevance": GRADES}, "column 'score': 6 infinite"),
-    ({"distances": SCORES, "relevance": GRADES - 9}, "column 'relevance'.* negative"),
+    ({"scores": SCORES, "relevance": {"a": GRADES}}, "relevance: object values"),
+    ({"scores": SCORES, "relevance": {"labels": GRADES, "k": 1}}, "relevance: keys 'labels', 'k'"),
     ({"scores": SCORES, "relevance": GRADES * np.nan}, "column 'relevance': 6 null or NaN"),
     ({"scores": SCORES.astype(str), "relevance": GRADES}, "scores: <U32 values"),
     ({"scores": SCORES[None], "relevance": GRADES}, r"scores: shape \(1, 2, 3\)"),
@@ -341,10 +386,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"scores": SCORES, "relevance": GRADES, "sample_weight": [1, 2, 3]}, r"sample_weight: shape \(3,\)"),
     ({"scores": SCORES, "relevance": GRADES, "sample_weight": SCORES.T}, "sample_weight: 3 rows"),
     ({"scores": SCORES, "relevance": GRADES, "sample_weight": SCORES - 9}, "sample_weight: a weig"),
-    (
-        {"scores": SCORES, "relevance": [[1, 1, 0]] * 2, "sample_weight": [[1, 1, 1], [1, 2, 3]]},
-        "weight: ap: .* query 'w'",
-    ),
+    ({"scores": SCORES, "relevance": GRADES, "sample_weight": -1.0}, "sample_weight: a weight"),
     ({"scores": SCORES, "relevance": GRADES, "sample_weight": [-1, 1]}, "sample_weight: a weight"),
     ({"rankings": {"query": []}, "relevance": GRADES}, "rankings: a frame has relevance"),
     (

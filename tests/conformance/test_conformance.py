@@ -21,7 +21,6 @@ LEFT_OUT = {
     "bpref divided by R where fewer others are judged": 1,
     "bpref of the top k": 3,
     "a tie is one threshold: every relevant item of it gets the precision at its end": 135,
-    "item weights that differ among the relevant items of a list weigh each item's precision there": 2,
     "not in the catalogue: accuracy": 6,
     "not in the catalogue: arp": 7,
     "not in the catalogue: bpm": 6,

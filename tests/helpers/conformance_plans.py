@@ -224,7 +224,7 @@ def arguments_of(case: Case) -> dict[str, Any]:
         arguments["no_relevant"] = "skip" if empty is None else "one"
     threshold = re.fullmatch(r"label[>=]=(\d+)", case.option("relevant_if"))
     # Gains do not look at the threshold; a list of small grades is not one without relevant items.
-    if threshold and case.metric not in ("dcg", "ndcg"):
+    if threshold and case.metric not in ("dcg", "ndcg") and not weighs_precisions(case):
         arguments["relevant_from"] = int(threshold[1])
     if "distance_threshold" in case.options:
         arguments["distance_threshold"] = case.options["distance_threshold"]
@@ -264,7 +264,7 @@ def relevance_of(case: Case) -> str:
         return "complement"
     if "gains=" in case.option("measure"):
         return "own gain"
-    if case.metric in ("dcg", "ndcg") and weights_inside_lists(case):
+    if (case.metric in ("dcg", "ndcg") and weights_inside_lists(case)) or weighs_precisions(case):
         return "weighted gain"
     return "binary" if case.option("gain") == "binary" else "as given"
 
@@ -310,12 +310,6 @@ def reason_left_out(case: Case) -> str | None:
         case
     ):
         return "a tie is one threshold: every relevant item of it gets the precision at its end"
-    uneven = weights_inside_lists(case) and "list-weighted" in case.option("aggregate")
-    if uneven and case.metric == "average_precision":
-        return (
-            "item weights that differ among the relevant items of a list weigh each item's "
-            "precision there"
-        )
     return None
 
 
@@ -325,6 +319,11 @@ def relevant_item_ties(case: Case) -> bool:
         for query in case.queries
         for score, relevance in zip(query["score"], query["relevance"], strict=True)
     )
+
+
+def weighs_precisions(case: Case) -> bool:
+    uneven = weights_inside_lists(case) and "list-weighted" in case.option("aggregate")
+    return uneven and case.metric == "average_precision"
 
 
 def weights_inside_lists(case: Case) -> bool:

@@ -291,3 +291,91 @@ def test_a_process_that_asks_for_expressions_alone_imports_no_compiler() -> None
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+METRIC_NAMES = sorted(name for name in CATALOGUE if has_expression(name))
+
+
+@pytest.mark.parametrize("name", METRIC_NAMES)
+def test_no_rows_give_no_lists_and_groups_that_a_filter_empties_are_null(name: str) -> None:
+    metric = parse_metric(name)[0]
+    score = metric.expr("relevance", distance="distance", k=3)
+    frame = lists(4, queries=5)
+    for rows in (frame.clear(), frame.lazy().clear()):
+        found = rows.lazy().group_by("query").agg(score).collect()
+        assert found.height == 0
+    assert frame.clear().select(score).to_series().to_list() == [None]
+    some = pl.col("distance") > 1
+    near = metric.expr(
+        pl.col("relevance").filter(some), distance=pl.col("distance").filter(some), k=3
+    )
+    wanted = frame.filter(some).group_by("query").agg(score)
+    only = frame.with_columns(some=some.any().over("query"))
+    found = frame.group_by("query", maintain_order=True).agg(near)
+    emptied = only.filter(~pl.col("some"))["query"].unique()
+    for query, value in found.iter_rows():
+        expected = [] if query in emptied else wanted.filter(query=query).to_series(1).to_list()
+        assert [value] == (expected or [None])
+    never = pl.col("distance") > 9
+    none = metric.expr(pl.col("relevance").filter(never), distance=pl.col("distance").filter(never))
+    assert frame.group_by("query").agg(none).to_series(1).to_list() == [None] * 5
+
+
+@pytest.mark.parametrize("name", METRIC_NAMES)
+def test_r_may_be_a_float_that_is_a_whole_number(name: str) -> None:
+    frame = lists(6).with_columns(n=(pl.col("relevance") > 0).sum().over("query") + 1)
+    metric = parse_metric(name)[0]
+    for order in ("expected", "received"):
+        how: dict[str, Any] = {"distance": "distance", "order": order}
+        whole, real, half = (
+            frame.group_by("query", maintain_order=True)
+            .agg(metric.expr("relevance", n_relevant=n, **how))
+            .to_series(1)
+            .to_list()
+            for n in ("n", pl.col("n").cast(pl.Float64), pl.col("n") + 0.5)
+        )
+        assert whole == real
+        assert half == [None] * len(half)
+
+
+@pytest.mark.parametrize("level", [0.1, 0.7, 3.0])
+def test_float32_grades_are_divided_by_max_grade_as_in_evaluate(level: float) -> None:
+    grades = pl.Series("relevance", [level, level / 3, 0.0, level], dtype=pl.Float32)
+    frame = pl.DataFrame(
+        {
+            "query": list("qqqr"),
+            "item": list("abca"),
+            "score": [1, 1, 1, 2],
+            "relevance": grades,
+        }
+    )
+    metric = rr.RBP(max_grade=float(np.float32(level)))
+    wanted = rr.evaluate(frame, metrics=metric, cutoffs=3, policies="expected", truncated="no")
+    found = frame.group_by("query", maintain_order=True).agg(
+        metric.expr("relevance", score="score", k=3)
+    )
+    assert found.to_series(1).to_list() == pytest.approx(wanted["value"].to_list(), rel=1e-15)
+    above = rr.RBP(max_grade=level / 2).expr("relevance", score="score", k=3)
+    assert frame.group_by("query").agg(above).to_series(1).to_list() == [None] * 2
+
+
+@pytest.mark.parametrize("name", ["ndcg", "recall", "rr", "hit_rate", "r_precision"])
+def test_the_deviation_is_null_where_the_value_is(name: str) -> None:
+    frame = lists(8).with_columns(pl.col("relevance") * (pl.col("query") != "q03"))
+    frame = frame.with_columns(distance=pl.when(query="q05").then(None).otherwise("distance"))
+    metric = parse_metric(name)[0]
+    how: dict[str, Any] = {"distance": "distance", "no_relevant": "skip"}
+    value, std = metric.expr("relevance", **how), metric.expr("relevance", std=True, **how)
+    found = frame.group_by("query", maintain_order=True).agg(value.alias("v"), std.alias("s"))
+    nulls = found.filter(pl.col("v").is_null())
+    assert {"q03", "q05"} <= set(nulls["query"])
+    assert nulls["s"].null_count() == nulls.height
+    assert found.drop_nulls("v")["s"].null_count() == 0
+
+
+def test_text_is_refused_by_polars_as_the_page_says() -> None:
+    frame = lists(9).with_columns(pl.col("distance").cast(pl.String))
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="not supported for dtype `str`"):
+        frame.group_by("query").agg(rr.expr.rr("relevance", distance="distance"))
+    page = Path(__file__).parents[2] / "docs" / "howto" / "polars.md"
+    assert "text is refused" in page.read_text(encoding="utf-8")

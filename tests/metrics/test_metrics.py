@@ -210,3 +210,39 @@ def test_steep_and_infinite_gains() -> None:
 def test_bad_options(option: str, value: Any) -> None:
     with pytest.raises(ParameterError, match=f"^{option}: "):
         Options(**{option: value})
+
+
+SMALL_GRADES = [  # and whether their mean and its deviation still have all digits
+    (5e-324, False, False),
+    (1e-310, False, False),
+    (1e-200, True, False),
+    (1e-150, True, False),
+    (1e-140, True, True),
+    (1e150, True, True),
+    (1e200, True, False),
+]
+
+
+@pytest.mark.parametrize("metric", ["dcg@2", "ndcg@1", "wap@2", "dcg(gain=exp2)@2"])
+@pytest.mark.parametrize(("grade", "has_mean", "has_deviation"), SMALL_GRADES)
+def test_grades_that_underflow_have_no_deviation_and_smaller_ones_no_value(
+    metric: str, grade: float, has_mean: bool, has_deviation: bool
+) -> None:
+    if "exp2" in metric and grade > 1:
+        return  # refused
+    rows = {"query": list("ppqq"), "item": list("abab"), "distance": [1] * 4}
+    one, other = (
+        evaluate(
+            {**rows, "relevance": [scale, 0.0, 1.0, 0.0]},
+            metrics=metric,
+            policies="expected",
+            truncated="no",
+        )
+        for scale in (grade, 1.0)
+    )
+    scale = 1.0 if metric.startswith("ndcg") else grade * (np.log(2) if "exp2" in metric else 1)
+    value, std = one.select("value", "std").row(0)
+    wanted = other.select("value", "std").row(0)
+    assert value == (pytest.approx(wanted[0] * scale, rel=1e-12) if has_mean else None)
+    assert std == (pytest.approx(wanted[1] * scale, rel=1e-12) if has_deviation else None)
+    assert one.row(1) == other.row(1)  # the other list keeps its numbers

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from itertools import permutations, product
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -24,7 +28,9 @@ UNEVEN = pl.DataFrame(
 @pytest.mark.parametrize("metric", ["ap", "wap(denominator=min)", "dcg", "ndcg(gain=exp2)@3"])
 def test_weights_that_differ_among_the_items_that_gain_are_refused_by_name(metric: str) -> None:
     name = metric.split("@")[0].replace("(", r"\(").replace(")", r"\)")
-    told = rf"weight: {name}: in 1 lists .* query 'q' .* weigh_gains\(\) accepts .* dcg and ndcg"
+    told = (
+        rf"weight: {name}: in 1 lists .* query 'q' .* weigh_gains\(\) accepts .* ap, dcg and ndcg"
+    )
     with pytest.raises(ParameterError, match=told):
         rr.lists.query_weights(UNEVEN, metrics=["rr", metric])
     even = UNEVEN.with_columns(
@@ -67,9 +73,9 @@ def test_masked_items_leave_lists_and_other_metrics_have_no_gains() -> None:
     )
     with pytest.raises(
         ParameterError,
-        match="weigh_gains: ap has no gains; item weights are defined for dcg and ndcg",
+        match="weigh_gains: rr has no gains; item weights are defined for ap, dcg and ndcg",
     ):
-        rr.lists.weigh_gains(UNEVEN, "ap")
+        rr.lists.weigh_gains(UNEVEN, "rr")
 
 
 def test_what_gains_in_other_metrics_has_relevance_1_whatever_is_relevant() -> None:
@@ -89,3 +95,92 @@ def test_an_item_of_weight_0_is_masked() -> None:
         assert of_lists.equals(rr.lists.query_weights(masked, metrics=metric))
         assert of_lists["weight"].to_list() == [3.0, 5.0, 0.0]
     assert rr.lists.weigh_gains(weights).rankings["item"].to_list() == ["b", "c", "b"]
+
+
+def weighed_ap(weights: list[Fraction | None], k: int) -> Fraction:
+    """Σ w · precision@i / Σ w over the relevant items of one ordered list; None: not relevant."""
+    total, hits = Fraction(0), 0
+    for rank, weight in enumerate(weights[:k], 1):
+        if weight is not None:
+            hits += 1
+            total += weight * Fraction(hits, rank)
+    return total / sum((weight for weight in weights if weight is not None), Fraction(0))
+
+
+def all_orders(ties: list[list[Fraction | None]]) -> list[list[Fraction | None]]:
+    parts = product(*(permutations(tie) for tie in ties))
+    return [[weight for tie in order for weight in tie] for order in parts]
+
+
+def uneven_ties(rng: np.random.Generator) -> list[list[Fraction | None]]:
+    sizes = rng.integers(1, 5, rng.integers(1, 4))
+    drawn = [[int(rng.integers(-3, 6)) for _ in range(size)] for size in sizes]
+    return [[Fraction(number, 4) if number > 0 else None for number in tie] for tie in drawn]
+
+
+def weighed_batch(lists: list[list[list[Fraction | None]]]) -> dict[str, Any]:
+    """The batch in which lists of ties have these weights; other items weigh 2."""
+    places = [[place for place, tie in enumerate(ties) for _ in tie] for ties in lists]
+    flat = [[weight for tie in ties for weight in tie] for ties in lists]
+    return {
+        "distances": places,
+        "relevance": [[int(weight is not None) for weight in row] for row in flat],
+        "sample_weight": [
+            [2.0 if weight is None else float(weight) for weight in row] for row in flat
+        ],
+    }
+
+
+def test_ap_with_item_weights_has_the_mean_and_deviation_of_all_orders() -> None:
+    rng = np.random.default_rng(6)
+    lists = [ties for ties in (uneven_ties(rng) for _ in range(60)) if any(map(any, ties))]
+    meter = rr.Meter("ap@1, ap@3, ap@4, ap")
+    meter.update(**weighed_batch(lists))
+    scores = meter.scores.filter(policy="expected")
+    spreads = set()
+    for query, rows in scores.group_by("query", maintain_order=True):
+        orders = all_orders(lists[query[0]])
+        for cutoff, value, std in rows.select("cutoff", "value", "std").rows():
+            values = [weighed_ap(order, cutoff or len(order)) for order in orders]
+            mean = sum(values) / len(values)
+            spread = math.sqrt(sum((one - mean) ** 2 for one in values) / len(values))
+            assert value == pytest.approx(float(mean), abs=1e-15)
+            assert std == pytest.approx(spread, abs=1e-14)
+            spreads.add(spread > 0)
+    assert spreads == {True, False}
+    assert meter.compute()["lowest"].null_count() == 4  # the extremes are not computed
+
+
+def test_weigh_gains_of_ap_is_what_a_meter_computes() -> None:
+    rng = np.random.default_rng(7)
+    batch = weighed_batch([uneven_ties(rng) for _ in range(20)])
+    rows = (
+        pl.DataFrame(batch)
+        .with_row_index("query")
+        .explode("distances", "relevance", "sample_weight")
+    )
+    rows = rows.rename({"distances": "distance", "sample_weight": "weight"}).with_columns(
+        item=pl.int_range(pl.len()).over("query")
+    )
+    rankings, metric, weights = rr.lists.weigh_gains(rows, "ap")
+    how: dict[str, Any] = {"metrics": metric, "cutoffs": [2, None], "truncated": "no"}
+    scores = rr.evaluate(rankings, policies=("expected", "naive"), **how)
+    means = rr.summarise(scores, queries=weights, average="weighted").filter(policy="expected")
+    meter = rr.Meter("ap", [2, None])
+    meter.update(**batch)
+    ours = meter.compute()
+    for name in ("value", "tie_std"):
+        assert means[name].to_list() == pytest.approx(ours[name].to_list(), rel=1e-14)
+    with pytest.raises(ParameterError, match="lowest and highest values over tie orders are not"):
+        rr.evaluate(rankings, policies=("best",), **how)
+    with pytest.raises(ParameterError, match=r"weight: ap\(denominator=min\): .* no variant of it"):
+        rr.lists.weigh_gains(rows, "ap(denominator=min)")
+
+
+def test_the_weight_of_an_item_that_is_not_relevant_changes_no_ap() -> None:
+    batch = weighed_batch([[[Fraction(1), None, Fraction(3)], [None, Fraction(2)]]])
+    other = {**batch, "sample_weight": [[1.0, 9.0, 3.0, 0.5, 2.0]]}
+    one, two = rr.Meter("ap@2"), rr.Meter("ap@2")
+    one.update(**batch)
+    two.update(**other)
+    assert one.compute().equals(two.compute(), null_equal=True)

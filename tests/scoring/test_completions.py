@@ -47,8 +47,17 @@ def check(
     bounded: Sequence[str] = (),
     **oracle: Any,
 ) -> None:
-    """Compare with the oracle; the highest scores of metrics ``bounded`` need only be bounds."""
+    """Compare with the oracle; the highest scores of metrics ``bounded`` need only be bounds.
+
+    The oracle gives missing items the grades that were seen. Where there are none, a missing item
+    may have any grade: scores that depend on it have no highest value, or that of the metric.
+    """
+    nothing_seen = not any(map(any, ties))
     for (text, cutoff), (_, worst, expected, best) in found.items():
+        any_grade = nothing_seen and text not in UNGRADED
+        if best is None:
+            assert any_grade, text
+            best = math.inf
         deep = cutoff is None  # the first R positions, which may be more than three behind
         low, high = completed_extremes(ties, text, cutoff, zeros=5 if deep else 3, **oracle)
         about = (
@@ -58,7 +67,7 @@ def check(
         assert best >= high - 1e-12, about
         assert worst <= expected + 1e-12, about
         assert expected <= best + 1e-12, about
-        if exactly:
+        if exactly and not any_grade:
             assert worst == pytest.approx(float(low), abs=1e-12), about
             assert text in bounded or best == pytest.approx(float(high), abs=1e-12), about
             assert text not in bounded or best <= 1 + 1e-12, about
@@ -220,6 +229,47 @@ def test_the_oracle_leaves_out_only_orders_that_score_alike(
         completed_extremes(ties[-2:], text, cutoff, within=within, unseen=unseen, zeros=1)
         == extremes
     )
+
+
+GRADE_BOUNDS = {  # of one list of two irrelevant items with one relevant item that is missing
+    "dcg@3": (0.0, None),
+    "acg@3": (0.0, None),
+    "wap@3": (0.0, None),
+    "ndcg@3": (0.0, 1.0),
+    "ndcg(gain=exp2)@3": (0.0, 1.0),
+    "precision@3": (0.0, 1 / 3),
+    "rr@3": (0.0, 1 / 3),
+    "rbp(p=0.5)@3": (0.0, 1 / 8),
+    "rbp(p=0.5,max_grade=4)@3": (0.0, 1 / 8),
+    "err@3": (0.0, 15 / 16 / 3),
+    "dcg(gain=0:0;3:7)@3": (0.0, 7 / 2),
+}
+
+
+@pytest.mark.parametrize("relevant_from", [None, 2.0, 3.0])
+def test_a_missing_item_has_any_grade_where_no_relevant_one_was_seen(
+    relevant_from: float | None,
+) -> None:
+    queries = pl.DataFrame({"query": ["q"], "n_relevant": [1]})
+    rankings = frame([[0], [0]])
+    found = bounds(
+        rankings,
+        [text.partition("@")[0] for text in GRADE_BOUNDS],
+        [3],
+        queries=queries,
+        truncated="between_ties",
+        relevant_from=relevant_from,
+    )
+    for text, (low, high) in GRADE_BOUNDS.items():
+        _, worst, _, best = found[text.partition("@")[0], 3]
+        assert worst == low
+        assert best == (None if high is None else pytest.approx(high, rel=1e-15)), text
+
+
+def test_without_a_missing_item_a_grade_that_was_not_seen_opens_nothing() -> None:
+    queries = pl.DataFrame({"query": ["q"], "n_relevant": [0]})
+    found = bounds(frame([[0], [0]]), ["dcg", "wap"], [3], queries=queries, truncated="within_tie")
+    assert {(worst, best) for _, worst, _, best in found.values()} == {(0.0, 0.0)}
 
 
 # Cut a complete ranking anywhere

@@ -274,3 +274,13 @@ def test_segments_and_costs_of_a_study() -> None:
     )
     with pytest.raises(rr.ParameterError, match="by: no column 'language' in the queries"):
         rr.Study(LONG, "ap", judgements=QRELS, queries=queries, by="language")
+
+
+def test_a_study_of_no_rows_is_refused_at_once() -> None:
+    frame = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
+    for nothing in (frame.clear(), {"model": frame.clear()}):
+        with pytest.raises(rr.RetrievalReportError, match="no rows"):
+            rr.Study(nothing, "rr@2")
+    labels = {"query": ["q"], "label": ["cat"]}
+    with pytest.raises(rr.RetrievalReportError, match="where: no query has label='dog'"):
+        rr.Study(frame, "rr@2", queries=labels).where(label="dog")
