@@ -19,7 +19,15 @@ from functools import cached_property
 import numpy as np
 
 from retrieval_report.kernels import grouping
-from retrieval_report.kernels.lists import Cells, Floats, Integers, Lists, all_frozen, running
+from retrieval_report.kernels.lists import (
+    Bools,
+    Cells,
+    Floats,
+    Integers,
+    Lists,
+    all_frozen,
+    running,
+)
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import Depths
 from retrieval_report.metrics.record import Metric
@@ -44,11 +52,13 @@ class Completions:
         *,
         relevant_from: float | None = None,
         largest_grade: float | None = None,
+        judged_only: bool = False,
     ) -> None:
         """Take truncated lists, and the cutoffs (none for metrics over the first R positions).
 
         Where no relevant grade was seen, missing items have the ``largest_grade`` that the metrics
-        accept; where there is no such limit, `_open_ended` leaves out what depends on it.
+        accept; where there is no such limit, `_open_ended` leaves out what depends on it. Of
+        ``judged_only`` lists only judged items can follow, so that their number is known.
         """
         # The grade of missing relevant items that have no upper limit.
         self.unlimited_grade: float | None = None
@@ -67,6 +77,9 @@ class Completions:
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEP))
         self.deep = tuple(k for k in cutoffs if k is None or k > DEEP)
         self.following = Following.of(self.prepared)
+        self.judged_only = judged_only
+        if judged_only and self.deep:  # no list is longer
+            self.near = tuple(sorted({*self.near, int(self.prepared.judged.length.max(initial=1))}))
         self.before = self.prepared.before
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)
         # the smallest relevant grade, and the largest of all
@@ -89,8 +102,12 @@ class Completions:
                 columns = enumerate(self.near or (None,))
                 result |= {(metric, cutoff): values[:, column] for column, cutoff in columns}
         whole = self._most_of_all if best else self._least_of_all
-        deep = [one for one in measures if one[0] in sums and one[1] in self.deep]
-        result |= {measure: whole(*measure) for measure in deep}
+        for metric, cutoff in measures:
+            if metric in sums and cutoff in self.deep:
+                reads = metric.reads
+                known_end = self.judged_only and not (reads.length or reads.cutoff)
+                end = metric, self.near[-1] if self.near else None
+                result[metric, cutoff] = result[end] if known_end else whole(metric, cutoff)
         if self.unlimited_grade is not None:
             result |= {
                 measure: self._open_ended(measure[0], result[measure], best=best)
@@ -121,13 +138,24 @@ class Completions:
     def _lowest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return the lowest values down to each cutoff."""
         gaining = [metric for metric in metrics if self._gains(metric)[0] > 0]
-        plain = [metric for metric in metrics if metric not in gaining]
+        binary = [metric for metric in metrics if self.judged_only and self._is_binary(metric)]
+        plain = [metric for metric in metrics if metric not in (*gaining, *binary)]
         # Irrelevant items push others down, but where they bring something, a list is worst without
         # them.
         result = self._worst(
             self.fullest if self.least == self.most else self._full(self.least), plain
         )
+        for metric in binary:  # only the irrelevant items that are left push others down
+            result |= self._worst(self._lists(self._without_gain(metric)), [metric])
         return result | (self._worst(self.closed, gaining) if gaining else {})
+
+    def _is_binary(self, metric: Metric) -> bool:
+        """Return whether all that a metric tells of an item is that it gains, and not in an ideal
+        of the list itself.
+        """
+        gains = np.unique(self._gains(metric))
+        own = any(ideal.over == "list" for ideal in metric.reads.ideals) or metric.term.ratio
+        return gains.size < 3 and gains[0] == 0 and not own and not metric.reads.length
 
     def _worst(self, lists: Lists, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return values of lists in their worst order, with the highest ideals and the largest
@@ -183,6 +211,24 @@ class Completions:
         return np.asarray(np.maximum(np.broadcast_to(deepest, self.before.size), 1), dtype=np.int64)
 
     @cached_property
+    def zeros(self) -> Integers:
+        """Return how many items of grade 0 may follow, as far as a cutoff reaches."""
+        if not self.judged_only:
+            return self.reach
+        return np.minimum(self.reach, self._left(self.prepared.grades == 0))
+
+    def _left(self, counted: Bools) -> Integers:
+        """Return how many judged items of some grades are not in each list."""
+        left = self.prepared.judged.total(counted) - self.prepared.retrieved.total(counted)
+        return np.maximum(left, 0)
+
+    def _without_gain(self, metric: Metric) -> Cells:
+        """Return the judged items that may follow each list and gain nothing, as of grade 0."""
+        lists = self.before.size
+        items = self._left(self._gains(metric) == 0)
+        return Cells(np.arange(lists + 1), np.zeros(lists, np.int32), items)
+
+    @cached_property
     def retrieved(self) -> Floats:
         """Return the length of each list if only relevant items follow."""
         more = self.following.relevant(self.prepared.relevant_grade)
@@ -198,7 +244,7 @@ class Completions:
         items = [
             follow.free + np.where(follow.unlimited, more, 0),
             np.where(follow.loose, more, 0),
-            self.reach if zeros else 0 * self.reach,
+            self.zeros if zeros else 0 * self.reach,
         ]
         unknown = Cells(
             len(items) * np.arange(lists + 1),
@@ -357,7 +403,12 @@ class Completions:
         shown = prepared.ties
         if cutoff is not None or metric.term.fades:
             shown = self.closed
-        scorer = self._far(shown, cutoff, np.inf)
+        length = np.inf
+        if self.judged_only:
+            gains = self._gains(metric)
+            follows = gains == 0 if self._is_binary(metric) else gains >= 0
+            length = prepared.length + self._left(follows)
+        scorer = self._far(shown, cutoff, length)
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
         values = _values(scorer, [metric], "worst")[metric][:, 0]

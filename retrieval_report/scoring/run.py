@@ -72,6 +72,11 @@ class Run:
         return [self, *self.beside]
 
     @property
+    def judged_only(self) -> bool:
+        """Return whether its lists leave out items without judgement."""
+        return self.requests[0][0].condensed or self.options.unjudged == "drop"
+
+    @property
     def columns(self) -> pl.DataFrame:
         """Return metric and cutoff of every column."""
         named = [(str(metric), cutoff) for metric, cutoff in self.measures]
@@ -170,6 +175,7 @@ class Run:
                     options.workers,
                     relevant_from=options.relevant_from,
                     largest_grade=grade,
+                    judged_only=prepared.all_judged and self.judged_only,
                 ),
             )
             for grade, bounded in columns.items()

@@ -272,6 +272,60 @@ def test_without_a_missing_item_a_grade_that_was_not_seen_opens_nothing() -> Non
     assert {(worst, best) for _, worst, _, best in found.values()} == {(0.0, 0.0)}
 
 
+JUDGED_ONLY = ["precision", "recall", "ap", "rr", "hit_rate", "f1", "ap_at_r", "r_precision"]
+
+
+def judged_completions(
+    ties: list[list[int]], unseen: list[int], within: bool
+) -> list[tuple[tuple[int, ...], ...]]:
+    """Every way a list of judged items may go on: with some of the judged ones that it lacks."""
+    closed = [tuple(tie) for tie in (ties[:-1] if within else ties)]
+    last = tuple(ties[-1]) if within else ()
+    parts = {
+        tuple(sorted(some))
+        for size in range(len(unseen) + 1)
+        for some in itertools.combinations(unseen, size)
+    }
+    return [tuple(tie for tie in (*closed, last + part) if tie) for part in sorted(parts)]
+
+
+@settings(max_examples=40)
+@given(
+    cut_lists((0, 1, 2)),
+    st.lists(st.sampled_from((0, 1, 2)), max_size=3),
+    st.sampled_from([None, 2]),
+)
+def test_bounds_of_judged_items_alone_are_attained(
+    case: tuple[list[list[int]], bool, list[int]], unseen: list[int], relevant_from: int | None
+) -> None:
+    """No more irrelevant items can follow than were judged."""
+    ties, within, cutoffs = case
+    unjudged = frame([[0]]).with_columns(item=pl.lit("x"), distance=pl.lit(-1))
+    rankings = pl.concat([unjudged, frame(ties).with_columns(pl.col("distance").cast(pl.Int32))])
+    binary = relevant_from is None and 2 not in (*unseen, *itertools.chain(*ties))
+    names = [*JUDGED_ONLY, *(["ndcg", "dcg"] if binary else [])]
+    found = bounds(
+        rankings.drop("relevance"),
+        [f"{name}(judged_only=True)" for name in names],
+        [*cutoffs, None],
+        judgements=judgements(ties, unseen),
+        truncated="within_tie" if within else "between_ties",
+        relevant_from=relevant_from,
+    )
+    judged = [grade for tie in ties for grade in tie] + unseen
+    for (text, cutoff), (_, worst, _, best) in found.items():
+        name = text.partition("(")[0]
+        every = [
+            moments(whole, name, cutoff, judged=judged, relevant_from=relevant_from)
+            for whole in judged_completions(ties, unseen, within)
+        ]
+        about = f"{text}@{cutoff} of {ties}, {unseen}, {within}"
+        lowest = float(min(one.minimum for one in every))
+        highest = float(max(one.maximum for one in every))
+        assert worst == pytest.approx(lowest, abs=1e-12), about
+        assert best == pytest.approx(highest, abs=1e-12), about
+
+
 # Cut a complete ranking anywhere
 # -----------------------------------------------------------------------
 
