@@ -81,12 +81,13 @@ class List:
         """Whether every row has an order and a grade from 0 on, and R is at least what is seen."""
         ordered = self.order.is_not_null() & ~self.order.to_physical().is_nan()
         graded = (self.grade >= 0).fill_null(False) & self.grade.cast(pl.Float64).is_finite()
-        enough: pl.Expr = self.relevant >= self.seen
+        enough = self.relevant >= self.seen
         if self.stated is not None:
             enough &= self.relevant == self.given  # a whole number
         if self.largest_grade is not None:
             graded &= self.grade <= self.largest_grade
-        return (ordered & graded).all() & enough.fill_null(False) & (self.length > 0)
+        usable: pl.Expr = (ordered & graded).all() & enough.fill_null(False) & (self.length > 0)
+        return usable
 
     def arranged(self, values: pl.Expr) -> pl.Expr:
         """Return values of the rows in the order that is scored, if it is one order."""

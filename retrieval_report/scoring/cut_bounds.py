@@ -215,12 +215,12 @@ class Completions:
         """Return how many items of grade 0 may follow, as far as a cutoff reaches."""
         if not self.judged_only:
             return self.reach
-        return np.minimum(self.reach, self._left(self.prepared.grades == 0))
+        return np.asarray(np.minimum(self.reach, self._left(self.prepared.grades == 0)))
 
     def _left(self, counted: Bools) -> Integers:
         """Return how many judged items of some grades are not in each list."""
         left = self.prepared.judged.total(counted) - self.prepared.retrieved.total(counted)
-        return np.maximum(left, 0)
+        return np.asarray(np.maximum(left, 0))
 
     def _without_gain(self, metric: Metric) -> Cells:
         """Return the judged items that may follow each list and gain nothing, as of grade 0."""
@@ -403,11 +403,11 @@ class Completions:
         shown = prepared.ties
         if cutoff is not None or metric.term.fades:
             shown = self.closed
-        length = np.inf
+        length: Floats | float = np.inf
         if self.judged_only:
             gains = self._gains(metric)
             follows = gains == 0 if self._is_binary(metric) else gains >= 0
-            length = prepared.length + self._left(follows)
+            length = (prepared.length + self._left(follows)).astype(np.float64)
         scorer = self._far(shown, cutoff, length)
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
