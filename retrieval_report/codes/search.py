@@ -169,12 +169,7 @@ def from_search(
             raise ParameterError(f"results: {model!r} is not the name of a model")
         searches[model] = read_results(one, f"model {model!r}", indexes=indexes)
     scored = _scored(scores, list(searches))
-    if "labels" not in searches:
-        relevance, mask = labels_and_mask(relevance, mask, "mask")
-    if isinstance(relevance, Mapping) and not searches.keys() <= relevance.keys():
-        raise ParameterError(
-            f"relevance: matrices of {quoted(relevance)}, but the models are {quoted(searches)}"
-        )
+    relevance, mask = _labels_of_models(relevance, mask, searches)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
     names = None  # where the results name the queries
@@ -208,10 +203,7 @@ def from_search(
         if space is not None:
             relevant = _by_labels(space, one, items, what)
         elif not (isinstance(matrix, str) or one.indexed):
-            relevant = _aligned(matrix, one, "relevance", what)
-            if relevant.dtype.kind in "if" and relevant.min(initial=0) < 0:
-                kept = (relevant >= 0) & (True if kept is None else kept)
-                relevant = np.where(relevant < 0, 0, relevant)
+            relevant, kept = _unmasked(_aligned(matrix, one, "relevance", what), kept)
         columns = {
             "query": query if names is None else names.gather(query),
             "item": item,
@@ -228,6 +220,29 @@ def from_search(
     if not isinstance(relevance, str) and any(one.indexed for one in searches.values()):
         known = _matrix_judgements(relevance, names, items)
     return Inputs(combine(parts), known, n_relevant)
+
+
+def _labels_of_models(
+    relevance: object, mask: object, searches: Mapping[str, Results]
+) -> tuple[object, object]:
+    """Return relevance and mask, which KerasRS holds in one dictionary; refuse matrices by model
+    that lack a model.
+    """
+    if "labels" not in searches:
+        relevance, mask = labels_and_mask(relevance, mask, "mask")
+    if isinstance(relevance, Mapping) and not searches.keys() <= relevance.keys():
+        raise ParameterError(
+            f"relevance: matrices of {quoted(relevance)}, but the models are {quoted(searches)}"
+        )
+    return relevance, mask
+
+
+def _unmasked(labels: Array, mask: Array | None) -> tuple[Array, Array | None]:
+    """Return labels and mask, in which labels below 0 are masked."""
+    if labels.dtype.kind not in "if" or labels.min(initial=0) >= 0:
+        return labels, mask
+    valid = labels >= 0
+    return np.where(valid, labels, 0), valid if mask is None else valid & mask
 
 
 def _scored(scores: object, models: list[str]) -> set[str]:
