@@ -17,7 +17,6 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import NO, options_with
 from retrieval_report.engines.summary import summarise
-from retrieval_report.metrics.catalogue import DCG
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.metrics.weights import list_weights, weigh
 from retrieval_report.reading.search_results import as_array
@@ -271,7 +270,7 @@ class Meter:
 
     def _weigh(self, part: ListScores, batch: Batch, name: str, requests: Requests) -> None:
         """Put the scores of weighed gains in the place of those without weights."""
-        policies = POLICIES if isinstance(requests[0][0], DCG) else POLICIES[:1]
+        policies = POLICIES if requests[0][0].term.has_extremes else POLICIES[:1]
         options = replace(self._options, relevant_from=None, policies=policies)
         weighed = score_judged(judged_batch(batch, options, requests), requests, options)
         columns = part.columns["metric"] == name

@@ -141,6 +141,7 @@ class Term:
         False  # considers the judged items alone, down to the end of the list
     )
     first_only: ClassVar[bool] = False  # nothing after the first relevant item counts
+    has_extremes: ClassVar[bool] = True  # its lowest and highest values over tie orders are known
 
     @property
     def ratio(self) -> bool:
@@ -243,6 +244,8 @@ class Pairs(Term):
 @dataclass(frozen=True)
 class WeighedPrecisions(Term):
     """Σ (weight of the item at i)·(relevant items so far)/i, where grades are weights."""
+
+    has_extremes: ClassVar[bool] = False
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""
