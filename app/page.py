@@ -77,6 +77,22 @@ class Page:
         return self.all_measures.at(self.choice.measure)
 
     @property
+    def runs(self) -> rr.Study:
+        """Return the study of single runs where models are means over them, else the same study:
+        lists belong to runs.
+        """
+        return self.study.runs
+
+    @property
+    def ranked_runs(self) -> list[str]:
+        """Return the runs, the best by the chosen measure first."""
+        return self.runs.under("expected").table()["model"].to_list()
+
+    def runs_of(self, model: str) -> list[str]:
+        """Return the runs of a model, which is its own run unless models are means over runs."""
+        return [run for run, name in self.study.of_run.items() if name == model] or [model]
+
+    @property
     def with_others(self) -> rr.Study:
         """Return the study of the chosen measure and, beside it, of the usual ones."""
         return self.all_measures.at(*self.choice.leading(MEASURES))
@@ -95,8 +111,8 @@ class Page:
         return self.study.under("expected").table()["model"].to_list()
 
     def best_first(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return rows about models, the best by the chosen measure first."""
-        return in_order_of(self.ranked, rows)
+        """Return rows about models or their runs, the best by the chosen measure first."""
+        return in_order_of([*dict.fromkeys([*self.ranked, *self.ranked_runs])], rows)
 
     @property
     def measure(self) -> str:

@@ -23,7 +23,7 @@ def show(page: Page) -> None:
     frame_table(votes.accuracy, of="knn_accuracy", alt="Share of the queries that get their label.")
     st.caption("A list that ends inside the tie of the k-th item lacks votes: search deeper.")
     st.header("One model")
-    model = choose_one("Model", page.ranked, name="classifier")
+    model = choose_one("Model", page.ranked_runs, name="classifier")
     cells = votes.confusion.filter(model=model)
     st.caption("Rows: the label of the queries; columns: what is predicted, mean over tie orders.")
     matrix = cells.pivot("predicted", index="label", values="value", sort_columns=True)

@@ -11,7 +11,7 @@ from retrieval_report.study.reversals import TITLE, not_varied_line, varied
 from tables import frame_table, leaderboard_table
 from text import plain
 
-TURNING = "source reversal verdict varied"  # what fits a phone first
+TURNING = "source reversal verdict family_p varied"  # what fits a phone first
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
     "depend on it. *Naive*: ties in the order of the data, as some tools score them. *Expected*: the "

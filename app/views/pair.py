@@ -96,9 +96,10 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
         st.info("Counts have no items, so there are no ranked lists to show.")
         return
     rules = {"query": query, **page.choice.only(SCORING)}
-    lists = [answered(page.data, ranking_ties, {"model": model, **rules}) for model in pair]
+    runs = [_run(page, model, side) for model, side in zip(pair, "AB", strict=True)]
+    lists = [answered(page.data, ranking_ties, {"model": run, **rules}) for run in runs]
     places = st.columns(2)
-    for place, model, shown, other in zip(places, pair, lists, lists[::-1], strict=True):
+    for place, model, shown, other in zip(places, runs, lists, lists[::-1], strict=True):
         with place:
             st.subheader(plain(model, 60))
             items_table(page.data, side_by_side(shown, other), query, **LIST)
@@ -106,6 +107,12 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
         "A bracket holds items that tie: any of them may come first. The right column has the ranks "
         "of the same item in the other list. Relevance is empty where nobody judged the item."
     )
+
+
+def _run(page: Page, model: str, side: str) -> str:
+    """Return whose list is shown for a model: of several runs, the chosen one."""
+    runs = page.runs_of(model)
+    return runs[0] if len(runs) == 1 else choose_one(f"Run of {side}", runs, name=f"run_{side}")
 
 
 def _steps(names: list[str]) -> None:

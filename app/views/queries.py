@@ -38,7 +38,7 @@ NUMBERS = {
 
 def show(page: Page) -> None:
     """Draw the page."""
-    known = page.study.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
+    known = page.runs.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
     if known.is_empty():
         st.info(
             f"No query has a score for {page.measure}: the rules in the sidebar leave all of them "
@@ -67,7 +67,7 @@ def show(page: Page) -> None:
         f"of them comes first. The order received is one possibility; the expected {page.measure} "
         "is the mean over all."
     )
-    scores = _choose(known, page.choice.models)
+    scores = _choose(known, tuple(page.runs.model_names))
     if scores is not None:
         _list(page, scores)
 

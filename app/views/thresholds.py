@@ -37,5 +37,5 @@ def show(page: Page) -> None:
         of="threshold_areas",
         alt="Areas under the curves of every model.",
     )
-    model = choose_one("Model", page.ranked, name="matcher")
+    model = choose_one("Model", page.ranked_runs, name="matcher")
     show_chart(charts.thresholds, study.matches.table.filter(model=model))

@@ -94,7 +94,7 @@ def _cuts(page: Page) -> None:
         return
     rules = page.choice.only(("relevant_from", *OF_ROWS))
     cuts = answered(page.data, ties_at_cutoff, {"cutoff": cutoff, **rules})
-    cuts = cuts.filter(pl.col("model").is_in(page.choice.models))
+    cuts = cuts.filter(pl.col("model").is_in(page.runs.model_names))
     if cuts.is_empty():
         st.info(f"Cutoff {cutoff} falls between ties in every list.")
         return

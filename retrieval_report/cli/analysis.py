@@ -89,7 +89,6 @@ def compare(
 
     Of many models, the pairs are printed that matter most; --all, --json and files hold the others.
     """
-    from retrieval_report.comparison.identical import without_twins
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
@@ -105,8 +104,7 @@ def compare(
     comparison, verdicts = study.comparison, study.flips
     if baseline is not None:
         comparison = study.compare(baseline=baseline)
-        verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
-        verdicts = without_twins(verdicts, study.identical)
+        verdicts = study._flips_of(comparison)  # only these pairs are compared
         verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
     # The model that is ahead is A, but a baseline is B; the least certain pairs come first.
     rows = verdicts.with_columns(measure=pl.struct("metric", "cutoff").rle_id())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.corrections import corrected
@@ -137,15 +138,13 @@ def dataset_table(of_datasets: object) -> pl.DataFrame:
     [(1, 'one', 0.6, 3, ''), (2, 'two', 0.55, 3, ''), (None, 'part', None, 2, 'd1')]
     """
     given = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
-    scores = given.rename({"dataset": "query", "tie_std": "std"}).with_columns(
-        policy=pl.lit("expected"), items=1, n_relevant=1, truncated=False, pooled=False
-    )
+    scores = _as_scores(given)
     means = summarise(Checked(scores)).rename({"queries": "datasets"})
     without = pl.col("dataset").filter(pl.col("value").is_null()).sort()
     lacks = given.group_by(MEAN).agg(lacks=without.str.join(", "))
     numbers = pl.col("value", "tie_std", "ci_low", "ci_high")
     rows = beside(means, lacks, MEAN).with_columns(pl.when(lacks="").then(numbers))
-    whole = scores.filter(pl.col("value").is_not_null().all().over(MEAN))
+    whole = _of_every_set(scores)
     parts = [pl.DataFrame(schema=RANGES)]
     for part in whole.partition_by(MEASURE, maintain_order=True):
         grid = Grid.of(part)
@@ -155,10 +154,40 @@ def dataset_table(of_datasets: object) -> pl.DataFrame:
     return in_contract(ranked(beside(rows, pl.concat(parts), MEAN), MEASURE), DATASETS)
 
 
+def _as_scores(of_datasets: pl.DataFrame) -> pl.DataFrame:
+    """Return the means of data sets as scores of queries."""
+    return of_datasets.rename({"dataset": "query", "tie_std": "std"}).with_columns(
+        policy=pl.lit("expected"), items=1, n_relevant=1, truncated=False, pooled=False
+    )
+
+
+def _of_every_set(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of models that have a mean for every data set."""
+    return scores.filter(pl.col("value").is_not_null().all().over(MEAN))
+
+
+def dataset_p(of_datasets: pl.DataFrame, model_a: str, model_b: str) -> float | None:
+    """Return the p-value of two models by which `dataset_table` ranks them, of one measure; None
+    where one lacks a data set, or there is one alone.
+    """
+    grid = Grid.of(_of_every_set(_as_scores(of_datasets)))
+    if not {model_a, model_b} <= {*grid.models}:
+        return None
+    pairs = grid.pairs()
+    p = pair_p(grid.arrays["value"][0], pairs)
+    rows = sorted(map(grid.models.index, (model_a, model_b)))
+    found = float(p[(pairs.first == rows[0]) & (pairs.second == rows[1])][0])
+    return None if np.isnan(found) else found
+
+
+def pair_p(means: Floats, pairs: Pairs) -> Floats:
+    """Return the p of Student's t of pairs over data sets, corrected by Holm."""
+    return corrected(paired_t(differences(means, pairs), 0.95).p, "holm")
+
+
 def rank_ranges(means: Floats) -> tuple[Indices, Indices]:
     """Return the best and worst rank of every model that the tests of all pairs leave open, from
     means (models, data sets).
     """
     pairs = Pairs.every(len(means))
-    p = corrected(paired_t(differences(means, pairs), 0.95).p, "holm")
-    return open_ranks(means, pairs.part(significant(p)))
+    return open_ranks(means, pairs.part(significant(pair_p(means, pairs))))

@@ -14,7 +14,9 @@ from retrieval_report.engines.score_grid import DIGITS, Grid
 Groups = tuple[tuple[str, ...], ...]
 
 
-def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
+def identical_models(
+    scores: pl.DataFrame, rows: pl.DataFrame, of_run: Mapping[str, str] | None = None
+) -> Groups:
     """Return groups of models whose lists are the same for every query.
 
     Parameters
@@ -23,6 +25,9 @@ def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
         A checked scores frame of one policy: only models whose scores are all equal are looked at.
     rows
         The items retrieved, with ``model``, or counts of them.
+    of_run
+        The model of every run, where the scores are means over runs and the rows are of runs;
+        models are then the same where their runs are.
 
     Examples
     --------
@@ -55,7 +60,10 @@ def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
     grid = Grid.of(scores)
     values = np.round(grid.arrays["value"], DIGITS)
     of_models = {model: values[:, row].tobytes() for row, model in enumerate(grid.models)}
-    return tuple(group for names in _alike(of_models) for group in _alike(_lists(rows, names)))
+    runs = of_run or {name: name for name in grid.models}
+    return tuple(
+        group for names in _alike(of_models) for group in _alike(_lists_of_runs(rows, names, runs))
+    )
 
 
 def _alike(contents: Mapping[str, bytes]) -> list[tuple[str, ...]]:
@@ -80,6 +88,17 @@ def without_twins(flips: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     return flips.with_columns(
         verdict=pl.when(twins, verdict=DEPENDS).then(pl.lit(EQUAL)).otherwise("verdict")
     )
+
+
+def _lists_of_runs(
+    rows: pl.DataFrame, names: Sequence[str], of_run: Mapping[str, str]
+) -> dict[str, bytes]:
+    """Return the lists of all runs of some models, in whatever order the runs are."""
+    lists = _lists(rows, [run for run, model in of_run.items() if model in names])
+    parts: dict[str, list[bytes]] = {}
+    for run, content in lists.items():
+        parts.setdefault(of_run[run], []).append(content)
+    return {model: b"|".join(sorted(contents)) for model, contents in parts.items()}
 
 
 def _lists(rows: pl.DataFrame, names: Sequence[str]) -> dict[str, bytes]:

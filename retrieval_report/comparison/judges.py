@@ -4,6 +4,7 @@ himself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -14,29 +15,41 @@ from numpy.typing import NDArray
 from retrieval_report.comparison.verdicts import PAIR, order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
-from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.registry import frame_of, in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, MEASURE, beside
 from retrieval_report.engines.score_grid import DIGITS, ranked, tau_b
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
 
 ENOUGH = 20  # items with score and label, which two do not grade alike by chance
+FEWEST_IN_ORDER = 5  # items, which one of 120 rankers would put in this order by chance
+OTHER_SCALE = 2  # times as large a highest label as another judge's
 
 
 def own_labels(judged: Judged) -> list[str]:
-    """Return the models whose scores are the labels that judge them, on all items with both: 20 or
-    more, or all that the model retrieved.
+    """Return the models whose scores are the labels that judge them, on whatever scale: on all
+    items with both (20 or more, or all that the model retrieved) the labels are equal to the
+    scores, or grow with them, one label for every score and one score for every label.
+
+    An order of fewer than 5 items proves nothing, nor does a single label.
     """
     if judged.order != "score" or not judged.whole.judged:
         return []
     rows, keys = judged.scored_rows, ["query", "item"]
     labelled = beside(rows, judged.known.select(*keys, label="relevance"), keys)
     known = pl.col("label").is_not_null()
-    alike = labelled.group_by("model").agg(
-        same=(pl.col("score") == pl.col("label")).filter(known).all(),
+    shared = labelled.group_by("model").agg(
+        equal=(pl.col("score") == pl.col("label")).filter(known).all(),
         enough=(known.sum() >= ENOUGH) | known.all(),
+        ordered=known.sum() >= FEWEST_IN_ORDER,
     )
-    return alike.filter("same", "enough")["model"].sort().to_list()
+    levels = labelled.filter(known).select("model", "score", "label").unique()
+    grows = (pl.col("label").diff().drop_nulls() > 0).all()
+    alike = levels.sort("model", "score", "label").group_by("model", maintain_order=True)
+    one_to_one = (pl.len() > 1) & (pl.col("score").n_unique() == pl.len()) & grows
+    shared = beside(shared, alike.agg(same_order=one_to_one), ["model"])
+    own = pl.col("equal") | (pl.col("same_order") & pl.col("ordered"))
+    return shared.filter(own, "enough")["model"].sort().to_list()
 
 
 def judge_table(summaries: Frames) -> pl.DataFrame:
@@ -45,7 +58,10 @@ def judge_table(summaries: Frames) -> pl.DataFrame:
         summary.filter(policy="expected").drop_nulls("value").with_columns(judge=pl.lit(judge))
         for judge, summary in summaries.items()
     )
-    every = ranked(every, ["judge", *MEASURE])
+    nothing_relevant = (pl.col("no_relevant") >= pl.col("queries")).all()
+    level = pl.col("value").min() == pl.col("value").max()
+    abstains = (nothing_relevant & level).over("judge", *MEASURE)
+    every = ranked(every.with_columns(abstains=abstains), ["judge", *MEASURE])
     other = every.select(*MEAN, other="judge", others_rank="rank")
     met = every.select(*MEAN, "judge").join(other, on=MEAN, nulls_equal=True)
     met = met.filter(pl.col("judge") != pl.col("other"))
@@ -54,14 +70,21 @@ def judge_table(summaries: Frames) -> pl.DataFrame:
     return in_contract(every, schema("judges"))
 
 
+def votes_of(judges: pl.DataFrame, headline: str | None) -> pl.DataFrame:
+    """Return what the other judges say of models, without those that abstain or judge themselves
+    there.
+    """
+    return judges.filter(~pl.col("own") & ~pl.col("abstains"), pl.col("judge") != headline)
+
+
 def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     """Return every pair of models under the judge of the headline, with the share of the others
     that order it alike and the names of those that do not.
 
-    A judge whose labels are the scores of one of the two is left out; one that has them level
-    counts half.
+    A judge whose labels are the scores of one of the two is left out, as is one that finds nothing
+    relevant; one that has them level counts half.
     """
-    one = judges.select("judge", *MEAN, "value", "own").with_row_index("measure")
+    one = judges.select("judge", *MEAN, "value", "own", "abstains").with_row_index("measure")
     one = one.with_columns(pl.min("measure").over(MEASURE))
     keys = ["judge", "measure", *MEASURE]
     pairs = one.join(one, on=keys, nulls_equal=True, maintain_order="left", suffix="_b")
@@ -69,9 +92,10 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
         pl.col("model_a") < pl.col("model_b")
     )
     first = pl.col("judge") == headline
-    other = ~(pl.col("own") | pl.col("own_b") | first)
+    other = ~(pl.col("own") | pl.col("own_b") | pl.col("abstains") | first)
     lead = pl.col("order").filter(first).first()
     alike = pl.col("order") * lead  # 1, 0 or −1
+    names = pl.col("judge").filter
     rows = (
         pairs.with_columns(order=order_of("value_a", "value_b"))
         .group_by("measure", *PAIR)
@@ -79,7 +103,8 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
             pl.col("value_a", "value_b").filter(first).first(),
             judges=other.sum(),
             agree=(0.5 + alike / 2).filter(other & (lead != 0)).mean(),
-            against=pl.col("judge").filter(other & (alike < 0)).str.join(", "),
+            against=names(other & (alike < 0)).str.join(", "),
+            level=names(other & (pl.col("order") == 0)).str.join(", "),
         )
         .drop_nulls("value_a")
         .sort("measure", *PAIR[:2])
@@ -90,18 +115,25 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
 
 def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
     """Return for every two judges and measure how far they agree on the order of the models and on
-    labels; of all judges, Krippendorff's α in the last row of a measure.
+    labels; of all judges, Krippendorff's α in the last row of a measure. A note says where their
+    scales differ.
     """
     grid, grades = _label_grid(labels)
     names = list(labels)
+    scales = [np.unique(column[~np.isnan(column)]) for column in grid.T]
     of_labels = [
-        {"judge_a": names[one], "judge_b": names[other], **_of_two(grid[:, [one, other]], grades)}
+        {
+            "judge_a": names[one],
+            "judge_b": names[other],
+            "note": _other_scales([scales[one], scales[other]]),
+            **_of_two(grid[:, [one, other]], grades),
+        }
         for one, other in combinations(range(len(names)), 2)
     ]
     # Of all judges, over the items that two or more labelled.
     counts = np.stack([(grid == grade).sum(axis=1) for grade in grades], axis=1)
     shared = counts[counts.sum(axis=1) > 1].astype(np.float64)
-    of_labels.append({"pairs": len(shared), "alpha": _alpha(shared)})
+    of_labels.append({"pairs": len(shared), "alpha": _alpha(shared), "note": _other_scales(scales)})
     rows = []
     for part in judges.partition_by(MEASURE, maintain_order=True):
         wide = part.pivot("judge", on_columns=names, index="model", values="rank")
@@ -114,7 +146,7 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
                 row["tau"] = None if tau is None else round(tau, DIGITS)
                 row["models"] = ranks.height
             rows.append(row)
-    return pl.DataFrame(rows, schema=schema("judge_agreement"))
+    return frame_of(rows, schema("judge_agreement"))
 
 
 def _label_grid(labels: Frames) -> tuple[Floats, Floats]:
@@ -130,8 +162,32 @@ def _label_grid(labels: Frames) -> tuple[Floats, Floats]:
     return wide.drop("query", "item").to_numpy(), np.unique(long["label"].to_numpy())
 
 
+def _other_scales(scales: Sequence[Floats]) -> str:
+    """Return a note on judges of whom two hardly mean the same by equal labels: the highest label
+    of one is more than twice that of the other, or twice and none of the two uses all labels of
+    the other.
+
+    >>> _other_scales([np.arange(4.0), 33 * np.arange(4.0)])
+    'different scales: labels up to 3 and 99, which only label_tau compares'
+    >>> (
+    ...     _other_scales([np.arange(4.0), np.arange(3.0)]),
+    ...     _other_scales([np.arange(4.0), np.zeros(1)]),
+    ... )
+    ('', '')
+    """
+    used = sorted((scale for scale in scales if scale.max(initial=0.0) > 0), key=np.max)
+    for low, high in combinations(used, 2):
+        nested = np.isin(low, high).all()
+        if high[-1] > OTHER_SCALE * low[-1] or (high[-1] == OTHER_SCALE * low[-1] and not nested):
+            ends = f"{low[-1]:g} and {high[-1]:g}"
+            return f"different scales: labels up to {ends}, which only label_tau compares"
+    return ""
+
+
 def _of_two(grid: Floats, grades: Floats) -> Named:
-    """Return Cohen's coefficients and the like for two judges."""
+    """Return Cohen's coefficients, Kendall's τ of the labels and the like for two judges."""
+    from scipy.stats import kendalltau  # takes half a second to import
+
     both = grid[~np.isnan(grid).any(axis=1)]
     first, second = ((both[:, [side]] == grades).astype(np.float64) for side in (0, 1))
     joint = first.T @ second
@@ -142,6 +198,7 @@ def _of_two(grid: Floats, grades: Floats) -> Named:
         "kappa": _kappa(joint, apart > 0),
         "weighted_kappa": _kappa(joint, apart**2),
         "alpha": _alpha(first + second),
+        "label_tau": float(kendalltau(*both.T).statistic) if len(both) > 1 else None,
     }
 
 

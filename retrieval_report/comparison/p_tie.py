@@ -85,7 +85,7 @@ class Reversals:
     """Pairs of models at one metric and cutoff."""
 
     known: Ranges
-    lists: Mapping[tuple[int, int], TiedList]  # by rows of model and query
+    lists: Mapping[tuple[int, int], list[TiedList]]  # of every run, by rows of model and query
     _sides: dict[object, Side | None] = field(default_factory=dict)
 
     def of(self, ahead: int, behind: int) -> Chance | None:
@@ -117,9 +117,9 @@ class Reversals:
         key = row, paired.tobytes()
         if key not in self._sides:
             queries = np.flatnonzero(loose & paired).tolist()
-            lists = [self.lists[row, query] for query in queries if (row, query) in self.lists]
+            lists = [one for query in queries for one in self.lists.get((row, query), [])]
             total, fixed = float(value[paired].sum()), float(value[paired & ~loose].sum())
-            whole = len(lists) == len(queries)
+            whole = all((row, query) in self.lists for query in queries)
             self._sides[key] = Side(total, fixed, lists) if whole else None
         return self._sides[key]
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.clusters import by_cluster
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -15,7 +12,6 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import BOUNDS, check_scores, side_by_side
 from retrieval_report.engines.score_grid import (
     Grid,
-    Indices,
     Pairs,
     Scores,
     differences,
@@ -205,22 +201,3 @@ def _fewest(gains: Floats, margin: float) -> Bools:
     marked = np.zeros(gains.size, np.bool_)
     marked[order[:needed]] = True
     return marked
-
-
-def resampled_reversal(difference: Floats, cluster: Indices | None = None) -> float | None:
-    """Return the share of resamples of the queries, or of clusters of them, drawn with replacement,
-    whose mean difference has the other sign; normal, as their means nearly are. It is no p-value,
-    and nothing of one query or cluster.
-
-    >>> resampled_reversal(np.array([0.3, -0.1, 0.2, 0.0])), resampled_reversal(np.array([0.1]))
-    (0.10295160536603415, None)
-    """
-    units = difference.size if cluster is None else np.unique(cluster).size
-    if units < 2:
-        return None
-    mean = float(difference.mean())
-    error = float(difference.std()) / difference.size**0.5
-    if cluster is not None:
-        sums = by_cluster((difference - mean)[None], cluster)
-        error = float(np.sqrt((sums**2).sum())) / difference.size
-    return NormalDist().cdf(-abs(mean) / error) if error else 0.0

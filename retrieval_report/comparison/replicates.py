@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -14,18 +15,34 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.corrections import corrected_column
-from retrieval_report.comparison.verdicts import EQUAL, NOTHING, equal_means, equal_values
+from retrieval_report.comparison.new_draws import enough_runs, new_runs
+from retrieval_report.comparison.verdicts import (
+    EQUAL,
+    NOT_SIGNIFICANT,
+    NOTHING,
+    SAFE,
+    TOO_FEW_RUNS,
+    depends,
+    equal_means,
+    equal_values,
+    significant,
+)
 from retrieval_report.contracts.arguments import Named, check_pattern, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
-from retrieval_report.engines.check_scores import MEASURE, check_fraction, check_scores
+from retrieval_report.engines.check_scores import (
+    MEASURE,
+    SCORE,
+    beside,
+    check_fraction,
+    check_scores,
+)
 from retrieval_report.engines.score_grid import Grid, ranked
 from retrieval_report.engines.summary import clipped
 from retrieval_report.kernels.lists import Floats
 
 REPLICATES = schema("replicates")
-DEPENDS_ON_SEED, HOLDS = "depends on the seed", "holds"
 ONE_REPLICATE, ONE_QUERY = "one replicate", "one query"
 LEAST_LOG_P = -250.0  # of a p; below it is 0, since the square of its t is no number
 
@@ -69,6 +86,60 @@ def _model_of(name: str, expression: re.Pattern[str]) -> str:
     if "model" in expression.groupindex:
         return match["model"] or name
     return name[: match.start()] + name[match.end() :] or name
+
+
+def means_over_runs(scores: pl.DataFrame, of_run: Mapping[str, str]) -> pl.DataFrame:
+    """Return checked scores of runs as scores of their models: the means over the runs of every
+    query, under every policy; without a value where a run has none.
+
+    ``std`` is that of the mean under random tie order, drawn for each run on its own; ``items`` is
+    the length of the shortest list.
+
+    >>> from retrieval_report.engines.evaluate import evaluate
+    >>> rows = {"query": ["q"] * 4, "item": list("abab"), "distance": [1, 1, 1, 2]}
+    >>> rows |= {"model": ["m-1"] * 2 + ["m-2"] * 2, "relevance": [1, 0] * 2}
+    >>> asked = {"metrics": "rr@2", "policies": ("expected", "worst"), "truncated": "no"}
+    >>> scores = evaluate(rows, **asked)
+    >>> means_over_runs(scores, {"m-1": "m", "m-2": "m"}).select("model", "value", "std").rows()
+    [('m', 0.875, 0.125), ('m', 0.75, None)]
+    """
+    open_score = pl.col("value").is_null() & pl.col("truncated")
+    left_out = (pl.col("value").is_null() & ~pl.col("truncated")).any()
+    flags = {
+        "items": pl.min("items"),
+        "n_relevant": pl.max("n_relevant"),
+        "truncated": open_score.any() | (pl.col("truncated").any() & ~left_out),
+        "pooled": pl.col("pooled").any(),
+    }
+    return _over_runs(scores, of_run, ["query", *SCORE], flags)
+
+
+def draws_over_runs(shuffled: pl.DataFrame, of_run: Mapping[str, str]) -> pl.DataFrame:
+    """Return the means of runs under every random order as means of their models."""
+    return _over_runs(shuffled, of_run, [*MEASURE, "draw"], {})
+
+
+def _over_runs(
+    frame: pl.DataFrame, of_run: Mapping[str, str], keys: list[str], flags: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
+    """Return the means of what all runs of a model have of the same keys, model by model."""
+    if frame.is_empty():
+        return frame
+    models = pl.col("model").replace_strict(of_run, return_dtype=pl.String)
+    rows = frame.with_columns(models).with_row_index("row")
+    rows = rows.with_columns(first=pl.min("row").over("model", *keys))
+    rows = rows.sort("model", "first", "row")  # sums in one order, so that they are the same bits
+    starts = np.flatnonzero(np.diff(rows["first"].cast(pl.Int64).to_numpy(), prepend=-1))
+    of_keys = rows.group_by("model", "first", maintain_order=True).agg(**flags)
+    means = rows[starts].with_columns(of_keys[name] for name in flags)
+    runs = means["model"].replace_strict(Counter(of_run.values()), return_dtype=pl.Int64).to_numpy()
+    lacking = np.diff(starts, append=rows.height) < runs
+    powers = {name: power for name, power in (("value", 1), ("std", 2)) if name in frame.columns}
+    for name, power in powers.items():
+        column = rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy() ** power
+        mean = np.add.reduceat(column, starts) ** (1 / power) / runs
+        means = means.with_columns(pl.Series(name, np.where(lacking, np.nan, mean)))
+    return means.with_columns(pl.col(*powers).fill_nan(None)).select(frame.columns)
 
 
 def replicate_table(scores: object, groups: object, *, confidence: float = 0.95) -> pl.DataFrame:
@@ -175,10 +246,11 @@ def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95)
         that all replicates of both have; ``std_error``, ``ci_low``, ``ci_high`` and ``p`` with
         replicates and queries as random samples; ``family_p``, corrected by Holm for all pairs;
         ``seed_reversal``, the share of pairs of replicates, one of each model, that have the means
-        the other way round (those that have them level count half); ``replicates_a``,
-        ``replicates_b``, ``queries``, ``unpaired``; ``verdict``: "depends on the seed" if any pair
-        of replicates reverses the order or has it level, else "holds"; "one replicate" if none
-        does but one of the models has only one, "equal" or "nothing to compare".
+        the other way round (those that have them level count half); ``reversal``, the chance that
+        one new replicate of each model does; ``replicates_a``, ``replicates_b``, ``queries``,
+        ``unpaired``; ``verdict``: "safe" where ``reversal`` is at most 0.05, else "depends on the
+        seed"; "too few runs" where no permutation of the replicates could have p ≤ 0.05, as of
+        fewer than 4 and 4; "equal" or "nothing to compare".
 
     Raises
     ------
@@ -192,6 +264,10 @@ def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95)
     variance of the differences by query. Interval and p are those of :func:`replicate_table`: p is
     1 minus the confidence of the interval that ends at 0. Without a second replicate of both they
     are null, since nothing tells how much another would differ.
+
+    ``reversal`` is that of Student's t below −|D| / √(s_a² (1 + 1/a) + s_b² (1 + 1/b)), with
+    Satterthwaite's degrees of freedom: the means of a and b replicates, of standard deviations s_a
+    and s_b, and those of one new replicate each miss the true means.
 
     Examples
     --------
@@ -218,7 +294,7 @@ def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95)
     >>> scores = evaluate(pl.DataFrame(rows), metrics="rr@2")
     >>> pairs = replicate_pairs(scores, r"(?P<model>.+)-s\d+")
     >>> pairs.select("model_a", "model_b", "difference", "seed_reversal", "verdict").row(0)
-    ('a', 'b', 0.1875, 0.125, 'depends on the seed')
+    ('a', 'b', 0.1875, 0.125, 'too few runs')
     """
     check_fraction("confidence", confidence)
     rows = [
@@ -371,7 +447,9 @@ def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: floa
     difference = 0.0 if equal_means(*values) else values[0] - values[1]
     means = first.mean(axis=1), second.mean(axis=1)
     parts = [mean_part(first.mean(axis=0) - second.mean(axis=0)), *map(mean_part, means)]
-    reversal = None if difference == 0 else seed_reversal(*means)
+    level, enough = difference == 0, enough_runs(len(first), len(second))
+    reversal = None if level else new_runs(*means)
+    verdict = depends("the seed", reversal, enough=enough, few=TOO_FEW_RUNS)
     return {
         **row,
         "value_a": values[0],
@@ -379,9 +457,28 @@ def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: floa
         "difference": difference,
         **interval_of(difference, parts, confidence),
         "p": p_value(difference, parts),
-        "seed_reversal": reversal,
-        "verdict": _verdict(reversal, min(len(first), len(second))),
+        "seed_reversal": None if level else seed_reversal(*means),
+        "reversal": reversal,
+        "verdict": EQUAL if level else verdict,
     }
+
+
+def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the result of `flips` where a difference that is significant over the queries of these
+    runs alone, but not in the result of `replicate_pairs`, is not.
+
+    >>> one = {"model_a": ["b"], "model_b": ["a"], "metric": ["ap"], "cutoff": [1]}
+    >>> flips = pl.DataFrame({**one, "model_a": ["a"], "model_b": ["b"], "verdict": ["safe"]})
+    >>> over_runs_too(flips, pl.DataFrame({**one, "family_p": [0.5]}))["verdict"].item()
+    'not significant'
+    """
+    keys = ["model_a", "model_b", *MEASURE]
+    known = pairs.select(*keys, over_runs="family_p")
+    turned = known.rename({"model_a": "model_b", "model_b": "model_a"}).select(known.columns)
+    joined = beside(flips, pl.concat([known, turned]), keys)
+    accident = (pl.col("verdict") == SAFE) & ~significant(pl.col("over_runs"))
+    word = pl.when(accident).then(pl.lit(NOT_SIGNIFICANT)).otherwise("verdict")
+    return joined.with_columns(verdict=word).drop("over_runs")
 
 
 def seed_reversal(first: Floats, second: Floats) -> float:
@@ -394,11 +491,3 @@ def seed_reversal(first: Floats, second: Floats) -> float:
     one, other = first[:, None], second
     level = equal_values(one, other)
     return float(((one < other) & ~level).mean() + level.mean() / 2)
-
-
-def _verdict(reversal: float | None, fewest: int) -> str:
-    if reversal is None:
-        return EQUAL
-    if reversal > 0:
-        return DEPENDS_ON_SEED
-    return ONE_REPLICATE if fewest == 1 else HOLDS

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
@@ -26,12 +26,19 @@ from retrieval_report.metrics.parsing import Measure, Requests, measure_text, pa
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import Run, run_of
-from retrieval_report.scoring.waves import TiedList, tied_lists
+from retrieval_report.scoring.waves import TiedList, part_of_mean, tied_lists
 
-Lists = dict[tuple[int, int], TiedList]  # by rows of model and query
+Lists = dict[tuple[int, int], list[TiedList]]  # of every run, by rows of model and query
 CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
 METHODS = (None, "truncated", "exact", "bounds", "normal", "convolved")
 EXACT = METHODS.index("exact")  # those after it leave something open
+
+
+class Runs(NamedTuple):
+    """Rankings of runs, where the scores are of models that are means over their runs."""
+
+    rankings: object
+    of_run: Mapping[str, str]
 
 
 class Chances:
@@ -117,6 +124,7 @@ def read_lists(
     """
     # Lists that no pair needs are absent, which is not an error.
     checked = options_with(options, policies="expected", missing_query="zero")
+    rankings, of_run = rankings if isinstance(rankings, Runs) else (rankings, {})
     wanted = {
         known.scores.measure[:2]: (known, unsure)
         for known in chances
@@ -134,9 +142,10 @@ def read_lists(
         for part in run_of(judged, requests, rules).parts if requests else ():
             for metric, cutoff in part.measures:
                 known, unsure = wanted[str(metric), cutoff]
-                lists = _lists_of(part, (metric, cutoff), grid, unsure)
-                _check_means(grid, known.scores, lists)
-                known.lists |= lists
+                for place, one in _lists_of(part, (metric, cutoff), grid, unsure, of_run):
+                    known.lists.setdefault(place, []).append(one)
+    for known, _ in wanted.values():
+        _check_means(grid, known.scores, known.lists)
 
 
 def _requests(measures: Iterable[Measure]) -> Requests:
@@ -150,30 +159,46 @@ def _requests(measures: Iterable[Measure]) -> Requests:
     return requests
 
 
-def _lists_of(run: Run, measure: tuple[Metric, int | None], grid: Grid, wanted: Bools) -> Lists:
-    """Return the lists of a run that pairs need by one measure."""
-    places = {
-        (grid.models[model], grid.queries[query]): (model, query)
-        for model, query in np.argwhere(wanted).tolist()
-    }
+def _lists_of(
+    run: Run,
+    measure: tuple[Metric, int | None],
+    grid: Grid,
+    wanted: Bools,
+    of_run: Mapping[str, str],
+) -> Iterator[tuple[tuple[int, int], TiedList]]:
+    """Yield the lists that pairs need by one measure, with their rows of model and query; each of
+    several runs counts as its part of their mean.
+    """
+    runs: dict[str, list[str]] = {}
+    for name, model in of_run.items():
+        runs.setdefault(model, []).append(name)
+    places, sizes = {}, {}
+    for row, query in np.argwhere(wanted).tolist():
+        of_model = runs.get(grid.models[row], [grid.models[row]])
+        for name in of_model:
+            places[name, grid.queries[query]] = (row, query)
+            sizes[row] = len(of_model)
     names, kept = run.prepared.names.rows(), ~run.left_out()
     used = [number for number, name in enumerate(names) if kept[number] and name in places]
     prepared = run.prepared.take(np.array(used, np.int64))
     lists = tied_lists(Run(prepared, [(measure[0], (measure[1],))], run.options))
-    return {places[names[number]]: one for number, one in zip(used, lists, strict=True)}
+    for number, one in zip(used, lists, strict=True):
+        place = places[names[number]]
+        yield place, part_of_mean(one, sizes[place[0]])
 
 
 def _check_means(grid: Grid, scores: Scores, lists: Lists) -> None:
     """Refuse rankings of other scores, since a forgotten option changes the numbers without any
     other sign.
     """
-    for (model, query), one in lists.items():
+    for (model, query), parts in lists.items():
         score = float(scores.value[model, query])
-        if abs(one.mean - score) > 1e-9 * max(score, 1e-3 * min(one.most - one.least, 1.0)):
+        mean, reach = (sum(one.mean for one in parts), sum(one.most - one.least for one in parts))
+        if abs(mean - score) > 1e-9 * max(score, 1e-3 * min(reach, 1.0)):
             raise KeyMismatchError(
                 f"rankings: they are not those of the scores: {measure_text(*scores.measure[:2])} "
                 f"of model {grid.models[model]!r} and query {grid.queries[query]!r} is "
-                f"{one.mean:.6g} on average over all tie orders, but {score:.6g} in the scores; "
+                f"{mean:.6g} on average over all tie orders, but {score:.6g} in the scores; "
                 "pass compare the same frames and options as evaluate (judgements, queries, "
                 "relevant_from, …)"
             )

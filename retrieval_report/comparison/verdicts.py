@@ -24,6 +24,10 @@ NOTHING = "nothing to compare"
 EQUAL = "equal"
 UNTESTED = "safe from tie order"
 SAFE = "safe"
+TOO_FEW, TOO_FEW_RUNS = (
+    "too few to tell",
+    "too few runs",
+)  # of a source of which there are few draws
 VERDICTS = (
     CUT,
     DEPENDS,
@@ -153,15 +157,20 @@ def reverses(share: float) -> bool:
     return share > TIE_RISK * (1 + TOLERANCE)
 
 
-def depends(on: str, share: float | None) -> str:
-    """Return the word for a chance or share of a reversal.
+def depends(on: str, chance: float | None, *, enough: bool = True, few: str = TOO_FEW) -> str:
+    """Return the word for the chance that a new draw of a source reverses two models; of a source
+    of which there are too few draws, that there are.
 
     >>> depends("the seed", 0.2), depends("the seed", 0.05), depends("the seed", None)
     ('depends on the seed', 'safe', 'nothing to compare')
+    >>> depends("the judge", 0.0, enough=False)
+    'too few to tell'
     """
-    if share is None:
+    if not enough:
+        return few
+    if chance is None:
         return NOTHING
-    return f"depends on {on}" if reverses(share) else SAFE
+    return f"depends on {on}" if reverses(chance) else SAFE
 
 
 def least_certain(verdicts: Iterable[str]) -> str:

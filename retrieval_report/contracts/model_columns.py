@@ -58,16 +58,20 @@ flips: flips
 
 reversals
   model_a model_b metric cutoff
-  source | text | Source | what could turn the lead of model_a round
-  varied | text | Varied | what was varied, with the rest as it is
-  reversal | chance | Probability | chance that random tie order reverses the lead; share of
-      samples of the queries
-      drawn with replacement, as if normal, of the other judges, of pairs of replicates, or of data
-      sets that
-      reverse it; empty: not known
+  source | text | Source | what could turn the lead of model_a round; both: new queries, seen in
+      one tie order
+  varied | text | Varied | what is drawn anew, with the rest as it is
+  reversal | chance | Probability | chance that one new draw of the source reverses the two; empty:
+      not known
   reversal_low | chance | At least | smallest possible chance, for tie order
   reversal_high | chance | At most | largest possible chance, for tie order
-  verdict | | | whether the lead can be trusted as far as this source goes
+  family_p | | | p-value of the difference, corrected for all pairs, where queries, runs
+      or data sets were tested
+  verdict | | | whether the lead can be trusted as far as this source goes: safe up to a chance of
+      0.05
+  votes | count | Votes | other judges, or data sets, that have a mean for both
+  votes_against | count | Against | of these, those that order the two the other way
+  votes_level | count | Level | of these, those that have the two level
   advice | text | To vary it | what to pass where the data do not vary it
 
 judges
@@ -75,6 +79,8 @@ judges
   model metric cutoff value tie_std lowest highest rank
   own | flag | Own labels | whether the model's scores are this judge's labels, so that it judges
       itself
+  abstains | flag | Nothing relevant | whether the judge finds nothing relevant, so that it says
+      nothing of the models
   others_rank | tenth | Rank by others | median of its ranks under the other judges
 
 judge_pairs
@@ -82,12 +88,13 @@ judge_pairs
   value_a | | | mean of model_a under the judge of the headline
   value_b | | | mean of model_b under that judge
   difference
-  judges | count | Judges | other judges that score both models, and whose labels are the scores of
-      neither
+  judges | count | Judges | other judges that score both models, find something relevant, and whose
+      labels are the scores of neither
   agree | share | Agree | share of them that order the two alike; one that has them level counts
       half; empty:
       the headline has them level, or there is no other judge
   against | text | Against | judges that order them the other way
+  level | text | Level | judges that have them level
 
 judge_agreement
   judge_a | text | Judge A | one judge; empty: all judges together
@@ -102,6 +109,8 @@ judge_agreement
   weighted_kappa | signed | Weighted κ | the same, where a disagreement counts with the square of
       its size
   alpha | signed | Krippendorff’s α | the same by ranks of labels (ordinal), of two or of all judges
+  label_tau | signed | τ of labels | Kendall's τ-b between their labels, whatever their scales
+  note | | | whether their labels are on different scales
 
 replicates: stats.replicate_table
   metric cutoff rank model
@@ -140,12 +149,13 @@ replicate_pairs: stats.replicate_pairs
   seed_reversal | share | Turned by the seed | share of pairs of replicates, one of each model, with
       the other order;
       a level pair counts half
+  reversal | chance | Probability | chance that one new replicate of each model reverses the two
   replicates_a | count | Replicates of A | replicates of model_a
   replicates_b | count | Replicates of B | replicates of model_b
   queries | | | queries that all replicates of both have
   unpaired | | | queries that only some have, and which are left out
-  verdict | | | depends on the seed, holds, one replicate (which cannot tell), equal or nothing to
-      compare
+  verdict | | | safe (reversal up to 0.05), depends on the seed, too few runs (to find any
+      difference by permuting them), equal or nothing to compare
 
 datasets: stats.dataset_table
   metric cutoff rank model

@@ -74,6 +74,26 @@ def tied_lists(run: Run) -> list[TiedList]:
     return result
 
 
+def part_of_mean(one: TiedList, lists: int) -> TiedList:
+    """Return what a list adds to the mean of so many lists.
+
+    >>> part_of_mean(TiedList(0.5, 0.25, 0.0, 1.0, None, 1.0, None), 2)[:4]
+    (0.25, 0.0625, 0.0, 0.5)
+    """
+    if lists == 1:
+        return one
+    spread, wave = one.spread, one.wave
+    return TiedList(
+        one.mean / lists,
+        one.variance / lists**2,
+        one.least / lists,
+        one.most / lists,
+        None if spread is None else spread._replace(value=spread.value / lists),
+        one.steps,
+        None if wave is None else lambda step, terms: wave(step / lists, terms),
+    )
+
+
 def characteristic(lists: Sequence[TiedList], period: float, terms: int) -> Complex:
     """Return E exp(i·n·2π/period·sum) for the sum of independent scores, for n = 0 … terms."""
     values = np.ones(terms + 1, np.complex128)

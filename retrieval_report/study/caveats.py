@@ -84,9 +84,10 @@ def notices(
     ends = (
         pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists.filter(at_cutoff(cutoff))
     )
-    ends = ends.filter(
+    of_models = ends.filter(
         pl.col("model").is_in((rows["model"] if models.is_empty() else models).implode())
     )
+    ends = of_models if of_models.height else ends  # lists are of runs, whatever the models are
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
     what = CUT if is_cut else "lists may be cut"
     name, every = measure_text(metric, cutoff), rows["model"].n_unique()

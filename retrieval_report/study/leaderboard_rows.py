@@ -66,7 +66,9 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
     second = ranks.filter(at_measure(*study.measures[0]), pl.col("model") == names[-1])
     if second["rank"].max() == 1:  # alone, or level with the first
         return [*study.sentences[:1]]
-    said = study.headline.pair(*names).sentences[:2]
+    pair = study.headline.pair(*names)
+    said = pair.sentences[: 3 if pair._against else 2]
+    said = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in said]
     tested = "and is" if second["query_rank_low"].item() > 1 else "but is not"
     return [
         re.sub(r", (and|but) is .*significant \(.*\)", f", {tested} significant", part)

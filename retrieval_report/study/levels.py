@@ -17,7 +17,11 @@ from retrieval_report.comparison.judges import (
     judge_table,
     own_labels,
 )
-from retrieval_report.comparison.replicates import replicate_pairs, replicate_table
+from retrieval_report.comparison.replicates import (
+    means_over_runs,
+    replicate_pairs,
+    replicate_table,
+)
 from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
@@ -55,7 +59,7 @@ class LevelledStudy:
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
         self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
-        view.check(data.frames["queries"], data.models, data.labels is not None)
+        view.check(data.frames["queries"], self._all_names, data.labels is not None)
 
     def _with(self, view: View, data: Data | None = None) -> Self:
         """Return the same data, unless others are given, looked at in another way."""
@@ -89,7 +93,36 @@ class LevelledStudy:
     def model_names(self) -> list[str]:
         """The selected models, by name."""
         chosen = self._view.models
-        return [name for name in self._data.models if chosen is None or name in chosen]
+        return [name for name in self._all_names if chosen is None or name in chosen]
+
+    @property
+    def _all_names(self) -> list[str]:
+        """All models, by name."""
+        models = {} if self._view.runs else self._data.of_run
+        return sorted({*models.values()}) if models else self._data.models
+
+    @property
+    def _run_names(self) -> list[str]:
+        """The runs of the selected models: the names in the rankings."""
+        return [*self.of_run] or self.model_names
+
+    @property
+    def runs(self) -> Self:
+        """The study of single runs, each as a model of its own, where ``replicate`` makes models
+        the means over them; without it, the study itself.
+
+        >>> from retrieval_report import Study
+        >>> rows = {"model": ["m-1", "m-2"], "query": ["q"] * 2, "item": ["a"] * 2}
+        >>> rows |= {"distance": [1, 1], "relevance": [1, 1]}
+        >>> study = Study(rows, "rr", replicate=r"-(?P<replicate>.+)", truncated="no")
+        >>> study.model_names, study.runs.model_names
+        (['m'], ['m-1', 'm-2'])
+        """
+        if not self.of_run:
+            return self
+        models = None if self._view.models is None else tuple(self._run_names)
+        alone = replace(self._view, baseline=None, margin=None, costs=None)
+        return self._with(replace(alone, models=models, runs=True))
 
     @property
     def options(self) -> Options:
@@ -120,7 +153,18 @@ class LevelledStudy:
 
     @property
     def scores(self) -> pl.DataFrame:
-        """The result of :func:`evaluate`, under all policies except those that `under` left out."""
+        """The result of :func:`evaluate`, under all policies except those that `under` left out;
+        with ``replicate``, the means over the runs of every model, query by query.
+        """
+        return self._means_over_runs if self.of_run else self._run_scores
+
+    @answer
+    def _means_over_runs(self) -> pl.DataFrame:
+        return means_over_runs(self._run_scores, self.of_run)
+
+    @property
+    def _run_scores(self) -> pl.DataFrame:
+        """The scores of single runs."""
         scores = scores_under(self._data, self.policies, self._view.draws)
         if self._view.queries is not None:
             scores = scores.filter(pl.col("query").is_in(self._view.queries))
@@ -160,11 +204,12 @@ class LevelledStudy:
         return rounded(with_model(self.judged.retrieved), self.options)
 
     def _of_models(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of the selected models, and those about all models."""
-        names = self._view.models
-        if names is None or not frame.width:
+        """Return the rows of the selected models (of their runs, if these are named), and those
+        about all models.
+        """
+        if self._view.models is None or not frame.width:
             return frame
-        return frame.filter(pl.col("model").is_in(names) | pl.col("model").is_null())
+        return frame.filter(pl.col("model").is_in(self._run_names) | pl.col("model").is_null())
 
     def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
         everything = self._view.measures is None or not frame.width
@@ -253,13 +298,11 @@ class LevelledStudy:
         studies = self._by_judge()
         if len(studies) < 2:
             return NOTHING
-        own = pl.col("model").is_in
-        return judge_table(
-            {
-                name: one.summary.with_columns(own=own(own_labels(one.judged)))
-                for name, one in studies.items()
-            }
-        )
+        of_run, summaries = self.of_run, {}
+        for name, study in studies.items():
+            own = {of_run.get(run, run) for run in own_labels(study.judged)}
+            summaries[name] = study.summary.with_columns(own=pl.col("model").is_in(own))
+        return judge_table(summaries)
 
     @answer
     def judge_pairs(self) -> pl.DataFrame:
@@ -318,22 +361,29 @@ class LevelledStudy:
 
     @property
     def of_run(self) -> dict[str, str]:
-        """The model of every selected run, if replicates are named."""
-        return {run: self._data.of_run[run] for run in self.model_names if self._data.of_run}
+        """The model of every run of the selected models, if replicates are named."""
+        known = {} if self._view.runs else self._data.of_run
+        chosen = self._view.models
+        return {run: model for run, model in known.items() if chosen is None or model in chosen}
 
     @answer
     def replicates(self) -> pl.DataFrame:
-        """The result of :func:`replicate_table`: models as means over ``replicate``; nothing where
-        none was named.
+        """The result of :func:`replicate_table`: models as means over ``replicate``; empty if none
+        was named.
         """
-        return self._by_level(replicate_table, self.of_run)
+        return self._of_runs(replicate_table)
 
     @answer
     def replicate_pairs(self) -> pl.DataFrame:
         """The result of :func:`replicate_pairs`: pairs of these models, and whether the replicate
-        decides; nothing where none was named.
+        decides; empty if none was named.
         """
-        return self._by_level(replicate_pairs, self.of_run)
+        return self._of_runs(replicate_pairs)
+
+    def _of_runs(self, of: Callable[..., pl.DataFrame]) -> pl.DataFrame:
+        """Return what a function says of the expected scores of runs; empty if none are named."""
+        of_run = self.of_run
+        return of(self.under("expected")._run_scores, of_run) if of_run else NOTHING
 
     @answer
     def segments(self) -> pl.DataFrame:

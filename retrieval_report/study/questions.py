@@ -125,7 +125,9 @@ QUESTIONS = (
     Question("flips"),
     Question(
         "reversals",
-        table=Layout("What could turn it around", "source varied reversal verdict", choice=False),
+        table=Layout(
+            "What could turn it around", "source varied reversal family_p verdict", choice=False
+        ),
     ),
     Question(
         "profile",
@@ -231,8 +233,8 @@ QUESTIONS = (
         "replicate_pairs",
         table=Layout(
             "Every pair of these models, with other replicates",
-            "model_a model_b measure difference ci_low ci_high family_p seed_reversal replicates_a "
-            "replicates_b verdict",
+            "model_a model_b measure difference ci_low ci_high family_p seed_reversal reversal "
+            "replicates_a replicates_b verdict",
             "comparison",
             folded="What other replicates say of every pair of models",
         ),
@@ -258,7 +260,7 @@ QUESTIONS = (
         "judges",
         table=Layout(
             "Ranks by judge",
-            "judge rank model measure value tie_std own others_rank",
+            "judge rank model measure value tie_std own abstains others_rank",
             "comparison",
             folded="How every judge ranks the models",
         ),
@@ -267,7 +269,7 @@ QUESTIONS = (
         "judge_pairs",
         table=Layout(
             "What other judges say of every pair of models",
-            "model_a model_b measure difference agree judges against",
+            "model_a model_b measure difference agree judges against level",
             "comparison",
             folded="What other judges say of every pair of models",
         ),
@@ -276,7 +278,7 @@ QUESTIONS = (
         "judge_agreement",
         table=Layout(
             "How far the judges agree",
-            "judge_a judge_b measure tau models same kappa weighted_kappa alpha pairs",
+            "judge_a judge_b measure tau models same kappa weighted_kappa alpha label_tau pairs note",
             "comparison",
             folded="How far the judges agree",
         ),

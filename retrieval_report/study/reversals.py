@@ -1,4 +1,6 @@
-"""What could turn the lead of the first two models round: a row for each source of accident."""
+"""What could turn the lead of the first two models round: a row for each source of accident, with
+the chance that one new draw of it reverses the two, all else as it is.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,15 @@ import polars as pl
 
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.clusters import numbered
-from retrieval_report.comparison.queries import resampled_reversal
-from retrieval_report.comparison.verdicts import depends, equal_means, order_of, reverses
+from retrieval_report.comparison.datasets import dataset_p
+from retrieval_report.comparison.judges import votes_of
+from retrieval_report.comparison.new_draws import (
+    ENOUGH_VOTES,
+    enough_queries,
+    new_queries,
+    new_vote,
+)
+from retrieval_report.comparison.verdicts import depends, equal_means, order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import frame_of, schema
 from retrieval_report.contracts.wording import setting
@@ -17,112 +26,138 @@ from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.names import counted
-from retrieval_report.writing.numbers import chance_text, share
+from retrieval_report.writing.numbers import chance_text, p_value
 
 TITLE = "What could turn it around"
-SHOWN = "source varied reversal verdict"
-SIGNIFICANT, NOT_VARIED, OWN = "significant", "not varied", "judged by its own labels"
+COLUMNS = "source varied reversal family_p verdict"
+TIES, QUERIES, BOTH, JUDGE, SEED, DATASET = (
+    "tie order",
+    "queries",
+    "both",  # new queries, seen in one tie order
+    "judge",
+    "seed",
+    "data set",
+)
+NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own labels"
 
 
 def reversals(study: Any) -> pl.DataFrame:
     """Return the rows of a study that has its headline measure alone; without columns if no two
     models have an expected mean.
     """
-    ranked = ranked_means(study.summary, study.metric, study.cutoff, study.identical, study.of_run)
+    ranked = ranked_means(study.summary, study.metric, study.cutoff, study.identical)
     if len(ranked) < 2:
         return pl.DataFrame()
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
-    return frame_of([{**pair, **of(study, pair)} for of in SOURCES], schema("reversals"))
+    level = equal_means(pair["value_a"], pair["value_b"])
+    rows = []
+    for row in (row for rows_of in SOURCES for row in rows_of(study, pair)):
+        if level and row["source"] != TIES and row["verdict"] not in (NOT_VARIED, OWN):
+            row |= {"reversal": None, "verdict": verdicts.EQUAL}  # there is no lead to turn round
+        rows.append({**pair, "family_p": None, **row})
+    return frame_of(rows, schema("reversals"))
 
 
-def _ties(study: Any, pair: Named) -> Named:
+def _ties(study: Any, pair: Named) -> list[Named]:
     """All orders inside ties: the exact chance, or what is known of it."""
     settled = (verdicts.NOT_SIGNIFICANT, verdicts.UNTESTED)
-    return {
-        "source": "tie order",
+    row = {
+        "source": TIES,
         "varied": "the order inside every tie",
         "reversal": pair["p_tie"],
         "reversal_low": pair.get("p_tie_low"),
         "reversal_high": pair.get("p_tie_high"),
         "verdict": verdicts.SAFE if pair["verdict"] in settled else pair["verdict"],
     }
+    return [row]
 
 
-def _queries(study: Any, pair: Named) -> Named:
-    """The queries drawn anew: the share of such draws with another leader, and the word of the
-    corrected test.
-    """
-    row: Named = {"source": "queries", "verdict": verdicts.NOT_SIGNIFICANT}
+def _queries(study: Any, pair: Named) -> list[Named]:
+    """New queries, with the scores expected of them, and in one tie order, as others print them."""
     if pair["family_p"] is None:
-        return {**row, "varied": "the queries", "verdict": "not tested"}
+        return [{"source": QUERIES, "varied": "the queries", "verdict": NOT_TESTED}]
     scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
-    both = _paired(scores, pair, "query")
-    drawn, cluster = f"the {both.height} queries", None
+    joined = _paired(scores, pair, "query")
+    drawn, cluster = counted(joined.height, "new query"), None
     if study.over:
-        names = with_clusters(both, **study.over)["cluster"]
-        drawn, cluster = f"the {names.n_unique()} clusters of {drawn}", numbered(names)
-    if not equal_means(pair["value_a"], pair["value_b"]):
-        difference = (both["value"] - both["value_right"]).to_numpy()
-        row["reversal"] = resampled_reversal(difference, cluster)
-    if verdicts.is_significant(pair["family_p"]):
-        row["verdict"] = SIGNIFICANT
-    return {**row, "varied": f"{drawn}, drawn anew"}
-
-
-def _judge(study: Any, pair: Named) -> Named:
-    """The other judges: the share that orders the two the other way; one that has them level counts
-    half. No lead can be trusted whose judge is one of the two.
-    """
-    if len(study.judgements) < 2:
-        return _not_varied("judge", setting("judgements", {"human": ...}))
-    two = study.under("expected").models(pair["model_a"], pair["model_b"])
-    agree, judges = two.judge_pairs.select("agree", "judges").row(0)
-    reversal = None if agree is None else 1 - agree
-    self_judged = two.judges.filter(pl.col("own"), judge=study.judge).height
-    own = len(study.judgements) - 1 - judges
-    also = f"; left out: {own} whose labels rank here too" if own else ""
-    return {
-        "source": "judge",
-        "varied": f"{counted(judges, 'other judge')}{also}",
-        "reversal": reversal,
-        "verdict": OWN if self_judged else depends("the judge", reversal),
+        names = with_clusters(joined, **study.over)["cluster"]
+        drawn, cluster = f"{counted(names.n_unique(), 'new cluster')} of queries", numbered(names)
+    difference = (joined["value"] - joined["value_right"]).to_numpy()
+    enough = enough_queries(difference, cluster)
+    chance, tie_std = new_queries(difference, cluster), pair["tie_std"]
+    row: Named = {
+        "source": QUERIES,
+        "varied": drawn,
+        "family_p": pair["family_p"],
+        "reversal": chance,
     }
+    printed: Named = {"source": BOTH, "varied": f"{drawn}, in one tie order"}
+    if pair["verdict"] == verdicts.CUT:
+        printed["verdict"] = verdicts.CUT
+    elif chance is not None and tie_std is not None:
+        # The sum of both is taken as normal; it is never safer than tie order alone, which is not.
+        total = new_queries(difference, cluster, tie_std) or 0.0
+        printed["reversal"] = max(total, pair["p_tie"] or 0.0)
+    for each, on in ((row, "the queries"), (printed, "both")):
+        unsafe = verdicts.reverses(each.get("reversal") or 0.0)
+        each.setdefault("verdict", depends(on, each.get("reversal"), enough=enough or unsafe))
+    return [row, printed]
 
 
-def _seed(study: Any, pair: Named) -> Named:
-    """The replicates of the first two models, whose means may have another order than single runs:
-    the share of pairs of replicates that orders them the other way.
-    """
+def _judge(study: Any, pair: Named) -> list[Named]:
+    """The other judges. No lead can be trusted whose judge is one of the two."""
+    if len(study.judgements) < 2:
+        return _not_varied(JUDGE, setting("judgements", {"human": ...}))
+    two = study.under("expected").models(pair["model_a"], pair["model_b"])
+    votes = _paired(votes_of(two.judges, study.judge), pair, "judge")
+    own = two.judges.filter("own")
+    circular = own.filter(pl.col("judge") != study.judge)["judge"].n_unique()
+    row = _votes(JUDGE, "other judge", votes, pair)
+    row["varied"] += f"; left out: {circular} whose labels rank here too" if circular else ""
+    silent = two.judges.filter("abstains", pl.col("judge") != study.judge)["judge"].n_unique()
+    row["varied"] += f"; no vote: {silent} who found nothing relevant" if silent else ""
+    return [row | ({"verdict": OWN} if own.filter(judge=study.judge).height else {})]
+
+
+def _seed(study: Any, pair: Named) -> list[Named]:
+    """The runs of the two models, such as seeds."""
     if not study.of_run:
-        return _not_varied("seed", setting("replicate"))
-    board = study.replicates["model"].to_list()
-    if len(board) < 2:
-        return {"source": "seed", "varied": "runs of one model", "verdict": verdicts.NOTHING}
-    row = study.replicate_pairs.filter(verdicts.both_among(board[:2])).row(0, named=True)
-    sides = [f"{row[f'replicates_{side}']} of {row[f'model_{side}']}" for side in "ab"]
-    result = {name: row[name] for name in ("model_a", "model_b", "verdict")}
-    varied = f"the replicates: {' with '.join(sides)}"
-    return {**result, "source": "seed", "varied": varied, "reversal": row["seed_reversal"]}
+        return _not_varied(SEED, setting("replicate"))
+    row = study.replicate_pairs.filter(verdicts.both_among([pair["model_a"], pair["model_b"]])).row(
+        0, named=True
+    )
+    runs = {row["model_a"]: row["replicates_a"], row["model_b"]: row["replicates_b"]}
+    varied = f"a new run of each, after {runs[pair['model_a']]} and {runs[pair['model_b']]}"
+    chosen = {name: row[name] for name in ("reversal", "family_p", "verdict")}
+    return [{"source": SEED, "varied": varied, **chosen}]
 
 
-def _dataset(study: Any, pair: Named) -> Named:
-    """The data sets: the share that orders the two the other way; one that has them level counts
-    half.
+def _dataset(study: Any, pair: Named) -> list[Named]:
+    """The data sets. They are counted, as judges are: their differences are too unlike for a t of
+    a handful, and the mean over them may have another lead than that over all queries.
     """
-    if not study.dataset_scores.width:
-        return _not_varied("data set", setting("dataset"))
-    both = _paired(study.dataset_scores, pair, "dataset")
+    of_datasets = study.dataset_scores
+    if not of_datasets.width:
+        return _not_varied(DATASET, setting("dataset"))
+    row = _votes(DATASET, "data set", _paired(of_datasets, pair, "dataset"), pair)
+    return [{**row, "family_p": dataset_p(of_datasets, pair["model_a"], pair["model_b"])}]
+
+
+def _votes(source: str, voter: str, joined: pl.DataFrame, pair: Named) -> Named:
+    """Return the row of a source whose draws are counted: how they order the models of a pair."""
     lead = (pair["value_a"] > pair["value_b"]) - (pair["value_a"] < pair["value_b"])
-    if equal_means(pair["value_a"], pair["value_b"]) or both.is_empty():
-        reversal = None
-    else:
-        agree = both.select(order_of("value", "value_right")).to_series().mean()
-        reversal = (1 - lead * agree) / 2
+    order = joined.select(order_of("value", "value_right")).to_series() * lead
+    votes, against, level = order.len(), int((order < 0).sum()), int((order == 0).sum())
+    varied = f"{against} of {counted(votes, voter)} against" if votes else f"no {voter}"
+    chance = new_vote(against, level, votes)
     return {
-        "source": "data set",
-        "varied": f"{both.height} data sets",
-        "reversal": reversal,
-        "verdict": depends("the data set", reversal),
+        "source": source,
+        "varied": varied + (f", {level} level" if level else ""),
+        "votes": votes,
+        "votes_against": against,
+        "votes_level": level,
+        "reversal": chance,
+        "verdict": depends(f"the {source}", chance, enough=votes >= ENOUGH_VOTES),
     }
 
 
@@ -137,8 +172,8 @@ def _paired(frame: pl.DataFrame, pair: Named, key: str) -> pl.DataFrame:
 SOURCES = (_ties, _queries, _judge, _seed, _dataset)
 
 
-def _not_varied(source: str, advice: str) -> Named:
-    return {"source": source, "verdict": NOT_VARIED, "advice": advice}
+def _not_varied(source: str, advice: str) -> list[Named]:
+    return [{"source": source, "verdict": NOT_VARIED, "advice": advice}]
 
 
 def varied(frame: pl.DataFrame) -> pl.DataFrame:
@@ -163,32 +198,59 @@ def reversals_text(frame: pl.DataFrame) -> str:
     """Lay out the rows as text for a terminal; empty if there are none."""
     if not frame.height:
         return ""
-    lines = TITLE, frame_table(varied(frame), SHOWN), not_varied_line(frame, advise=True)
+    lines = TITLE, frame_table(varied(frame), COLUMNS), not_varied_line(frame, advise=True)
     return "\n".join(filter(None, lines))
 
 
 def reversals_html(frame: pl.DataFrame) -> str:
     """Return the same as HTML."""
-    return html_table(varied(frame), SHOWN, caption=TITLE, note=not_varied_line(frame, advise=True))
+    note = not_varied_line(frame, advise=True)
+    return html_table(varied(frame), COLUMNS, caption=TITLE, note=note)
 
 
 def against_sentence(frame: pl.DataFrame) -> str:
-    """Say that one of the two is the judge itself, and that other judges (more surely than tie
-    order does), seeds or data sets turn the lead round, if that is so.
+    """Say that one of the two is the judge itself, and what other judges, runs or data sets say
+    against the lead, if that is so.
     """
+    if not frame.width:
+        return ""
     rows = {row["source"]: row for row in frame.iter_rows(named=True)}
-    said = []
-    for source in [source for source in rows if source not in ("tie order", "queries")]:
-        row, by_ties = rows[source], rows["tie order"]["reversal"] or 0.0
-        if row["verdict"] == OWN:
-            said.append("One of them is judged by its own labels.")
-        reversal = row["reversal"] or 0.0
-        if not reverses(reversal) or (source == "judge" and reversal <= by_ties):
-            continue
-        if source == "seed":
-            lead = f"In the mean over their runs, {row['model_a']} is ahead of {row['model_b']}"
-            said.append(f"{lead}, but not in {share(reversal)} of the pairs of runs.")
-        else:
-            among = row["varied"].partition(";")[0]
-            said.append(f"Of {among}, {share(reversal)} order these two the other way.")
-    return " ".join(said)
+    said = ["One of them is judged by its own labels."] * (rows[JUDGE]["verdict"] == OWN)
+    said += _votes_against(rows[JUDGE], "other judge")
+    said += _runs_against(rows[SEED])
+    return " ".join([*said, *_votes_against(rows[DATASET], "data set")])
+
+
+def _votes_against(row: Named, voter: str) -> list[str]:
+    """Say how many judges or data sets order the two the other way or have them level."""
+    votes, against, level = (row[f"votes{part}"] for part in ("", "_against", "_level"))
+    if not verdicts.reverses(row["reversal"] or 0.0) or not against + level:
+        return []
+    counts = {"order{} these two the other way": against, "ha{} them level": level}
+    verbs = [(number, verb) for verb, number in counts.items() if number]
+    endings = {"order": ("s", ""), "ha": ("s", "ve")}
+
+    def said(number: int, verb: str) -> str:
+        return verb.format(endings[verb.partition("{")[0]][number != 1])
+
+    if len(verbs) == 1 and verbs[0][0] == votes:
+        return [f"The {counted(votes, voter)} {said(*verbs[0])}."]
+    parts = " and ".join(f"{number} {said(number, verb)}" for number, verb in verbs)
+    return [f"Of {counted(votes, voter)}, {parts}."]
+
+
+def _runs_against(row: Named) -> list[str]:
+    """Say what new runs of the two models would change, unless they are safe and significant."""
+    p, said = row["family_p"], []
+    if row["verdict"] == verdicts.TOO_FEW_RUNS:
+        said.append("The runs of the two are too few to tell what other runs would show.")
+    elif verdicts.reverses(row["reversal"] or 0.0):
+        chance = chance_text(row["reversal"])
+        said.append(f"One new run of each would reverse the two with probability {chance}.")
+    if p is not None and not verdicts.is_significant(p):
+        corrected = p_value(p)
+        said.append(
+            f"Over runs and queries together their difference is not significant (corrected "
+            f"{corrected})."
+        )
+    return said

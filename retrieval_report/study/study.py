@@ -15,6 +15,8 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
+from retrieval_report.comparison.replicates import draws_over_runs, over_runs_too
+from retrieval_report.comparison.tie_chance import Runs
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -105,8 +107,10 @@ class Study(LevelledStudy):
         A column of the queries; `segments` shows which of its values change the winner.
     replicate
         A column of the rankings such as "seed", if they are in memory; a pattern of the names of
-        runs such as ``r"(?P<model>.+)-seed\d+"``, or a dictionary of run → model. `replicates` and
-        `replicate_pairs` then compare models as means over their runs; see
+        runs such as ``r"(?P<model>.+)-seed\d+"``, or a dictionary of run → model. All answers then
+        speak of models, as means over their runs, except those about lists (their ties, hints,
+        ends, audit and curves); `runs` is the study of single runs, and `replicates` and
+        `replicate_pairs` say how far runs differ; see
         :func:`replicate_table <retrieval_report.stats.replicate_table>`.
     dataset
         A column of the queries, or without queries of the rankings, that names the data set of a
@@ -333,7 +337,8 @@ class Study(LevelledStudy):
         data, queries = self._data, self._view.queries
         if queries is not None:  # the means of some are others, so they are drawn again
             data = data.other(("of queries", queries), frames=self._given())
-        return self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
+        means = self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
+        return draws_over_runs(means, self.of_run) if self.of_run else means
 
     @answer
     def comparison(self) -> pl.DataFrame:
@@ -366,7 +371,14 @@ class Study(LevelledStudy):
         """The result of :func:`flips`: the verdict of every pair; models with the same lists are
         equal.
         """
-        return without_twins(flips(self.summary, comparison=self._tested_pairs()), self.identical)
+        return self._flips_of(self._tested_pairs())
+
+    def _flips_of(self, comparison: pl.DataFrame | None) -> pl.DataFrame:
+        """Return the verdicts on pairs of a comparison: models with the same lists are equal, and a
+        difference that is not significant over runs is not.
+        """
+        pairs = without_twins(flips(self.summary, comparison=comparison), self.identical)
+        return pairs if not self.of_run else over_runs_too(pairs, self.replicate_pairs)
 
     @answer
     def leaderboard(self) -> pl.DataFrame:
@@ -380,7 +392,7 @@ class Study(LevelledStudy):
         """Groups of models whose lists are the same for every query."""
         if "expected" not in self.policies:
             return ()
-        return identical_models(self.under("expected").scores, self._retrieved)
+        return identical_models(self.under("expected").scores, self._retrieved, self.of_run)
 
     @answer
     def deciding(self) -> pl.DataFrame:
@@ -397,13 +409,14 @@ class Study(LevelledStudy):
         """Means of the result of :func:`ranking_similarity` for two models, of more for the first
         two: one row.
 
-        The lists are those that are scored, with distances rounded to ``decimals``. Nothing of
-        counts, and of lists so long that it would take minutes.
+        The lists are those that are scored, with distances rounded to ``decimals``. Empty for
+        counts, for models of several runs, and if the lists are so long that it would take minutes.
         """
-        names = self._first_two()
-        if len(names) < 2 or self.counted:
+        names, of_run = self._first_two(), self.of_run
+        runs = [run for name in names for run in of_run if of_run[run] == name] or names
+        if len(names) < 2 or self.counted or len(runs) > 2:
             return NOTHING
-        return similarity_means(self._retrieved, *names)
+        return similarity_means(self._retrieved, *runs)
 
     @answer
     def recall_curve(self) -> pl.DataFrame:
@@ -505,7 +518,8 @@ class Study(LevelledStudy):
         if self.counted or self.like is not None:
             return pl.DataFrame(schema=MEAN_DISTRIBUTION)
         summary = self._undrawn.summary
-        return mean_distribution(self.judged, self.options, summary, self.metric, self.cutoff)
+        measure = self.measures[0]
+        return mean_distribution(self.judged, self.options, summary, *measure, self.of_run)
 
     @property
     def verdict(self) -> tuple[str, ...]:
@@ -532,14 +546,14 @@ class Study(LevelledStudy):
     @answer
     def reversals(self) -> pl.DataFrame:
         """What could turn the lead round: for the first two models by the headline measure, a row
-        each for tie order, queries, judge, seed and data set; nothing of one model.
+        each for tie order, queries, both, judge, seed and data set, with the chance that one new
+        draw of it, all else as it is, reverses the two; empty for a single model.
         """
         return reversals(self.headline)
 
     @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
-        varied = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
         return verdict(
             self.headline.summary,
             self.headline.flips,
@@ -548,9 +562,14 @@ class Study(LevelledStudy):
             cutoff=self.cutoff,
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
-            of_run=self.of_run,
-            judges=against_sentence(self.reversals) if varied else "",
+            against=self._against,
         )
+
+    @property
+    def _against(self) -> str:
+        """What other judges, runs or data sets say against the lead, if there are any."""
+        varied = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
+        return against_sentence(self.reversals) if varied else ""
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one
@@ -581,7 +600,7 @@ class Study(LevelledStudy):
             every = self._with(replace(self._view, policies=None))
             return every.contents(title=title, command=command)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
-        named = self._data.replicate
+        named = self._data.replicate if self.of_run else None
         if named is not None and not isinstance(named, str):
             named = self.of_run
         parameters = parameters_of(self, named)
@@ -678,8 +697,8 @@ class Study(LevelledStudy):
 
     def _frames_alone(self) -> Named:
         """Return the frames of the selected queries and models."""
-        frames, models = self._given(), self._view.models
-        return frames if models is None else of_models(frames, models)
+        frames = self._given()
+        return frames if self._view.models is None else of_models(frames, self._run_names)
 
     @property
     def _judged_by_each(self) -> Frames:
@@ -704,13 +723,15 @@ class Study(LevelledStudy):
         if len(chosen) == 2:
             return chosen
         means = self.headline.summary
-        ranked = ranked_means(means, self.metric, self.cutoff, self.identical, self.of_run)
+        ranked = ranked_means(means, self.metric, self.cutoff, self.identical)
         return tuple(row["model"] for row in ranked[:2])
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
         asked = {"rankings": self.judged, **self._options}
         if self.like is not None:
             asked = {"rankings": self._emulated}
+        if self.of_run:
+            asked["rankings"] = Runs(asked["rankings"], self.of_run)
         asked |= {**self._tests, **how}
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:

@@ -4,7 +4,8 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -18,7 +19,7 @@ from retrieval_report.comparison.replicates import replicate_groups
 from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
-from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportError
 from retrieval_report.contracts.options import (
     OPTIONS,
     POLICIES,
@@ -60,6 +61,8 @@ COVERAGE_OPTIONS = tuple(
     if name not in (*ABOUT_RELEVANCE, "relevant_items", "truncated")
 )
 AUDIT_OPTIONS = tuple(name for name in signature(audit).parameters if name in OPTIONS)
+# In errors about judgements, which are those of one judge.
+ABOUT_JUDGEMENTS = ("judge", "relevan")
 Answer = TypeVar("Answer")
 
 
@@ -197,7 +200,12 @@ class Data:
     def judged(self) -> Judged:
         """The rankings joined with judgements and queries, once."""
         options = options_with(self.options, policies=self.policies)
-        return self.memo.find("judged", lambda: judge(**self.frames, options=options))
+
+        def joined() -> Judged:
+            with naming(self.judge):
+                return judge(**self.frames, options=options)
+
+        return self.memo.find("judged", joined)
 
     @cached_property
     def items(self) -> int:
@@ -257,7 +265,28 @@ def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
     for name in judgements:
         if not is_name(name):
             raise ParameterError(f"judgements: {name!r} is not the name of a judge")
-    return {name: read_judgements(given) for name, given in judgements.items()}
+    judges = {}
+    for name, given in judgements.items():
+        with naming(name):
+            judges[name] = read_judgements(given)
+    return judges
+
+
+@contextmanager
+def naming(judge: str | None) -> Iterator[None]:
+    """Name the judge, if there are several, in errors about judgements.
+
+    >>> with naming("gpt"):
+    ...     raise RetrievalReportError("2 queries have no judgements")
+    Traceback (most recent call last):
+    retrieval_report.RetrievalReportError: judge 'gpt': 2 queries have no judgements
+    """
+    try:
+        yield
+    except RetrievalReportError as error:
+        if judge is None or not any(word in str(error) for word in ABOUT_JUDGEMENTS):
+            raise
+        raise type(error)(f"judge {judge!r}: {error}") from error
 
 
 def headline_judge(judges: Frames, judge: str | None) -> Any:
@@ -304,6 +333,7 @@ class View:
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
     policies: tuple[str, ...] | None = None
+    runs: bool = False  # whether each run is a model, although replicates are named
     where: tuple[tuple[str, Any], ...] = field(
         default=(), compare=False
     )  # how the queries were chosen, in words
@@ -395,11 +425,13 @@ def drawn(data: Data, draws: Draws) -> Scored:
 
 def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
     asked = {**data.asked, **data.options, **draws.given, "policies": policies}
-    if data.like is not None:
-        return score_like(data.judged, data.like, judgements=None, queries=None, **asked)
-    if "shuffled" in policies:
-        return evaluate_with_draws(data.judged, **asked)
-    return evaluate(data.judged, **asked), pl.DataFrame()
+    judged = data.judged
+    with naming(data.judge):
+        if data.like is not None:
+            return score_like(judged, data.like, judgements=None, queries=None, **asked)
+        if "shuffled" in policies:
+            return evaluate_with_draws(judged, **asked)
+        return evaluate(judged, **asked), pl.DataFrame()
 
 
 def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -4,7 +4,7 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -48,6 +48,10 @@ SAFETY = {  # how safe a lead is
     verdicts.NOTHING: "The two have no query in common, so their means are not over the same "
     "queries.",
 }
+OF_THESE_RUNS = (
+    "The lead {holds}, and is significant ({p}) for these runs, but not once "
+    "other runs are allowed for."
+)
 MARGIN = {  # what is known of a loss
     verdicts.NO_WORSE: "{} no",
     verdicts.WORSE: "{}",
@@ -71,8 +75,7 @@ def verdict(
     cutoff: int | None,
     ties: str = caveats.NAIVE_ORDERS["row"],
     identical: Sequence[Sequence[str]] = (),
-    of_run: Mapping[str, str] | None = None,
-    judges: str = "",
+    against: str = "",
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
 
@@ -84,10 +87,8 @@ def verdict(
         The measure to describe, and the order inside ties of the naive scores (see `naive_ties`).
     identical
         Groups of models whose lists are the same.
-    of_run
-        The model of every run, if they are replicates: the first run is ahead of other models'.
-    judges
-        What other judges say against the lead, before how safe it is otherwise.
+    against
+        What other judges, runs or data sets say against the lead, before how safe it is otherwise.
 
     Returns
     -------
@@ -97,14 +98,14 @@ def verdict(
     """
     at_headline = at_measure(metric, cutoff)
     pairs, measure = flips.filter(at_headline), measure_text(metric, cutoff)
-    ranked = ranked_means(summary, metric, cutoff, identical, of_run)
+    ranked = ranked_means(summary, metric, cutoff, identical)
     names = [row["model"] for row in ranked]
     pairs = pairs.filter(verdicts.both_among(names))
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure)
-    if judges:
-        sentences.insert(1, judges)
+    if against:
+        sentences.insert(1, against)
     sentences += _naive(ranked, measure, ties)
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(at_headline), measure)
@@ -117,16 +118,12 @@ def ranked_means(
     metric: str,
     cutoff: int | None,
     identical: Sequence[Sequence[str]],
-    of_run: Mapping[str, str] | None,
 ) -> list[Named]:
     """Return the models that have an expected mean of a measure, best first; one of each group of
-    ``identical`` ones, and the first alone of its replicates, unless no other is left.
+    ``identical`` ones, unless no other is left.
     """
     rows = board(summary.filter(at_measure(metric, cutoff))).drop_nulls("expected").to_dicts()
     twins = {name for group in identical for name in sorted(group)[1:]}
-    if of_run and rows:
-        first = rows[0]["model"]
-        twins |= {run for run, model in of_run.items() if model == of_run[first]} - {first}
     single = [row for row in rows if row["model"] not in twins]
     return single if len(single) > 1 else rows
 
@@ -172,7 +169,8 @@ def _safety(pair: Named) -> str:
     """Say whether the order of a pair is safe, and if not, why."""
     if pair["verdict"] in LEVEL and equal_means(pair["value_a"], pair["value_b"]):
         return LEVEL[pair["verdict"]]
-    return SAFETY[pair["verdict"]].format(
+    accident = pair["verdict"] == NOT_SIGNIFICANT and verdicts.is_significant(pair["family_p"])
+    return (OF_THESE_RUNS if accident else SAFETY[pair["verdict"]]).format(
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
         holds="cannot be reversed by any tie order"
         if (pair["p_tie"], pair["p_tie_method"]) == (0, "exact")

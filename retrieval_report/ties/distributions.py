@@ -4,6 +4,8 @@ order.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Unpack
 
@@ -112,7 +114,12 @@ def score_distribution(
 
 
 def mean_distribution(
-    judged: Judged, options: Options, summary: pl.DataFrame, metric: str, cutoff: int | None
+    judged: Judged,
+    options: Options,
+    summary: pl.DataFrame,
+    metric: str,
+    cutoff: int | None,
+    of_run: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """Compute the probability of every mean over the queries under random tie order.
 
@@ -129,6 +136,8 @@ def mean_distribution(
         queries.
     metric, cutoff
         One measure in it.
+    of_run
+        The model of every run, where models are means over runs; by default each is one.
 
     Returns
     -------
@@ -149,10 +158,13 @@ def mean_distribution(
         return nothing
     checked = replace(options, policies="expected")
     lists: dict[str, list[Spread]] = {}
+    models = of_run or {}
     for one in score_orders(run_of(judged, requests, checked)):
-        lists.setdefault(one.model, []).append(merged(one.value, one.chance, NEAR))
-    frames = [nothing]
+        model = models.get(one.model, one.model)
+        lists.setdefault(model, []).append(merged(one.value, one.chance, NEAR))
+    frames, runs = [nothing], Counter(models.values())
     for model, mean, queries in means.select("model", "value", "queries").rows():
+        queries *= runs.get(model, 1)
         whole = every_sum(lists[model], NEAR) if model in lists else None
         if whole is None:
             continue

@@ -95,7 +95,7 @@ def test_what_could_turn_the_lead_round_stands_above_the_leaderboard() -> None:
     ]
     known = varied(rr.Study(RANKINGS, "ndcg@3").reversals)
     shown = table(page, 0)
-    assert shown["source"].to_list() == ["tie order", "queries"]
+    assert shown["source"].to_list() == ["tie order", "queries", "both"]
     assert shown["verdict"].to_list() == known["verdict"].to_list()
     assert shown["reversal"].to_list() == known["reversal"].to_list()
     assert plain("Not varied: judge, seed, data set.") in words(page)

@@ -139,5 +139,12 @@ def test_judges_seeds_data_sets_and_clusters_come_along(
     monkeypatch.setenv(START, json.dumps(opened))
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     shown = table(page, 0)
-    assert shown["source"].to_list() == ["tie order", "queries", "judge", "seed", "data set"]
+    assert shown["source"].to_list() == [
+        "tie order",
+        "queries",
+        "both",
+        "judge",
+        "seed",
+        "data set",
+    ]
     assert shown["verdict"].to_list() == same.reversals["verdict"].to_list()

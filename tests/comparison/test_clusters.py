@@ -16,7 +16,7 @@ from scipy import stats
 
 import retrieval_report as rr
 from made_scores import scores_of
-from retrieval_report.comparison.queries import resampled_reversal
+from retrieval_report.comparison.new_draws import enough_queries, new_queries
 from retrieval_report.comparison.significance import paired_t
 
 MISSING = "statsmodels, of the extra `dev`, is not installed"
@@ -220,15 +220,15 @@ def test_a_mean_over_clusters_is_weighted_as_statsmodels_does() -> None:
     assert [row["ci_low"], row["ci_high"]] == pytest.approx(fit.conf_int()[0], rel=1e-9)
 
 
-def test_a_reversal_is_the_share_of_draws_of_clusters() -> None:
-    generator = np.random.default_rng(1)
+def test_new_clusters_are_new_queries_of_the_means_of_equal_clusters() -> None:
     _, _, value, topic = made(5, sizes=(4,) * 25, models=2)
     difference = value[0] - value[1]
     means = np.bincount(topic, difference) / 4
-    drawn = generator.choice(means, (100_000, 25)).mean(axis=1)
-    opposite = (np.sign(drawn) == -np.sign(difference.mean())).mean()
-    assert resampled_reversal(difference, topic) == pytest.approx(opposite, abs=0.01)
-    assert resampled_reversal(difference, np.zeros(100, np.intp)) is None
+    assert new_queries(difference, topic) == pytest.approx(new_queries(means), rel=1e-9)
+    assert new_queries(difference, np.zeros(100, np.intp)) is None
+    assert new_queries(difference) != pytest.approx(new_queries(means), rel=0.01)
+    assert not enough_queries(difference, topic % 5)
+    assert enough_queries(difference, topic % 6)
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,93 @@ def test_a_model_is_marked_under_the_judge_whose_labels_are_its_scores() -> None
     assert marked["model"].to_list() == ["llama"]
 
 
+@pytest.mark.parametrize(
+    ("scale", "own"),
+    [
+        ({0: 0, 1: 30, 2: 60, 3: 100}, True),
+        ({0: -1.5, 1: 0, 2: 1, 3: 8}, True),
+        ({0: 0, 1: 30, 2: 30, 3: 100}, False),  # one label for two scores
+        ({0: 100, 1: 60, 2: 30, 3: 0}, False),  # the other way
+    ],
+)
+def test_own_labels_are_found_by_order_on_any_scale(scale: dict[int, float], own: bool) -> None:
+    runs = rr.from_labels({"gpt": JUDGES["gpt"], "llama": JUDGES["llama"]})
+    shift = min(0, *scale.values())
+    given = {
+        "human": JUDGES["human"],
+        "gpt": {
+            query: {item: scale[label] - shift for item, label in items.items()}
+            for query, items in JUDGES["gpt"].items()
+        },
+    }
+    study = rr.Study(runs, "ndcg@3", judgements=given, truncated="no")
+    found = study.judges.filter("own").select("judge", "model").rows()
+    assert found == ([("gpt", "gpt")] if own else [])
+    assert study.judge_pairs["judges"].to_list() == [0 if own else 1]
+    if own:
+        alone = study.judged_by("gpt").reversals.filter(source="judge")
+        assert alone["verdict"].item() == "judged by its own labels"
+
+
+def test_one_item_out_of_order_is_another_judge() -> None:
+    runs = rr.from_labels({"gpt": JUDGES["gpt"], "llama": JUDGES["llama"]})
+    others = {query: {**items} for query, items in JUDGES["gpt"].items()}
+    items = others[QUERIES[0]]
+    items[ITEMS[0]] = (items[ITEMS[0]] + 1) % 4
+    given = {"human": JUDGES["human"], "gpt": others}
+    assert not rr.Study(runs, "ndcg@3", judgements=given, truncated="no").judges["own"].any()
+
+
+def test_a_few_items_in_order_or_one_label_are_no_judge() -> None:
+    lists = {"m": {"q": {"a": 3, "b": 2, "c": 1}}}
+    for labels in ({"a": 2, "b": 1, "c": 0}, {"a": 1, "b": 1, "c": 1}):
+        given = {"human": {"q": {"a": 1}}, "gpt": {"q": labels}}
+        study = rr.Study(lists, "ndcg@3", judgements=given, truncated="no")
+        assert not study.judges["own"].any()
+
+
+def test_other_scales_get_a_note_and_agreement_by_ranks() -> None:
+    times = {
+        query: {item: 33 * label for item, label in items.items()}
+        for query, items in JUDGES["gpt"].items()
+    }
+    same = made_study().judge_agreement.filter(judge_a="human", judge_b="gpt", metric="ap")
+    study = rr.Study(RANKINGS, "ap", judgements={**JUDGES, "gpt": times})
+    other, *_, last = study.judge_agreement.to_dicts()
+    assert same["note"].item() == ""
+    assert other["note"] == "different scales: labels up to 3 and 99, which only label_tau compares"
+    assert last["note"] == other["note"]
+    assert other["label_tau"] == same["label_tau"].item()
+    pairs = [
+        (JUDGES["human"][query][item], JUDGES["gpt"][query][item])
+        for query in QUERIES
+        for item in JUDGES["human"][query]
+    ]
+    assert other["label_tau"] == pytest.approx(
+        stats.kendalltau(*zip(*pairs, strict=True)).statistic
+    )
+
+
+def test_errors_name_the_judge_who_lacks_queries() -> None:
+    few = {query: JUDGES["gpt"][query] for query in QUERIES[:2]}
+    study = rr.Study(RANKINGS, "ap", judgements={"human": JUDGES["human"], "few": few})
+    named = rf"judge 'few': {len(QUERIES) - 2} of {len(QUERIES)} queries have no judgements"
+    assert study.summary.height
+    for ask in (
+        lambda: study.judges,
+        lambda: study.judged_by("few").summary,
+        lambda: study.verdict,
+    ):
+        with pytest.raises(rr.KeyMismatchError, match=named):
+            ask()
+    with pytest.raises(rr.KeyMismatchError, match=named):
+        _ = rr.Study(RANKINGS, "ap", judgements=study.judgements, judge="few").summary
+    with pytest.raises(rr.RetrievalReportError, match=r"^judge 'bad': "):
+        rr.Study(RANKINGS, "ap", judgements={"human": JUDGES["human"], "bad": {"q": [1]}})
+    with pytest.raises(rr.KeyMismatchError, match=r"^\d+ of"):
+        _ = rr.Study(RANKINGS, "ap", judgements=few).summary
+
+
 @pytest.mark.parametrize(("shared", "more", "own"), [(3, 0, True), (19, 1, False), (20, 9, True)])
 def test_few_shared_labels_prove_nothing_unless_they_are_all(
     shared: int, more: int, own: bool

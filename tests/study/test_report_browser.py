@@ -129,7 +129,7 @@ def test_the_first_screen_holds_verdict_what_could_turn_it_around_leaderboard_an
     with Visit(browser, three, {"width": 1366, "height": 900}, opened=False) as visit:
         page = visit.page
         sources = page.locator("#reversals tbody th").all_inner_texts()
-        assert sources == ["tie order", "queries"]
+        assert sources == ["tie order", "queries", "both"]
         parts = ("#verdict h2", "#reversals", "#table-summary", "#policies-chart")
         boxes = [page.locator(part).bounding_box() for part in parts]
         ends = [box["y"] + box["height"] for box in boxes]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import retrieval_report as rr
 from made_reports import made_rankings
-from retrieval_report.comparison.queries import resampled_reversal
+from retrieval_report.comparison.new_draws import enough_queries, new_queries
 from retrieval_report.comparison.verdicts import depends
 from retrieval_report.study.reversals import (
     against_sentence,
@@ -38,12 +39,20 @@ def test_ties_and_queries_have_the_numbers_of_the_pair() -> None:
     assert ties["reversal"] == pair["p_tie"].item()
     scores = study.scores.filter(metric="ndcg", policy="expected").sort("query")
     a, b = (scores.filter(model=name)["value"].to_numpy() for name in (first, second))
-    assert queries["reversal"] == resampled_reversal(a - b)
-    significant = study.flips.filter(
+    chance = stats.t.sf(abs((a - b).mean()) / np.sqrt(2 / a.size) / (a - b).std(ddof=1), a.size - 1)
+    assert queries["reversal"] == pytest.approx(chance, rel=1e-9)
+    family_p = study.flips.filter(
         pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second]),
         pl.col("metric") == "ndcg",
     )["family_p"].item()
-    assert queries["verdict"] == ("significant" if significant < 0.05 else "not significant")
+    assert queries["family_p"] == family_p
+    assert queries["verdict"] == ("depends on the queries" if chance > 0.05 else "safe")
+    both, error = row(study, "both"), (a - b).std(ddof=1) * np.sqrt(2 / a.size)
+    total = np.hypot(error, pair["tie_std"].item())
+    expected = stats.t.sf(abs((a - b).mean()) / total, a.size - 1)
+    assert both["reversal"] == pytest.approx(max(expected, ties["reversal"]), rel=1e-9)
+    assert both["reversal"] > max(queries["reversal"], 0)
+    assert (both["family_p"], ties["family_p"]) == (None, None)
 
 
 def test_a_chance_has_the_digits_of_the_verdict() -> None:
@@ -56,23 +65,45 @@ def test_a_chance_has_the_digits_of_the_verdict() -> None:
     assert "±" in chance
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_resampled_reversal_is_the_share_of_bootstrap_samples(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    difference = generator.normal(0.03, 0.2, 40)
-    drawn = generator.choice(difference, (100_000, 40)).mean(axis=1)
-    opposite = (np.sign(drawn) == -np.sign(difference.mean())).mean()
-    assert resampled_reversal(difference) == pytest.approx(opposite, abs=0.01)
+def test_new_queries_reverse_two_models_as_often_as_the_chance_says() -> None:
+    """Whatever the true difference is, another sample does what each states."""
+    generator = np.random.default_rng(0)
+    true = generator.uniform(-0.5, 0.5, (20_000, 1))
+    first, second = (generator.normal(true, 0.2, (20_000, 5)) for _ in range(2))
+    t = -np.abs(first.mean(axis=1)) / (first.std(axis=1, ddof=1) * np.sqrt(2 / 5))
+    stated = stats.t.cdf(t, 4)
+    assert [new_queries(difference) for difference in first[:99]] == pytest.approx(stated[:99])
+    seen = np.sign(second.mean(axis=1)) != np.sign(first.mean(axis=1))
+    for low in np.arange(0, 0.5, 0.1):
+        part = (stated >= low) & (stated < low + 0.1)
+        assert stated[part].mean() == pytest.approx(seen[part].mean(), abs=0.03)
 
 
-def test_a_difference_that_is_always_the_same_cannot_be_drawn_away() -> None:
-    assert resampled_reversal(np.full(5, 0.25)) == 0.0
-    assert resampled_reversal(np.array([0.25])) is None
+def test_a_difference_that_is_always_the_same_is_too_few_to_tell_until_six_queries() -> None:
+    assert new_queries(np.full(5, 0.25)) == 0.0
+    assert new_queries(np.array([0.25])) is None
+    for queries, word in ((2, "too few to tell"), (5, "too few to tell"), (6, "safe")):
+        lists = {"first": {"a": 2, "b": 1}, "second": {"a": 1, "b": 2}}
+        runs = {name: {f"q{n}": items for n in range(queries)} for name, items in lists.items()}
+        said = {f"q{n}": {"a": 1} for n in range(queries)}
+        study = rr.Study(runs, "rr@2", judgements=said, truncated="no")
+        for source in ("queries", "both"):
+            assert (row(study, source)["reversal"], row(study, source)["verdict"]) == (0.0, word)
+    assert enough_queries(np.array([0.1] * 6 + [0.0] * 9))
+
+
+def test_new_clusters_are_named() -> None:
+    queries = pl.DataFrame({"query": RANKINGS["query"].unique()}).with_row_index("n")
+    queries = queries.with_columns(topic=pl.col("n") // 2)
+    study = rr.Study(RANKINGS, "ndcg@3", queries=queries, cluster="topic")
+    assert (
+        row(study, "queries")["varied"] == f"{queries['topic'].n_unique()} new clusters of queries"
+    )
 
 
 def test_sources_without_data_are_one_line() -> None:
     study = rr.Study(RANKINGS, "ndcg@3")
-    assert varied(study.reversals)["source"].to_list() == ["tie order", "queries"]
+    assert varied(study.reversals)["source"].to_list() == ["tie order", "queries", "both"]
     assert not_varied_line(study.reversals) == "Not varied: judge, seed, data set."
     assert "Not varied: judge (judgements={'human': …}), seed (replicate=)," in repr(study)
     assert "What could turn it around\nsource" in repr(study)
@@ -118,27 +149,88 @@ def judged(*against: str, ties: bool = False) -> rr.Study:
 def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -> None:
     study = judged("y")
     found = row(study, "judge")
-    assert (found["varied"], found["reversal"]) == ("2 other judges", 0.5)
-    assert found["verdict"] == "depends on the judge"
-    sentence = "Of 2 other judges, 50.0% order these two the other way."
+    assert (found["varied"], found["reversal"]) == ("1 of 2 other judges against", 0.5)
+    assert (found["votes"], found["votes_against"], found["votes_level"]) == (2, 1, 0)
+    assert found["verdict"] == "too few to tell"
+    sentence = "Of 2 other judges, 1 orders these two the other way."
     assert study.verdict[1] == sentence
     assert study.verdict[2] == judged().verdict[1]
     assert len(study.sentences) == len(judged().sentences) + 1
-    assert row(judged(), "judge")["verdict"] == "safe"
+    assert row(judged(), "judge")["verdict"] == "too few to tell"
+    assert row(judged(), "judge")["reversal"] == pytest.approx(1 / 6)
     assert "judges" not in " ".join(judged().sentences)
     assert against_sentence(judged().reversals) == ""
+    both = judged("x", "y")
+    assert both.verdict[1] == "The 2 other judges order these two the other way."
 
 
-def test_a_judge_that_has_them_level_counts_half() -> None:
-    runs = {"first": {"q": {"a": 2, "b": 1}}, "second": {"q": {"a": 1, "b": 2}}}
-    both = {"human": {"q": {"a": 1}}, "level": {"q": {"a": 1, "b": 1}}}
-    found = row(rr.Study(runs, "rr@2", judgements=both, truncated="no"), "judge")
-    assert found["reversal"] == 0.5
+@pytest.mark.parametrize(
+    ("others", "against", "reversal", "word"),
+    [
+        (1, 0, 0.25, "too few to tell"),
+        (4, 0, 0.1, "too few to tell"),
+        (5, 0, 0.5 / 6, "depends on the judge"),
+        (9, 0, 0.05, "safe"),
+        (9, 1, 0.15, "depends on the judge"),
+        (29, 1, 0.05, "safe"),
+    ],
+)
+def test_judges_are_counted(others: int, against: int, reversal: float, word: str) -> None:
+    names = [f"j{number}" for number in range(others)]
+    lists = {"first": {"q": {"a": 2, "b": 1}}, "second": {"q": {"a": 1, "b": 2}}}
+    said = {"human": "a"} | {name: "ba"[n >= against] for n, name in enumerate(names)}
+    given = {judge: {"q": {item: 1}} for judge, item in said.items()}
+    found = row(rr.Study(lists, "rr@2", judgements=given, truncated="no"), "judge")
+    assert found["reversal"] == pytest.approx(reversal, abs=1e-15)
+    assert found["verdict"] == word
+
+
+LEVEL = {"first": {"q": {"a": 2, "b": 1}}, "second": {"q": {"a": 1, "b": 2}}}
+
+
+@pytest.mark.parametrize(
+    ("others", "sentence"),
+    [
+        ({"x": {"a": 1, "b": 1}}, "The 1 other judge has them level."),
+        ({"x": {"a": 1, "b": 1}, "y": {"a": 2, "b": 2}}, "The 2 other judges have them level."),
+        ({"x": {"a": 1, "b": 1}, "y": {"a": 1}}, "Of 2 other judges, 1 has them level."),
+        (
+            {"x": {"a": 1, "b": 1}, "y": {"b": 1}},
+            "Of 2 other judges, 1 orders these two the other way and 1 has them level.",
+        ),
+        ({"x": {"a": 1}}, ""),
+    ],
+)
+def test_a_judge_that_has_them_level_is_said_to(others: dict[str, Any], sentence: str) -> None:
+    given = {"human": {"q": {"a": 1}}} | {name: {"q": said} for name, said in others.items()}
+    study = rr.Study(LEVEL, "rr@2", judgements=given, truncated="no")
+    found = row(study, "judge")
+    assert against_sentence(study.reversals) == sentence
+    level = sum(len(set(said.values())) == 1 and len(said) == 2 for said in others.values())
+    assert found["votes_level"] == level
+    assert ("level" in found["varied"]) == bool(level)
+    against = found["votes_against"]
+    assert found["reversal"] == (against + level / 2 + 0.5) / (len(others) + 1)
+    assert study.judge_pairs["level"][0] == ", ".join(
+        name for name, said in others.items() if len(said) == 2
+    )
+
+
+def test_a_judge_who_finds_nothing_relevant_has_no_vote() -> None:
+    given = {"human": {"q": {"a": 1}}, "x": {"q": {"a": 0, "b": 0}}}
+    study = rr.Study(LEVEL, "rr@2", judgements=given, truncated="no")
+    with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
+        found = row(study, "judge")
+    assert (found["votes"], found["reversal"], study.judge_pairs["judges"][0]) == (0, None, 0)
+    assert found["varied"] == "no other judge; no vote: 1 who found nothing relevant"
+    assert against_sentence(study.reversals) == ""
+    assert study.judges["abstains"].to_list() == [False, False, True, True]
 
 
 def test_words_follow_the_threshold_of_ties() -> None:
     assert depends("the seed", 1 / 20) == "safe"
     assert depends("the seed", 0.051) == "depends on the seed"
+    assert depends("the seed", 0.9, enough=False, few="too few runs") == "too few runs"
 
 
 def test_a_report_shows_the_table_below_its_verdict(tmp_path: Path) -> None:
@@ -146,6 +238,6 @@ def test_a_report_shows_the_table_below_its_verdict(tmp_path: Path) -> None:
     page = (study.report(tmp_path, formats=["html", "csv"]) / "report.html").read_text()
     verdict = page[page.index('id="verdict"') : page.index('id="summary"')]
     assert "<caption>What could turn it around</caption>" in verdict
-    assert "2 other judges" in verdict
+    assert "1 of 2 other judges against" in verdict
     assert "Not varied: seed, data set." in verdict
     assert rr.read_report(tmp_path).reversals.equals(study.reversals)

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
+from scipy import stats as scipy_stats
 
 import retrieval_report as rr
 from retrieval_report.cli import cli
@@ -38,6 +39,7 @@ def made() -> pl.DataFrame:
     )
 
 
+PAIRS = (("bge", "e5"), ("bge", "gte"), ("e5", "gte"))
 ROWS = made()
 NAMED = ROWS.with_columns(model=pl.format("{} seed={}", "model", "seed")).drop("seed", "from")
 SETS = ROWS.select("query", pl.col("from")).unique(maintain_order=True)
@@ -49,13 +51,15 @@ def row(study: rr.Study, source: str) -> dict[str, object]:
 
 def test_a_column_a_pattern_and_a_mapping_are_the_same_replicates() -> None:
     study = rr.Study(ROWS, "ndcg@3, rr", replicate="seed")
-    names = {name: name.split()[0] for name in study.model_names}
+    assert study.model_names == ["bge", "e5", "gte"]
+    names = {name: name.split()[0] for name in study.runs.model_names}
     for other in (PATTERN, names):
         same = rr.Study(NAMED, "ndcg@3, rr", replicate=other)
         assert same.replicates.equals(study.replicates)
         assert same.replicate_pairs.equals(study.replicate_pairs)
-    assert study.replicates.equals(rr.stats.replicate_table(study.scores, names))
-    assert study.models("bge seed=0", "e5 seed=1").replicates["replicates"].to_list() == [1, 1] * 2
+    assert study.replicates.equals(rr.stats.replicate_table(study.runs.scores, names))
+    assert study.models("bge", "e5").replicates["replicates"].to_list() == [3, 3] * 2
+    assert study.runs.models("bge seed=0", "e5 seed=1").replicates.width == 0
 
 
 def test_a_question_that_nobody_asked_has_no_columns() -> None:
@@ -70,7 +74,8 @@ def test_data_sets_are_a_column_of_queries_or_rankings() -> None:
     study = rr.Study(NAMED, "ndcg@3", queries=SETS, dataset="from")
     assert study.datasets["datasets"].to_list() == [2] * 9
     same = rr.Study(ROWS, "ndcg@3", replicate="seed", dataset="from")
-    assert same.datasets.equals(study.datasets)
+    assert same.datasets["datasets"].to_list() == [2] * 3
+    assert same.runs.datasets.equals(study.datasets)
     assert study.dataset_scores.equals(rr.stats.dataset_scores(study.scores, SETS, "from"))
     assert (
         rr.Study(NAMED, "ndcg@3", queries=SETS)
@@ -85,32 +90,153 @@ def test_seed_and_data_set_are_rows_of_what_could_turn_it_around() -> None:
     best = study.replicates["model"].to_list()[:2]
     assert [seed["model_a"], seed["model_b"]] == best
     pair = study.replicate_pairs.filter(model_a=best[0], model_b=best[1])
-    assert seed["reversal"] == pair["seed_reversal"].item()
-    assert seed["verdict"] == pair["verdict"].item()
+    for name in ("reversal", "family_p", "verdict"):
+        assert seed[name] == pair[name].item()
+    assert study.reversals.select("model_a", "model_b").unique().row(0) == tuple(best)
     sets = row(study, "data set")
     means = study.dataset_scores.pivot("model", index="dataset", values="value")
     ahead = means[str(sets["model_a"])] - means[str(sets["model_b"])]
-    agree = np.sign(ahead.to_numpy()).mean()
-    assert sets["reversal"] == pytest.approx((1 - agree) / 2)
-    assert sets["varied"] == "2 data sets"
+    against = int((ahead.to_numpy() < 0).sum())
+    assert sets["reversal"] == pytest.approx((against + 0.5) / 3)
+    assert (sets["varied"], sets["verdict"]) == (
+        f"{against} of 2 data sets against",
+        "too few to tell",
+    )
+    wide = study.dataset_scores.pivot("model", index="dataset", values="value").drop("dataset")
+    tests = [(scipy_stats.ttest_rel(wide[a], wide[b]).pvalue, {a, b}) for a, b in PAIRS]
+    steps = np.minimum(
+        np.maximum.accumulate([p * (3 - n) for n, (p, _) in enumerate(sorted(tests))]), 1
+    )
+    known = dict(zip([frozenset(two) for _, two in sorted(tests)], steps, strict=True))
+    assert sets["family_p"] == pytest.approx(known[frozenset(best)])
 
 
-@pytest.mark.parametrize(("without", "turned"), [("bge", True), ("e5", False)])
-def test_the_verdict_says_what_seeds_and_data_sets_turn_round(without: str, turned: bool) -> None:
-    rows = ROWS.filter(pl.col("model") != without)
-    study = rr.Study(rows, "ndcg@3", replicate="seed", dataset="from")
-    seed, sets = row(study, "seed"), row(study, "data set")
-    said = " ".join(study.sentences)
-    known = f"{seed['model_a']} is ahead of {seed['model_b']}, but not in "
-    assert (known in said) == (float(str(seed["reversal"])) > 0.05)
-    assert ("Of 2 data sets, " in said) == (float(str(sets["reversal"])) > 0.05)
-    assert (known in said) == turned
-    assert "is ahead of" not in " ".join(rr.Study(NAMED, "ndcg@3").sentences)
+def test_the_verdict_says_what_seeds_and_data_sets_turn_round() -> None:
+    study = rr.Study(ROWS, "ndcg@3", replicate="seed", dataset="from")
+    said = study.sentences[1]
+    assert said.startswith("The runs of the two are too few to tell what other runs would show.")
+    p = row(study, "seed")["family_p"]
+    assert ("Over runs and queries together their difference is not significant" in said) == (
+        float(str(p)) > 0.05
+    )
+    assert "runs" not in " ".join(rr.Study(NAMED, "ndcg@3").sentences)
+    single = rr.Study(NAMED, "ndcg@3", queries=SETS, dataset="from")
+    assert "Of 2 data sets, 1 orders these two the other way." in single.sentences[1]
 
 
-def test_runs_of_one_model_have_no_seed_to_compare() -> None:
+def test_runs_of_one_model_are_one_model() -> None:
     study = rr.Study(ROWS.filter(model="bge"), "ndcg@3", replicate="seed")
-    assert row(study, "seed")["verdict"] == "nothing to compare"
+    assert (study.model_names, study.status) == (["bge"], "single model")
+    assert study.reversals.width == 0
+
+
+def test_every_answer_speaks_of_models() -> None:
+    study = rr.Study(ROWS, "ndcg@3, rr", replicate="seed", shuffles=20)
+    models = ["bge", "e5", "gte"]
+    frames = {
+        "scores": study.scores,
+        "summary": study.summary,
+        "leaderboard": study.leaderboard,
+        "shuffled": study.shuffled,
+        "queries": study.queries,
+    }
+    for name, frame in frames.items():
+        assert sorted(frame["model"].unique()) == models, name
+    for pairs in (study.comparison, study.flips, study.replicate_pairs):
+        assert {*pairs["model_a"], *pairs["model_b"]} == {*models}
+    assert study.comparison["family"].unique().to_list() == [3]
+    assert "seed=" not in repr(study)
+    assert study.comparison.drop("^p_.*$").equals(rr.compare(study.scores).drop("^p_.*$"))
+    assert study.runs.scores.equals(rr.Study(NAMED, "ndcg@3, rr", shuffles=20).scores)
+
+
+def test_scores_of_a_model_are_means_over_its_runs() -> None:
+    study = rr.Study(ROWS, "ndcg@3, rr", replicate="seed", shuffles=20)
+    runs = study.runs.scores.with_columns(model=pl.col("model").str.split(" ").list.first())
+    keys = ["model", "query", "metric", "cutoff", "policy"]
+    means = runs.group_by(keys).agg(
+        pl.mean("value"), std=(pl.col("std") ** 2).sum().sqrt() / pl.len(), runs=pl.len()
+    )
+    assert means["runs"].unique().to_list() == [3]
+    joined = study.scores.join(means, on=keys, nulls_equal=True, suffix="_by_hand")
+    assert joined.height == study.scores.height == means.height
+    for name in ("value", "std"):
+        known = joined.drop_nulls(name)
+        assert known[name].to_numpy() == pytest.approx(known[f"{name}_by_hand"].to_numpy())
+    assert study.shuffled["value"].mean() == pytest.approx(study.runs.shuffled["value"].mean())
+
+
+def test_the_chance_of_ties_is_that_of_the_mean_over_runs() -> None:
+    """Random orders of all runs reverse the means as often as the exact chance says."""
+    study = rr.Study(ROWS, "precision@2", replicate="seed", shuffles=4_000)
+    wide = study.shuffled.pivot("model", index="draw", values="value")
+    for pair in study.comparison.filter(policy="expected").iter_rows(named=True):
+        lead = (wide[pair["model_a"]] - wide[pair["model_b"]]) * np.sign(pair["difference"])
+        assert pair["p_tie_method"] in ("exact", "convolved")
+        assert float((lead < -1e-12).mean()) == pytest.approx(pair["p_tie"], abs=0.03)
+    exact = study.distribution
+    for model, mean in study.summary.filter(policy="expected").select("model", "value").rows():
+        part = exact.filter(model=model)
+        assert (part["value"] * part["probability"]).sum() == pytest.approx(mean)
+
+
+def test_the_luckiest_run_does_not_lead() -> None:
+    """Of three runs, the best of the weaker model is ahead of all others."""
+    scores = {"steady": (0.6, 0.6, 0.6), "lucky": (0.95, 0.3, 0.3)}
+    rows = [
+        {"model": model, "seed": seed, "query": f"q{query}", "item": item, "score": score}
+        for model, shares in scores.items()
+        for seed, share in enumerate(shares)
+        for query in range(20)
+        for item, score in (("a", int(query < 20 * share)), ("b", 0.5))
+    ]
+    given: dict[str, Any] = {"judgements": {f"q{n}": {"a": 1} for n in range(20)}}
+    study = rr.Study(pl.DataFrame(rows), "rr@1", replicate="seed", truncated="no", **given)
+    assert study.sentences[0].startswith("steady has the highest expected rr@1: 0.6000, ahead of l")
+    assert study.runs.sentences[0].startswith("lucky seed=0 has the highest expected rr@1: 0.9500")
+    assert study.reversals["model_a"].unique().to_list() == ["steady"]
+
+
+def test_a_difference_of_these_runs_alone_is_not_significant() -> None:
+    """Seeds move whole runs, so that queries alone would call the difference significant."""
+    generator = np.random.default_rng(3)
+    rows = []
+    for model, shares in (("a", (0.9, 0.2, 0.8, 0.7)), ("b", (0.3, 0.6, 0.2, 0.4))):
+        for seed, share in enumerate(shares):
+            right = generator.permutation(60) < 60 * share
+            rows += [
+                {"model": model, "seed": seed, "query": f"q{query}", "item": item, "score": score}
+                for query in range(60)
+                for item, score in (("a", int(right[query])), ("b", 0.5))
+            ]
+    given: dict[str, Any] = {"judgements": {f"q{n}": {"a": 1} for n in range(60)}}
+    study = rr.Study(pl.DataFrame(rows), "rr@1", replicate="seed", truncated="no", **given)
+    pair = study.flips.row(0, named=True)
+    assert pair["family_p"] < 0.05 < study.replicate_pairs["family_p"].item()
+    assert pair["verdict"] == study.status == "not significant"
+    assert "for these runs, but not once other runs are allowed for." in study.sentences[2]
+    assert row(study, "seed")["verdict"] == "depends on the seed"
+    chance = float(str(row(study, "seed")["reversal"]))
+    assert f"would reverse the two with probability {chance:.4f}" in study.sentences[1]
+
+
+def test_models_with_the_same_runs_are_the_same() -> None:
+    twin = ROWS.filter(model="gte").with_columns(model=pl.lit("twin"), seed=2 - pl.col("seed"))
+    study = rr.Study(pl.concat([ROWS, twin]), "ndcg@3", replicate="seed")
+    assert study.identical == (("gte", "twin"),)
+
+
+def test_a_query_that_a_run_skips_has_no_mean() -> None:
+    rows = ROWS.filter(
+        ~((pl.col("model") == "bge") & (pl.col("seed") == 1) & (pl.col("query") == "q3"))
+    )
+    study = rr.Study(rows, "ndcg@3", replicate="seed", missing_query="skip", truncated="no")
+    value = study.scores.filter(model="bge", policy="expected", query="q3")["value"]
+    assert value.null_count() == value.len()
+    exact = study.summary.filter(model="bge", policy="expected")
+    [known] = study.replicates.filter(model="bge").to_dicts()
+    assert exact["queries"].item() == known["queries"] == 9
+    assert exact["value"].item() == pytest.approx(known["value"])
 
 
 def test_a_report_holds_them(tmp_path: Path) -> None:
@@ -169,7 +295,7 @@ def test_commands_show_models_before_runs(files: Path, tmp_path: Path) -> None:
     result = run("compare", *given, "--out", tmp_path / "compared")
     assert result.exit_code == 0, result.output
     shown = result.output
-    assert shown.index("the replicates: 3 of") < shown.index("seed_reversal")
+    assert shown.index("a new run of each, after 3 and 3") < shown.index("seed_reversal")
     assert shown.index("seed_reversal") < shown.index("p_tie ")
     assert (tmp_path / "compared" / "replicate_pairs.csv").exists()
     given += ["--queries", files / "queries.tsv", "--dataset", "from"]
@@ -180,7 +306,7 @@ def test_commands_show_models_before_runs(files: Path, tmp_path: Path) -> None:
     assert written >= {"leaderboard", "replicates", "replicate_pairs", "datasets", "dataset_scores"}
     result = run("report", *given, "--out", tmp_path / "report")
     assert result.exit_code == 0, result.output
-    assert rr.read_report(tmp_path / "report").datasets["datasets"].to_list() == [2] * 9
+    assert rr.read_report(tmp_path / "report").datasets["datasets"].to_list() == [2] * 3
 
 
 def test_a_pattern_that_fits_nothing_is_told_as_an_option(files: Path) -> None:
@@ -223,12 +349,3 @@ def test_compare_takes_columns_of_a_file(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, [*asked[:5], "sed"])
     assert result.exit_code == 2
     assert "no column of the rankings" in " ".join(result.output.split()), result.output
-
-
-def test_the_lead_is_over_another_model_not_over_another_seed_of_the_same() -> None:
-    study = rr.Study(ROWS, "ndcg@3", replicate="seed")
-    assert study.summary.filter(policy="expected").sort("value")["model"][-2].startswith("bge")
-    assert set(study.reversals["model_b"].drop_nulls()) == {"e5 seed=1", "e5"}
-    assert "ahead of e5 seed=1" in study.sentences[0]
-    alone = rr.Study(ROWS.filter(model="bge"), "ndcg@3", replicate="seed")
-    assert "ahead of bge seed=" in alone.sentences[0]
