@@ -12,7 +12,7 @@ import click
 import retrieval_report as rr
 from retrieval_report.cli.files import FILES, STUDIED, Data, data_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import cluster_option, options, setting
+from retrieval_report.cli.settings import MEASURES, cluster_option, options, setting
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import RULES
@@ -34,9 +34,8 @@ Exit codes:
 @click.argument("candidate")
 @data_options(*(name for name in FILES if name not in ("rankings", *STUDIED)))
 @click.option(
-    "--measure",
-    "--metrics",
-    "measure",
+    *MEASURES,
+    "measures",
     required=True,
     help="One metric with its cutoff, such as ndcg@10.",
 )

@@ -124,7 +124,7 @@ class Terminal(Reader):
         for parameter in context.command.params if context else ():
             names = (parameter.name, *parameter.opts)
             if isinstance(parameter, click.Option) and {wanted, option(wanted)} & {*names}:
-                return parameter.opts[0]
+                return option(wanted) if option(wanted) in names else parameter.opts[0]
         return None
 
     def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:

@@ -26,6 +26,7 @@ from retrieval_report.metrics.parsing import (
 )
 
 # The arbitrary order that others print, the exact mean, and the bounds over all orders.
+MEASURES = ("--measures", "--metrics", "--measure")  # the first is our word
 POLICIES = ("naive", "expected", "worst", "best")
 
 
@@ -39,7 +40,8 @@ def setting(name: str, **how: Any) -> Addition:
     known = PARAMETERS[name]
     kind = click.Choice(known.choices) if known.choices else known.kind
     usual = {"help": known.meaning, "default": known.default, "is_flag": kind is bool}
-    return click.option(option(name), **{**usual, "type": kind, **how})
+    words = MEASURES if name == "metrics" else (option(name),)
+    return click.option(*words, name, **{**usual, "type": kind, **how})
 
 
 def _listed(

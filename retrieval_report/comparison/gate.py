@@ -22,7 +22,7 @@ from retrieval_report.contracts.errors import DataError, KeyMismatchError, Param
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
 from retrieval_report.contracts.options import ScoringOptions
 from retrieval_report.engines.evaluate import evaluate
-from retrieval_report.metrics.parsing import measure_text, parse_metrics
+from retrieval_report.metrics.parsing import measure_text, one_of_two, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import to_polars
@@ -162,7 +162,7 @@ def gate(
     baseline: object,
     candidate: object,
     *,
-    measure: str | Metric,
+    measures: str | Metric | None = None,
     margin: float,
     judgements: object = None,
     queries: object = None,
@@ -170,6 +170,8 @@ def gate(
     alpha: float = 0.05,
     names: tuple[str, str] = ROLES,
     cluster: str | None = None,
+    measure: str | Metric | None = None,
+    metrics: str | Metric | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Gate:
     """Decide whether a candidate may replace a baseline, that is, loses less than a margin.
@@ -178,7 +180,7 @@ def gate(
     ----------
     baseline, candidate
         Rankings of one model each, with the same queries.
-    measure
+    measures
         One metric with its cutoff, such as "ndcg@10"; without a cutoff the whole list.
     margin
         The largest loss that does not matter, above 0.
@@ -195,6 +197,8 @@ def gate(
     cluster
         A column of ``queries``, such as the topic that several of them ask about: the test is then
         over its values; see :func:`no_worse`.
+    measure, metrics
+        Other names for ``measures``.
     **options
         Options of :func:`evaluate`. A judged query that neither run answers is refused unless
         ``missing_query`` says otherwise.
@@ -221,19 +225,20 @@ def gate(
     ...         "relevance": [1, 0] * 3,
     ...     }
     ... )
-    >>> print(gate(lists, lists, measure="rr@10", margin=0.01).line())
+    >>> print(gate(lists, lists, measures="rr@10", margin=0.01).line())
     passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (0.0000, 90% interval [0.0000, 0.0000];
     3 queries,
     margin 0.01)
     >>> worse = lists.with_columns(distance=pl.Series([2, 1] * 3))
-    >>> gate(lists, worse, measure="rr@10", margin=0.01).exit_code
+    >>> gate(lists, worse, measures="rr@10", margin=0.01).exit_code
     1
     """
     check_choice("tie_order", tie_order, TIE_ORDERS)
     check_margin(margin)
-    requests = parse_metrics(measure, [None])
+    measures = one_of_two(measures, one_of_two(measure, metrics))
+    requests = parse_metrics([] if measures is None else measures, [None])
     if len(requests) != 1 or len(requests[0][1]) != 1:
-        raise ParameterError(f"measure: {measure!r} is not one metric with one cutoff")
+        raise ParameterError(f"measures: {measures!r} is not one metric with one cutoff")
     metric, cutoffs = requests[0]
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")

@@ -15,7 +15,7 @@ from retrieval_report.comparison.pairs import compare
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
-from retrieval_report.contracts.options import NO, options_with
+from retrieval_report.contracts.options import ELSEWHERE, NO, options_with
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.metrics.weights import list_weights, weigh
@@ -55,7 +55,7 @@ class Meter:
 
     Parameters
     ----------
-    metrics, cutoffs
+    measures, cutoffs, metrics
         As in :func:`evaluate`.
     **options
         ``relevant_from``, ``no_relevant``, ``distance_threshold``, ``decimals`` and ``threads`` of
@@ -72,13 +72,21 @@ class Meter:
     """
 
     def __init__(
-        self, metrics: Metrics = None, cutoffs: Cutoffs = None, **options: Unpack[MeterOptions]
+        self,
+        measures: Metrics = None,
+        cutoffs: Cutoffs = None,
+        *,
+        metrics: Metrics = None,
+        **options: Unpack[MeterOptions],
     ) -> None:
         for name in options:
             if name not in MeterOptions.__annotations__:
                 known = ", ".join(MeterOptions.__annotations__)
-                raise TypeError(f"unexpected keyword argument {name!r}; a Meter takes {known}")
-        self._requests = parse_metrics(metrics, cutoffs)
+                hint = ELSEWHERE.get(name, "")
+                raise TypeError(
+                    f"unexpected keyword argument {name!r}{hint}; a Meter takes {known}"
+                )
+        self._requests = parse_metrics(measures, cutoffs, metrics)
         self._options = options_with(options, policies=POLICIES, truncated=NO)
         self.reset()
 

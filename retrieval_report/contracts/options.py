@@ -7,10 +7,12 @@ A new option is a field of `Options` and a line in one of the TypedDicts, which 
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, TypedDict
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 from retrieval_report.contracts.arguments import (
     Named,
@@ -25,6 +27,8 @@ from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.significance_tests import CORRECTIONS, MAX_T, MEANINGS
 
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 AUTO = "auto"
 NO = "no"
@@ -36,9 +40,13 @@ RULE = "rule"
 DRAW = "draw"
 ORDER = "order"
 RUN = "run"
+MEASURED = ("measures", "cutoffs", "metrics")
 ELSEWHERE = {  # arguments that another function has, or has under another name
-    "metrics": "; of a Study it is called 'measures'",
-    "k": "; write the cutoff beside the metric, as in metrics='ndcg@10', or pass cutoffs=10",
+    **dict.fromkeys(("metric", "measure"), "; it is called 'measures'"),
+    **dict.fromkeys(("qrels", "qrel"), "; it is called 'judgements'"),
+    **dict.fromkeys(("run", "runs"), "; it is called 'rankings'"),
+    "topics": "; it is called 'queries'",
+    "k": "; write the cutoff beside the metric, as in measures='ndcg@10', or pass cutoffs=10",
     **dict.fromkeys(
         ("query_labels", "item_labels", "scores"), "; pass it to from_search, and its result here"
     ),
@@ -291,7 +299,7 @@ RULES, DRAWS = (
 PARAMETERS: Mapping[str, Option] = {  # with those of functions other than `evaluate`
     **OPTIONS,
     "metrics": Option(
-        "Metrics",
+        "Measures",
         "By name, optionally with parameters and a cutoff: ap(denominator=k)@10. The first is the "
         "headline.",
     ),
@@ -379,11 +387,34 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
     options: Named = {**given, **fixed}
     for name in options:
         if name not in OPTIONS:
-            hint = ELSEWHERE.get(name) or did_you_mean(
-                name, (*OPTIONS, "judgements", "queries", "metrics", "cutoffs")
-            )
-            raise TypeError(f"unexpected keyword argument {name!r}{hint}")
+            raise TypeError(_unexpected(name, (*OPTIONS, "judgements", "queries", *MEASURED)))
     return Options(**options)
+
+
+def _unexpected(name: str, known: Iterable[str]) -> str:
+    """Say which argument is probably meant by one that a function does not have."""
+    return f"unexpected keyword argument {name!r}{ELSEWHERE.get(name) or did_you_mean(name, known)}"
+
+
+def answering_other_words(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Decorate a function without further options so that it answers arguments that are called
+    otherwise here.
+
+    >>> @answering_other_words
+    ... def score(rankings: object, judgements: object = None) -> None: ...
+    >>> score({}, qrels={})
+    Traceback (most recent call last):
+    TypeError: unexpected keyword argument 'qrels'; it is called 'judgements'
+    """
+    known = inspect.signature(function).parameters
+
+    @wraps(function)
+    def answering(*args: Given.args, **named: Given.kwargs) -> Result:
+        for name in named.keys() - known.keys():
+            raise TypeError(_unexpected(name, known))
+        return function(*args, **named)
+
+    return answering
 
 
 def is_relevant(grade: Any, least: float | None) -> Any:

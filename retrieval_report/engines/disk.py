@@ -54,11 +54,12 @@ def evaluate_to(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
+    measures: Metrics = None,
     cutoffs: Cutoffs = None,
     columns: ColumnNames = None,
     rows_per_part: int | None = None,
     resume: str | Path | None = None,
+    metrics: Metrics = None,
     **options: Unpack[EvaluateOptions],
 ) -> Path:
     """Score rankings larger than memory and write what :func:`evaluate` returns to a Parquet file,
@@ -78,7 +79,7 @@ def evaluate_to(
         Parquet or Arrow files of rankings or counts (a path, a glob, a folder, or a list of them,
         as for :func:`read_rankings`, with equal types in all), or a frame. A LazyFrame is computed
         once; if it has more than ``rows_per_part`` rows, it goes to disk.
-    judgements, queries, metrics, cutoffs
+    judgements, queries, measures, cutoffs, metrics
         As for :func:`evaluate`; the frames are held in memory.
     columns
         For files, as for :func:`read_rankings`.
@@ -128,14 +129,14 @@ def evaluate_to(
     ...     scores = evaluate_to(
     ...         f"{folder}/scores.parquet",
     ...         rankings,
-    ...         metrics="rr",
+    ...         measures="rr",
     ...         cutoffs=None,
     ...         policies=("naive", "best"),
     ...     )
     ...     pl.read_parquet(scores).select("query", "metric", "policy", "value").rows()
     [('q', 'rr', 'naive', 0.5), ('q', 'rr', 'best', 0.5)]
     """
-    requests = parse_metrics(metrics, cutoffs)
+    requests = parse_metrics(measures, cutoffs, metrics)
     settings = options_with(options)
     size = (
         ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)

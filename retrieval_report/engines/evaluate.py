@@ -13,6 +13,7 @@ from retrieval_report.contracts.options import (
     EvaluateOptions,
     Options,
     ScoringOptions,
+    answering_other_words,
     options_with,
 )
 from retrieval_report.engines.disk import collect_counts, collect_scores
@@ -25,12 +26,13 @@ from retrieval_report.scoring.scores import Scored
 from retrieval_report.scoring.ties import count_rows
 
 
+@answering_other_words
 def evaluate(
     rankings: object,
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
+    measures: Metrics = None,
     cutoffs: Cutoffs = None,
     policies: Names = ("expected", "naive"),
     shuffles: int = 100,
@@ -48,6 +50,7 @@ def evaluate(
     relevant_items: str = "pooled",
     threads: int | None = None,
     progress: bool = False,
+    metrics: Metrics = None,
 ) -> pl.DataFrame:
     """Score every ranked list: the exact mean over all tie orders, the value a naive evaluator
     prints, and bounds.
@@ -68,13 +71,13 @@ def evaluate(
         ``query`` and optionally ``n_relevant`` (relevant items, retrieved or not). In the ideal of
         graded lists, those not retrieved have the lowest relevant grade of their list. With
         judgements, which determine R themselves, ``n_relevant`` has no effect.
-    metrics
+    measures
         Records (``AP(denominator="retrieved")``) or text (``"ap(denominator=retrieved)"``,
         ``"ndcg@10"``); by default ndcg@10, precision@10, recall@10 and ap.
     cutoffs
         Cutoffs of metrics that are given without one: positive whole numbers; None in a list, or
         ``"all"``, means the whole list. By default, a metric without a cutoff is that of the whole
-        list. Without ``metrics``, those of the default at these cutoffs.
+        list. Without ``measures``, those of the default at these cutoffs.
     policies
         ``expected`` (exact mean and standard deviation over all orders), ``naive`` (ties in the
         order received), ``shuffled`` (mean and standard deviation of ``shuffles`` random orders,
@@ -121,6 +124,8 @@ def evaluate(
         Number of threads; by default all processors. The result does not depend on it.
     progress
         Whether to show a progress bar.
+    metrics
+        Another name for ``measures``.
 
     Returns
     -------
@@ -170,7 +175,7 @@ def evaluate(
     ...     }
     ... )
     >>> scores = evaluate(
-    ...     rankings, metrics="rr", cutoffs=None, policies=("naive", "expected", "best", "worst")
+    ...     rankings, measures="rr", cutoffs=None, policies=("naive", "expected", "best", "worst")
     ... )
     >>> scores.select("policy", pl.col("value").round(4), pl.col("std").round(4))
     shape: (4, 3)
@@ -203,7 +208,7 @@ def evaluate(
         threads=threads,
         progress=progress,
     )
-    requests = parse_metrics(metrics, cutoffs)
+    requests = parse_metrics(measures, cutoffs, metrics)
     if is_streamed(rankings):
         return collect_scores(rankings, judgements, queries, requests, options).frame()
     return score_part(rankings, judgements, queries, requests, options).frame()
@@ -214,8 +219,9 @@ def shuffled_means(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
+    measures: Metrics = None,
     cutoffs: Cutoffs = None,
+    metrics: Metrics = None,
     **options: Unpack[EvaluateOptions],
 ) -> pl.DataFrame:
     """Return the mean over queries under every single random tie order, as repeated naive runs
@@ -240,13 +246,13 @@ def shuffled_means(
     ...         "relevance": [0, 1, 0, 1],
     ...     }
     ... )
-    >>> means = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=4)
+    >>> means = shuffled_means(rankings, measures="rr", cutoffs=None, shuffles=4)
     >>> means["value"].round(4).to_list()
     [0.5, 0.3333, 0.5, 0.3333]
     """
     drawn = options_with(options, policies="shuffled")
     judged = judge(rankings, judgements, queries, drawn)
-    return score_with_means(start(judged, parse_metrics(metrics, cutoffs), drawn))[1]
+    return score_with_means(start(judged, parse_metrics(measures, cutoffs, metrics), drawn))[1]
 
 
 def evaluate_with_draws(
@@ -254,9 +260,10 @@ def evaluate_with_draws(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
+    measures: Metrics = None,
     cutoffs: Cutoffs = None,
     policies: Names = ("expected", "naive", "shuffled"),
+    metrics: Metrics = None,
     **options: Unpack[ScoringOptions],
 ) -> Scored:
     """Return the results of :func:`evaluate` and :func:`shuffled_means`, drawing the orders once
@@ -282,7 +289,7 @@ def evaluate_with_draws(
     ...     }
     ... )
     >>> scores, means = evaluate_with_draws(
-    ...     rankings, metrics="rr", cutoffs=None, policies="shuffled", shuffles=4
+    ...     rankings, measures="rr", cutoffs=None, policies="shuffled", shuffles=4
     ... )
     >>> scores["value"].round(4).to_list(), means["value"].round(4).to_list()
     ([0.4167], [0.5, 0.3333, 0.5, 0.3333])
@@ -290,7 +297,7 @@ def evaluate_with_draws(
     asked = Options(policies=policies, **options)
     if "shuffled" not in asked.policies:
         raise ParameterError(f"policies: 'shuffled' is needed, not {quoted(asked.policies)} alone")
-    requests = parse_metrics(metrics, cutoffs)
+    requests = parse_metrics(measures, cutoffs, metrics)
     scores, means = score_with_means(
         start(judge(rankings, judgements, queries, asked), requests, asked)
     )

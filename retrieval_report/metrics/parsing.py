@@ -15,6 +15,7 @@ import numpy as np
 from retrieval_report.contracts.arguments import Named, is_missing, is_whole, listed
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.wording import in_python
 from retrieval_report.metrics import catalogue, terms
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.spellings import SPELLINGS, spelled
@@ -109,7 +110,7 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     (AP(rel=None, denominator='retrieved'), (10,))
     >>> parse_metric("ncdg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    retrieval_report.ParameterError: metrics: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg,
+    retrieval_report.ParameterError: measures: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg,
     ap, ap_at_r, ...
     """
     if isinstance(metric, Metric) and hasattr(metric, "name"):  # the bases have no name
@@ -117,23 +118,37 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     text = _text_of(metric) if isinstance(metric, Foreign) else metric
     match = TEXT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        raise ParameterError(
-            f"metrics: {metric!r} is not of the form name, name@10 or name(parameter=value)@10, "
-            "and no record such as AP()"
-        )
+        raise ParameterError(f"measures: {metric!r} {_not_of_the_form(text)}")
     given, arguments, cutoff = match.groups()
     ours, named, depth = spelled(given, arguments)
     name, usual, whole = TEXT.fullmatch(ours).groups()  # type: ignore[union-attr]
     if name not in CATALOGUE or (depth and cutoff):
         hint = did_you_mean(given, [*CATALOGUE, *SPELLINGS]) or "."
         raise ParameterError(
-            f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
+            f"measures: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
         )
     record = CATALOGUE[name](
         **{**_parse_arguments(name, usual or ""), **_parse_arguments(name, named or "")}
     )
     cutoff = cutoff or depth or whole
-    return record, None if cutoff is None else parse_cutoffs(whole_number(cutoff))
+    if cutoff is None:
+        return record, None
+    try:
+        return record, parse_cutoffs(whole_number(cutoff))
+    except ParameterError:
+        raise ParameterError(
+            f"measures: {metric!r}: the cutoff {cutoff!r} is not a whole number from 1 on or 'all' "
+            "(at most 2^63 − 1)"
+        ) from None
+
+
+def _not_of_the_form(text: object) -> str:
+    """Say how a measure is written, and of several in one text what goes between them."""
+    words = text.split() if isinstance(text, str) else []
+    if len(words) > 1 and all(map(TEXT.fullmatch, words)):
+        return f"holds blanks; write a comma between measures: {','.join(words)}"
+    form = "is not of the form name, name@10 or name(parameter=value)@10"
+    return form + in_python(", and no record such as AP()")
 
 
 def _text_of(measure: Foreign) -> str:
@@ -193,7 +208,7 @@ def _parse_arguments(name: str, text: str) -> Named:
             continue
         if key not in known or key in result or not equals:
             raise ParameterError(
-                f"metrics: {name}({text}): {part!r} does not fit; {name} takes "
+                f"measures: {name}({text}): {part!r} does not fit; {name} takes "
                 f"{'=…, '.join(known)}=…, each once"
             )
         result[key] = _parse_value(value)
@@ -209,7 +224,7 @@ def _parse_value(text: str) -> object:
             table = {}
         if len(table) < text.count(":"):
             raise ParameterError(
-                f"metrics: {text!r} is not of the form grade:gain;grade:gain, one gain per grade"
+                f"measures: {text!r} is not of the form grade:gain;grade:gain, one gain per grade"
             )
         return table
     if text in ("True", "False"):
@@ -239,8 +254,21 @@ def measure_text(metric: object, cutoff: int | None) -> str:
     return f"{metric}@{'all' if cutoff is None else cutoff}"
 
 
-def parse_metrics(metrics: object, cutoffs: object) -> Requests:
+def one_of_two(measures: Any, metrics: Any) -> Any:
+    """Return the measures from the two names of their argument; raise if both have a value.
+
+    >>> one_of_two(None, "rr")
+    'rr'
+    """
+    if measures is not None and metrics is not None:
+        raise ParameterError("measures: given twice, since 'metrics' is another name for them")
+    return metrics if measures is None else measures
+
+
+def parse_metrics(measures: object, cutoffs: object, metrics: object = None) -> Requests:
     """Return which metric is wanted at which cutoffs, in the order given; repeats are merged.
+
+    ``metrics`` is another name for ``measures``.
 
     A metric without a cutoff has those of ``cutoffs``, by default the whole list. Without metrics,
     these are the four default measures, or their metrics at the cutoffs.
@@ -254,21 +282,22 @@ def parse_metrics(metrics: object, cutoffs: object) -> Requests:
     ideal='judged'), (3,))]
     """
     default = parse_cutoffs(cutoffs)
-    if metrics is None:
+    measures = one_of_two(measures, metrics)
+    if measures is None:
         chosen = cutoffs is not None
-        metrics = [text.partition("@")[0] if chosen else text for text in DEFAULT_MEASURES]
+        measures = [text.partition("@")[0] if chosen else text for text in DEFAULT_MEASURES]
     given: list[object] = []
-    for entry in listed(metrics, (str, bytes, Metric)):
+    for entry in listed(measures, (str, bytes, Metric)):
         given += split_metrics(entry) if isinstance(entry, str) else [entry]
     if not given:
-        raise ParameterError("metrics: none given")
+        raise ParameterError("measures: none given")
     result: dict[Metric, Depths] = {}
     texts: dict[str, Metric] = {}
     for entry in given:
         metric, depths = parse_metric(entry)
         if texts.setdefault(str(metric), metric) != metric:
             raise ParameterError(
-                f"metrics: two different metrics are both called {str(metric)!r}; name the "
+                f"measures: two different metrics are both called {str(metric)!r}; name the "
                 "functions"
             )
         wanted = (None,) if metric.own_depth else depths or default

@@ -97,7 +97,7 @@ def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | No
     (('num_rel_ret', '', None), ('rbp(p=0.9)', None, None), ('precision@all', None, None))
     >>> spelled("iprec_at_recall_0.10", None)
     Traceback (most recent call last):
-    retrieval_report.ParameterError: metrics: 'iprec_at_recall_0.10' is not among the metrics: the
+    retrieval_report.ParameterError: measures: 'iprec_at_recall_0.10' is not among the metrics: the
     mean of a largest precision over tie orders has no closed form; lists.recall_curve gives the
     mean precision at every recall
     """
@@ -109,7 +109,7 @@ def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | No
     for text, remaining, at in readings:
         key = _letters(text)
         if key in NOT_HERE:
-            raise ParameterError(f"metrics: {name!r} is not among the metrics: {NOT_HERE[key]}")
+            raise ParameterError(f"measures: {name!r} is not among the metrics: {NOT_HERE[key]}")
         if key in SPELLINGS:
             return SPELLINGS[key], remaining, at
     return name, arguments, None

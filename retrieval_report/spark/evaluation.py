@@ -56,10 +56,11 @@ def evaluate(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
+    measures: Metrics = None,
     cutoffs: Cutoffs = None,
     clustered: bool = False,
     partitions: int | None = None,
+    metrics: Metrics = None,
     **options: Unpack[EvaluateOptions],
 ) -> DataFrame:
     """Score rankings on a cluster; return what :func:`retrieval_report.evaluate` returns, as a
@@ -82,7 +83,7 @@ def evaluate(
     judgements, queries
         As for :func:`retrieval_report.evaluate`; Spark frames, or local ones, which are sent to the
         cluster.
-    metrics, cutoffs
+    measures, cutoffs, metrics
         As for :func:`retrieval_report.evaluate`.
     clustered
         Whether the rows of every query, of all models, are already in one partition of the frame
@@ -108,7 +109,7 @@ def evaluate(
         Immediately for arguments, columns and grades; during actions for values in the data.
     """
     checked = replace(options_with(options), threads=1, progress=False)  # Spark has its own
-    requests = parse_metrics(metrics, cutoffs)
+    requests = parse_metrics(measures, cutoffs, metrics)
     frames = frames_of(rankings, judgements, queries, checked)
     empty = [empty_of(frames[name]) if name in frames else None for name in FRAMES]
 

@@ -23,6 +23,7 @@ class ReportOptions(PageOptions, StudyOptions, total=False):
     judge: str | None
     replicate: object
     labels: object
+    measures: Metrics
     metrics: Metrics
     like: str | None
 
@@ -32,7 +33,7 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
 
     Parameters
     ----------
-    rankings, judgements, queries, metrics, cutoffs
+    rankings, judgements, queries, measures, cutoffs, metrics
         The same as for :func:`evaluate`; the verdict and the charts are about the first measure.
         Judgements may be those of several judges by name, as for :class:`Study`.
     judge
@@ -89,7 +90,7 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     ...         "relevance": [1, 0, 0, 0] * 2,
     ...     }
     ... )
-    >>> report = report_contents(rankings, metrics="rr@2", truncated="no")
+    >>> report = report_contents(rankings, measures="rr@2", truncated="no")
     >>> report.measure, report.status
     ('rr@2', 'depends on tie order')
     >>> print(report.verdict[0])
@@ -97,7 +98,7 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     """
     given: Named = {**options}
     page = {name: given.pop(name) for name in PageOptions.__annotations__ if name in given}
-    return Study(rankings, given.pop("metrics", None), **given).contents(**page)
+    return Study(rankings, given.pop("measures", None), **given).contents(**page)
 
 
 def write_report(
@@ -163,7 +164,7 @@ def write_report(
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files = write_report(
-    ...         folder, rankings, metrics="ap@3", truncated="no", formats="markdown"
+    ...         folder, rankings, measures="ap@3", truncated="no", formats="markdown"
     ...     )
     ...     print(files[0].read_text(encoding="utf-8"))  # doctest: +ELLIPSIS
     | model | ap@3 |

@@ -24,6 +24,7 @@ from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.metrics.parsing import (
     Foreign,
     measure_text,
+    one_of_two,
     parse_measure,
     parse_metrics,
 )
@@ -133,6 +134,8 @@ class Study(LevelledStudy):
         "f1", "precision", "recall", "npv" or "accuracy", and what it has to reach, by default its
         highest value: `calibration` chooses a distance up to which items are accepted as matches;
         see :func:`thresholds`.
+    metrics
+        Another name for ``measures``.
     **options
         All other options of :func:`evaluate` except ``policies``, all of which a study uses; and
         ``columns`` and ``name_by`` of :func:`read_rankings`.
@@ -170,6 +173,7 @@ class Study(LevelledStudy):
         like: str | None = None,
         replicate: object = None,
         labels: object = None,
+        metrics: object = None,
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
@@ -177,6 +181,7 @@ class Study(LevelledStudy):
         scoring: Named = {**options}
         asked = {name: scoring.pop(name) for name in Questions.__annotations__ if name in scoring}
         dataset = asked.get("dataset")
+        measures = one_of_two(measures, metrics)
         data = Data.read(given, measures, like, scoring, judge, replicate, dataset, labels)
         self._look(data, View(Draws(**Options(**data.options).of(DRAWS)), **asked))
 
@@ -261,10 +266,10 @@ class Study(LevelledStudy):
         asked = self._data.asked
         if self._view.measures is not None:
             names = [measure_text(*measure) for measure in self._view.measures]
-            asked = {"metrics": names, "cutoffs": None}
+            asked = {"measures": names, "cutoffs": None}
         given = {
             **self._frames_alone(),
-            "measures": asked["metrics"],
+            "measures": asked["measures"],
             "cutoffs": asked["cutoffs"],
             "like": self.like,
             "average": self.average,
@@ -501,7 +506,7 @@ class Study(LevelledStudy):
         if self._view.measures is not None:
             metrics = {metric for metric, _ in wanted}
             records = [record for record, _ in parse_metrics(**asked) if str(record) in metrics]
-            asked = {"metrics": records, "cutoffs": self._cutoffs}
+            asked = {"measures": records, "cutoffs": self._cutoffs}
         given = {"rankings": self.judged} if self._view.models is None else self._frames_alone()
         return at_measures(wanted, audit(**given, **asked, **self._only(AUDIT_OPTIONS)))
 

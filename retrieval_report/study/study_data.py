@@ -100,7 +100,7 @@ class Data:
     measures: Mapping[
         Measure, Measure
     ]  # as asked, and as the scores name them: `like` may define them otherwise
-    asked: Named  # metrics and cutoffs, as for evaluate
+    asked: Named  # measures and cutoffs, as for evaluate
     options: Named
     like: str | None
     judges: Frames  # none if there is one at most
@@ -126,7 +126,7 @@ class Data:
         if "policies" in options:
             raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
         scoring = dict(options)
-        asked = {"metrics": measures, "cutoffs": scoring.pop("cutoffs", None)}
+        asked = {"measures": measures, "cutoffs": scoring.pop("cutoffs", None)}
         reading: Named = {
             name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
         }

@@ -23,7 +23,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, answering_other_words
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, beside
 from retrieval_report.engines.score_grid import tie_means
@@ -55,12 +55,13 @@ furthest_off = pl.max_horizontal(
 as_defined = pl.col("definition_shift").abs() <= SAME  # else its definition is another
 
 
+@answering_other_words
 def audit(
     rankings: object,
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
+    measures: Metrics = None,
     cutoffs: Cutoffs = None,
     systems: str | Iterable[str] | None = None,
     relevant_from: float | None = None,
@@ -70,6 +71,7 @@ def audit(
     unjudged_query: str = "error",
     null_distance: str = "error",
     threads: int | None = None,
+    metrics: Metrics = None,
 ) -> pl.DataFrame:
     """Compute what other systems would print for this data, beside the exact value; they need not
     be installed.
@@ -82,7 +84,7 @@ def audit(
 
     Parameters
     ----------
-    rankings, judgements, queries, metrics, cutoffs
+    rankings, judgements, queries, measures, cutoffs, metrics
         As for :func:`evaluate`; counts frames have no order and are refused. A metric is compared
         with every metric of the same name, whatever its parameters.
     systems
@@ -133,7 +135,7 @@ def audit(
     >>> rankings = pl.DataFrame(
     ...     {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2], "relevance": [1, 0, 1]}
     ... )
-    >>> frame = audit(rankings, metrics="ap@1", systems=["pytrec_eval", "Recommenders"])
+    >>> frame = audit(rankings, measures="ap@1", systems=["pytrec_eval", "Recommenders"])
     >>> frame.select("system", "call", "exact", "definition_shift", "off", "prints", "z")
     shape: (3, 7)
     ┌──────────────┬──────────────┬───────┬──────────────────┬───────┬────────┬──────┐
@@ -146,7 +148,7 @@ def audit(
     │ Recommenders ┆ map          ┆ 0.25  ┆ 0.0              ┆ 0.25  ┆ 0.5    ┆ 1.0  │
     └──────────────┴──────────────┴───────┴──────────────────┴───────┴────────┴──────┘
     """
-    requests = parse_metrics(metrics, cutoffs)
+    requests = parse_metrics(measures, cutoffs, metrics)
     entries = _entries(requests, choose(systems))
     rules: Named = {
         "relevant_from": relevant_from,

@@ -20,6 +20,7 @@ from retrieval_report.metrics.parsing import (
     Measure,
     Metrics,
     measure_text,
+    one_of_two,
     parse_metric,
     parse_metrics,
 )
@@ -33,7 +34,7 @@ from retrieval_report.systems.emulation import Emulation, judge_items
 Asked = dict[Measure, Convention]
 
 
-def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
+def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
     """Return, for each requested measure in order, the conventions by which a system prints it.
 
     A metric with parameters is refused unless it is what the system computes.
@@ -45,10 +46,10 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
     Traceback (most recent call last):
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
-    measures = {}
+    result: Asked = {}
     system = system_of(like)
     records = [record for record in CONVENTIONS if (record.system, record.version) == system]
-    for metric, cutoffs_of_metric in parse_metrics(metrics, cutoffs):
+    for metric, cutoffs_of_metric in parse_metrics(measures, cutoffs):
         name, plain = str(metric), metric == type(metric)()
         of_metric = [
             record
@@ -61,8 +62,8 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
                 raise ParameterError(
                     f"like: {system[0]} prints no {measure_text(metric, cutoff)}; see conventions()"
                 )
-            measures[name, cutoff] = record
-    return measures
+            result[name, cutoff] = record
+    return result
 
 
 def evaluate_like(
@@ -71,17 +72,18 @@ def evaluate_like(
     *,
     judgements: object = None,
     queries: object = None,
-    metrics: Metrics = None,
+    measures: Metrics = None,
     cutoffs: Cutoffs = None,
     policies: Names = ("expected", "naive"),
     seed: int = 0,
+    metrics: Metrics = None,
     **options: Unpack[LikeOptions],
 ) -> pl.DataFrame:
     """Score rankings by the definitions and the tie order of another system.
 
     Parameters
     ----------
-    rankings, judgements, queries, metrics, cutoffs
+    rankings, judgements, queries, measures, cutoffs, metrics
         As for :func:`evaluate`; a metric is taken as the system defines it (NDCG of KerasRS has the
         gain 2^grade − 1).
     like
@@ -120,12 +122,18 @@ def evaluate_like(
     ...     "score": [2, 2, 1],
     ...     "relevance": [2, 1, 0],
     ... }
-    >>> scores = evaluate_like(rankings, "trec_eval", metrics="ndcg@1, p@1")
+    >>> scores = evaluate_like(rankings, "trec_eval", measures="ndcg@1, p@1")
     >>> scores.select("metric", "policy", "value").rows()
     [('ndcg', 'expected', 0.75), ('ndcg', 'naive', 0.5), ('precision', 'expected', 1.0),
     ('precision', 'naive', 1.0)]
     """
-    asked = {"metrics": metrics, "cutoffs": cutoffs, "policies": policies, "seed": seed, **options}
+    asked = {
+        "measures": one_of_two(measures, metrics),
+        "cutoffs": cutoffs,
+        "policies": policies,
+        "seed": seed,
+        **options,
+    }
     return score_like(rankings, like, judgements=judgements, queries=queries, **asked)[0]
 
 
@@ -135,7 +143,7 @@ def score_like(
     """What `evaluate_like` returns, and every model's mean under each random order, if there are
     any.
     """
-    measures = measures_like(like, asked.pop("metrics"), asked.pop("cutoffs"))
+    measures = measures_like(like, asked.pop("measures"), asked.pop("cutoffs"))
     check_like(asked)
     wanted = options_with(asked)
     emulation = emulated(rankings, judgements, queries, measures, asked)

@@ -65,7 +65,7 @@ def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
 def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
     with pytest.raises(
         ParameterError,
-        match=r"metrics: .*name@10|cutoffs: .* is not a whole number|metrics: '5' is unknown",
+        match=r"measures: .*name@10|measures: .*cutoff .* is not a whole number|measures: '5' is unknown",
     ):
         evaluate(rankings(), metrics=f"ndcg@{text}")
 
@@ -213,10 +213,10 @@ def test_row_062_unknown_metric(metric: str, close: str) -> None:
         ("recall(k=3)", "recall takes"),
         ("ap(min)", "'min'"),
         ("ap(", "name@10"),
-        ("ap,r r", "'r r' is not of the form name"),
+        ("ap,r r", "'r r' holds blanks; write a comma between measures: r,r"),
         ("ap, (", "name@10"),
-        (",", "metrics: none given"),
-        ("", "metrics: none given"),
+        (",", "measures: none given"),
+        ("", "measures: none given"),
         ("ndcg(gain=cubic)", "cubic"),
         ("ndcg(gain=linear,gain=exp2)", "gain"),
         ("ndcg(ideal=top)", "top"),
@@ -240,7 +240,7 @@ def test_row_062_metrics_with_wrong_parameters(metric: str, message: str) -> Non
 )
 def test_row_062_what_is_no_metric(metrics: Any) -> None:
     for call in (evaluate, shuffled_means, query_weights):
-        with pytest.raises(ParameterError, match="metric"):
+        with pytest.raises(ParameterError, match="measures: "):
             call(rankings(), metrics=metrics)
 
 
@@ -282,7 +282,7 @@ def test_row_062_metrics_from_any_iterable_and_only_once() -> None:
     ):
         assert scores(frame, given) == wanted
     assert scores(frame, ["ap", "map", AP(), "MAP"]) == scores(frame, "ap")
-    with pytest.raises(ParameterError, match="metrics: none given"):
+    with pytest.raises(ParameterError, match="measures: none given"):
         evaluate(frame, metrics=[])
 
 

@@ -159,7 +159,7 @@ BAD_INPUT: dict[str, tuple[list[str], str]] = {
     "no rankings": ([], "RANKINGS"),
     "distance not a number": (["nan.csv"], "distance"),
     "unknown metric": (["rankings.csv", "--metrics", "ndgc"], "ndcg"),
-    "no metric": (["rankings.csv", "--metrics", ","], "metrics: none given"),
+    "no metric": (["rankings.csv", "--metrics", ","], "measures: none given"),
     "no cutoff": (["rankings.csv", "--cutoffs", ","], "cutoffs: none given"),
     "cutoff zero": (["rankings.csv", "--cutoffs", "1,0"], "cutoffs: 0 is not"),
     "cutoff in words": (["rankings.csv", "--cutoffs", "ten"], "cutoffs: 'ten' is not"),

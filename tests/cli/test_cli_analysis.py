@@ -280,7 +280,7 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
     assert "1.0000   0.0000" in whole.output
     assert "estimate" not in whole.output
     assert (
-        "--relevant-items 'error'"
+        "--relevant-items: neither judgements nor"
         in run("evaluate", cut, *asked, "no", "--relevant-items", "error").output
     )
     profile = run("profile", cut, "--cutoffs", "4", "--truncated", "within_tie")

@@ -37,7 +37,9 @@ def test_messages_name_options(files: Path) -> None:
     assert "--unjudged non_relevant or drop decides" in said(
         *given, "--negative", "unjudged", "--unjudged", "error"
     )
-    assert "--metrics: 'ngcd' is unknown; did you mean 'ndcg'?" in said(*given, "--metrics", "ngcd")
+    assert "--measures: 'ngcd' is unknown; did you mean 'ndcg'?" in said(
+        *given, "--metrics", "ngcd"
+    )
     assert "--shuffles: 0 is not a whole number" in said(*given, "--shuffles", "0")
     assert "--columns x=…: the rankings have" in said(*given, "--columns", "x=y")
     assert "--model: 'no such'" not in said("evaluate", run)  # evaluate has no such option

@@ -106,9 +106,9 @@ def test_names_of_others(alias: str, name: str) -> None:
             "ap(denominatr=k): 'denominatr=k' does not fit; ap takes denominator=…",
         ),
         ("recall(x=1)", "recall takes judged_only=…, rel=…, each once"),
-        ("ap@0", "cutoffs: 0 is not"),
-        ("ap@ten", "cutoffs: 'ten' is not"),
-        ("ap@1_0", "cutoffs: '1_0' is not"),
+        ("ap@0", "measures: 'ap@0': the cutoff '0' is not"),
+        ("ap@ten", "the cutoff 'ten' is not"),
+        ("ap@1_0", "the cutoff '1_0' is not"),
         (f"ap@{'1' * 5000}", "is not a whole number from 1 on"),
         ("ngcd", "did you mean 'ndcg'"),
         (
@@ -133,7 +133,7 @@ def test_bad_metric_texts(text: object, message: str) -> None:
 
 
 def test_metrics_must_be_some_and_told_apart() -> None:
-    with pytest.raises(ParameterError, match="metrics: none given"):
+    with pytest.raises(ParameterError, match="measures: none given"):
         parse_metrics([], 10)
     with pytest.raises(ParameterError, match="two different metrics are both called"):
         parse_metrics([DCG(gain=lambda g: g), DCG(gain=lambda g: 2 * g)], 10)

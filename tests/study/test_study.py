@@ -262,7 +262,8 @@ def test_a_misspelt_argument_is_answered_with_the_right_one(wrong: str, right: s
 @pytest.mark.parametrize(
     ("wrong", "answer"),
     [
-        ("metrics", "; of a Study it is called 'measures'"),
+        ("metric", "; it is called 'measures'"),
+        ("qrels", "; it is called 'judgements'"),
         ("query_labels", "; pass it to from_search"),
     ],
 )
