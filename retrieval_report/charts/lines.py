@@ -220,10 +220,10 @@ def _shaded(rows: pl.DataFrame, first: Collection[str] = ()) -> tuple[pl.DataFra
     means = rows.group_by("model").agg(pl.mean("value"))
     leading = means.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
     lit = pl.col("model").is_in(sorted(leading, key=lambda name: name not in first)[: len(PALETTE)])
-    rows = with_labels(rows.with_columns(lit=lit))
+    rows = with_labels(rows.with_columns(lit=lit, name="model"))
     rows = rows.with_columns(shade=pl.when("lit").then("label").otherwise(pl.lit(OTHERS)))
     colours = dict(zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False))
-    labels = beside(leading.to_frame(), rows.unique("model"), "model")["label"]
+    labels = beside(leading.to_frame("name"), rows.unique("name"), "name")["label"]
     best_first = {label: colours[label] for label in labels if label in colours}
     return rows, keyed(rows["shade"], {**best_first, OTHERS: GREY})
 

@@ -13,6 +13,13 @@ LABEL = 28  # characters of a label beside a chart
 TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the name
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+WORD_JOINER = "\u2060"  # has no width
+OF_OBJECTS = {
+    *("__proto__", "constructor", "toString", "toLocaleString", "valueOf"),
+    *("hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
+    *(f"__{verb}{what}__" for verb in ("define", "lookup") for what in ("Getter", "Setter")),
+}
+"""What every object of JavaScript has: Vega keeps rows by name in objects, and would find these."""
 T = TypeVar("T")
 ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNORECASE)
 
@@ -31,6 +38,7 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
         for char in name
     )
     text = " ".join("".join(shown).split())
+    text += WORD_JOINER if text in OF_OBJECTS else ""
     return _cut(text, limit // 2, limit) or "(no name)"
 
 
@@ -38,12 +46,12 @@ def unlinked(text: str) -> str:
     r"""Keep addresses in a text from becoming links, as they would in Markdown even with its marks
     escaped.
 
-    A word joiner, which has no width, is inserted where an address would have to continue.
+    A word joiner is inserted where an address would have to continue.
 
     >>> unlinked("see https://a.b, www.a.b, me@a.b, ndcg@5.").count("\u2060")
     3
     """
-    return ADDRESS.sub("\u2060", text)
+    return ADDRESS.sub(WORD_JOINER, text)
 
 
 def counted(number: int, thing: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
-from made_reports import HOSTILE, made_report
+from made_reports import HOSTILE, made_rankings, made_report
 from retrieval_report.report import write_report
 from visits import Visited
 
@@ -74,6 +75,20 @@ def test_every_chart_draws_without_a_complaint_or_a_request(
         assert visit.page.title() == "Retrieval report"
         # Nothing but tables and charts, which scroll by themselves, is wider than the window.
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_charts_of_names_that_every_object_of_javascript_has(browser: Any, tmp_path: Path) -> None:
+    """Vega found the properties of objects where it looked for rows by the names of models."""
+    models = ("toString", "constructor", "hasOwnProperty", "__proto__", "valueOf")
+    rows = made_rankings(models, queries=len(models))
+    queries = dict(zip(rows["query"].unique(maintain_order=True), models, strict=True))
+    rows = rows.with_columns(pl.col("query").replace_strict(queries))
+    write_report(tmp_path, rows, metrics="ndcg@3, rr", shuffles=20, formats="html")
+    with Visit(browser, tmp_path / "report.html") as visit:
+        assert visit.problems == []
+        assert visit.page.locator(".chart.failed").count() == 0
+        names = visit.page.locator("svg text").all_text_contents()
+        assert {name.removesuffix("\u2060") for name in names} >= set(models)
 
 
 @pytest.fixture(scope="module")
