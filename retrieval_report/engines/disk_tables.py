@@ -117,7 +117,8 @@ def open_table(
                 "part by part, all files need the same columns and types"
                 + in_python(" (read_rankings widens whole numbers)")
             )
-    empty = pl.DataFrame(schema=schema)
+    with naming(first.path):  # decimals of more than 38 digits are a type, but of no column
+        empty = pl.DataFrame(schema=schema)
     refuse_shared_names([Part(file.path, empty, file.name) for file in files])
     ordered = [replace(file, frame=file.frame.select(empty.columns)) for file in files]
     return Table(tuple(ordered), empty)

@@ -7,6 +7,7 @@ import os
 import time
 import tracemalloc
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
@@ -270,6 +271,18 @@ def test_row_087_a_line_cut_in_the_middle_of_json(tmp_path: Path) -> None:
         tmp_path / "a.jsonl", '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "it'
     )
     refused(path, "line 2: no JSON")
+
+
+@pytest.mark.parametrize("read", [read_rankings, lambda path: evaluate(path, metrics="rr")])
+def test_row_088_decimals_of_256_bits(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    distances = pa.array([Decimal("1.5"), Decimal("2.5")], pa.decimal256(50, 2))
+    table = pa.table({"query": ["q", "q"], "item": ["a", "b"], "distance": distances})
+    pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(
+        FileError, match=r"a\.parquet: .*precision must be between 1 and 38, got 50"
+    ):
+        read(tmp_path / "a.parquet")
 
 
 def binary(folder: Path, name: str) -> bytes:

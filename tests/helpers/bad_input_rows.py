@@ -150,7 +150,10 @@ ROWS = (
         "A warning without a last newline",
     ),
     ("Parquet or Arrow damaged or cut off", "Error; another process reads uploads first"),
-    ("flipped bits", "Error where the format shows it"),
+    (
+        "flipped bits",
+        "Error where compression or structure shows it; checksums of Parquet pages are not verified",
+    ),
     ("gzip, also damaged", "Accepted; damage is an error"),
     ("an empty file, or a header alone", "Error; no rows"),
     ("a content that does not fit the name", "The content decides"),
