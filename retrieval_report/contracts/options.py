@@ -51,6 +51,7 @@ ELSEWHERE = {  # arguments that another function has, or has under another name
         ("query_labels", "item_labels", "scores"), "; pass it to from_search, and its result here"
     ),
 }
+MANY_ITEMS = 10_000_000  # of all lists together; of more, fewer random orders are drawn
 MOST_SHUFFLES = 10_000_000  # the mean of this many is known to 3 in 10 000 standard deviations
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
 WIDEST = 2**127  # whole numbers from here on fit no column, and Polars rejects them
@@ -158,7 +159,7 @@ class Options:
     """
 
     policies: Any = _option(  # noqa: RUF009  # any iterable of names; a tuple of them once checked
-        ("expected", "naive"),
+        ("expected", "shuffled", "naive"),
         "Scores shown",
         "How the order inside ties is treated. expected: the exact mean over all orders; naive: "
         "ties in the order received; shuffled: random orders; worst, best: the lowest and highest "
@@ -168,9 +169,11 @@ class Options:
         role=ORDER,
     )
     shuffles: int = _option(
-        100,
+        10,
         "Random orders drawn",
-        "How many random orders the policy shuffled draws.",
+        "How many random orders the policy shuffled draws. Ten show what single orders print; the "
+        "spread of all orders is known exactly. From 10 million items on, fewer are drawn by "
+        "default.",
         kind=int,
         check=_whole(1, MOST_SHUFFLES),
         role=DRAW,
@@ -325,6 +328,20 @@ PARAMETERS: Mapping[str, Option] = {  # with those of functions other than `eval
         MAX_T,
     ),
 }
+
+
+def affordable_shuffles(shuffles: int, items: int) -> int:
+    """Return how many random orders to draw of so many items: fewer than the default of many, at
+    least one; another number stays.
+
+    >>> affordable_shuffles(10, 10**7), affordable_shuffles(10, 4 * 10**7)
+    (10, 2)
+    >>> affordable_shuffles(10, 10**10), affordable_shuffles(20, 10**10)
+    (1, 20)
+    """
+    if shuffles != OPTIONS["shuffles"].default or items <= MANY_ITEMS:
+        return shuffles
+    return max(1, shuffles * MANY_ITEMS // items)
 
 
 class JudgedOptions(TypedDict, total=False):

@@ -66,6 +66,40 @@ shuffled: shuffled_means
   draw | count | Draw | number of the random order, from 0
   value | | | mean over the queries under this order
 
+three_scores
+  model metric cutoff expected
+  tie_std | | | exact standard deviation of the mean under random tie order; empty where lists may
+      be cut
+  order_low | number | 5% | 5th percentile of what one random tie order prints, the mean over the
+      queries
+  order_high | number | 95% | 95th percentile of the same
+  order_method | text | Found by | how the percentiles were found: exact (the distribution of the
+      mean), normal (from its exact mean and deviation, within the bounds) or drawn (from those of
+      the drawn orders, where lists may be cut)
+  lowest highest shuffled
+  shuffled_std | number | ± drawn | standard deviation of the mean over the drawn orders
+  first_order | number | First order | mean over the queries under the first drawn order: what a
+      system that breaks ties at random prints once
+  orders | count | Orders | random orders drawn
+  naive
+  off_by | signed | Naive is off by | naive − expected
+  expected_rank | count | Rank, expected | rank by the expected score; level models share it
+  shuffled_rank | count | Rank, first order | rank by the first drawn order
+  naive_rank | count | Rank, naive | rank by the naive score
+  rank_can_change | flag | Rank can change | whether some tie orders give the model another rank,
+      by the bounds of all means
+
+winners
+  metric cutoff
+  winner | text | Winner | the best expected mean; several models if they are level
+  naive_winner | text | Naive winner | the best naive mean; several models if they are level
+  orders | count | Orders | random orders drawn
+  agreeing | count | Orders that agree | drawn orders in which an exact winner is first
+  agreeing_chance | chance | Chance to agree | probability that a random order agrees, drawn for each model
+      on its own
+  agreeing_method | text | Found by | exact (the distributions of the means), normal (from exact
+      moments) or drawn (from those of the drawn orders, where lists may be cut)
+
 queries: lists.query_table
   model query metric cutoff naive
   expected | | | exact mean of the score over all tie orders

@@ -7,16 +7,25 @@ order and partition. The mixing function is the finaliser of SplitMix64 (Steele,
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.lists import Integers, Keys, Lists, cells_of, tie_size, ties_of
+from retrieval_report.kernels.lists import (
+    Codes,
+    Integers,
+    Keys,
+    Lists,
+    cells_of,
+    tie_size,
+    ties_of,
+)
 
 Word = TypeVar("Word", np.uint64, Keys)
 
+LARGE = 4096  # items of a tie; of larger ones the rarer grades are drawn, not every item
 NEXT_DRAW = np.uint64(0xD1342543DE82EF95)  # between the keys of a list's random orders
 
 
@@ -59,12 +68,30 @@ def list_keys(seed: Keys, model: Keys, query: Keys) -> Keys:
     return scrambled(scrambled(scrambled(seed) ^ model) + query)
 
 
-@kernel
-def draw_layout(lists: Lists, limit: Integers, new: Lists) -> int:
-    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per
-    slot up to ``limit``.
+class Orders(NamedTuple):
+    """One random order of each list: down to which rank it is drawn, from which key, and whether
+    stretches of the lowest grade share a cell.
+    """
 
-    Only the grades of the slots change between draws. Returns the number of cells.
+    limit: Integers
+    keys: Keys
+    stretches: bool
+
+
+class Pool(NamedTuple):
+    """The grades of a tie's items, which are dealt in place, and as much room besides."""
+
+    grade: Codes
+    room: Codes
+
+
+@kernel
+def draw_layout(lists: Lists, limit: Integers, stretches: bool, new: Lists) -> int:
+    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per
+    slot up to ``limit``, or, in ``stretches``, as many as its items of other grades than the lowest
+    can part.
+
+    Every cell is a tie of its own. Returns the number of cells.
     """
     cells = 0
     for q in range(lists.start.size - 1):
@@ -76,6 +103,8 @@ def draw_layout(lists: Lists, limit: Integers, new: Lists) -> int:
             size = tie_size(tie, lists)
             mixed = lists.tie[tie + 1] - first > 1
             slots = min(size, limit[q] - t) if mixed else 1
+            if stretches and mixed and lists.grade[first] == 0:
+                slots = min(slots, 2 * (size - lists.items[first]) + 1)
             new.grade[cells : cells + slots] = lists.grade[first]
             new.items[cells : cells + slots] = 1 if mixed else size
             cells += slots
@@ -94,37 +123,123 @@ def draw_keys(keys: Keys, number: Integers) -> Keys:
     return keys + number.astype(np.uint64) * NEXT_DRAW
 
 
-@allocating
-def draw_orders(
-    first: int, last: int, lists: Lists, limit: Integers, keys: Keys, new: Lists
-) -> None:
-    """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1
-    (Fisher–Yates), from a key for each list.
+@kernel
+def _fill(tie: int, lists: Lists, lowest: int, pool: Codes) -> int:
+    """Write the grades of a tie's items from a grade index on into a pool; return their number."""
+    size = 0
+    for c in cells_of(tie, lists):
+        if lists.grade[c] >= lowest:
+            pool[size : size + lists.items[c]] = lists.grade[c]
+            size += lists.items[c]
+    return size
+
+
+@kernel
+def _deal(key: np.uint64, counter: int, slots: int, size: int, others: int, pool: Pool) -> None:
+    """Draw the first ``slots`` of a pool's items in random order (Fisher–Yates), until none of the
+    ``others`` than the lowest grade is left.
     """
-    new_start = new.start
-    new_grade = new.grade
+    grade, room = pool
+    for slot in range(slots):  # at once, which processors do several at a time
+        room[slot] = slot + uniform_below(key, counter + slot, size - slot)
+    for slot in range(slots):
+        other = room[slot]
+        drawn = grade[other]
+        grade[other] = grade[slot]
+        grade[slot] = drawn
+        others -= drawn != 0
+        if others == 0:
+            break
+
+
+@kernel
+def _deal_large(
+    key: np.uint64, counter: int, tie: int, lists: Lists, size: int, pool: Pool
+) -> None:
+    """Draw a whole large tie: which slots hold the items of other grades than the lowest (Floyd's
+    sample, Bentley and Floyd 1987), and the order of these.
+    """
+    grade, room = pool
+    others = _fill(tie, lists, 1, room)
+    few = min(others, size - others)
+    grade[:size] = 0
+    for last in range(size - few, size):
+        slot = uniform_below(key, counter + last, last + 1)
+        grade[last if grade[slot] else slot] = 1
+    other_key = mix(key ^ NEXT_DRAW)
+    number = 0
+    for slot in range(size):
+        if (grade[slot] != 0) == (few == others):
+            index = number + uniform_below(other_key, counter + number, others - number)
+            grade[slot] = room[index]
+            room[index] = room[number]
+            number += 1
+        else:
+            grade[slot] = 0
+
+
+@kernel
+def _write(slots: int, stretches: bool, pool: Codes, out: int, new: Lists) -> int:
+    """Write the grades of a tie's slots as cells, one for every stretch of the lowest grade if
+    ``stretches``; return where the next cell goes.
+    """
+    grade = new.grade
+    items = new.items
+    empty = 0
+    for slot in range(slots):
+        if stretches and pool[slot] == 0:
+            empty += 1
+            continue
+        if empty:
+            grade[out] = 0
+            items[out] = empty
+            empty = 0
+            out += 1
+        grade[out] = pool[slot]
+        items[out] = 1
+        out += 1
+    if empty:
+        grade[out] = 0
+        items[out] = empty
+        out += 1
+    return out
+
+
+@allocating
+def draw_orders(first: int, last: int, lists: Lists, orders: Orders, new: Lists) -> None:
+    """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1, from a
+    key for each list.
+
+    What a tie draws depends on its items alone, not on ``limit`` or ``stretches``. Cells that are
+    left over hold no item.
+    """
+    limit, keys, stretches = orders
     longest = 1
     for tie in range(lists.start[first], lists.start[last]):
         longest = max(longest, tie_size(tie, lists))
-    pool = np.empty(longest, np.int32)
+    pool = Pool(np.empty(longest, np.int32), np.empty(longest, np.int32))
     for q in range(first, last):
         key = mix(keys[q])
         t = 0
-        out = new_start[q]
+        out = new.start[q]
         for tie in ties_of(q, lists):
             if t >= limit[q]:
                 break
-            size = 0
-            for c in cells_of(tie, lists):
-                pool[size : size + lists.items[c]] = lists.grade[c]
-                size += lists.items[c]
-            if lists.tie[tie + 1] - lists.tie[tie] == 1:
+            cell = lists.tie[tie]
+            size = tie_size(tie, lists)
+            slots = min(size, limit[q] - t)
+            if lists.tie[tie + 1] - cell == 1:
+                new.grade[out] = lists.grade[cell]
+                new.items[out] = size
                 out += 1
+            elif size > LARGE:
+                _deal_large(key, t, tie, lists, size, pool)
+                out = _write(slots, stretches, pool.grade, out, new)
             else:
-                slots = min(size, limit[q] - t)
-                for slot in range(slots):
-                    other = slot + uniform_below(key, t + slot, size - slot)
-                    new_grade[out + slot] = pool[other]
-                    pool[other] = pool[slot]
-                out += slots
+                _fill(tie, lists, 0, pool.grade)
+                others = size - lists.items[cell] if lists.grade[cell] == 0 else size
+                _deal(key, t, slots, size, others, pool)
+                out = _write(slots, stretches, pool.grade, out, new)
             t += size
+        new.grade[out : new.start[q + 1]] = 0
+        new.items[out : new.start[q + 1]] = 0

@@ -300,10 +300,25 @@ def list_keys(names: pl.DataFrame, seed: int) -> Keys:
     return shuffling.list_keys(start, keys_of(names["model"]), keys_of(names["query"]))
 
 
-def drawn_lists(ties: Lists, limit: Integers) -> Lists:
-    """Lay out mixed ties slot by slot, up to the deepest cutoff; draws fill in the grades."""
-    most = ties.grade.size + int(limit.sum())
+def drawn_lists(ties: Lists, limit: Integers, *, stretches: bool = False) -> Lists:
+    """Lay out mixed ties up to the deepest cutoff, slot by slot or in ``stretches`` of the lowest
+    grade; draws fill in the grades.
+    """
+    most = ties.grade.size + int(draw_work(ties, limit, stretches=stretches)[-1])
     start = np.zeros(ties.start.size, np.int64)
     new = Lists(start, start, np.empty(most, np.int32), np.empty(most, np.int64))
-    cells = shuffling.draw_layout(ties, limit, new)
+    cells = shuffling.draw_layout(ties, limit, stretches, new)
     return Lists(start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy())
+
+
+def draw_work(ties: Lists, limit: Integers, *, stretches: bool) -> Integers:
+    """Return running totals of the cells that drawn lists have at most, beside those of the ties.
+
+    >>> ties = Lists(np.array([0, 1]), np.array([0, 2]), np.array([0, 1]), np.array([9, 1]))
+    >>> [draw_work(ties, np.array([10]), stretches=some).tolist() for some in (False, True)]
+    [[0, 10], [0, 2]]
+    """
+    if not stretches:
+        return running(limit)
+    others = ties.total(np.arange(ties.grade.max(initial=0) + 1) > 0)
+    return running(np.minimum(limit, 2 * others))

@@ -23,7 +23,7 @@ from retrieval_report.kernels.lists import Bools, Floats, Integers, running
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
-from retrieval_report.scoring.arrays import drawn_lists, list_keys, over_ranges
+from retrieval_report.scoring.arrays import draw_work, drawn_lists, list_keys, over_ranges
 from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
@@ -56,8 +56,12 @@ class Run:
         self.measures = [
             (metric, cutoff) for metric, cutoffs in self.requests for cutoff in cutoffs
         ]
-        for metric, _ in self.requests:
-            metric.term.gains(self.prepared.grades, self.prepared.relevant_grade)  # or an error
+        gains = [  # or an error
+            metric.term.gains(self.prepared.grades, self.prepared.relevant_grade)
+            for metric, _ in self.requests
+        ]
+        # Items of the lowest grade bring nothing, so that a stretch of them is one cell of a draw.
+        self.stretches = not any(values[0] for values in gains)
         if self.options.no_relevant == "error":
             refuse_without(self.prepared)
         deep = self.requests[0][0].own_depth  # as all of these metrics have it, or none
@@ -259,10 +263,11 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
     policies = run.options.policies
     lists, columns = run.shape
     values, spreads = np.full((2, lists, columns, len(policies)), np.nan)
-    for number, policy in enumerate(policies):
+    for number, policy in sorted(enumerate(policies), key=lambda part: part[1] == "shuffled"):
         into = Scores(values[:, :, number], spreads[:, :, number])
         if policy == "shuffled":
-            into.value[:], into.std[:] = _shuffled_scores(run, means)
+            exact = values[:, :, policies.index("expected")] if "expected" in policies else None
+            into.value[:], into.std[:] = _shuffled_scores(run, exact, means)
         elif policy == "expected":
             run.score(arrange(run.prepared, policy), into)
         else:
@@ -309,13 +314,13 @@ class _Means:
         self.mine = [kept & (code == model) for model in range(self.models.size)]
         self.drawn: list[Floats] = []  # of each order: (models, columns)
 
-    def add(self, values: Floats) -> None:
-        """Add the scores (lists, columns) under one drawn order."""
+    def add(self, values: Floats, draws: int = 1) -> None:
+        """Add the scores (lists, columns) under one drawn order, or under several that agree."""
         if self.run.options.no_relevant == "one":
             values = np.where(self.run.undefined, 1.0, values)
         with np.errstate(invalid="ignore"):  # a model may have no query
             means = [values[mine].sum(axis=0) / mine.sum() for mine in self.mine]
-        self.drawn.append(np.array(means))
+        self.drawn += [np.array(means)] * draws
 
     def frame(self) -> pl.DataFrame:
         """Return one row per model, metric, cutoff and draw."""
@@ -357,37 +362,40 @@ def refuse_without(prepared: Prepared) -> None:
         )
 
 
-def _draws(run: Run) -> Iterator[Floats]:
-    """Yield scores (lists, columns) under every drawn order; those of a list without a mixed tie
-    never change.
+def _mixed_lists(run: Run) -> Integers:
+    """Return the lists that a random order can change: a tie of several grades begins above the
+    deepest rank that any metric considers.
     """
+    ties = run.prepared.ties
+    mixed = np.flatnonzero(np.diff(ties.tie) > 1)
+    which = np.searchsorted(ties.start, mixed, side="right") - 1
+    before = running(ties.items)[ties.tie]  # items before every tie, over all lists
+    above = before[mixed] - before[ties.start[which]] < run.limit[which]
+    return np.unique(which[above])
+
+
+def _draws(run: Run, mixed: Integers) -> Iterator[Floats]:
+    """Yield the scores (lists, columns) of some lists under every drawn order."""
     from tqdm import tqdm
 
     options = run.options
-    ties = run.prepared.ties
     steps = tqdm(
         range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False
     )
-    mixed = np.unique(
-        np.searchsorted(ties.start, np.flatnonzero(np.diff(ties.tie) > 1), side="right") - 1
-    )
+    if mixed.size < run.shape[0]:
+        run = run.repeated(mixed)
+    expect(4.0 * options.shuffles * float(run.limit.sum()))  # by some four kernels
     score = _draw_scores(run)
-    expect(4.0 * options.shuffles * float(run.limit[mixed].sum()))  # by some four kernels
     for draw in steps:
-        if draw == 0:
-            values = score(0)
-            score = _draw_scores(run.repeated(mixed))
-        elif mixed.size:
-            values = values.copy()
-            values[mixed] = score(draw)
-        yield values
+        yield score(draw)
 
 
 def _draw_scores(run: Run) -> Callable[[int], Floats]:
     """Return a function that draws the orders of one number and scores the lists under them; long
-    lists are laid out some at a time, because every slot takes memory.
+    lists are laid out some at a time, because every cell takes memory.
     """
-    parts = _split(run, running(run.limit))
+    work = draw_work(run.prepared.ties, run.limit, stretches=run.stretches)
+    parts = _split(run, work)
     if len(parts) == 1:
         score = draw_together(run)
         return lambda draw: score(np.array([draw]))
@@ -398,16 +406,15 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
     """Return a function that draws an order of every list, from its number (or one for all), and
     scores the lists under them.
     """
-    ties = run.prepared.ties
-    limit = run.limit
+    ties, limit, stretches = run.prepared.ties, run.limit, run.stretches
     keys = list_keys(run.prepared.names, run.options.seed)
-    drawn = drawn_lists(ties, limit)
+    drawn = drawn_lists(ties, limit, stretches=stretches)
     work = running(limit)
 
     def score(numbers: Integers) -> Floats:
-        chosen = shuffling.draw_keys(keys, numbers)
+        orders = shuffling.Orders(limit, shuffling.draw_keys(keys, numbers), stretches)
         over_ranges(
-            lambda begin, end: shuffling.draw_orders(begin, end, ties, limit, chosen, drawn),
+            lambda begin, end: shuffling.draw_orders(begin, end, ties, orders, drawn),
             work,
             run.options.workers,
         )
@@ -416,23 +423,36 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
     return score
 
 
-def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
+def _shuffled_scores(run: Run, exact: Floats | None, means: _Means | None) -> Scores:
     """Return mean and sample standard deviation of the drawn scores, summed as differences from the
     first draw.
+
+    Lists that no order changes are not drawn: their scores are the expected ones, ``exact`` if
+    these are known.
     """
-    every = _draws(run)
-    first = next(every)
-    total, square = np.zeros((2, *first.shape))
-    for values in itertools.chain([first], every):
+    mixed, draws = _mixed_lists(run), run.options.shuffles
+    if exact is None:
+        exact = run.score(Arrangement(run.prepared.ties)).value
+    value, std = exact.copy(), np.full_like(exact, 0.0 if draws > 1 else np.nan)
+    if means is not None and not mixed.size:
+        means.add(value, draws)
+    if not mixed.size:
+        return Scores(value, std)
+    total, square = np.zeros((2, mixed.size, exact.shape[1]))
+    first = None
+    for drawn in _draws(run, mixed):
+        first = drawn if first is None else first
         if means is not None:
-            means.add(values)
-        total += values - first
-        square += (values - first) ** 2
-    draws = run.options.shuffles
-    if draws == 1:
-        return Scores(first, np.full_like(first, np.nan))
-    variance = np.maximum(square - total**2 / draws, 0.0) / (draws - 1)
-    return Scores(first + total / draws, np.sqrt(variance))
+            value[mixed] = drawn
+            means.add(value)
+        total += drawn - first
+        square += (drawn - first) ** 2
+    assert first is not None
+    value[mixed] = first + total / draws
+    if draws > 1:
+        variance = np.maximum(square - total**2 / draws, 0.0) / (draws - 1)
+        std[mixed] = np.sqrt(variance)
+    return Scores(value, std)
 
 
 def _lists(prepared: Prepared) -> pl.DataFrame:

@@ -88,6 +88,9 @@ class Report:
     calibration, thresholds, threshold_areas
         The threshold of every model, and what is right and wrong at each, by `thresholds`; without
         columns unless a metric was named.
+    three_scores, winners
+        The three scores of every model side by side, at every measure, and who wins by each; see
+        :attr:`Study.three_scores`.
     shuffled
         The result of `shuffled_means`.
     distribution

@@ -139,7 +139,7 @@ class LevelledStudy:
         """The selected policies: all under which these rankings can be scored, unless `under` chose
         some.
         """
-        return self._view.policies or self._data.policies_of(self._view.draws)
+        return self._view.policies or self._data.policies
 
     @property
     def judged(self) -> Judged:
@@ -189,7 +189,7 @@ class LevelledStudy:
 
     @property
     def _options(self) -> Named:
-        return {**self._data.options, **self._view.draws.given}
+        return {**self._data.options, **self._view.draws._asdict()}
 
     def _only(self, names: tuple[str, ...]) -> Named:
         return {name: value for name, value in self._data.options.items() if name in names}

@@ -104,6 +104,8 @@ def _matches(frame: str) -> Ask:
 
 QUESTIONS = (
     Question("scores"),
+    Question("three_scores"),
+    Question("winners"),
     Question(
         "summary",
         table=Layout(

@@ -23,11 +23,13 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.metrics.parsing import (
     Foreign,
+    Measure,
     measure_text,
     one_of_two,
     parse_measure,
     parse_metrics,
 )
+from retrieval_report.scoring.convolution import Spread
 from retrieval_report.study.caveats import naive_ties, notices_of
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
@@ -68,6 +70,7 @@ from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.recall_curve import curve_means
 from retrieval_report.ties.similarity import similarity_means
+from retrieval_report.ties.three_scores import exact_means, three_scores, winners
 from retrieval_report.ties.truncated_lists import truncated_lists
 
 if TYPE_CHECKING:
@@ -337,13 +340,55 @@ class Study(LevelledStudy):
     @property
     def shuffled(self) -> pl.DataFrame:
         """The result of :func:`shuffled_means`: the mean under every single random order, over the
-        selected queries; nothing of lists so long that none is drawn.
+        selected queries.
         """
         data, queries = self._data, self._view.queries
         if queries is not None:  # the means of some are others, so they are drawn again
             data = data.other(("of queries", queries), frames=self._given())
         means = self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
         return draws_over_runs(means, self.of_run) if self.of_run else means
+
+    @answer
+    def three_scores(self) -> pl.DataFrame:
+        """The three scores of every model side by side, at every measure: ``expected`` with its
+        exact ``tie_std``, what one random order prints (the percentiles ``order_low`` and
+        ``order_high``; of the drawn orders their mean ``shuffled``, ``shuffled_std``, the
+        ``first_order`` and how many ``orders`` there are), ``naive`` and how far it is ``off_by``,
+        the rank by each, and whether tie order can change the rank (``rank_can_change``).
+
+        >>> rows = {"query": ["q"] * 4, "item": list("abcd"), "relevance": [0, 1, 0, 0]}
+        >>> study = Study(
+        ...     {"tied": {**rows, "distance": [1] * 4}, "fine": {**rows, "distance": [1, 2, 3, 4]}},
+        ...     "rr",
+        ...     truncated="no",
+        ... )
+        >>> three = study.three_scores.select(
+        ...     "model", "expected", "order_low", "order_high", "naive"
+        ... )
+        >>> for row in three.rows():
+        ...     print(*row)
+        tied 0.5208333333333334 0.25 1.0 0.5
+        fine 0.5 0.5 0.5 0.5
+        """
+        every = self._with(replace(self._view, policies=None))
+        return three_scores(every.summary, every.shuffled, every._exact_means)
+
+    @answer
+    def winners(self) -> pl.DataFrame:
+        """Who wins by every measure: exactly, by the naive order, and in how many of the drawn
+        ``orders`` an exact winner is first (``agreeing``), with the chance that a random order
+        agrees.
+        """
+        every = self._with(replace(self._view, policies=None))
+        return winners(every.three_scores, every.shuffled, every._exact_means)
+
+    @answer
+    def _exact_means(self) -> dict[tuple[str, Measure], Spread]:
+        """The exact distributions of means that few lists change."""
+        if self.like is not None or self.average != "micro":
+            return {}
+        scores = self.under("expected").scores
+        return exact_means(self.judged, self.options, scores, self.measures)
 
     @answer
     def comparison(self) -> pl.DataFrame:

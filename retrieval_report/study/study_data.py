@@ -26,6 +26,7 @@ from retrieval_report.contracts.options import (
     RULES,
     RowOptions,
     ScoringOptions,
+    affordable_shuffles,
     options_with,
 )
 from retrieval_report.contracts.significance_tests import MAX_T
@@ -47,7 +48,6 @@ from retrieval_report.systems.evaluate_like import check_like, measures_like, sc
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
-FEW_ITEMS = 600_000  # of all lists; 100 random orders of so many take a second or two
 MOST_KEPT = 200  # answers of one study and all narrower ones
 # Settings, and what each is asked with.
 NEEDED = {"baseline": "margin", "margin": "baseline", "k": "labels", "at_least": "calibrate"}
@@ -83,13 +83,8 @@ class answer(cached_property[Answer]):  # used like `property`
 class Draws(NamedTuple):
     """The settings that decide the random orders."""
 
-    shuffles: int = 100  # 0 if one would already take long
+    shuffles: int = 10
     seed: int = 0
-
-    @property
-    def given(self) -> Named:
-        """Return them as options, of which none may be 0 orders."""
-        return self._asdict() if self.shuffles else {"seed": self.seed}
 
 
 @dataclass(frozen=True)
@@ -214,21 +209,13 @@ class Data:
         return int(rankings["count"].sum()) if "count" in rankings.columns else rankings.height
 
     def affordable(self, draws: Draws) -> Draws:
-        """Return the settings with fewer random orders, if their usual number would take long; with
-        none if one of them would.
-        """
-        if draws.shuffles != Draws().shuffles or self.items <= FEW_ITEMS:
-            return draws
-        return draws._replace(shuffles=draws.shuffles * FEW_ITEMS // self.items)
+        """Return the settings with fewer random orders if their default number would take long."""
+        return draws._replace(shuffles=affordable_shuffles(draws.shuffles, self.items))
 
     @property
     def policies(self) -> tuple[str, ...]:
         """Return all policies under which these rankings can be scored."""
         return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else POLICIES
-
-    def policies_of(self, draws: Draws) -> tuple[str, ...]:
-        """Return the same, without "shuffled" if no random order is drawn."""
-        return tuple(name for name in self.policies if draws.shuffles or name != "shuffled")
 
 
 def read_frames(
@@ -417,14 +404,12 @@ def _exact(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
 
 
 def drawn(data: Data, draws: Draws) -> Scored:
-    """Return scores under random orders, and the means under every single one, if any is drawn."""
-    if draws.shuffles == 0:
-        return pl.DataFrame(), pl.DataFrame()
+    """Return scores under random orders, and the means under every single one."""
     return data.memo.find(("drawn", draws), lambda: _scored(data, ("shuffled",), draws))
 
 
 def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
-    asked = {**data.asked, **data.options, **draws.given, "policies": policies}
+    asked = {**data.asked, **data.options, **draws._asdict(), "policies": policies}
     judged = data.judged
     with naming(data.judge):
         if data.like is not None:

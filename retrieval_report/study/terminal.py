@@ -43,7 +43,7 @@ MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
 KEPT = [*MEAN, "value"]
 # The columns of scores by policy, as far as there are values.
 SUMMARY = (
-    "model expected tie_std naive shuffled lowest highest "
+    "model expected tie_std shuffled naive lowest highest "
     f"truncated_share queries {' '.join(COUNTS)}"
 )
 
@@ -67,8 +67,8 @@ def summary_table(summary: pl.DataFrame) -> str:
     >>> rows = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
     >>> print(summary_table(summarise(evaluate(rows, metrics="rr@2", truncated="no"))))
     rr@2
-    model  expected  tie_std   naive  queries
-    model    0.7500   0.2500  0.5000        1
+    model  expected  tie_std  shuffled   naive  queries
+    model    0.7500   0.2500    0.7500  0.5000        1
     """
     parts = summary.partition_by("metric", "cutoff", maintain_order=True)
     return "\n\n".join(

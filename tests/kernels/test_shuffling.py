@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import ParameterError, evaluate, shuffled_means
+from retrieval_report import DCG, ParameterError, evaluate, shuffled_means
 from retrieval_report.contracts.options import POLICIES
 from retrieval_report.kernels import shuffling
+from retrieval_report.kernels.compile import allocating
 from retrieval_report.scoring import run
 from retrieval_report.stats import evaluate_with_draws
 
@@ -117,6 +118,63 @@ def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: 
     scores, means = evaluate_with_draws(rankings, policies=policies, **asked)
     assert_frame_equal(scores, evaluate(rankings, policies=policies, **asked), check_exact=True)
     assert_frame_equal(means, shuffled_means(rankings, **asked), check_exact=True)
+
+
+@pytest.mark.parametrize("grades", [[0, 1], [0, 1, 2], [1, 2]])
+@pytest.mark.parametrize("rare", [0.02, 0.9])
+def test_large_ties_draw_their_rarer_grades_and_keep_the_exact_moments(
+    monkeypatch: pytest.MonkeyPatch, grades: list[int], rare: float
+) -> None:
+    monkeypatch.setattr(shuffling, "LARGE", 8)
+    monkeypatch.setattr(shuffling, "draw_orders", allocating(shuffling.draw_orders.__wrapped__))
+    generator = np.random.default_rng(1)
+    tied = generator.choice(
+        grades, 40, p=[1 - rare, *[rare / (len(grades) - 1)] * (len(grades) - 1)]
+    )
+    counts = pl.DataFrame({"distance": [1] * 40 + [2] * 3, "relevance": [*tied, 0, 1, 0]})
+    frame = counts.with_columns(query=pl.lit("q"), item=pl.int_range(pl.len()))
+    asked: dict[str, Any] = {"metrics": "dcg@3, dcg@15, dcg", "truncated": "no"}
+    found = evaluate(frame, **asked, policies=("expected", "shuffled"), shuffles=3000)
+    for part in found.partition_by("cutoff"):
+        (exact, std), (drawn, drawn_std) = part.select("value", "std").rows()
+        assert drawn == pytest.approx(exact, abs=5 * std / 3000**0.5 + 1e-9)
+        assert drawn_std == pytest.approx(std, rel=0.08, abs=1e-9)
+    deep = shuffled_means(frame, **asked, shuffles=20).filter(cutoff=3)["value"].to_list()
+    shallow = shuffled_means(frame, **{**asked, "metrics": "dcg@3"}, shuffles=20)["value"].to_list()
+    assert deep == shallow
+
+
+def test_stretches_of_the_lowest_grade_score_as_its_items_do() -> None:
+    """A gain that is not 0 for the lowest grade forbids stretches; scores by others stay."""
+    generator = np.random.default_rng(2)
+    rows = 6 * 30
+    frame = pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(6), 30),
+            "item": np.tile(np.arange(30), 6),
+            "distance": generator.integers(0, 4, rows),
+            "relevance": generator.choice([0, 0, 0, 1, 2], rows),
+        }
+    )
+    asked: dict[str, Any] = {"policies": "shuffled", "shuffles": 4, "truncated": "no"}
+    usual: list[Any] = ["ap", "ndcg@7", "rr", "err", "bpref", "rbp", "recall@5", "wap"]
+    odd = DCG(gain=lambda grades: grades + 1.0)
+    alone = evaluate(frame, metrics=usual, **asked)
+    beside = evaluate(frame, metrics=[*usual, odd], **asked)
+    same = beside.filter(pl.col("metric").is_in(alone["metric"].implode()))
+    assert_frame_equal(same, alone, check_exact=True)
+
+
+def test_lists_that_no_order_changes_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tie of several grades below the deepest cutoff changes nothing, nor one of a single one."""
+    rows = FRAME.with_columns(distance=pl.Series([1, 2, 2] * 4), relevance=pl.Series([1, 0, 2] * 4))
+    asked: Any = {"policies": ("shuffled", "expected"), "truncated": "no"}
+    monkeypatch.setattr(run, "draw_together", lambda _: pytest.fail("drawn"))
+    scores = evaluate(rows, metrics="precision@1", **asked)
+    assert scores.filter(policy="shuffled")["std"].to_list() == [0.0] * 4
+    assert shuffled_means(rows, metrics="precision@1")["value"].n_unique() == 1
+    with pytest.raises(pytest.fail.Exception, match="drawn"):
+        evaluate(rows, metrics="precision@2", **asked)
 
 
 def test_draws_have_to_be_asked_for() -> None:

@@ -17,6 +17,7 @@ from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.queries import deciding_queries
 from retrieval_report.comparison.segments import segment_winners
+from retrieval_report.contracts import options
 from retrieval_report.engines.evaluate import evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.study import study_data
@@ -98,28 +99,16 @@ def test_a_table_scores_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [("expected",)]
 
 
-def test_many_items_are_shuffled_less_often_unless_a_number_is_given(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("many", "orders"), [(1, 10), (4, 2), (200, 1)])
+def test_of_many_items_fewer_orders_are_drawn_unless_a_number_is_given(
+    monkeypatch: pytest.MonkeyPatch, many: int, orders: int
 ) -> None:
-    monkeypatch.setattr(study_data, "FEW_ITEMS", RANKINGS.height // 4)
+    monkeypatch.setattr(options, "MANY_ITEMS", RANKINGS.height // many)
     made = rr.Study(RANKINGS, "ndcg@3")
-    assert made.options.shuffles < 30
-    assert made.shuffled["draw"].n_unique() == made.options.shuffles
-    assert set(made.leaderboard["tie_rank_low"]) <= {1, 2, 3}
+    assert made.options.shuffles == made.shuffled["draw"].n_unique() == orders
+    assert made.policies == EVERYTHING
+    assert set(made.three_scores["orders"]) == {orders}
     assert made.using(shuffles=40).options.shuffles == 40
-
-
-def test_of_lists_so_long_that_one_order_takes_long_none_is_drawn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(study_data, "FEW_ITEMS", RANKINGS.height // 200)
-    made = rr.Study(RANKINGS, "ndcg@3")
-    assert made.policies == tuple(policy for policy in EVERYTHING if policy != "shuffled")
-    assert made.using(seed=3).shuffled.is_empty()
-    contents = made.contents()
-    assert contents.shuffled.is_empty()
-    assert "shuffled" not in contents.scores["policy"]
-    assert made.using(shuffles=2).contents().shuffled["draw"].n_unique() == 2
 
 
 def test_other_random_orders_and_averages_share_exact_scores(

@@ -1,0 +1,343 @@
+"""The three scores of every model, side by side: expected, shuffled and naive, with what one random
+order would print and whether tie order can change the rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.check_scores import MEAN, MEASURE, at_measure, beside
+from retrieval_report.engines.score_grid import DIGITS
+from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.metrics.parsing import Measure, parse_metrics
+from retrieval_report.scoring.convolution import Spread, every_sum, merged
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.run import run_of
+from retrieval_report.scoring.score_distribution import score_orders
+
+THREE_SCORES = schema("three_scores")
+WINNERS = schema("winners")
+MAX_AFFECTED_LISTS = (
+    20  # of more lists, whose mean is nearly normal, no exact distribution is formed
+)
+MAX_LISTS = 400  # of all models together, since each takes a third of a millisecond
+NORMAL_POINTS = 401  # equally probable values that stand for a normal distribution
+NEAR = 1e-12  # means that differ by less are level
+TAIL = 0.05
+EXACT, NORMAL, DRAWN = "exact", "normal", "drawn"
+ExactMeans = Mapping[tuple[str, Measure], Spread]
+
+
+class MeanOverOrders(NamedTuple):
+    """The distribution of a model's mean over the queries under one random tie order."""
+
+    value: Floats  # ascending
+    chance: Floats
+    method: str
+
+    def quantile(self, share: float) -> float:
+        """Return the smallest value that the mean does not exceed with this probability."""
+        index = int(np.searchsorted(np.cumsum(self.chance), share - NEAR))
+        return float(self.value[min(index, self.value.size - 1)])
+
+    def at_most(self, bounds: Floats) -> Floats:
+        """Return the probability of a mean up to each bound."""
+        reached = np.searchsorted(self.value, bounds + NEAR, side="right")
+        chances: Floats = np.concatenate([[0.0], np.cumsum(self.chance)])[reached]
+        return np.minimum(chances, 1.0)
+
+
+@cache
+def _standard_normal() -> Floats:
+    """Return equally probable values of a standard normal variable."""
+    normal = NormalDist()
+    shares = (np.arange(NORMAL_POINTS) + 0.5) / NORMAL_POINTS
+    return np.array([normal.inv_cdf(share) for share in shares])
+
+
+def exact_means(
+    judged: Judged, options: Options, scores: pl.DataFrame, measures: Sequence[Measure]
+) -> dict[tuple[str, Measure], Spread]:
+    """Return the exact distribution of the plain mean over the queries under random tie order, of
+    the models of which a tie order can change few lists.
+
+    Parameters
+    ----------
+    judged, options
+        What was scored, and how.
+    scores
+        The result of :func:`evaluate` for it, with policy expected.
+    measures
+        Metrics and cutoffs; those made of a function of the caller's are left out.
+
+    Returns
+    -------
+    dict
+        (model, measure) → distinct means, ascending, with their probabilities. A model is left out
+        if none or many of its lists depend on tie order, if a list may be cut, or if its means are
+        too many.
+    """
+    expected = scores.filter(policy="expected")
+    found: dict[tuple[str, Measure], Spread] = {}
+    for measure in measures:
+        rows = expected.filter(at_measure(*measure), pl.col("value").is_not_null())
+        moves = (pl.col("std") > 0).fill_null(value=False)
+        known = rows.group_by("model").agg(moves.sum(), whole=pl.col("std").is_not_null().all())
+        few = known.filter("whole", pl.col("std") <= MAX_AFFECTED_LISTS)["model"]
+        moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
+        if 0 < moved.height <= MAX_LISTS:
+            for model, spread in _exact_sums(judged, options, moved, measure).items():
+                mine = rows.filter(model=model)
+                still = mine.filter(~moves)["value"].to_numpy().sum()
+                found[model, measure] = Spread((spread.value + still) / mine.height, spread.chance)
+    return found
+
+
+def _exact_sums(
+    judged: Judged, options: Options, moved: pl.DataFrame, measure: Measure
+) -> dict[str, Spread]:
+    """Return the distribution of the sum of some scores of each model by one measure, where it is
+    known exactly.
+    """
+    try:
+        requests = parse_metrics(*measure)
+    except ParameterError:  # made of a function of the caller's, which its text does not name
+        return {}
+    run = run_of(judged, requests, replace(options, policies="expected", progress=False))
+    names = run.prepared.names.with_row_index("list")
+    lists = moved.join(names, on=["model", "query"], how="inner", maintain_order="left")["list"]
+    parts: dict[str, list[Spread]] = {}
+    for part in score_orders(run.repeated(lists.to_numpy().astype(np.int64))):
+        parts.setdefault(part.model, []).append(merged(part.value, part.chance, NEAR))
+    wanted = dict(moved.group_by("model").len().iter_rows())
+    sums = {
+        model: every_sum(spreads, NEAR)
+        for model, spreads in parts.items()
+        if len(spreads) == wanted[model]
+    }
+    return {model: spread for model, spread in sums.items() if spread is not None}
+
+
+def three_scores(summary: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
+    """Set the three scores of every model side by side, at every metric and cutoff.
+
+    Parameters
+    ----------
+    summary
+        The result of :func:`summarise` with the policies expected, shuffled, naive, best and worst,
+        as far as there are any.
+    shuffled
+        The mean of every model under every drawn order, as from :func:`shuffled_means`.
+    exact
+        The result of :func:`exact_means`; of other models the distribution is taken for normal.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per ``metric``, ``cutoff`` (in the order of the summary) and ``model`` (best
+        expected mean first): ``expected``; ``tie_std``, its exact standard deviation under random
+        tie order; ``order_low`` and ``order_high``, the 5th and 95th percentile of the mean under
+        one random order, found by ``order_method``: "exact" (its distribution), "normal" (exact
+        moments, within the bounds) or "drawn" (the moments of the drawn orders, where lists may be
+        cut); ``lowest`` and ``highest``; ``shuffled`` and ``shuffled_std``, mean and standard
+        deviation over the drawn ``orders``, and ``first_order``, the mean under the first of them;
+        ``naive`` and ``off_by`` (naive − expected); ``expected_rank``, ``shuffled_rank`` (by
+        ``first_order``) and ``naive_rank``, which level models share; and ``rank_can_change``
+        (whether some tie orders give the model another rank, by the bounds of all means).
+    """
+    if summary.is_empty():
+        return pl.DataFrame(schema=THREE_SCORES)
+    wide = beside(_side_by_side(summary), _drawn(shuffled), MEAN)
+    parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
+    return in_contract(pl.concat(parts), THREE_SCORES)
+
+
+def _side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per measure and model with the means of the policies."""
+
+    def mean(policy: str) -> pl.Expr:
+        return pl.col("value").filter(policy=policy).first()
+
+    return summary.group_by(*MEASURE, "model", maintain_order=True).agg(
+        *(mean(policy).alias(policy) for policy in ("expected", "naive")),
+        pl.col("tie_std").filter(policy="expected").first(),
+        mean_shuffled=mean("shuffled"),
+        std_shuffled=pl.col("tie_std").filter(policy="shuffled").first(),
+        lowest=pl.coalesce(mean("worst"), pl.col("lowest").drop_nulls().first()),
+        highest=pl.coalesce(mean("best"), pl.col("highest").drop_nulls().first()),
+    )
+
+
+def _drawn(shuffled: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean, deviation, first and number of the drawn orders of every model."""
+    if not shuffled.width:
+        shuffled = pl.DataFrame(schema=schema("shuffled"))
+    value = pl.col("value")
+    return shuffled.group_by(MEAN, maintain_order=True).agg(
+        shuffled=value.mean(),
+        shuffled_std=value.std(),
+        first_order=value.filter(draw=0).first(),
+        orders=pl.len(),
+    )
+
+
+def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
+    """Return the rows of one measure with ranks and quantiles, best expected mean first."""
+    rows = rows.with_columns(
+        pl.coalesce("shuffled", "mean_shuffled"),
+        pl.coalesce("shuffled_std", "std_shuffled"),
+        pl.col("orders").fill_null(0),
+        off_by=pl.col("naive") - pl.col("expected"),
+    )
+    rows = rows.with_columns(
+        **{
+            f"{name}_rank": pl.col(of).round_sig_figs(DIGITS).rank("min", descending=True)
+            for name, of in (
+                ("expected", "expected"),
+                ("shuffled", "first_order"),
+                ("naive", "naive"),
+            )
+        },
+        rank_can_change=pl.Series(_can_change(rows), dtype=pl.Boolean),
+    )
+    means = [mean_over_orders(row, exact) for row in rows.iter_rows(named=True)]
+    return rows.with_columns(
+        order_low=_quantiles(means, TAIL),
+        order_high=_quantiles(means, 1 - TAIL),
+        order_method=pl.Series([mean and mean.method for mean in means], dtype=pl.String),
+    ).sort("expected_rank", "model", nulls_last=True, maintain_order=True)
+
+
+def _quantiles(means: Sequence[MeanOverOrders | None], share: float) -> pl.Series:
+    values = [None if mean is None else mean.quantile(share) for mean in means]
+    return pl.Series(values, dtype=pl.Float64)
+
+
+def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
+    """Return how a model's mean varies over random orders: exactly, or as a normal distribution of
+    the exact moments within the bounds, or of those of the drawn orders where lists may be cut;
+    None if nothing is known.
+    """
+    spread = exact.get((row["model"], (row["metric"], row["cutoff"])))
+    if spread is not None:
+        return MeanOverOrders(*spread, EXACT)
+    mean, std, method = row["expected"], row["tie_std"], NORMAL
+    if mean is None or std is None:
+        mean, std, method = row["shuffled"], row["shuffled_std"], DRAWN
+    if mean is None or std is None:
+        return None
+    if std == 0:
+        return MeanOverOrders(np.array([mean]), np.ones(1), method if method == DRAWN else EXACT)
+    low, high = (
+        end if row[name] is None else row[name]
+        for name, end in (("lowest", -np.inf), ("highest", np.inf))
+    )
+    value = np.clip(mean + std * _standard_normal(), low, high)
+    return MeanOverOrders(value, np.full(value.size, 1 / value.size), method)
+
+
+def _can_change(rows: pl.DataFrame) -> list[bool]:
+    """Return whether tie order can change each model's rank, by the bounds of all means: whether
+    some orders put it ahead of another model and some do not.
+    """
+    low = rows["lowest"].fill_null(-np.inf).to_numpy()
+    high = rows["highest"].fill_null(np.inf).to_numpy()
+    apart = (low[:, None] > high + NEAR) | (high[:, None] < low - NEAR)
+    still = high - low <= NEAR
+    change: Bools = ~apart & ~(still[:, None] & still)
+    np.fill_diagonal(change, val=False)
+    changes: list[bool] = np.logical_or.reduce(change, axis=1).tolist()
+    return changes
+
+
+def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
+    """Return who wins by every measure: exactly, by the naive order, and in how many of the drawn
+    orders.
+
+    Parameters
+    ----------
+    scores
+        The result of :func:`three_scores`.
+    shuffled, exact
+        As for :func:`three_scores`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per ``metric`` and ``cutoff``: ``winner`` and ``naive_winner`` (all that are level,
+        in one text), ``orders`` drawn, ``agreeing`` (in how many of them an exact winner is among
+        the first), ``agreeing_chance`` (the probability that a random order agrees, drawn for each model on
+        its own) and ``agreeing_method`` ("exact", "normal" or "drawn", as for :func:`three_scores`).
+    """
+    rows = [
+        _winner(part, shuffled, exact) for part in scores.partition_by(MEASURE, maintain_order=True)
+    ]
+    return pl.DataFrame(rows, schema=WINNERS)
+
+
+def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Named:
+    """Return the row of one measure."""
+    first = part.filter(expected_rank=1)["model"].to_list()
+    naive = part.filter(naive_rank=1)["model"].to_list()
+    measure = part.row(0, named=True)
+    found: Named = {
+        "metric": measure["metric"],
+        "cutoff": measure["cutoff"],
+        "winner": ", ".join(first) or None,
+        "naive_winner": ", ".join(naive) or None,
+        "orders": 0,
+        "agreeing": 0,
+        **_chance(part, first, exact),
+    }
+    if shuffled.width and first:
+        drawn = shuffled.filter(at_measure(measure["metric"], measure["cutoff"]))
+        drawn = drawn.with_columns(most=pl.max("value").over("draw"))
+        leads = pl.col("value") >= pl.col("most") - NEAR
+        agree = drawn.filter(pl.col("model").is_in(first), leads)
+        found |= {"orders": drawn["draw"].n_unique(), "agreeing": agree["draw"].n_unique()}
+    return found
+
+
+def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Named:
+    """Return the probability that one of these models is ahead of all others, or level, in a random
+    order of each.
+    """
+    rows = part.to_dicts()
+    lowest = max((row["lowest"] for row in rows if row["model"] in first), default=None, key=_known)
+    if not first or lowest is None:
+        return {"agreeing_chance": None, "agreeing_method": None}
+    rivals = [
+        row
+        for row in rows
+        if row["model"] not in first and (row["highest"] is None or row["highest"] > lowest + NEAR)
+    ]
+    if not rivals:
+        return {"agreeing_chance": 1.0, "agreeing_method": EXACT}
+    known = [mean_over_orders(row, exact) for row in rows if row["model"] in first]
+    others = [mean_over_orders(row, exact) for row in rivals]
+    every = [mean for mean in (*known, *others) if mean is not None]
+    if len(every) < len(known) + len(others):
+        return {"agreeing_chance": None, "agreeing_method": None}
+    leaders = every[: len(known)]
+    grid = np.unique(np.concatenate([mean.value for mean in leaders]))
+    reached = np.prod([mean.at_most(grid) for mean in leaders], axis=0)
+    ahead = np.prod([mean.at_most(grid) for mean in every[len(known) :]], axis=0)
+    chance = float(np.diff(reached, prepend=0.0) @ ahead)
+    methods = {mean.method for mean in every}
+    method = next(name for name in (DRAWN, NORMAL, EXACT) if name in methods)
+    return {"agreeing_chance": min(chance, 1.0), "agreeing_method": method}
+
+
+def _known(value: float | None) -> float:
+    return -np.inf if value is None else value

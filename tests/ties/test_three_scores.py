@@ -1,0 +1,170 @@
+"""The three scores side by side: what single random orders print, and who wins in them."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+from retrieval_report.contracts.registry import schema
+
+ORDERS = 4000
+
+
+def tied(models: int, queries: int, items: int, values: int, seed: int = 0) -> pl.DataFrame:
+    """Rankings in which distances have few values, all models with the same judgements."""
+    generator = np.random.default_rng(seed)
+    rows = models * queries * items
+    relevance = generator.choice([0, 0, 0, 1, 2], queries * items)
+    return pl.DataFrame(
+        {
+            "model": np.repeat([f"m{number}" for number in range(models)], queries * items),
+            "query": np.tile(np.repeat(np.arange(queries), items), models),
+            "item": np.tile(np.arange(items), models * queries),
+            "distance": generator.integers(0, values, rows),
+            "relevance": np.tile(relevance, models),
+        }
+    )
+
+
+@pytest.mark.parametrize("queries", [3, 60])
+@pytest.mark.parametrize("measure", ["precision@4", "rr", "ndcg@5", "ap"])
+def test_drawn_orders_agree_with_the_exact_mean_deviation_and_percentiles(
+    measure: str, queries: int
+) -> None:
+    study = rr.Study(tied(2, queries, 12, 4), measure, truncated="no", shuffles=ORDERS)
+    for row in study.three_scores.iter_rows(named=True):
+        drawn = study.shuffled.filter(model=row["model"])["value"].to_numpy()
+        assert row["orders"] == drawn.size == ORDERS
+        assert row["first_order"] == drawn[0]
+        assert row["shuffled"] == pytest.approx(drawn.mean(), abs=1e-12)
+        assert row["shuffled_std"] == pytest.approx(drawn.std(ddof=1), abs=1e-12)
+        assert abs(row["expected"] - row["shuffled"]) < 5 * row["tie_std"] / ORDERS**0.5
+        assert row["shuffled_std"] == pytest.approx(row["tie_std"], rel=0.08)
+        slack = 0.05 * row["tie_std"]
+        # Four standard errors of a share of 5 %, and what a normal distribution leaves open.
+        allowed = 4 * (0.05 * 0.95 / ORDERS) ** 0.5 + (
+            0.0 if row["order_method"] == "exact" else 0.02
+        )
+        assert (drawn < row["order_low"] - slack).mean() <= 0.05 + allowed
+        assert (drawn <= row["order_low"] + slack).mean() >= 0.05 - allowed
+        assert (drawn > row["order_high"] + slack).mean() <= 0.05 + allowed
+        assert (drawn >= row["order_high"] - slack).mean() >= 0.05 - allowed
+
+
+def test_few_lists_have_exact_percentiles_and_many_normal_ones() -> None:
+    few = rr.Study(tied(2, 3, 8, 3), "rr", truncated="no").three_scores
+    many = rr.Study(tied(2, 60, 8, 3), "rr", truncated="no").three_scores
+    cut = rr.Study(tied(2, 60, 8, 3), "ap", truncated="within_tie").three_scores
+    assert [set(one["order_method"]) for one in (few, many, cut)] == [
+        {"exact"},
+        {"normal"},
+        {"drawn"},
+    ]
+
+
+def test_percentiles_are_those_of_all_orders_of_a_list() -> None:
+    relevance = [2, 0, 1, 0, 0]
+    frame = {
+        "query": ["q"] * 5,
+        "item": list("abcde"),
+        "distance": [1] * 5,
+        "relevance": relevance,
+    }
+    study = rr.Study(frame, "ndcg", truncated="no")
+    weight = 1 / np.log2(np.arange(2, 7))
+    gains = [float(grade) for grade in relevance]
+    best = np.dot(sorted(gains, reverse=True), weight)
+    every = np.sort([np.dot(order, weight) / best for order in permutations(gains)])
+    row = study.three_scores.row(0, named=True)
+    for name, share in (("order_low", 0.05), ("order_high", 0.95)):
+        reached = np.arange(1, every.size + 1) / every.size
+        assert row[name] == pytest.approx(every[np.argmax(reached >= share - 1e-12)])
+    assert row["order_method"] == "exact"
+
+
+def test_where_nothing_ties_the_three_scores_are_one_number() -> None:
+    frame = tied(2, 4, 6, 3).with_columns(distance=pl.int_range(pl.len()))
+    rows = rr.Study(frame, "ndcg@3, ap", truncated="no").three_scores
+    same = ("expected", "order_low", "order_high", "lowest", "highest", "first_order")
+    for name in same:
+        assert rows[name].to_list() == pytest.approx(rows["naive"].to_list())
+    assert rows["off_by"].to_list() == pytest.approx([0.0] * rows.height)
+    assert rows["shuffled_std"].to_list() == [0.0] * rows.height
+    assert not rows["rank_can_change"].any()
+    assert rows["expected_rank"].to_list() == rows["naive_rank"].to_list()
+
+
+def naive_wins_by_accident() -> rr.Study:
+    """The naive order puts the only relevant item of "tied" first; "fine" has it second."""
+    rows = {"query": ["q"] * 4, "item": list("abcd"), "relevance": [1, 0, 0, 0]}
+    lists: Any = {
+        "fine": {**rows, "distance": [2, 1, 3, 4]},
+        "poor": {**rows, "distance": [4, 1, 2, 3]},
+        "tied": {**rows, "distance": [1] * 4},
+    }
+    frame = pl.concat(
+        pl.DataFrame({"model": [name] * 4, **values}) for name, values in lists.items()
+    )
+    return rr.Study(frame, "rr@3", truncated="no", shuffles=2000)
+
+
+def test_who_wins_exactly_by_the_naive_order_and_in_how_many_orders() -> None:
+    study = naive_wins_by_accident()
+    rows = study.three_scores
+    assert rows["model"].to_list() == ["fine", "tied", "poor"]
+    ranks = rows.select("model", "expected_rank", "naive_rank", "rank_can_change").rows()
+    assert ranks == [("fine", 1, 2, True), ("tied", 2, 1, True), ("poor", 3, 3, True)]
+    assert rows["off_by"].to_list() == pytest.approx([0.0, 1 - 11 / 24, 0.0])
+    found = study.winners.row(0, named=True)
+    assert (found["winner"], found["naive_winner"]) == ("fine", "tied")
+    # "tied" is ahead only where its item comes first, and level where it comes second.
+    assert (found["agreeing_chance"], found["agreeing_method"]) == (0.75, "exact")
+    assert found["orders"] == 2000
+    assert found["agreeing"] / 2000 == pytest.approx(0.75, abs=4 * (0.1875 / 2000) ** 0.5)
+    share = study.shuffled.pivot("model", index="draw", values="value")
+    assert found["agreeing"] == share.filter(pl.col("fine") >= pl.col("tied")).height
+
+
+def test_a_winner_that_no_order_can_overtake_is_certain() -> None:
+    rows = naive_wins_by_accident().models("fine", "poor").winners.row(0, named=True)
+    assert (rows["agreeing_chance"], rows["agreeing_method"], rows["agreeing"]) == (
+        1.0,
+        "exact",
+        2000,
+    )
+
+
+def test_level_models_win_together() -> None:
+    frame = tied(1, 3, 5, 2).drop("model")
+    study = rr.Study({"a": frame, "b": frame}, "ndcg@2", truncated="no", judgements=None)
+    found = study.winners.row(0, named=True)
+    assert (found["winner"], found["agreeing"], found["orders"]) == ("a, b", 10, 10)
+    assert study.three_scores["expected_rank"].to_list() == [1, 1]
+
+
+def test_columns_are_declared_and_narrower_studies_have_their_rows() -> None:
+    study = rr.Study(tied(3, 5, 8, 3), "ndcg@3, ap", truncated="no")
+    assert list(study.three_scores.schema.items()) == list(schema("three_scores").items())
+    assert list(study.winners.schema.items()) == list(schema("winners").items())
+    alone = study.at("ap").three_scores
+    assert_frame_equal(alone, study.three_scores.filter(metric="ap"))
+    assert study.models("m1").three_scores["expected_rank"].to_list() == [1, 1]
+    some = study.under("expected").three_scores
+    assert_frame_equal(some, study.three_scores)
+
+
+def test_counts_have_no_naive_score_and_more_orders_on_request() -> None:
+    counts = rr.count_ties(tied(2, 3, 8, 3))
+    study = rr.Study(counts, "ndcg@3", truncated="no", shuffles=17)
+    assert study.three_scores["naive"].is_null().all()
+    assert set(study.three_scores["orders"]) == {17}
+    assert study.winners["naive_winner"].is_null().all()
+    whole = rr.Study(tied(2, 3, 8, 3), "ndcg@3", truncated="no", shuffles=17)
+    same = ["model", "expected", "order_low", "order_high", "first_order", "shuffled_std"]
+    assert_frame_equal(study.three_scores.select(same), whole.three_scores.select(same))
