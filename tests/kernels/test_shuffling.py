@@ -126,7 +126,8 @@ def test_large_ties_draw_their_rarer_grades_and_keep_the_exact_moments(
     monkeypatch: pytest.MonkeyPatch, grades: list[int], rare: float
 ) -> None:
     monkeypatch.setattr(shuffling, "LARGE", 8)
-    monkeypatch.setattr(shuffling, "draw_orders", allocating(shuffling.draw_orders.__wrapped__))
+    python: Any = shuffling.draw_orders
+    monkeypatch.setattr(shuffling, "draw_orders", allocating(python.__wrapped__))
     generator = np.random.default_rng(1)
     tied = generator.choice(
         grades, 40, p=[1 - rare, *[rare / (len(grades) - 1)] * (len(grades) - 1)]
