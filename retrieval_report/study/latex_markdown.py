@@ -10,7 +10,13 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.comparison.verdicts import CUT, DEPENDS, SIGNIFICANT, is_significant
+from retrieval_report.comparison.verdicts import (
+    CUT,
+    DEPENDS,
+    NOT_SIGNIFICANT,
+    SIGNIFICANT,
+    is_significant,
+)
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import measure_text
@@ -121,6 +127,7 @@ def _marks(against: list[Named]) -> str:
         row["family_p"] for row in against if row["family_p"] is not None
     ]  # of many models not every pair is
     below = bool(tested) and all(is_significant(p) for p in tested)
+    below &= all(row["verdict"] != NOT_SIGNIFICANT for row in against)  # nor over runs
     return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 
 

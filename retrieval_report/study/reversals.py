@@ -75,7 +75,8 @@ def _ties(study: Any, pair: Named) -> list[Named]:
 def _queries(study: Any, pair: Named) -> list[Named]:
     """New queries, with the scores expected of them, and in one tie order, as others print them."""
     if pair["family_p"] is None:
-        return [{"source": QUERIES, "varied": "the queries", "verdict": NOT_TESTED}]
+        untested = {"varied": "the queries", "verdict": NOT_TESTED}
+        return [{"source": source, **untested} for source in (QUERIES, BOTH)]
     scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
     joined = _paired(scores, pair, "query")
     drawn, cluster = counted(joined.height, "new query"), None

@@ -419,7 +419,7 @@ class Study(LevelledStudy):
     @answer
     def flips(self) -> pl.DataFrame:
         """The result of :func:`flips`: the verdict of every pair; models with the same lists are
-        equal.
+        equal, and with ``replicate`` a difference is "not significant" too if it is not over runs.
         """
         return self._flips_of(self._tested_pairs())
 
