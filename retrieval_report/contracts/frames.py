@@ -230,6 +230,19 @@ def unmasked(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(pl.col("mask").cast(pl.Boolean)).drop("mask")  # no rows may have no type
 
 
+def is_own(frame: pl.DataFrame) -> pl.Expr:
+    """Return whether the item of a row is its query; 7 and '7' may be the same.
+
+    >>> frame = pl.DataFrame({"query": ["7", "8"], "item": [7, 7]})
+    >>> frame.select(is_own(frame))["item"].to_list()
+    [True, False]
+    """
+    names = ("item", "query")
+    texts = pl.String in {frame.schema[name] for name in names}
+    item, query = (pl.col(name).cast(pl.String) if texts else pl.col(name) for name in names)
+    return item == query
+
+
 def _warn_of_order(frame: pl.DataFrame, order: str) -> None:
     dtype = frame.schema[order]
     if dtype == pl.Float16 and frame.height:

@@ -246,6 +246,14 @@ class Options:
         "then lower recall.",
         ("error", "not_retrieved"),
     )
+    exclude_self: bool = _option(
+        False,
+        "Leave queries out of their lists",
+        "Items whose id is that of the query leave its list and its judgements, as where every "
+        "document is a query too.",
+        kind=bool,
+        check=check_flag,
+    )
     truncated: Any = _option(  # noqa: RUF009  # one of the words, or a mapping of models to them
         AUTO,
         "Lists cut at their end",
@@ -350,6 +358,7 @@ class JudgedOptions(TypedDict, total=False):
     unjudged: str | None
     unjudged_query: str
     null_distance: str
+    exclude_self: bool
     truncated: str | Mapping[str, str]
 
 

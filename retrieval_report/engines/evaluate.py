@@ -46,6 +46,7 @@ def evaluate(
     unjudged: str | None = None,
     unjudged_query: str = "error",
     null_distance: str = "error",
+    exclude_self: bool = False,
     truncated: str | Mapping[str, str] = "auto",
     relevant_items: str = "pooled",
     threads: int | None = None,
@@ -109,6 +110,10 @@ def evaluate(
     null_distance
         "error" or "not_retrieved": whether rows without distance are errors, or items known but not
         retrieved.
+    exclude_self
+        Whether items whose id is that of the query leave its list and its judgements, as BEIR's
+        ``ignore_identical_ids`` does, for data in which every query is a document too. What
+        follows moves up one rank.
     truncated
         Whether lists were cut, as top-k lists are: "no" (they hold all items, or all candidates
         that were to be ranked), "between_ties" (items may follow the last tie), "within_tie" (items
@@ -203,6 +208,7 @@ def evaluate(
         unjudged=unjudged,
         unjudged_query=unjudged_query,
         null_distance=null_distance,
+        exclude_self=exclude_self,
         truncated=truncated,
         relevant_items=relevant_items,
         threads=threads,

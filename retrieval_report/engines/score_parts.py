@@ -10,6 +10,7 @@ from typing import TypeVar
 import polars as pl
 
 from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.frames import is_own
 from retrieval_report.contracts.options import NO, Options, is_relevant
 from retrieval_report.engines.disk_parts import copied_parts
 from retrieval_report.engines.disk_tables import Table
@@ -98,6 +99,8 @@ def _graded(empty: pl.DataFrame, options: Options) -> dict[str, pl.Expr]:
     if "relevance" in empty.columns:
         grade = pl.col("relevance").cast(pl.Float64)
         kept = (grade > 0) & grade.is_finite()
+        if options.exclude_self and "item" in empty.columns:
+            kept &= ~is_own(empty)
         grade = pl.when(kept & pl.col("mask") if "mask" in empty.columns else kept).then(grade)
     return {"grade": grade, "relevant": is_relevant(grade, options.relevant_from)}
 

@@ -20,6 +20,7 @@ from retrieval_report.contracts.frames import (
     check_counts,
     check_rankings,
     check_table,
+    is_own,
     order_column,
     unmasked,
     with_model,
@@ -231,10 +232,18 @@ def _read(
             raise ParameterError(
                 "judgements: a counts frame has no items to join them on; join them before counting"
             )
+        if options.exclude_self:
+            raise ParameterError(
+                "exclude_self: a counts frame has no items; leave queries out of their own lists "
+                "before counting"
+            )
         rows = check_counts(frame)
     else:
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
+        if options.exclude_self:
+            kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
+            rows = rows.with_columns(mask=~is_own(rows) & kept)
         if judgements is None and options.unjudged in (None, "error"):
             kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
             nothing = pl.col("relevance").is_null() & kept
@@ -243,7 +252,10 @@ def _read(
         if "row" in rows.columns and not rows["row"].is_sorted():
             rows = rows.sort("row", maintain_order=True)
     beside: tuple[Any, Any] = judgements, queries
-    rows, named = _of_one_type(rows, *(beside if whole.part else frames_beside(*beside)))
+    judged, labelled = beside if whole.part else frames_beside(*beside)
+    if options.exclude_self and judged is not None:
+        judged = judged.remove(is_own(judged))
+    rows, named = _of_one_type(rows, judged, labelled)
     pool = None
     if "count" in rows.columns and "retrieved" in rows.columns:
         pool = pool_of(rows)

@@ -135,6 +135,14 @@ def evaluate(
 
 def _facts(frames: Mapping[str, DataFrame], options: Options) -> pl.DataFrame:
     """Return what all rows tell of the whole."""
+    if options.exclude_self:
+        own = F.col("item").cast("string") == F.col("query").cast("string")
+        frames = {
+            name: frame.withColumn("relevance", F.when(~own, F.col("relevance")))
+            if {"item", "relevance"} <= {*frame.columns}
+            else frame
+            for name, frame in frames.items()
+        }
     told = {
         name: collected(frame.select(*(c for c in TELLING if c in frame.columns)).distinct())
         for name, frame in frames.items()

@@ -70,6 +70,7 @@ def audit(
     unjudged: str | None = None,
     unjudged_query: str = "error",
     null_distance: str = "error",
+    exclude_self: bool = False,
     threads: int | None = None,
     metrics: Metrics = None,
 ) -> pl.DataFrame:
@@ -89,7 +90,7 @@ def audit(
         with every metric of the same name, whatever its parameters.
     systems
         Names; by default all of :func:`conventions`.
-    relevant_from, unjudged, unjudged_query, null_distance, threads
+    relevant_from, unjudged, unjudged_query, null_distance, exclude_self, threads
         As for :func:`evaluate`, for all systems (except those with their own rule for
         ``relevant_from``).
     no_relevant, missing_query
@@ -155,6 +156,7 @@ def audit(
         "unjudged": unjudged,
         "unjudged_query": unjudged_query,
         "null_distance": null_distance,
+        "exclude_self": exclude_self,
         "truncated": "no",  # the systems treat the rows as the whole list
         "threads": threads,
     }

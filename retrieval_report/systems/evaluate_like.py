@@ -97,7 +97,7 @@ def evaluate_like(
         Seed of the random orders.
     **options
         Of :func:`evaluate`: ``relevant_from``, ``unjudged``, ``unjudged_query``, ``null_distance``,
-        ``truncated``, ``shuffles`` and ``threads``. Queries without relevant items or without rows
+        ``exclude_self``, ``truncated``, ``shuffles`` and ``threads``. Queries without relevant items or without rows
         are treated by the system's own rule, and ``naive`` takes the rows for the whole list,
         whatever ``truncated`` says.
 

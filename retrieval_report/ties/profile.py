@@ -45,8 +45,8 @@ def tie_profile(
         As for :func:`evaluate`.
     **options
         Options of :func:`evaluate` that decide which rows count and how: ``decimals``,
-        ``distance_threshold``, ``unjudged``, ``unjudged_query``, ``null_distance``, ``truncated``.
-        Others have no effect.
+        ``distance_threshold``, ``unjudged``, ``unjudged_query``, ``null_distance``,
+        ``exclude_self``, ``truncated``. Others have no effect.
 
     Returns
     -------

@@ -105,6 +105,14 @@ OPTIONS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         .sample(fraction=1.0, shuffle=True, seed=4),
         {"policies": ("naive", "shuffled"), "shuffles": 2, "seed": 9},
     ),
+    "queries in their own lists, with the largest grade": (
+        made()
+        .with_columns(pl.col("query").str.slice(1), pl.col("item").cast(pl.String))
+        .with_columns(
+            relevance=pl.when(pl.col("query") == pl.col("item")).then(7).otherwise("relevance")
+        ),
+        {"policies": ("expected", "best"), "truncated": "within_tie", "exclude_self": True},
+    ),
 }
 
 

@@ -1,0 +1,162 @@
+"""Items whose id is the query's own leave its list and its judgements, in every function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+from retrieval_report.engines.disk import evaluate_to
+
+MEASURES = "ndcg, ap, rr, recall, bpref, err"
+CUTOFFS = (1, 3, None)
+EVERY: dict[str, Any] = {
+    "measures": MEASURES,
+    "cutoffs": CUTOFFS,
+    "policies": ("expected", "naive", "shuffled", "best", "worst"),
+    "shuffles": 3,
+}
+KEYS = ["query", "item"]
+
+
+def made(dtype: Any = pl.String, seed: int = 0) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Lists of two models in which the query is an item, most often nearest; and judgements."""
+    generator = np.random.default_rng(seed)
+    rows = [
+        (model, query, item, 0 if item == query else int(generator.integers(0, 4)))
+        for model in "ab"
+        for query in range(9)
+        for item in generator.permutation(12)[:8].tolist()
+    ]
+    frame = pl.DataFrame(rows, ["model", "query", "item", "distance"], orient="row")
+    judged = frame.select(KEYS).unique(maintain_order=True)
+    # The largest grade is that of own items alone, so that it must not count.
+    grade = pl.when(pl.col("query") == pl.col("item")).then(4)
+    judged = judged.with_columns(
+        relevance=grade.otherwise((pl.col("item") * 5 + pl.col("query")) % 4)
+    )
+    types = dict.fromkeys(KEYS, dtype)
+    return frame.cast(types), judged.cast(types)
+
+
+def by_hand(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.filter(pl.col("query") != pl.col("item"))
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int64, pl.UInt16])
+@pytest.mark.parametrize("truncated", ["auto", "no", "between_ties"])
+@pytest.mark.parametrize("with_judgements", [True, False])
+def test_scores_are_those_of_frames_without_own_items(
+    dtype: Any, truncated: str, with_judgements: bool
+) -> None:
+    rows, judged = made(dtype)
+    how: dict[str, Any] = {**EVERY, "truncated": truncated}
+    if with_judgements:
+        wanted = rr.evaluate(by_hand(rows), judgements=by_hand(judged), **how)
+        found = rr.evaluate(rows, judgements=judged, exclude_self=True, **how)
+    else:
+        rows = rows.join(judged, on=KEYS, maintain_order="left")
+        wanted = rr.evaluate(by_hand(rows), **how)
+        found = rr.evaluate(rows, exclude_self=True, **how)
+    assert_frame_equal(found, wanted, check_exact=True)
+    assert not found.equals(rr.evaluate(rows, judgements=judged, **how))
+
+
+@pytest.mark.parametrize("truncated", ["auto", "no"])
+@pytest.mark.parametrize("with_judgements", [True, False])
+def test_parts_on_disk_have_the_same_bits(
+    tmp_path: Path, truncated: str, with_judgements: bool
+) -> None:
+    rows, judged = made()
+    how: dict[str, Any] = {**EVERY, "truncated": truncated, "exclude_self": True}
+    if with_judgements:
+        how["judgements"] = judged
+    else:
+        rows = rows.join(judged, on=KEYS, maintain_order="left")
+    rows.write_parquet(tmp_path / "rows.parquet")
+    out = evaluate_to(
+        tmp_path / "scores.parquet", tmp_path / "rows.parquet", rows_per_part=40, **how
+    )
+    keys = ["model", "query", "metric", "cutoff", "policy"]
+    parts, whole = (frame.sort(keys) for frame in (pl.read_parquet(out), rr.evaluate(rows, **how)))
+    assert_frame_equal(parts, whole, check_exact=True)
+
+
+def test_ids_of_two_kinds_and_masks() -> None:
+    rows, judged = made(pl.Int64)
+    as_text = rows.with_columns(pl.col("query").cast(pl.String))
+    how: dict[str, Any] = {"measures": "ap", "truncated": "no", "exclude_self": True}
+    judged_text = judged.with_columns(pl.col("query").cast(pl.String))
+    one = rr.evaluate(rows, judgements=judged, **how)
+    other = rr.evaluate(as_text, judgements=judged_text, **how)
+    assert one["value"].to_list() == other["value"].to_list()
+    masked = pl.col("item") != 3
+    rows = rows.join(judged, on=KEYS).with_columns(mask=masked)
+    wanted = rr.evaluate(by_hand(rows.filter(masked)), measures="ap", truncated="no")
+    assert_frame_equal(rr.evaluate(rows, **how), wanted)
+
+
+def test_a_list_of_its_query_alone_is_there_and_empty() -> None:
+    rows = {"query": ["a", "b", "b"], "item": ["a", "b", "c"], "distance": [0, 0, 1]}
+    judged = {"a": {"c": 1}, "b": {"c": 1}}
+    scores = rr.evaluate(
+        rows, judgements=judged, measures="rr", missing_query="error", exclude_self=True
+    ).filter(policy="expected")
+    assert scores.select("query", "value", "items").rows() == [("a", 0.0, 0), ("b", 1.0, 1)]
+
+
+def test_a_null_relevance_of_an_own_item_is_ignored_too() -> None:
+    rows = {"query": ["a", "a"], "item": ["a", "b"], "distance": [0, 1], "relevance": [None, 1]}
+    scores = rr.evaluate(rows, measures="rr", exclude_self=True, truncated="no")
+    assert scores["value"].to_list() == [1.0, 1.0]
+
+
+def test_every_face_takes_the_option(tmp_path: Path) -> None:
+    rows, judged = made()
+    rest: dict[str, Any] = {"rankings": by_hand(rows), "judgements": by_hand(judged)}
+    data: dict[str, Any] = {"rankings": rows, "judgements": judged}
+    own: dict[str, Any] = {"exclude_self": True}
+    pairs = [
+        (rr.Study(**data, measures="ap@3", **own).leaderboard, rr.Study(**rest, measures="ap@3").leaderboard),
+        (rr.tie_profile(**data, **own), rr.tie_profile(**rest)),
+        (
+            rr.audit(**data, measures="ap@3", systems="trec_eval", **own),
+            rr.audit(**rest, measures="ap@3", systems="trec_eval"),
+        ),
+        (
+            rr.Study(**data, measures="ap@3", like="trec_eval", **own).summary,
+            rr.Study(**rest, measures="ap@3", like="trec_eval").summary,
+        ),
+        (
+            rr.lists.ranking_ties(**data, model="a", query="3", **own).drop("row"),
+            rr.lists.ranking_ties(**rest, model="a", query="3").drop("row"),
+        ),
+    ]  # fmt: skip
+    for found, wanted in pairs:
+        assert_frame_equal(found, wanted)
+    printed = []
+    for frames, option in ((data, []), (data, ["--exclude-self"]), (rest, [])):
+        for name, frame in frames.items():
+            frame.write_csv(tmp_path / f"{name}.csv")
+        words = ["leaderboard", str(tmp_path / "rankings.csv"), "--metrics", "ap@3", "--json"]
+        words += ["--qrels", str(tmp_path / "judgements.csv"), *option]
+        shown = CliRunner().invoke(cli, words)
+        assert shown.exit_code == 0, shown.output
+        printed.append(shown.stdout)
+    assert printed[0] != printed[1] == printed[2]
+
+
+def test_counts_have_no_items_and_are_refused() -> None:
+    rows, judged = made()
+    counts = rr.count_ties(rows.join(judged, on=KEYS))
+    with pytest.raises(rr.ParameterError, match="exclude_self: a counts frame has no items"):
+        rr.evaluate(counts, policies="expected", exclude_self=True)
+    with pytest.raises(rr.ParameterError, match="exclude_self: 'yes' is neither"):
+        rr.evaluate(rows, judgements=judged, exclude_self="yes")  # type: ignore[arg-type]
