@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, in_python, setting
+from retrieval_report.contracts.wording import advice, counted, in_python, setting
 
 LONGEST_WORD = 80  # characters that are compared with the choices
 ROWS_AT_A_TIME = (
@@ -79,11 +79,30 @@ def refuse(
     raise DataError(f"{source}column {column!r}: {rows} {rule}, {location}{advice}")
 
 
+def no_repeats(rows: pl.DataFrame) -> bool:
+    """Return whether all rows differ; usually their hashes do."""
+    return rows.hash_rows().n_unique() == rows.height or rows.n_unique() == rows.height
+
+
+def check_grades(judgements: pl.DataFrame) -> None:
+    """Raise a DataError if an item of a query has two grades."""
+    keys = ["query", "item"]
+    if no_repeats(judgements.select(keys)):
+        return
+    odd = judgements.filter(pl.struct(keys).is_duplicated())
+    query, item = odd.select(keys).row(0)
+    grades = odd.filter(query=query, item=item)["relevance"]
+    raise DataError(
+        f"judgements: {counted(odd.n_unique(keys), 'item')} with different grades in one query, "
+        f"first item {item!r} of query {query!r}: "
+        f"{' and '.join(f'{grade:g}' for grade in grades)}"
+        + advice("; {} decides", setting("repeated_judgements", "highest", "mean"))
+    )
+
+
 def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     """Raise a DataError if two rows have the same keys."""
-    rows = frame.select(keys)
-    # The usual case: rows with different hashes differ.
-    if rows.hash_rows().n_unique() == frame.height or rows.n_unique() == frame.height:
+    if no_repeats(frame.select(keys)):
         return
     repeated, location = _where(frame, pl.struct(keys).is_duplicated())
     collapsed = setting("group", ..., function="collapse")

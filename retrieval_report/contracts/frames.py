@@ -12,7 +12,13 @@ import polars as pl
 import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import quoted
-from retrieval_report.contracts.checks import check_unique, refuse, warn_merging
+from retrieval_report.contracts.checks import (
+    check_grades,
+    check_unique,
+    no_repeats,
+    refuse,
+    warn_merging,
+)
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ENDS
@@ -140,16 +146,40 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("count").cast(pl.Int64))
 
 
-def check_table(frame: pl.DataFrame, kind: str, what: str = "") -> pl.DataFrame:
+def check_table(
+    frame: pl.DataFrame, kind: str, what: str = "", *, repeated: str = "error"
+) -> pl.DataFrame:
     """Check judgements (qrels), queries or labels of items against their contract; ``what`` is
-    their name in messages if it is another.
+    their name in messages if it is another, ``repeated`` the option ``repeated_judgements``.
     """
     columns = {"judgements": JUDGEMENTS, "queries": QUERIES, "labels": LABELS}[kind]
     frame = _contract(frame, columns, what or kind)
     if kind == "judgements":
         warn_merging(frame, "item", kind)
+        frame = merge_repeats(frame, repeated)
+        check_grades(frame)
     check_unique(frame, UNIQUE[kind], what or kind)
     return frame
+
+
+def merge_repeats(judgements: pl.DataFrame, repeated: str) -> pl.DataFrame:
+    """Return judgements of which the same ones are one, and different ones of an item the highest
+    or the mean, if that is the rule ``repeated``.
+
+    >>> twice = pl.DataFrame({"query": "q", "item": list("aabb"), "relevance": [1, 1, 0, 1]})
+    >>> merge_repeats(twice, "error").rows()
+    [('q', 'a', 1), ('q', 'b', 0), ('q', 'b', 1)]
+    >>> merge_repeats(twice, "mean").rows()
+    [('q', 'a', 1.0), ('q', 'b', 0.5)]
+    """
+    keys = UNIQUE["judgements"]
+    if no_repeats(judgements.select(keys)):
+        return judgements
+    once = judgements.unique([*keys, "relevance"], keep="first", maintain_order=True)
+    grade = {"highest": pl.max("relevance"), "mean": pl.mean("relevance")}
+    if repeated not in grade:
+        return once
+    return once.group_by(keys, maintain_order=True).agg(grade[repeated])
 
 
 def _contract(

@@ -36,6 +36,7 @@ BETWEEN_TIES = "between_ties"
 WITHIN_TIE = "within_tie"
 ENDS = (NO, BETWEEN_TIES, WITHIN_TIE)  # how lists end
 TRUNCATED = (AUTO, *ENDS)
+REPEATED = ("error", "highest", "mean")  # different grades of one item
 RULE = "rule"
 DRAW = "draw"
 ORDER = "order"
@@ -239,6 +240,13 @@ class Options:
         "Queries that do not occur in the judgements are refused, or left out.",
         ("error", "skip"),
     )
+    repeated_judgements: str = _option(
+        "error",
+        "Items judged twice",
+        "Different grades of one item of a query are refused, or the highest or the mean of them "
+        "counts; the same grade twice is one judgement.",
+        REPEATED,
+    )
     null_distance: str = _option(
         "error",
         "Items without a distance",
@@ -357,6 +365,7 @@ class JudgedOptions(TypedDict, total=False):
 
     unjudged: str | None
     unjudged_query: str
+    repeated_judgements: str
     null_distance: str
     exclude_self: bool
     truncated: str | Mapping[str, str]

@@ -105,3 +105,14 @@ def python_text(value: object) -> str:
         pairs = (f"{key!r}: {python_text(held)}" for key, held in value.items())
         return f"{{{', '.join(pairs)}}}"
     return "…" if value is ... else repr(value)
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number with the word for what it counts.
+
+    >>> counted(1, "query"), counted(2, "query"), counted(0, "pair")
+    ('1 query', '2 queries', '0 pairs')
+    """
+    if number == 1:
+        return f"1 {thing}"
+    return f"{number} {thing[:-1]}ies" if thing.endswith("y") else f"{number} {thing}s"

@@ -45,6 +45,7 @@ def evaluate(
     missing_query: str = "zero",
     unjudged: str | None = None,
     unjudged_query: str = "error",
+    repeated_judgements: str = "error",
     null_distance: str = "error",
     exclude_self: bool = False,
     truncated: str | Mapping[str, str] = "auto",
@@ -107,6 +108,9 @@ def evaluate(
         are an error, or not relevant when judgements are given.
     unjudged_query
         "error" or "skip": what happens to queries without any judgement.
+    repeated_judgements
+        Different grades of one item of a query: ``error`` refuses them, ``highest`` and ``mean``
+        take the highest or the mean. The same grade twice is one judgement.
     null_distance
         "error" or "not_retrieved": whether rows without distance are errors, or items known but not
         retrieved.
@@ -207,6 +211,7 @@ def evaluate(
         missing_query=missing_query,
         unjudged=unjudged,
         unjudged_query=unjudged_query,
+        repeated_judgements=repeated_judgements,
         null_distance=null_distance,
         exclude_self=exclude_self,
         truncated=truncated,

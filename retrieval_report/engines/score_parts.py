@@ -144,7 +144,7 @@ def scored_parts(
     how one is scored.
     """
     quiet = replace(options, progress=False)
-    given = frames_beside(judgements, queries)
+    given = frames_beside(judgements, queries, options.repeated_judgements)
     # No rows are scored first, so that wrong arguments are refused before hours of work.
     judged, named = (None if frame is None else frame.clear() for frame in given)
     nothing = replace(quiet, truncated=NO), KnownOfWhole(part=True)

@@ -252,7 +252,7 @@ def _read(
         if "row" in rows.columns and not rows["row"].is_sorted():
             rows = rows.sort("row", maintain_order=True)
     beside: tuple[Any, Any] = judgements, queries
-    judged, labelled = beside if whole.part else frames_beside(*beside)
+    judged, labelled = beside if whole.part else frames_beside(*beside, options.repeated_judgements)
     if options.exclude_self and judged is not None:
         judged = judged.remove(is_own(judged))
     rows, named = _of_one_type(rows, judged, labelled)
@@ -290,13 +290,15 @@ def _of_one_type(
 
 
 def frames_beside(
-    judgements: object, queries: object
+    judgements: object, queries: object, repeated: str = "error"
 ) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
-    """Return the checked frames ``judgements`` and ``queries``, None for what is not given."""
+    """Return the checked frames ``judgements`` and ``queries``, None for what is not given;
+    ``repeated`` is the option ``repeated_judgements``.
+    """
     judged = (
         None
         if judgements is None
-        else check_table(to_polars(judgements, "judgements"), "judgements")
+        else check_table(to_polars(judgements, "judgements"), "judgements", repeated=repeated)
     )
     named = None if queries is None else check_table(to_polars(queries, "queries"), "queries")
     return judged, named

@@ -119,7 +119,12 @@ def evaluate(
         return rows.mapInArrow(of_parts, from_arrow_schema(schema))
 
     # No rows are scored first, so that wrong arguments and columns are refused.
-    score_part(*_checked(*empty), requests, replace(checked, truncated=NO), KnownOfWhole(part=True))
+    score_part(
+        *_checked(checked, *empty),
+        requests,
+        replace(checked, truncated=NO),
+        KnownOfWhole(part=True),
+    )
     rows = _divided(frames, clustered, partitions)
     with our_errors():
         facts = _facts(frames, checked)
@@ -129,7 +134,9 @@ def evaluate(
         evidence = partial(_evidence, options=checked, whole=whole)
         decided = with_ends(checked, whole, facts, lambda: collected(mapped(evidence)))
     return mapped(
-        lambda *given: score_part(*_checked(*given), requests, decided, whole).frames(BATCH_ROWS)
+        lambda *given: score_part(*_checked(checked, *given), requests, decided, whole).frames(
+            BATCH_ROWS
+        )
     )
 
 
@@ -153,7 +160,7 @@ def _facts(frames: Mapping[str, DataFrame], options: Options) -> pl.DataFrame:
 
 
 def _evidence(*given: Frame, options: Options, whole: KnownOfWhole) -> Iterable[pl.DataFrame]:
-    lists = evidence_of_part(*_checked(*given), options, whole)
+    lists = evidence_of_part(*_checked(options, *given), options, whole)
     # Spark has no unsigned numbers; keys of 64 bits are only compared.
     keys = pl.col(pl.UInt64).reinterpret(signed=True)
     return [lists.with_columns(keys, pl.col(pl.UInt32).cast(pl.Int64))]
@@ -220,13 +227,13 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 
 def _checked(
-    rankings: Frame, judgements: Frame, queries: Frame
+    options: Options, rankings: Frame, judgements: Frame, queries: Frame
 ) -> tuple[pl.DataFrame, Frame, Frame]:
     """Return rankings in the order received, and the others checked."""
     assert rankings is not None
     if PATH in rankings.columns:
         rankings = rankings.sort(PATH, "row").drop(PATH, "row")
-    return rankings, *frames_beside(judgements, queries)
+    return rankings, *frames_beside(judgements, queries, options.repeated_judgements)
 
 
 def count_ties(rankings: DataFrame) -> DataFrame:

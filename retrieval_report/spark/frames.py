@@ -49,7 +49,9 @@ def frames_of(
         if isinstance(frame, DataFrame):
             frames[name] = chosen(frame, name, contract)
         elif frame is not None:
-            frames[name] = sent(session, check_table(to_polars(frame, name), name), name)
+            rule = options.repeated_judgements
+            table = check_table(to_polars(frame, name), name, repeated=rule)
+            frames[name] = sent(session, table, name)
     return frames
 
 

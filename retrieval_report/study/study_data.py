@@ -20,6 +20,7 @@ from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportError
+from retrieval_report.contracts.frames import merge_repeats
 from retrieval_report.contracts.options import (
     OPTIONS,
     POLICIES,
@@ -125,7 +126,7 @@ class Data:
         reading: Named = {
             name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
         }
-        options_with(scoring)
+        checked = options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff)
             for metric, depths in parse_metrics(**asked)
@@ -136,7 +137,7 @@ class Data:
             check_like(scoring)
             known = measures_like(like, **asked)
             named = {measure: (record.definition, measure[1]) for measure, record in known.items()}
-        judges = read_judges(given["judgements"])
+        judges = read_judges(given["judgements"], checked.repeated_judgements)
         judge = headline_judge(judges, judge)
         if judge is not None:
             given = {**given, "judgements": judges[judge]}
@@ -245,7 +246,7 @@ def read_frames(
     return frames, of_run
 
 
-def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
+def read_judges(judgements: Any, repeated: str) -> dict[str, pl.DataFrame]:
     """Return the judgements of every judge, by name; none if these are the judgements of one."""
     if not is_named(judgements, JUDGEMENTS):
         return {}
@@ -255,7 +256,7 @@ def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
     judges = {}
     for name, given in judgements.items():
         with naming(name):
-            judges[name] = read_judgements(given)
+            judges[name] = merge_repeats(read_judgements(given), repeated)
     return judges
 
 

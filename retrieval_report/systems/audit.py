@@ -69,6 +69,7 @@ def audit(
     missing_query: str = "zero",
     unjudged: str | None = None,
     unjudged_query: str = "error",
+    repeated_judgements: str = "error",
     null_distance: str = "error",
     exclude_self: bool = False,
     threads: int | None = None,
@@ -90,7 +91,8 @@ def audit(
         with every metric of the same name, whatever its parameters.
     systems
         Names; by default all of :func:`conventions`.
-    relevant_from, unjudged, unjudged_query, null_distance, exclude_self, threads
+    relevant_from, unjudged, unjudged_query, repeated_judgements, null_distance, exclude_self,
+    threads
         As for :func:`evaluate`, for all systems (except those with their own rule for
         ``relevant_from``).
     no_relevant, missing_query
@@ -155,6 +157,7 @@ def audit(
         "relevant_from": relevant_from,
         "unjudged": unjudged,
         "unjudged_query": unjudged_query,
+        "repeated_judgements": repeated_judgements,
         "null_distance": null_distance,
         "exclude_self": exclude_self,
         "truncated": "no",  # the systems treat the rows as the whole list

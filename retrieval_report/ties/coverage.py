@@ -81,9 +81,9 @@ def judgement_coverage(
         raise ParameterError(
             f"judgement_coverage: {refused[0]} is about relevance, which is not used"
         )
-    judged = check_table(to_polars(judgements, "judgements"), "judgements").with_columns(
-        relevance=pl.lit(1, pl.Int64)
-    )
+    judged = check_table(
+        to_polars(judgements, "judgements"), "judgements", repeated="highest"
+    ).with_columns(relevance=pl.lit(1, pl.Int64))
     frame = to_polars(rankings, "rankings").drop("relevance", strict=False)
     weighed, names = RBP(p=p), Options(policies=policies).policies
     asked: Named = {"judgements": judged, "cutoffs": cutoffs, **options}

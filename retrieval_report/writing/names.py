@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from retrieval_report.contracts.wording import counted as counted
+
 LABEL = 28  # characters of a label beside a chart
 TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the name
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
@@ -52,17 +54,6 @@ def unlinked(text: str) -> str:
     3
     """
     return ADDRESS.sub(WORD_JOINER, text)
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number with the word for what it counts.
-
-    >>> counted(1, "query"), counted(2, "query"), counted(0, "pair")
-    ('1 query', '2 queries', '0 pairs')
-    """
-    if number == 1:
-        return f"1 {thing}"
-    return f"{number} {thing[:-1]}ies" if thing.endswith("y") else f"{number} {thing}s"
 
 
 def first_names(names: Sequence[str], most: int) -> str:
