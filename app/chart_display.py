@@ -11,6 +11,7 @@ import streamlit as st
 
 from cached import remember
 from retrieval_report.comparison.verdicts import (
+    CHECK,
     CUT,
     DEPENDS,
     EQUAL,
@@ -33,6 +34,7 @@ div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""
 BOXES = {  # the kind of box for each verdict of `flips`
+    CHECK: st.error,
     SAFE: st.success,
     UNTESTED: st.info,
     EQUAL: st.info,

@@ -16,6 +16,8 @@ from retrieval_report.cli.files import (
     Data,
     Output,
     data_options,
+    health_frame,
+    health_text,
     json_option,
     output_options,
 )
@@ -94,7 +96,8 @@ def compare(
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.reversals import reversals_text
 
-    output.check(data.paths, *(f"{name}.csv" for name in ("comparison", "flips", *REPLICATED)))
+    written = "health", "comparison", "flips", *REPLICATED
+    output.check(data.paths, *(f"{name}.csv" for name in written))
     study = study_of(data, settings)
     if len(study.model_names) == 1:
         only = study.model_names[0]
@@ -121,8 +124,8 @@ def compare(
     turning = reversals_text(study.reversals)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     output.show(
-        {**above, "comparison": comparison, "flips": verdicts},
-        turning if baseline is None else "",
+        {**health_frame(study), **above, "comparison": comparison, "flips": verdicts},
+        "\n".join(filter(None, [health_text(study), turning if baseline is None else ""])),
         *question_tables(study, list(above)),
         frame_table(rows, shown, by="metric cutoff"),
         rest,
@@ -158,18 +161,19 @@ def history(data: Data, output: Output, pattern: str, **settings: Any) -> None:
 @data_options()
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
-@output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
+@output_options("profile.csv, hints.csv, health.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
     """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the
     lists is judged.
     """
-    output.check(data.paths, "profile.csv", "hints.csv", "coverage.csv")
+    output.check(data.paths, "profile.csv", "hints.csv", "health.csv", "coverage.csv")
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
     given = data.read()
     table = step("profile", lambda: rr.tie_profile(**given, cutoffs=cutoffs, **settings))
     frames = {"profile": table}
     shown = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
+    study = rr.Study(**given, measures="ap", cutoffs=cutoffs, **settings)
     texts = [frame_table(table, shown, by="cutoff")]
     if given["judgements"] is not None or "relevance" in given["rankings"].columns:
         hints = frames["hints"] = step("hints", lambda: rr.tie_hints(**given, **settings))
@@ -178,7 +182,9 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
             for _, models, message in joined_hints(hints)
         ]
         texts += ["\n".join(lines)] if lines else []
-    coverage = rr.Study(**given, measures="ap", cutoffs=cutoffs, **settings).coverage
+        frames |= health_frame(study)
+        texts.insert(0, health_text(study))
+    coverage = study.coverage
     if coverage.width:
         frames["coverage"] = coverage
         texts.append(frame_table(coverage, "model value tie_std queries", by="metric cutoff"))

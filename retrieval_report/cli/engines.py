@@ -19,7 +19,10 @@ from retrieval_report.cli.files import (
 from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import OPTIONS, Options
 from retrieval_report.contracts.steps import step
+from retrieval_report.scoring.health import health_of, health_of_summary
+from retrieval_report.scoring.judged import judge
 from retrieval_report.writing.files import csv_bytes, write_files
 from retrieval_report.writing.temporary import scratch
 
@@ -39,6 +42,7 @@ class Scored(NamedTuple):
 
     summary: pl.DataFrame
     files: Sequence[str | Path]  # that were written
+    health: pl.DataFrame  # what may be wrong with the data
     notes: Sequence[str] = ()  # sentences on what the summary cannot show
 
 
@@ -46,14 +50,16 @@ def in_memory(data: Data, output: Output, average: str, settings: Named, **_: ob
     """Read everything into memory, and write CSV."""
     output.check(data.paths, *FILES)
     given = data.read()
+    rules = _options(settings)
+    judged = judge(**given, options=rules)
     if "like" in settings:
         scores = step("scored", lambda: rr.systems.evaluate_like(**given, **settings))
     else:
-        scores = step("scored", lambda: rr.evaluate(**given, progress=watched(), **settings))
+        scores = step("scored", lambda: rr.evaluate(judged, progress=watched(), **settings))
     summary = rr.summarise(scores, queries=given["queries"], average=average)
     frames = {"scores.csv": scores, "summary.csv": summary}
     files = output.write(frames, instead=["scores.parquet"])
-    return Scored(summary, files, _lengths(scores, summary))
+    return Scored(summary, files, health_of(judged, rules), _lengths(scores, summary))
 
 
 def on_disk(
@@ -87,8 +93,9 @@ def on_disk(
         if summary.is_empty():
             raise no_rows(data.rankings)
         notes = _lengths(pl.scan_parquet(scores, glob=False), summary)
+        health = health_of_summary(summary, _options(settings))
         if folder is None:
-            return Scored(summary, [], notes)
+            return Scored(summary, [], health, notes)
         files: dict[Path, bytes | Path] = {
             folder / "scores.parquet": scores,
             folder / "summary.csv": csv_bytes(summary, raw=output.raw),
@@ -96,7 +103,12 @@ def on_disk(
         write_files(files, gone=[folder / "scores.csv"])
     if kept is not None:
         shutil.rmtree(kept, ignore_errors=True)
-    return Scored(summary, list(files), notes)
+    return Scored(summary, list(files), health, notes)
+
+
+def _options(settings: Named) -> Options:
+    """Return the options of scoring among the settings of a command."""
+    return Options(**{name: value for name, value in settings.items() if name in OPTIONS})
 
 
 def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list[str]:
@@ -172,11 +184,12 @@ def on_spark(
             files.write_scores(scores, f"{out}/scores")
             scores = files.scores_frame(spark, f"{out}/scores", scores)
         summary = on.summarise(scores, queries=queries, average=average)
+        health = health_of_summary(summary, _options(settings))
         if out is None:
-            return Scored(summary, [])
+            return Scored(summary, [], health)
         table = f"{out}/summary.csv"
         if local:
             write_files({Path(table): csv_bytes(summary, raw=output.raw)})
         else:
             files.write_csv(spark, summary, table)
-    return Scored(summary, [f"{out}/scores", table])
+    return Scored(summary, [f"{out}/scores", table], health)

@@ -366,6 +366,18 @@ def output_options(what: str, **how: Any) -> Addition:
     return lambda command: out(raw(_gathered(command, "output", Output)))
 
 
+def health_frame(study: Any) -> dict[str, pl.DataFrame]:
+    """Return what `health_text` is written from, by its name; nothing where nothing is wrong."""
+    return {"health": study.health} if study.health.height else {}
+
+
+def health_text(study: Any) -> str:
+    """Return what may be wrong with the data of a study, or of any record of its health."""
+    from retrieval_report.study.caveats import health_sentences
+
+    return "\n".join(map(visible, health_sentences(study)))
+
+
 def tell_written(files: Iterable[str | Path]) -> None:
     """Name the files that were written."""
     lines = [f"Wrote {visible(str(path))}" for path in files]

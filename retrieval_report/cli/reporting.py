@@ -20,6 +20,8 @@ from retrieval_report.cli.files import (
     Data,
     Output,
     data_options,
+    health_frame,
+    health_text,
     json_option,
     latex_option,
     output_options,
@@ -97,7 +99,8 @@ def report(
         "written",
         lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
-    click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
+    sentences = [visible(line) for line in (*contents.verdict, *contents.notices)]
+    click.echo("\n".join(filter(None, [health_text(contents), *sentences])))
     click.echo("\n" + leaderboard_table(study, contents.leaderboard))
     first = ": open report.html first" if "html" in kinds else ""
     click.echo(f"\nWrote {counted(len(written), 'file')} to {visible(str(folder))}{first}.")
@@ -131,15 +134,14 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     from retrieval_report.study.leaderboard_rows import lead, leaderboard_table
 
     names = ["leaderboard", *ABOVE, *ALSO]
-    output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in names))
+    output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ["health", *names]))
     study = study_of(data, settings)
-    frames = {name: getattr(study, name) for name in names}
+    frames = {**health_frame(study), **{name: getattr(study, name) for name in names}}
     frames = {name: frame for name, frame in frames.items() if frame.width}
-    texts = (
-        []
-        if output.as_json or output.latex
-        else ["\n".join(map(visible, lead(study, study.leaderboard)))]
-    )
+    texts = []
+    if not (output.as_json or output.latex):
+        above = filter(None, [health_text(study)])
+        texts = ["\n".join([*above, *map(visible, lead(study, study.leaderboard))])]
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
     undrawn = study.under("expected", "worst", "best")  # no random order is shown

@@ -16,6 +16,8 @@ from retrieval_report.cli.files import (
     Data,
     Output,
     data_options,
+    health_frame,
+    health_text,
     json_option,
     output_options,
     print_json,
@@ -96,17 +98,17 @@ def evaluate(
     check(**settings)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
     # lose them.
-    summary, files, notes = ENGINES[engine](
-        data, output, average, settings, master=master, resume=resume
-    )
+    scored = ENGINES[engine](data, output, average, settings, master=master, resume=resume)
     from retrieval_report.study.caveats import notices
     from retrieval_report.study.terminal import summary_table
 
+    below = [*notices(scored.summary), *scored.notes]
     if output.as_json:
-        print_json({"summary": summary}, [*notices(summary), *notes])
+        print_json({**health_frame(scored), "summary": scored.summary}, below)
         return
-    click.echo("\n\n".join([summary_table(summary), *notices(summary), *notes]))
-    tell_written(files)
+    above = [health_text(scored)] if scored.health.height else []
+    click.echo("\n\n".join([*above, summary_table(scored.summary), *below]))
+    tell_written(scored.files)
 
 
 @cli.command()

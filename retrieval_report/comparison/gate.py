@@ -20,12 +20,15 @@ from retrieval_report.contracts.arguments import Named, some
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
-from retrieval_report.contracts.options import ScoringOptions
+from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.metrics.parsing import measure_text, one_of_two, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.printed_ranks import RANK
+from retrieval_report.scoring.health import NO_LIST, health_of, sentence_of
+from retrieval_report.scoring.judged import judge
 from retrieval_report.writing.names import counted
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
 
@@ -40,7 +43,7 @@ ADVICE = {
     NOTHING: "no query has a relevant item",
 }
 ROLES = ("baseline", "candidate")
-COLUMNS = {column.name for column in (*RANKINGS, *COUNTS)}
+COLUMNS = {RANK, *(column.name for column in (*RANKINGS, *COUNTS))}
 
 
 @dataclass(frozen=True)
@@ -248,9 +251,9 @@ def gate(
         **options,
         "policies": ("expected", "best", "worst"),
     }
-    scores = evaluate(
-        runs, metrics=metric, cutoffs=cutoffs, judgements=judgements, queries=queries, **settings
-    )
+    rules = options_with(settings)
+    judged = judge(runs, judgements, queries, rules)
+    scores = evaluate(judged, metrics=metric, cutoffs=cutoffs, **settings)
     held = no_worse(
         scores,
         baseline="baseline",
@@ -270,6 +273,7 @@ def gate(
             f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; "
             "do the ids of the rankings and of the judgements agree?"
         )
+    _check_health(health_of(judged, rules), names)
     lacking = expected["query"].n_unique() - row["queries"]
     if lacking and row["verdict"] != CUT:
         raise DataError(
@@ -287,6 +291,13 @@ def gate(
         "candidate_value": row["value"],
     }
     return Gate(**{field.name: result[field.name] for field in fields(Gate)})
+
+
+def _check_health(health: pl.DataFrame, names: tuple[str, str]) -> None:
+    """Refuse runs on whose data no verdict can rest; what a missing list counts as was settled."""
+    for row in health.filter(pl.col("finding") != NO_LIST, "serious").iter_rows():
+        name = names[ROLES.index(row[0])]
+        raise DataError(f"{name}: nothing is tested, because {sentence_of(row, name)}")
 
 
 def _check_runs(

@@ -17,6 +17,7 @@ from retrieval_report.engines.check_scores import MEASURE, RANKING, check_fracti
 from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
 
+CHECK = "check your data"  # of one of the models: what they score says nothing of them
 CUT = "lists are cut"
 DEPENDS = "depends on tie order"
 NOT_SIGNIFICANT = "not significant"
@@ -29,6 +30,7 @@ TOO_FEW, TOO_FEW_RUNS = (
     "too few runs",
 )  # of a source of which there are few draws
 VERDICTS = (
+    CHECK,
     CUT,
     DEPENDS,
     NOT_SIGNIFICANT,
@@ -244,6 +246,18 @@ def margin_rule(
     rules = {NO_WORSE: no_worse_p < alpha, WORSE: worse_p < alpha, **open_scores}
     verdicts: list[str] = np.select(list(rules.values()), list(rules), NOT_DECIDED).tolist()
     return verdicts
+
+
+def without_verdicts(pairs: pl.DataFrame, suspects: Sequence[str]) -> pl.DataFrame:
+    """Return pairs as `flips` has them, where those of a model whose data need a check have no
+    verdict and no p-value.
+    """
+    doubtful = pl.any_horizontal(pl.col("model_a", "model_b").is_in(suspects))
+    tested = "family_p", "p_tie", "p_tie_low", "p_tie_high", "p_tie_method", "p_equal"
+    return pairs.with_columns(
+        pl.when(~doubtful).then(pl.col(tested)),
+        verdict=pl.when(doubtful).then(pl.lit(CHECK)).otherwise("verdict"),
+    )
 
 
 def both_among(models: Sequence[str]) -> pl.Expr:

@@ -160,14 +160,13 @@ def _all_plain(ids: pl.Series) -> bool:
     return all(text.isascii() and " " not in text and "\t" not in text for text in parts)
 
 
-def warn_unmatched(rows: pl.DataFrame, matched: int, judgements: pl.DataFrame) -> None:
+def warn_unmatched(judged: pl.Series, rankings: pl.DataFrame, judgements: pl.DataFrame) -> None:
     """Warn if no retrieved item is judged, because ids from two sources often differ in form ('7'
-    and '007').
+    and '007'). ``judged`` says how many items of each list are.
     """
-    if rows.height and judgements.height and not matched:
+    if rankings.height and judgements.height and not judged.any():
         warn(
-            f"judgements: none of the {rows.height} retrieved items is judged; the rankings have "
-            "items like "
-            f"{rows['item'][0]!r}, the judgements like {judgements['item'][0]!r} (query "
-            f"{judgements['query'][0]!r})"
+            f"judgements: none of the {rankings.height} retrieved items is judged; the rankings "
+            f"have items like {rankings['item'][0]!r}, the judgements like "
+            f"{judgements['item'][0]!r} (query {judgements['query'][0]!r})"
         )

@@ -58,6 +58,7 @@ board
   tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval) and, where lists are cut,
       whatever items are missing
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
+  answered | text | Answered | of the judged queries, those that the model has a list for
   counts | text | A wins – Equal – B wins | queries that model_a wins, with equal scores, and that
       model_b wins
 
@@ -126,6 +127,16 @@ profile: tie_profile
   bits | tenth | Bits | bits of information that distances give about the order (median)
   near_ties | share | Near ties | share of the gaps between neighbours that are no larger than
       rounding errors
+
+health
+  model | | | the model; empty: all of them
+  finding | text | Finding | what kind of fault the data may have
+  serious | flag | Serious | whether the fault alone would decide a comparison, so that no verdict
+      is given on the model
+  affected | count | Affected | how many queries, lists, items or judgements it affects
+  total | count | Of | of how many
+  example | text | Example | what shows it, or what follows from it
+  message | text | Message | the same in words
 
 hints: tie_hints
   model | | | the model; empty: all of them

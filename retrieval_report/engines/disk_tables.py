@@ -30,6 +30,7 @@ from retrieval_report.reading.names import (
     match_columns,
     under_our_names,
 )
+from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.reading.sources import base_name, folder_model, open_source
 from retrieval_report.writing.temporary import Scratch
 
@@ -130,6 +131,7 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
     try:
         given = pl.DataFrame(schema=frame.collect_schema())
         matched = matched_columns(given, RANKINGS, "rankings")
+        matched.pop(RANK, None)
         known = as_text(frame.select(under_our_names(matched)), ID_COLUMNS)
         known.sink_parquet(path, maintain_order=True, compression="lz4", statistics=False)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -156,6 +158,7 @@ def _open(path: Path, columns: ColumnNames) -> File:
         names = frame.collect_schema().names()
         rows = frame.select(pl.len()).collect().item()
     chosen = match_columns(names, RANKINGS, columns, str(path))
+    chosen.pop(RANK, None)
     known = as_text(frame.select(under_our_names(chosen)), ID_COLUMNS)
     if "model" in chosen:
         return File(path, known, rows)

@@ -15,6 +15,7 @@ from retrieval_report.contracts.errors import ColumnError, FileError
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
+from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.reading.sources import base_name
 
 PLACEHOLDERS = {
@@ -74,6 +75,7 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
         Two files give the same model by their names.
     """
     refuse_shared_names(parts)
+    parts = _with_ranks(parts)
     # 0 − score keeps every order and every tie.
     if any("distance" in part.frame.columns for part in parts):
         parts = [_as_distance(part) if "score" in part.frame.columns else part for part in parts]
@@ -90,6 +92,18 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     del parts, filled, first, part  # so that each column of theirs goes once it is in the whole
     columns = (pl.concat([frame.pop(name) for frame in frames]) for name in types)
     return pl.DataFrame([column.rechunk() for column in columns])
+
+
+def _with_ranks(parts: Sequence[Part]) -> Sequence[Part]:
+    """Return parts that all have printed ranks if one has, null where they were left out."""
+    if not any(RANK in part.frame.columns for part in parts):
+        return parts
+    return [
+        part
+        if RANK in part.frame.columns
+        else replace(part, frame=part.frame.with_columns(pl.lit(None, pl.Float64).alias(RANK)))
+        for part in parts
+    ]
 
 
 def _as_distance(part: Part) -> Part:

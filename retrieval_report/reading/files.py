@@ -23,6 +23,7 @@ from retrieval_report.reading.names import (
     match_columns,
 )
 from retrieval_report.reading.numbers import TextTable, as_number
+from retrieval_report.reading.printed_ranks import without_agreeing_ranks
 from retrieval_report.reading.sources import Source, folder_model, open_source
 
 
@@ -62,11 +63,11 @@ def parts_from(
     parts = []
     for source in sources:
         form, frame = _read_source(source, kind, columns, max_rows)
-        parts.append(
-            _with_model(source.path, frame, model, form == "run")
-            if kind.ranked
-            else Part(source.path, frame)
-        )
+        if kind.ranked:
+            frame = without_agreeing_ranks(frame)
+            parts.append(_with_model(source.path, frame, model, form == "run"))
+        else:
+            parts.append(Part(source.path, frame))
     return _with_shared(parts, kind) if kind.others else parts
 
 

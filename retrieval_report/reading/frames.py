@@ -25,6 +25,7 @@ from retrieval_report.reading.dictionaries import (
 from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.names import KINDS, RANKINGS, Kind, known_columns, under_our_names
+from retrieval_report.reading.printed_ranks import RANK, without_agreeing_ranks
 from retrieval_report.reading.search_results import is_search_result, results_frame
 
 # The meaning of numbers in a dictionary {query: {item: number}}.
@@ -82,6 +83,7 @@ def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) ->
         return _of_models(held, kind, columns)
     frame = _table(held, kind, what)
     frame = renamed(frame, matched_columns(frame, kind, what, columns), kind)
+    frame = without_agreeing_ranks(frame) if kind.ranked else frame
     return frame if name is None else with_model(frame, name)
 
 
@@ -199,4 +201,6 @@ def matched_columns(
         dtype = frame.schema[theirs]  # a label in words is the class of the row, not a relevance
         if not (dtype.is_numeric() or dtype == pl.Boolean):
             del matched["relevance"]
+    if not matched.keys() & {"distance", "score"}:
+        matched.pop(RANK, None)  # errors name the columns that were found
     return matched

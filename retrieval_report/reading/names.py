@@ -94,6 +94,7 @@ RANKINGS = Kind(
         "retrieved": ("retrieved",),
         "truncated": ("truncated",),
         "row": ("row",),
+        "printed_rank": ("printed_rank", "rank"),
     },
     required=("query", "item", "distance|score"),
     skip=("qrels",),

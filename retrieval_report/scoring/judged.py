@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.checks import check_agreement, check_unique, refuse, warn_merging
+from retrieval_report.contracts.checks import (
+    check_agreement,
+    check_unique,
+    refuse,
+    warn_merging,
+    warn_unmatched,
+)
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import (
     UNIQUE,
@@ -29,6 +35,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels.lists import Codes, Floats, Rows
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.expected_lists import all_lists, every_list
 from retrieval_report.scoring.known_items import (
@@ -73,9 +80,7 @@ class Judged:
     known: (
         pl.DataFrame
     )  # (model), query, (item), relevance, (count): items judged, or known but not retrieved
-    lists: (
-        pl.DataFrame
-    )  # model, query, missing (no row was received), (n_relevant), sorted by the first two
+    lists: pl.DataFrame  # model, query, missing (no row was received), (n_relevant), (judged), sorted by the first two
     rows: Rows  # which of those retrieved are in which list
     grades: Floats  # the distinct relevances, ascending
     grade_index: Codes  # which of them each item retrieved has
@@ -83,6 +88,8 @@ class Judged:
     part_of: Judged | None = (
         None  # all the lists, which tell whether these were truncated; None: these are all
     )
+    # (model), query, distance or score, and the rank beside it, where a source prints ranks
+    printed_ranks: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
     ties: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
     laid_out: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -175,12 +182,13 @@ class Judged:
 @dataclass(frozen=True)
 class _Parts:
     rows: pl.DataFrame  # the items of the lists
-    received: pl.DataFrame  # model, query of every row received, of which some leave their list
+    received: pl.DataFrame  # model, query, (item) of every row received; some leave their list
     unretrieved: pl.DataFrame  # items known but not retrieved: (model), query, relevance, (count)
     judgements: pl.DataFrame | None
     queries: pl.DataFrame | None
     # Whether the unretrieved are the relevant items of each query that any model retrieved
     pooled: bool = False
+    printed_ranks: pl.DataFrame | None = None
 
 
 def judge(
@@ -200,7 +208,7 @@ def judge(
             "many relevant items a query has; give one of them, or choose 'pooled' (those that "
             "some model retrieved) or 'own' instead of 'error'"
         )
-    parts = _judge(_read(rankings, judgements, queries, options, whole), options, part=whole.part)
+    parts = _judge(_read(rankings, judgements, queries, options, whole), options)
     frame, keys, listed = arrays.locate(parts.rows)
     names = with_model(keys)
     for column in KEYS:
@@ -209,12 +217,23 @@ def judge(
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     grades, grade = _graded(frame, known, whole)
     _check_items(parts, frame, names, listed, grade, options.workers)
-    present = names if parts.rows.height == parts.received.height else parts.received.unique()
+    present = (
+        names
+        if parts.rows.height == parts.received.height
+        else parts.received.select(KEYS).unique()
+    )
     lists = all_lists(present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
     rows = _spread(listed, names, lists)
-    return Judged(frame, known, lists, rows, grades, grade, whole)
+    if parts.judgements is not None:
+        lists = lists.with_columns(judged=rows.sums(frame["judged"].cast(pl.Int64).to_numpy()))
+        frame = frame.drop("judged")
+        if not whole.part:  # other parts may have judged items
+            warn_unmatched(lists["judged"].cast(pl.Boolean), parts.received, parts.judgements)
+    return Judged(
+        frame, known, lists, rows, grades, grade, whole, printed_ranks=parts.printed_ranks
+    )
 
 
 def _read(
@@ -266,11 +285,19 @@ def _read(
     unretrieved = with_model(rows.filter(pl.col(order).is_null()))
     if unretrieved.height:
         rows = rows.filter(pl.col(order).is_not_null())
-    received = with_model(everything).select(KEYS)
+    received = with_model(everything).select(pl.col(*KEYS, "^item$"))
     if options.relevant_items == "own" or options.distance_threshold is not None:
         pool = None
     known = unretrieved if pool is None else pool
-    return _Parts(rows, received, known, **named, pooled=pool is not None)
+    ranks = frame.select(c for c in (*KEYS, order, RANK) if c in frame.columns)
+    return _Parts(
+        rows,
+        received,
+        known,
+        **named,
+        pooled=pool is not None,
+        printed_ranks=ranks if RANK in ranks.columns else None,
+    )
 
 
 def _of_one_type(
@@ -304,13 +331,13 @@ def frames_beside(
     return judged, named
 
 
-def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:
+def _judge(parts: _Parts, options: Options) -> _Parts:
     """Set the relevance of every row, from judgements if there are any, else from the rankings."""
     rows, unretrieved = parts.rows, parts.unretrieved
     rule = options.unjudged or "non_relevant"  # without judgements, nulls were refused when reading
     if parts.judgements is not None:
         unjudged = 0 if rule == "non_relevant" else None
-        rows = judged_rows(rows, parts.judgements, unjudged=unjudged, part=part)
+        rows = judged_rows(rows, parts.judgements, unjudged=unjudged)
         # judgements take precedence over rows without distance
         unretrieved = unretrieved.with_columns(relevance=0.0)
     return replace(

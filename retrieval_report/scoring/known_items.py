@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.checks import refuse, warn_unmatched
+from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels.lists import Codes, Keys, Rows
 from retrieval_report.reading.ids import in_kind_of
@@ -63,9 +63,9 @@ def judged_rows(
     judgements: pl.DataFrame,
     *,
     unjudged: int | None = None,
-    part: bool = False,
 ) -> pl.DataFrame:
-    """Return the rows with their judged relevance, or ``unjudged`` where there is no judgement.
+    """Return the rows with their judged relevance, or ``unjudged`` where there is no judgement, and
+    whether there is one in ``judged``.
 
     Ids have the same types in both frames. If the rows already have a relevance, it must agree.
     """
@@ -82,8 +82,6 @@ def judged_rows(
     )
     nulls = matched["judged"].clear(rows.height)
     judged = nulls.scatter(matched["__row"], matched["judged"])
-    if not part:  # other parts may have judged items
-        warn_unmatched(rows, judged.count(), judgements)
     if "relevance" in rows.columns:
         narrow = (
             pl.Float32 if pl.Float32 in (rows.schema["relevance"], judged.dtype) else pl.Float64
@@ -96,7 +94,8 @@ def judged_rows(
             "; drop the column to use the judgements",
         )
     relevance = judged if unjudged is None else judged.fill_null(unjudged)
-    return rows.drop("relevance", strict=False).with_columns(relevance=relevance)
+    rows = rows.drop("relevance", strict=False)
+    return rows.with_columns(relevance=relevance, judged=judged.is_not_null())
 
 
 def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:

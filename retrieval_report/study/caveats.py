@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.comparison.verdicts import CUT
+from retrieval_report.comparison.verdicts import CHECK, CUT
 from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, measure_text
+from retrieval_report.scoring.health import sentence_of
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
@@ -111,6 +112,19 @@ def notices_of(study: Any) -> tuple[str, ...]:
 def _truncated(word: str) -> str:
     """Return how the reader says how lists end; in Python as the documentation writes it."""
     return setting("truncated", word).replace("'", '"')
+
+
+def health_sentences(study: Any) -> tuple[str, ...]:
+    """Return the lines to read before the verdict of a study or a report: what may be wrong with
+    its data; of many models with the same fault one line.
+    """
+    fault = ["finding", "serious", "affected", "total", "example"]
+    same = study.health.group_by(fault, maintain_order=True).agg("model")
+    return tuple(
+        f"{CHECK.capitalize() if row[1] else 'Note on the data'}: "
+        f"{sentence_of((None, *row[:5]), names_text(row[5]))}."
+        for row in same.iter_rows()
+    )
 
 
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
@@ -217,7 +231,8 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     ]
     if not whole:
         return []
-    lengths = scores.lazy().group_by("model").agg(pl.median("items")).sort("items", "model")
+    lists = scores.lazy().filter(pl.col("items") > 0)
+    lengths = lists.group_by("model").agg(pl.median("items")).sort("items", "model")
     named = lengths.collect().rows()
     if len(named) < 2 or named[-1][1] < UNEVEN * named[0][1]:
         return []

@@ -15,7 +15,7 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.caveats import any_cut, notices_of
+from retrieval_report.study.caveats import any_cut, health_sentences, notices_of
 from retrieval_report.study.terminal import html_page
 
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
@@ -56,6 +56,9 @@ class Report:
         The results of `evaluate`, `summarise`, `compare`, `flips`, `tie_profile`, `tie_hints`,
         `truncated_lists` and `audit`. The audit has no columns if rankings are counts,
         which have no order.
+    health
+        What may be wrong with the data of each model, serious faults first; no rows where nothing
+        is.
     queries
         From `query_table`, the queries most affected by tie order, for each metric and cutoff.
     leaderboard
@@ -120,12 +123,16 @@ class Report:
     def __repr__(self) -> str:
         """Return the verdict as text; the frames are in the attributes."""
         return "\n".join(
-            [f"Report {self.title!r}: {self.measure}, {self.status}", *self.verdict, *self.notices]
+            [f"Report {self.title!r}: {self.measure}, {self.status}", *self._sentences]
         )
 
     def _repr_html_(self) -> str:
         """Return the same as HTML."""
-        return html_page([self.title, *self.verdict, *self.notices], [])
+        return html_page([self.title, *self._sentences], [])
+
+    @property
+    def _sentences(self) -> tuple[str, ...]:
+        return (*health_sentences(self), *self.verdict, *self.notices)
 
     @property
     def measure(self) -> str:

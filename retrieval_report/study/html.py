@@ -18,6 +18,7 @@ import jinja2
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
 from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.study.caveats import (
+    health_sentences,
     joined_hints,
     naive_ties,
     named_tests,
@@ -68,6 +69,7 @@ def render_html(
         .render(
             report=report,
             pictures=pictures,
+            health=health_sentences(report),
             winners=winners,
             not_audited=not_audited(report.parameters),
             accidents=winners[: bool(audit.height and audit["same_winner"].eq(False).any())],

@@ -10,17 +10,27 @@ import polars as pl
 
 from retrieval_report.engines.check_scores import MEAN, at_measure, beside, board
 from retrieval_report.metrics.parsing import Measure, measure_text
+from retrieval_report.scoring.health import NO_LIST
 from retrieval_report.study.table_columns import joined_texts
 from retrieval_report.study.terminal import frame_table, html_table
 
 ESTIMATE = "≈"  # before the name of a measure
 COUNTED = ["queries", "unpaired"]  # of all models together
 # The other measures follow.
-COLUMNS = ["rank", "model", "expected", "tie_std", "tie_ranks", "query_ranks", "interval"]
+COLUMNS = [
+    "rank",
+    "model",
+    "answered",
+    "expected",
+    "tie_std",
+    "tie_ranks",
+    "query_ranks",
+    "interval",
+]
 
 
 def leaderboard_rows(
-    summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[Measure]
+    summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[Measure], health: pl.DataFrame
 ) -> pl.DataFrame:
     """Return one row per model, best by the first measure first, with every other measure as a
     column, marked if it is an estimate. ``ranks`` is the result of :func:`leaderboard`; of one
@@ -31,7 +41,7 @@ def leaderboard_rows(
         facts = ranks.select(*MEAN, *COUNTED, "rank", "^.*_rank_.*$")
         rows = beside(rows.drop("queries"), facts, MEAN)
         rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
-    rows = rows.with_columns(joined_texts(rows, "interval"))
+    rows = _with_answered(rows.with_columns(joined_texts(rows, "interval")), health)
     for measure in measures[1:]:
         of_measure = board(summary.filter(at_measure(*measure)))
         mark = ESTIMATE if (of_measure["truncated_share"] > 0).any() else ""
@@ -40,12 +50,24 @@ def leaderboard_rows(
     return rows
 
 
+def _with_answered(rows: pl.DataFrame, health: pl.DataFrame) -> pl.DataFrame:
+    """Add how many of the judged queries every model answers, if one lacks some."""
+    lacking = health.filter(finding=NO_LIST).select("model", "affected", "total")
+    if lacking.is_empty():
+        return rows
+    total = lacking["total"].max()
+    number = total - pl.col("affected").fill_null(0)
+    rows = rows.join(lacking, on="model", how="left", maintain_order="left")
+    answered = pl.format("{} of {}", number, pl.lit(total)).alias("answered")
+    return rows.with_columns(answered).drop("affected", "total")
+
+
 def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> tuple[pl.DataFrame, str, str]:
     """Return the leaderboard of a study, of which only the headline needs ``ranks``; the names of
     the columns to show; and what a mark in them means.
     """
     ranks = study.headline.leaderboard if ranks is None else ranks
-    rows = leaderboard_rows(study.summary, ranks, study.measures)
+    rows = leaderboard_rows(study.summary, ranks, study.measures, study.health)
     columns = leaderboard_columns(rows)
     return rows, columns, estimates_line(columns)
 
@@ -62,7 +84,10 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
     """Return the verdict on the first two models in two sentences, since all pairs of many models
     take minutes. Whether a lead is significant among all pairs the ranks say, without p.
     """
-    names = study._first_two()
+    names, suspects = study._first_two(), study.suspects
+    if suspects:
+        said = study.sentences[:1]
+        return [*said, *(lead(study._sound, ranks) if names else [])]
     second = ranks.filter(at_measure(*study.measures[0]), pl.col("model") == names[-1])
     if second["rank"].max() == 1:  # alone, or level with the first
         return [*study.sentences[:1]]

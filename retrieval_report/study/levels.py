@@ -27,11 +27,12 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import Checked
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import Measure
+from retrieval_report.scoring.health import health_of
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.study.study_data import (
@@ -150,6 +151,35 @@ class LevelledStudy:
         return self._data.memo.find(
             ("judged", queries), lambda: self._data.judged.of_queries(queries)
         )
+
+    @property
+    def health(self) -> pl.DataFrame:
+        """What may be wrong with the data, one row per model and fault, serious ones first: judged
+        queries without a list, items that match no judgement, lists the wrong way round, printed
+        ranks that contradict the order, and lists that repeat. Empty where nothing is.
+        """
+        study = self._with(View(self._view.draws, queries=self._view.queries))
+        return self._of_models(study._health)
+
+    @answer
+    def _health(self) -> pl.DataFrame:
+        return health_of(self.judged, options_with(self._data.options, policies="expected"))
+
+    @property
+    def suspects(self) -> list[str]:
+        """The selected models with a serious fault in `health`: no verdict is given on them."""
+        runs = self.health.filter("serious")["model"]
+        return sorted({self.of_run.get(run, run) for run in runs})
+
+    @property
+    def _sound(self) -> Self:
+        """The study of the models that can be compared: all but `suspects`; of nothing but suspects
+        the first, which has nothing to be compared with.
+        """
+        suspects = self.suspects
+        sound = [name for name in self.model_names if name not in suspects]
+        chosen = tuple(sound or self.model_names[:1])
+        return self._with(replace(self._view, models=chosen)) if suspects else self
 
     @property
     def scores(self) -> pl.DataFrame:
@@ -409,4 +439,7 @@ class LevelledStudy:
 
     def _by_level(self, of: Callable[..., pl.DataFrame], *level: object) -> pl.DataFrame:
         """Return what a function says of expected scores by a level; nothing where none is named."""
-        return of(self.under("expected").scores, *level) if level[-1] else NOTHING
+        sound = self._sound
+        if not level[-1] or sound.suspects:
+            return NOTHING
+        return of(sound.under("expected").scores, *level)

@@ -140,6 +140,7 @@ QUESTIONS = (
             choice=False,
         ),
     ),
+    Question("health"),
     Question("hints"),
     Question(
         "truncation",

@@ -45,7 +45,9 @@ def reversals(study: Any) -> pl.DataFrame:
     """Return the rows of a study that has its headline measure alone; without columns if no two
     models have an expected mean.
     """
-    ranked = ranked_means(study.summary, study.metric, study.cutoff, study.identical)
+    ranked = ranked_means(
+        study.summary, study.metric, study.cutoff, study.identical, study.suspects
+    )
     if len(ranked) < 2:
         return pl.DataFrame()
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))

@@ -17,6 +17,7 @@ from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.comparison.replicates import draws_over_runs, over_runs_too
 from retrieval_report.comparison.tie_chance import Runs
+from retrieval_report.comparison.verdicts import without_verdicts
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -30,7 +31,7 @@ from retrieval_report.metrics.parsing import (
     parse_metrics,
 )
 from retrieval_report.scoring.convolution import Spread
-from retrieval_report.study.caveats import naive_ties, notices_of
+from retrieval_report.study.caveats import health_sentences, naive_ties, notices_of
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
@@ -395,7 +396,7 @@ class Study(LevelledStudy):
         """The result of :func:`compare`, with the chance of a reversal; of many, for expected means
         near in rank.
         """
-        return self._compared()
+        return self._sound._compared()
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
         """The result of :func:`compare` by tests of choice, or of some models; of two, it is first
@@ -419,7 +420,8 @@ class Study(LevelledStudy):
     @answer
     def flips(self) -> pl.DataFrame:
         """The result of :func:`flips`: the verdict of every pair; models with the same lists are
-        equal, and with ``replicate`` a difference is "not significant" too if it is not over runs.
+        equal, with ``replicate`` a difference is "not significant" too if it is not over runs, and
+        pairs with one of the `suspects` are to be checked first.
         """
         return self._flips_of(self._tested_pairs())
 
@@ -428,14 +430,27 @@ class Study(LevelledStudy):
         difference that is not significant over runs is not.
         """
         pairs = without_twins(flips(self.summary, comparison=comparison), self.identical)
-        return pairs if not self.of_run else over_runs_too(pairs, self.replicate_pairs)
+        pairs = pairs if not self.of_run else over_runs_too(pairs, self.replicate_pairs)
+        return without_verdicts(pairs, self.suspects)
 
     @answer
     def leaderboard(self) -> pl.DataFrame:
         """The result of :func:`leaderboard` for expected scores: the ranks that tie order and
-        queries leave open.
+        queries leave open. One of the `suspects` has no rank, and comes last.
         """
-        return leaderboard(self._undrawn._scored, policies="expected", **self._tests)
+        sound, suspects = self._sound, self.suspects
+        board = leaderboard(sound._undrawn._scored, policies="expected", **self._tests)
+        if not suspects:
+            return board
+        suspect = pl.col("model").is_in(suspects)
+        shown = self._undrawn.summary.filter(suspect, policy="expected")
+        both = pl.concat(
+            [board.remove(suspect), shown.select(set(shown.columns) & {*board.columns})],
+            how="diagonal",
+        )
+        place = {measure: place for place, measure in enumerate(self.measures)}
+        order = [place[row] for row in both.select("metric", "cutoff").iter_rows()]
+        return both.sort(pl.Series(order), maintain_order=True)
 
     @answer
     def identical(self) -> Groups:
@@ -502,16 +517,19 @@ class Study(LevelledStudy):
         not named, or the baseline is not among the selected models.
         """
         baseline, margin = self._view.baseline, self._view.margin
-        if margin is None or baseline not in self.model_names:
+        if margin is None or baseline not in self.model_names or baseline in self.suspects:
             return NOTHING
-        scores = self._undrawn._scored
+        scores = self._sound._undrawn._scored
         return no_worse(scores, baseline=baseline, margin=margin, **self.over)
 
     @property
     def costs(self) -> pl.DataFrame:
         """The result of :func:`cost_table` for ``costs``; nothing where none were given."""
         costs = self._view.costs  # may be a frame, by which nothing can be remembered
-        return NOTHING if costs is None else cost_table(self.summary, costs)
+        sound = pl.when(~pl.col("model").is_in(self.suspects)).then("value")
+        return (
+            NOTHING if costs is None else cost_table(self.summary.with_columns(value=sound), costs)
+        )
 
     @answer
     def _profiles(self) -> pl.DataFrame:
@@ -546,6 +564,8 @@ class Study(LevelledStudy):
         """
         if self.counted:
             return NOTHING
+        if self._sound is not self and not self._sound.suspects:
+            return self._sound.audit
         asked, named = self._data.asked, self._data.measures
         wanted = [measure for measure in named if named[measure] in self.measures]
         if self._view.measures is not None:
@@ -573,8 +593,10 @@ class Study(LevelledStudy):
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """Sentences on what the headline measure says about the models, followed by `notices`."""
-        return (*self.sentences, *self.notices)
+        """Sentences on faults of the data, on what the headline measure says about the models, and
+        `notices`.
+        """
+        return (*health_sentences(self), *self.sentences, *self.notices)
 
     @answer
     def notices(self) -> tuple[str, ...]:
@@ -612,6 +634,7 @@ class Study(LevelledStudy):
             cutoff=self.cutoff,
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
+            suspects=self.suspects,
             against=self._against,
         )
 
@@ -773,7 +796,7 @@ class Study(LevelledStudy):
         if len(chosen) == 2:
             return chosen
         means = self.headline.summary
-        ranked = ranked_means(means, self.metric, self.cutoff, self.identical)
+        ranked = ranked_means(means, self.metric, self.cutoff, self.identical, self.suspects)
         return tuple(row["model"] for row in ranked[:2])
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
@@ -792,7 +815,7 @@ class Study(LevelledStudy):
         """Return the tests of one policy that verdicts on pairs need, since tests take long."""
         # Comparisons are of micro means; the flips of another average must not borrow their
         # p-values.
-        if self.average != "micro" or len(self.model_names) < 2:
+        if self.average != "micro" or len(self._sound.model_names) < 2:
             return None
         if "expected" not in self.policies:
             return self.comparison
@@ -800,7 +823,7 @@ class Study(LevelledStudy):
         if self._data.memo.known(("comparison", whole._view)):
             pairs = at_measures(self.measures, whole.comparison)
             return pairs.filter(pl.col("policy").is_in(self.policies))
-        exact = self._compared(policies="expected")
+        exact = self._sound._compared(policies="expected")
         # Where queries are missing, the means that all policies have of the same queries are needed
         # too.
         return self.comparison if exact["unpaired"].sum() else exact

@@ -129,7 +129,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     headline = (report.metric, report.cutoff)
     others = [measure for measure in measures if measure != headline]
-    board = leaderboard_rows(frame, report.leaderboard, [headline, *others])
+    board = leaderboard_rows(frame, report.leaderboard, [headline, *others], report.health)
     board = board.with_columns(digits=column_decimals(board["expected"]))
     # The verdict names the headline.
     marks = estimates_line(leaderboard_columns(board))

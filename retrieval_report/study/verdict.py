@@ -75,6 +75,7 @@ def verdict(
     cutoff: int | None,
     ties: str = caveats.NAIVE_ORDERS["row"],
     identical: Sequence[Sequence[str]] = (),
+    suspects: Sequence[str] = (),
     against: str = "",
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
@@ -87,6 +88,8 @@ def verdict(
         The measure to describe, and the order inside ties of the naive scores (see `naive_ties`).
     identical
         Groups of models whose lists are the same.
+    suspects
+        Models whose data need a check first: nothing is said of them but that.
     against
         What other judges, runs or data sets say against the lead, before how safe it is otherwise.
 
@@ -98,9 +101,12 @@ def verdict(
     """
     at_headline = at_measure(metric, cutoff)
     pairs, measure = flips.filter(at_headline), measure_text(metric, cutoff)
-    ranked = ranked_means(summary, metric, cutoff, identical)
+    ranked = ranked_means(summary, metric, cutoff, identical, suspects)
+    named = [f"No verdict is given on {names_text(suspects)}."] if suspects else []
     names = [row["model"] for row in ranked]
     pairs = pairs.filter(verdicts.both_among(names))
+    if not ranked and named:
+        return verdicts.CHECK, (*named,)
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure)
@@ -110,7 +116,8 @@ def verdict(
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(at_headline), measure)
     of_first = sorted(identical, key=lambda group: names[0] not in group)
-    return status, (*sentences, *caveats.identical_sentence(of_first))
+    status = verdicts.CHECK if suspects else status
+    return status, (*named, *sentences, *caveats.identical_sentence(of_first))
 
 
 def ranked_means(
@@ -118,11 +125,13 @@ def ranked_means(
     metric: str,
     cutoff: int | None,
     identical: Sequence[Sequence[str]],
+    suspects: Sequence[str] = (),
 ) -> list[Named]:
     """Return the models that have an expected mean of a measure, best first; one of each group of
-    ``identical`` ones, unless no other is left.
+    ``identical`` ones, unless no other is left; and none of the ``suspects``.
     """
     rows = board(summary.filter(at_measure(metric, cutoff))).drop_nulls("expected").to_dicts()
+    rows = [row for row in rows if row["model"] not in suspects]
     twins = {name for group in identical for name in sorted(group)[1:]}
     single = [row for row in rows if row["model"] not in twins]
     return single if len(single) > 1 else rows

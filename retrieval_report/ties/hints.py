@@ -1,32 +1,26 @@
-"""Find oddities of lists (cut through a tie, reversed, rounded)."""
+"""Find oddities of lists: items that all of them lack, rounded distances, near ties."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.options import NO, Options, ScoringOptions, options_with
+from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.wording import advice, setting
-from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.kernels.lists import Floats
-from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
-from retrieval_report.scoring.run import score_judged
 from retrieval_report.ties.profile import TieTable, profile_of
 
 HINTS = schema("hints")
 # Types of 16 bits, with the bits of their significand and the least and largest exponent.
 KINDS = [("bfloat16", 8, -125, 128), ("float16", 11, -13, 16)]
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
-FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
 Hint = tuple[str | None, str, float, str]  # model, hint, value and message
 
@@ -43,7 +37,7 @@ def tie_hints(
     Parameters
     ----------
     rankings, judgements, queries
-        As for :func:`evaluate`. Without any relevance, hints that need it are left out.
+        As for :func:`evaluate`.
     **options
         Options of :func:`evaluate` that decide which rows count and how.
 
@@ -52,9 +46,6 @@ def tie_hints(
     polars.DataFrame
         ``model`` (null: all of them), ``hint``, ``value`` (the number it is based on), ``message``:
 
-        - ``reversed``: the average precision lies more than 3 standard deviations below random
-          order: the column may hold scores instead of distances, or the other way round.
-          ``value``: how many standard deviations, below 0.
         - ``dangling``: some judged items are in no list, although the lists, of at least two
           queries, hold the same items, which seem to be all there are. ``value``: how many.
         - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits.
@@ -62,7 +53,8 @@ def tie_hints(
         - ``near_ties``: share of gaps within rounding errors (see :func:`tie_profile`).
 
         Empty where there is nothing to say. How much the distances tie is said by
-        :func:`tie_profile`, which lists may be cut by :func:`truncated_lists`.
+        :func:`tie_profile`, which lists may be cut by :func:`truncated_lists`, and what is wrong
+        with the data, such as lists the wrong way round, by ``Study(…).health``.
 
     Examples
     --------
@@ -85,33 +77,9 @@ def tie_hints(
 
 def hints_of(judged: Judged, options: Options, profile: pl.DataFrame) -> pl.DataFrame:
     """Return what `tie_hints` does, of lists whose profile over the whole of them is known."""
-    hints = [*_reversed(judged, options), *_dangling(judged)]
+    hints = [*_dangling(judged)]
     hints += [*_half_precision(rounded(judged.retrieved, options), judged.order, profile)]
     return pl.DataFrame([*hints, *_near_ties(profile)], schema=HINTS, orient="row")
-
-
-def _reversed(judged: Judged, options: Options) -> Iterator[Hint]:
-    """Find models whose order is far worse than that of their lists at random, all items of a list
-    in one tie.
-    """
-    if not judged.whole.graded:
-        return
-    order = judged.order
-    near, other = ("small", "score") if order == "distance" else ("large", "distance")
-    message = (
-        f"average precision is far below that of random order: is a {near} {order} really near? "
-        f"If not, call the column {other!r}"
-    )
-    tied = judged.with_values(judged.retrieved.with_columns(**{order: 0}))
-    whole = replace(options, truncated=NO, distance_threshold=None)
-    asked = parse_metrics("ap", None)
-    means, chance = (
-        tie_means(score_judged(lists, asked, whole).frame()) for lists in (judged, tied)
-    )
-    z = (means["value"] - chance["value"]) / chance["tie_std"]  # −∞ where nothing is random
-    for model, far in zip(means["model"], z, strict=True):
-        if far is not None and -math.inf < far < -FAR:
-            yield model, "reversed", far, message
 
 
 def _dangling(judged: Judged) -> Iterator[Hint]:

@@ -49,7 +49,8 @@ def check(rows: list[Any], judged: dict[Any, int], dtype: Any) -> None:
     frame, judgements = frames(rows, judged, dtype)
     found = judged_rows(frame, judgements)
     assert found["relevance"].to_list() == [judged.get((query, item)) for _, query, item in rows]
-    assert found.drop("relevance").equals(frame)
+    assert found["judged"].to_list() == [(query, item) in judged for _, query, item in rows]
+    assert found.drop("relevance", "judged").equals(frame)
     assert judged_rows(frame, judgements, unjudged=0).equals(found.fill_null(0))
 
 

@@ -49,24 +49,6 @@ def test_lists_without_ties_may_end_anywhere() -> None:
     assert tie_hints(cut_at(rankings, 25)).is_empty()
 
 
-def test_distances_taken_for_scores_put_every_model_below_chance() -> None:
-    other = make_lists(seed=1).with_columns(pl.col("item") + 1000, model=pl.lit("n"))
-    rankings = pl.concat([make_lists(), other])
-    assert named(tie_hints(rankings), "reversed") == []
-    upside_down = tie_hints(rankings.rename({"distance": "score"}))
-    found = named(upside_down, "reversed")
-    assert [model for model, _, _ in found] == ["m", "n"]
-    assert all(z < -3 for _, _, z in found)
-    [message] = upside_down.filter(hint="reversed")["message"].unique()
-    assert "call the column 'distance'" in message
-
-
-def test_one_model_upside_down_among_others_is_named() -> None:
-    wrong = make_lists().with_columns(model=pl.lit("wrong"), distance=9 - pl.col("distance"))
-    [(model, _, z)] = named(tie_hints(pl.concat([make_lists(), wrong])), "reversed")
-    assert (model, z < -3) == ("wrong", True)
-
-
 def rounded(bits: int) -> pl.Series:
     """Random distances with so many bits of mantissa, as 16-bit types have them."""
     mantissa, exponent = np.frexp(np.random.default_rng(0).uniform(0.05, 3.0, 800))

@@ -1,0 +1,58 @@
+"""Compare the ranks that a source prints with the order of its distances or scores."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from retrieval_report.contracts.frames import order_column, with_model
+
+RANK = "printed_rank"
+# Ranks that contradict scores do so everywhere, so that some rows are enough.
+SLICES, SLICE = 100, 500
+
+
+def rank_conflicts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return ``model``, its ``lists`` whose printed ranks show an order, and how many of them run
+    ``against`` the distances or scores: in most pairs of neighbouring rows.
+
+    >>> run = {"query": ["q"] * 3, "score": [3.0, 2.0, 1.0], "printed_rank": [3, 2, 1]}
+    >>> rank_conflicts(pl.DataFrame(run)).row(0)
+    ('model', 1, 1)
+    """
+    order = order_column(frame)
+    keys = ["model", "query"]
+    value = pl.col(order).cast(pl.Float64, strict=False)
+    step = (pl.col(RANK).cast(pl.Float64, strict=False).diff().sign() * value.diff().sign()).over(
+        keys
+    )
+    agrees = step if order == "distance" else -step
+    lists = with_model(frame).select(*keys, agrees=agrees).group_by(keys).agg(pl.sum("agrees"))
+    found = lists.filter(pl.col("agrees") != 0).group_by("model")
+    return found.agg(lists=pl.len(), against=(pl.col("agrees") < 0).sum()).sort("model")
+
+
+def without_agreeing_ranks(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return rankings without printed ranks, unless these contradict the order of most lists, which
+    readers of the scores then have to know.
+    """
+    if not {RANK, order_column(frame), "query"} <= {*frame.columns}:
+        return frame.drop(RANK, strict=False)
+    dtype = frame.schema[RANK]
+    if not (dtype.is_numeric() or dtype == pl.String) or not contradicted(
+        rank_conflicts(_sample(frame))
+    ):
+        return frame.drop(RANK)
+    return frame.with_columns(pl.col(RANK).cast(pl.Float64, strict=False))
+
+
+def _sample(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return slices of consecutive rows at equal distances, or all rows if there are few."""
+    step = frame.height // SLICES
+    if step <= SLICE:
+        return frame
+    return pl.concat(frame.slice(number * step, SLICE) for number in range(SLICES))
+
+
+def contradicted(conflicts: pl.DataFrame) -> bool:
+    """Return whether most lists of some model contradict the ranks beside them."""
+    return bool(conflicts.select((2 * pl.col("against") > pl.col("lists")).any()).item())

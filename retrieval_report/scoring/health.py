@@ -1,0 +1,256 @@
+"""Record what may be wrong with the data of every model, before anything is said about its scores.
+
+All of it comes from the one join, from the lists laid out for scoring and from a sample of their
+rows; nothing is scored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.reading.printed_ranks import rank_conflicts
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import Prepared, lay_out
+
+HEALTH = schema("health")
+NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
+REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
+SENTENCES = {
+    NO_LIST: "{affected} of {total} judged queries have no list of {models} ({example})",
+    NO_MATCH: "no item that {models} retrieved is judged, of {total} ({example})",
+    OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
+    "({example})",
+    REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if they were "
+    "read the wrong way round ({example})",
+    RANKS: "the printed ranks of {models} contradict its order in {affected} of {total} lists "
+    "({example})",
+    SAME_LIST: "the {total} lists of {models} repeat the same items in the same order ({example})",
+}
+FEW_MISSING = 0.05  # of the judged queries: a system may find nothing for some of them
+DEVIATIONS = 4.75  # below random order, which an honest model is once in a million
+CLEARLY_BELOW = 0.45  # of the pairs of a relevant item and another in the right order; chance: 0.5
+SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that are looked at
+ENOUGH = 5  # items that an honest model would match, of those of one that matches none
+OTHER_FORMS, MOST = 0.1, 0.5  # shares of a model's ids that are noted, and that are serious
+FEWEST_LISTS, FEWEST_ITEMS = 3, 3  # in one order
+NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
+Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
+
+
+def health_of(judged: Judged, options: Options) -> pl.DataFrame:
+    """Return what may be wrong with the data of each model, serious faults first."""
+    prepared = lay_out(judged, replace(options, policies=("expected",)))
+    sample = _sample(judged)
+    asked = prepared.relevant >= 0
+    lists = prepared.names.select("model", missing=prepared.missing & asked, total=asked)
+    findings = [*_unanswered(lists.group_by("model").sum(), options), *_printed_ranks(judged)]
+    findings += [*_reversed(judged, prepared), *_same_lists(judged, sample)]
+    if judged.named and "judged" in judged.lists.columns:
+        findings += [*_unmatched(judged), *_other_ids(judged, sample)]
+    return _frame(findings)
+
+
+def sentence_of(finding: Finding, models: str) -> str:
+    """Return one fault of models in words."""
+    _, name, _, affected, total, example = finding[:6]
+    return SENTENCES[name].format(affected=affected, total=total, models=models, example=example)
+
+
+def health_of_summary(summary: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Return what a summary shows of the same, where the lists are not in memory: judged queries
+    without a list.
+    """
+    missing, left_out = pl.max("missing"), options.missing_query != "zero"
+    models = summary.group_by("model").agg(missing, total=pl.max("queries") + missing * left_out)
+    return _frame(_unanswered(models, options))
+
+
+def _frame(findings: Iterable[Finding]) -> pl.DataFrame:
+    rows = [(*finding, sentence_of(finding, str(finding[0]))) for finding in findings]
+    frame = pl.DataFrame(rows, schema=HEALTH, orient="row")
+    return frame.sort(~pl.col("serious"), "model", maintain_order=True)
+
+
+def _unanswered(models: pl.DataFrame, options: Options) -> Iterator[Finding]:
+    """Find judged queries for which a model has no list; every row has how many are missing, and
+    how many there are.
+    """
+    zero = options.missing_query == "zero"
+    effect = "they are left out"
+    if zero:
+        effect = "they count as 0" + advice(
+            "; {} leaves them out", setting("missing_query", "skip")
+        )
+    for model, missing, total in models.filter(pl.col("missing") > 0).iter_rows():
+        yield model, NO_LIST, zero and missing > FEW_MISSING * total, missing, total, effect
+
+
+def _printed_ranks(judged: Judged) -> Iterator[Finding]:
+    """Find models whose source prints ranks against the order of the scores."""
+    if judged.printed_ranks is not None:
+        for model, lists, against in rank_conflicts(judged.printed_ranks).iter_rows():
+            if 2 * against > lists:
+                yield model, RANKS, True, against, lists, _direction(judged.order)
+
+
+def _direction(order: str) -> str:
+    near, other = ("small", "score") if order == "distance" else ("large", "distance")
+    cure = advice(" If not: {}", setting("columns", {other: order}))
+    return f"is a {near} {order} really near?{cure}"
+
+
+def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+    """Find models that put relevant items after others far more often than random order would.
+
+    Of each list, this is the rank sum of Wilcoxon, Mann and Whitney; its variance is that without
+    ties, which is the largest.
+    """
+    ties = prepared.ties
+    if not judged.whole.graded or ties.grade.size == 0:
+        return
+    relevant, size = ties.of_ties(prepared.relevant_grade), ties.of_ties()
+    which = np.flatnonzero(relevant)
+    of_list = np.searchsorted(ties.start, which, side="right") - 1
+
+    def summed(values: Any) -> Any:
+        return np.bincount(of_list, values, prepared.length.size)
+
+    before = np.append(0, np.cumsum(prepared.length))[of_list]
+    rank = np.cumsum(size)[which] - before - (size[which] - 1) / 2
+    length, found = prepared.length.astype(np.float64), summed(relevant[which])
+    right = found * (length + 1) / 2 - summed(relevant[which] * rank)
+    pairs = found * (length - found)
+    lists = prepared.names.select("model").with_columns(
+        right=right,
+        variance=pairs * (length + 1) / 12,
+        pairs=pairs,
+        count=right < 0,
+        total=pairs > 0,
+    )
+    models = (
+        lists.group_by("model")
+        .sum()
+        .filter(
+            pl.col("right") < -DEVIATIONS * pl.col("variance").sqrt(),
+            0.5 + pl.col("right") / pl.col("pairs") < CLEARLY_BELOW,
+        )
+    )
+    for model, count, total in models.select("model", "count", "total").iter_rows():
+        yield model, REVERSED, True, count, total, _direction(judged.order)
+
+
+def _sample(judged: Judged) -> pl.DataFrame:
+    """Return ``model``, ``list``, ``item`` and ``value`` (small is near) of the first rows of some
+    lists of every model.
+    """
+    full = np.flatnonzero(judged.rows.end > judged.rows.begin)
+    number = pl.int_range(pl.len())
+    step = pl.max_horizontal(1, pl.len() // SAMPLED_LISTS)
+    lists = judged.lists.select("model")[full].with_columns(at=pl.Series(full))
+    lists = lists.filter((number % step).over("model") == 0)
+    first = judged.rows.begin[lists["at"]]
+    some = np.minimum(judged.rows.end[lists["at"]] - first, SAMPLED_ROWS)
+    rows = np.repeat(first - np.append(0, np.cumsum(some)[:-1]), some) + np.arange(some.sum())
+    names = ["item", judged.order] if judged.named else [judged.order]
+    near = pl.col(judged.order).cast(pl.Float64)
+    return judged.retrieved.select(names)[rows].with_columns(
+        lists["model"].gather(np.repeat(np.arange(some.size), some)),
+        pl.Series("list", np.repeat(np.arange(some.size), some)),
+        value=near if judged.order == "distance" else -near,
+    )
+
+
+def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
+    """Find models whose lists hold the same items in the same order whatever the query, as lists of
+    the most popular items do; some may lack an item that their user has seen.
+    """
+    if "item" not in sample.columns:
+        return
+    keys = ["model", "list"]
+    after = sample.with_columns(pl.col("list") - 1)
+    both = sample.join(after, on=[*keys, "item"]).sort("list", "value", "value_right")
+    size = sample.group_by(keys).agg(size=pl.len())
+    distinct = pl.min_horizontal(pl.col("value").n_unique(), pl.col("value_right").n_unique())
+    shared = both.group_by(keys).agg(
+        number=pl.len(), falls=(pl.col("value_right").diff() < 0).any(), distinct=distinct
+    )
+    pairs = size.join(shared, on=keys, how="left").with_columns(
+        evidence=pl.int_ranges(1, pl.col("distinct") + 1).list.eval(pl.element().log()).list.sum()
+    )
+    last = pl.col("list") == pl.col("list").max()
+    like = (2 * pl.col("number") >= pl.col("size")) & ~pl.col("falls")
+    like &= pl.col("distinct") >= FEWEST_ITEMS
+    models = pairs.group_by("model").agg(
+        same=(like.fill_null(value=False) | last).all(),
+        lists=pl.len(),
+        evidence=pl.col("evidence").filter(~last).sum(),
+    )
+    clear = models.filter("same", pl.col("lists") >= FEWEST_LISTS, pl.col("evidence") > NO_ACCIDENT)
+    full = judged.lists.filter(~pl.col("missing")).group_by("model").len()
+    for model, lists in full.join(clear, on="model", how="semi").iter_rows():
+        example = "does it recommend the same to everybody?"
+        yield model, SAME_LIST, False, lists, lists, example
+
+
+def _unmatched(judged: Judged) -> Iterator[Finding]:
+    """Find models that retrieve no judged item at all."""
+    items = pl.Series(judged.rows.end - judged.rows.begin)
+    models = judged.lists.select("model", "judged", "missing", items=items)
+    models = models.filter(~pl.col("missing")).group_by("model").sum()
+    matching = int(models["judged"].sum()) / max(int(models["items"].sum()), 1)
+    rows = with_model(judged.retrieved)
+    for model, total in models.filter(judged=0).select("model", "items").iter_rows():
+        retrieved = rows.filter(model=model)
+        ids = f"its ids are like {retrieved['item'][0]!r}, " if total else ""
+        example = f"{ids}those of the judgements like {judged.known['item'][0]!r}"
+        # if no model matches any, each item is one that should have
+        enough = total == 0 or total * (matching or 1) >= ENOUGH
+        serious = enough or _forms(retrieved).join(_forms(judged.known), on="form").is_empty()
+        others = rows.filter(pl.col("model") != model)
+        serious &= retrieved.join(others, on=["query", "item"], how="semi").is_empty()
+        yield model, NO_MATCH, serious, total, total, example
+
+
+def _forms(items: pl.DataFrame) -> pl.DataFrame:
+    """Return the forms of ids, and an item of each."""
+    return items.cast({"item": pl.String}).group_by(form=_form("item")).agg(pl.first("item"))
+
+
+def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
+    """Find models of whose items many have ids of a form that no judged item has."""
+    if sample.schema["item"] != pl.String:
+        return
+    forms = sample.with_columns(form=_form("item"), of=pl.len().over("model"))
+    forms = forms.group_by("model", "form").agg(pl.first("item"), pl.first("of"), number=pl.len())
+    forms = forms.filter(pl.col("number") >= OTHER_FORMS * pl.col("of"))
+    for part in (judged.known.head(SAMPLED_LISTS * SAMPLED_ROWS), judged.known):
+        if forms.is_empty():
+            return
+        forms = forms.filter(
+            ~pl.col("form").is_in(part.select(_form("item")).to_series().implode())
+        )
+    matched = judged.lists.group_by("model").agg(pl.sum("judged")).filter(pl.col("judged") > 0)
+    forms = forms.join(matched, on="model", how="semi").sort("model", "number", descending=True)
+    for model, rows in forms.group_by("model", maintain_order=True):
+        number, of = rows["number"].sum(), rows["of"][0]
+        example = f"{rows['item'][0]!r} beside {judged.known['item'][0]!r}"
+        yield model[0], OTHER_IDS, number >= MOST * of, number, of, example
+
+
+def _form(name: str) -> pl.Expr:
+    """Return the form of ids: whether they have letters and digits, and which other characters."""
+    text = pl.col(name)
+    others = text.str.replace_all(r"[\p{L}\p{N}]", "")
+    return pl.concat_str(
+        text.str.contains(r"\p{L}"), text.str.contains(r"\p{N}"), others, separator=" "
+    )

@@ -1,0 +1,276 @@
+"""What may be wrong with data is found where it was put, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from real_data import folder as real_folder
+from retrieval_report.contracts.registry import schema
+from retrieval_report.study.caveats import health_sentences
+from retrieval_report.study.samples import SAMPLES
+
+QUERIES, ITEMS = 12, 20
+JUDGED = {
+    f"q{query}": {f"d{query}-{item}": int(item % 4 == 0) for item in range(ITEMS)}
+    for query in range(QUERIES)
+}
+Lists = dict[str, dict[str, float]]
+
+
+def lists(seed: int, gain: float = 2.0) -> Lists:
+    """A system that ranks relevant items higher by ``gain`` standard deviations of its noise."""
+    random = np.random.default_rng(seed)
+    return {
+        query: {item: float(gain * grade + random.normal()) for item, grade in grades.items()}
+        for query, grades in JUDGED.items()
+    }
+
+
+GOOD = lists(0)
+
+
+def study(runs: Any, judgements: Any = JUDGED, **options: Any) -> rr.Study:
+    return rr.Study(runs, "ndcg@5, ap", judgements=judgements, truncated="no", **options)
+
+
+def faults(made: rr.Study) -> list[tuple[Any, ...]]:
+    assert made.health.schema == pl.Schema(schema("health"))
+    return made.health.select("model", "finding", "serious", "affected", "total").rows()
+
+
+def half() -> Lists:
+    return {query: items for query, items in GOOD.items() if int(query[1:]) % 2}
+
+
+def renamed() -> Lists:
+    return {q: {str(n): s for n, s in enumerate(items.values())} for q, items in GOOD.items()}
+
+
+def flipped() -> Lists:
+    return {query: {item: -s for item, s in items.items()} for query, items in GOOD.items()}
+
+
+FAULTS = {
+    "no list": (half, QUERIES // 2, QUERIES),
+    "no match": (renamed, QUERIES * ITEMS, QUERIES * ITEMS),
+    "reversed": (flipped, QUERIES, QUERIES),
+}
+
+
+@pytest.mark.filterwarnings("ignore:judgements. none of the")
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("others", [0, 1, 2])
+def test_a_fault_is_named_and_nothing_else_is(fault: str, others: int) -> None:
+    broken, affected, total = FAULTS[fault]
+    sound = {"good": GOOD, "fair": lists(1, 0.7)}
+    made = study({**dict([*sound.items()][:others]), "broken": broken()})
+    assert faults(made) == [("broken", fault, True, affected, total)]
+    assert made.suspects == ["broken"]
+    assert made.status == "check your data"
+    first, second = made.verdict[:2]
+    assert first == f"Check your data: {made.health['message'][0]}."
+    assert second == "No verdict is given on broken."
+    assert "broken" in first
+    rest = " ".join(made.verdict[2:])
+    assert "broken" not in rest
+    assert ("significant" in rest) == (others == 2)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_answer_names_a_broken_model_winner_or_loser(fault: str) -> None:
+    runs = {"good": GOOD, "broken": FAULTS[fault][0](), "fair": lists(1, 0.7)}
+    queries = {"query": list(JUDGED), "half": [int(query[1:]) % 2 for query in JUDGED]}
+    costs = {"model": list(runs), "bytes": [3, 1, 2]}
+    made = study(runs, queries=queries, by="half", costs=costs, baseline="fair", margin=0.01)
+    with_broken = pl.any_horizontal(pl.col("model_a", "model_b") == "broken")
+    doubtful = made.flips.filter(with_broken)
+    assert doubtful.height == 4
+    assert set(doubtful["verdict"]) == {"check your data"}
+    assert doubtful["family_p"].null_count() == 4
+    assert made.comparison.filter(with_broken).is_empty()
+    assert made.reversals.filter(with_broken).is_empty()
+    assert set(made.deciding.select("model_a", "model_b").row(0)) == {"good", "fair"}
+    assert "broken" not in {*made.segments["winner"], *made.costs["model"], *made.no_worse["model"]}
+    assert made.using(baseline="broken", margin=0.01).no_worse.is_empty()
+    board = made.leaderboard.filter(metric="ndcg")
+    assert board["model"].to_list() == ["good", "fair", "broken"]
+    assert board["rank"].to_list() == [1, 2, None]
+    assert board.filter(model="broken").select("^.*rank.*$").null_count().row(0) == (1,) * 5
+    # The others are compared as if it were not there.
+    alone = made.models("good", "fair")
+    assert alone.status in made.flips["verdict"].to_list()
+    assert alone.sentences[0] == made.sentences[1]
+    # An explicit question is answered.
+    assert made.compare("good", "broken")["difference"].null_count() == 0
+
+
+def test_of_nothing_but_broken_models_nothing_is_said() -> None:
+    made = study({"one": flipped(), "two": half()}, by=None)
+    assert made.suspects == ["one", "two"]
+    assert made.sentences == ("No verdict is given on one and two.",)
+    assert made.comparison.is_empty()
+    assert set(made.flips["verdict"]) == {"check your data"}
+    assert made.leaderboard["rank"].null_count() == made.leaderboard.height
+
+
+def test_missing_queries_are_no_fault_once_they_are_left_out() -> None:
+    made = study({"good": GOOD, "half": half()}, missing_query="skip")
+    assert faults(made) == [("half", "no list", False, 6, 12)]
+    assert made.suspects == []
+    assert made.verdict[0] == (
+        "Note on the data: 6 of 12 judged queries have no list of half (they are left out)."
+    )
+
+
+def test_a_query_that_a_system_finds_nothing_for_is_only_noted() -> None:
+    judgements = {f"q{query}": {"a": 1} for query in range(40)}
+    full = {query: {"a": 2.0, "b": 1.0} for query in judgements}
+    short = {query: items for query, items in full.items() if query != "q7"}
+    made = study({"full": full, "short": short}, judgements)
+    assert made.health.filter(finding="no list").select("model", "serious", "affected").rows() == [
+        ("short", False, 1)
+    ]
+
+
+def test_one_sentence_names_all_models_with_the_same_fault() -> None:
+    made = study({name: half() for name in "abc"})
+    assert len(health_sentences(made)) == 1
+    assert "6 of 12 judged queries have no list of a, b and c (" in health_sentences(made)[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_system_no_better_than_chance_is_not_taken_for_reversed(seed: int) -> None:
+    made = study({"chance": lists(seed, 0.0), "worse": lists(seed, -0.15)})
+    assert faults(made) == []
+
+
+def test_an_honest_system_that_matches_nothing_is_not_refused() -> None:
+    """Its one item per query is one that others retrieved too, or of which few would match."""
+    judgements = {
+        query: {item: 1} for query, grades in JUDGED.items() for item in [next(iter(grades))]
+    }
+    bad = {query: {sorted(items)[-1]: 1.0} for query, items in GOOD.items()}
+    made = study({"good": GOOD, "bad": bad}, judgements)
+    assert faults(made) == [("bad", "no match", False, 12, 12)]
+    assert made.suspects == []
+
+
+def test_ids_of_two_kinds_are_seen() -> None:
+    mixed = {
+        query: {
+            (item if number % 2 else f"{number}"): score
+            for number, (item, score) in enumerate(items.items())
+        }
+        for query, items in GOOD.items()
+    }
+    made = study({"good": GOOD, "mixed": mixed})
+    [(model, finding, serious, affected, total)] = faults(made)
+    assert (model, finding, serious, affected / total) == ("mixed", "other ids", True, 0.5)
+    assert "beside 'd0-0'" in made.health["message"][0]
+
+
+POPULAR = [f"d0-{item}" for item in range(ITEMS)]
+
+
+def popular(seen: int) -> Lists:
+    """The most popular items, without those that a user has seen."""
+    random = np.random.default_rng(3)
+    hidden = {query: set(random.choice(POPULAR, seen, replace=False)) for query in JUDGED}
+    return {
+        query: {
+            item: float(-rank)
+            for rank, item in enumerate([x for x in POPULAR if x not in hidden[query]])
+        }
+        for query in JUDGED
+    }
+
+
+@pytest.mark.parametrize("seen", [0, 1, 3])
+def test_a_list_of_the_most_popular_items_is_noted(seen: int) -> None:
+    judgements = {query: {POPULAR[5]: 1, POPULAR[9]: 1} for query in JUDGED}
+    made = study({"popular": popular(seen)}, judgements)
+    assert ("popular", "same list", False, 12, 12) in faults(made)
+
+
+def test_lists_of_all_items_in_other_orders_are_not_taken_for_the_same() -> None:
+    random = np.random.default_rng(0)
+    every = {f"q{n}": {f"d{i}": float(random.random()) for i in range(9)} for n in range(5)}
+    judgements = {query: {"d3": 1, "d4": 0} for query in every}
+    assert faults(study(every, judgements)) == []
+
+
+def ranked(flip: int) -> pl.DataFrame:
+    rows = [
+        ("run", query, item, score, flip * position)
+        for query, items in GOOD.items()
+        for position, (item, score) in enumerate(
+            sorted(items.items(), key=lambda pair: -pair[1]), 1
+        )
+    ]
+    return pl.DataFrame(rows, ["model", "query", "item", "score", "rank"], orient="row")
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "run"])
+def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: Any) -> None:
+    for flip, expected in ((1, []), (-1, [("run", "printed ranks", True, 12, 12)])):
+        frame: Any = ranked(flip)
+        if kind != "frame":
+            path = tmp_path / f"run.{kind}"
+            if kind == "run":
+                lines = (f"{q} Q0 {i} {r} {s} run" for _, q, i, s, r in frame.iter_rows())
+                path.write_text("\n".join(lines) + "\n")
+            else:
+                frame.write_csv(path)
+            frame = path
+        assert faults(study(frame)) == expected
+        assert ("printed_rank" in rr.read_rankings(frame).columns) == (flip == -1)
+
+
+def test_ranks_of_one_file_of_two_do_not_keep_them_apart(tmp_path: Any) -> None:
+    for name, flip in (("good", 1), ("odd", -1)):
+        lines = (f"{q} Q0 {i} {r} {s} {name}" for _, q, i, s, r in ranked(flip).iter_rows())
+        (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
+    made = study([str(tmp_path / "good.run"), str(tmp_path / "odd.run")])
+    assert [row[:2] for row in faults(made)] == [("odd", "printed ranks")]
+
+
+def test_counts_have_a_health_too() -> None:
+    counts = rr.count_ties(study({"good": GOOD, "flipped": flipped()}).judged.retrieved)
+    made = rr.Study(counts, "ap", truncated="no")
+    assert [row[:3] for row in faults(made)] == [("flipped", "reversed", True)]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_the_samples_are_healthy(sample: Any) -> None:
+    assert faults(rr.Study(**sample.files, truncated=sample.truncated)) == []
+
+
+@pytest.mark.filterwarnings("ignore:.*more than 6 fields")
+def test_real_runs_are_healthy_except_those_that_are_not() -> None:
+    """Three runs of TREC-COVID print rank 1 beside the smallest score, and a fourth gives the same
+    list to every topic.
+    """
+    for name, expected in (
+        ("core17", set()),
+        (
+            "trec-covid-round1",
+            {
+                ("ERST_QUESTION", "printed ranks"),
+                ("SFDC-23April-run1", "printed ranks"),
+                ("yn-r1-alltext", "printed ranks"),
+                ("ERST_QUESTION", "reversed"),
+                ("SFDC-23April-run1", "reversed"),
+                ("yn-r1-alltext", "reversed"),
+                ("CincyMedIR-run2", "same list"),
+            },
+        ),
+    ):
+        folder = real_folder(name)
+        judgements = rr.read_judgements(folder / "qrels.txt", negative="unjudged")
+        made = rr.Study(folder / "runs", "ndcg@10", judgements=judgements, unjudged_query="skip")
+        assert {row[:2] for row in faults(made)} == expected
