@@ -159,7 +159,8 @@ def compare(
         differences; "normal" from a thousand even ones on, whose flipped sum has that distribution;
         else "sampled": (b + 1) / (B + 1)), all two-sided;
         ``family_p`` (corrected by ``family_method``: below it, any false finding in the family is
-        as rare as p says, for "bh" the share of false findings) and ``bh_p`` (Benjamini–Hochberg)
+        as rare as p says if the differences of equal models are symmetric, and more frequent if
+        they are skewed; for "bh" the share of false findings) and ``bh_p`` (Benjamini–Hochberg)
         over the ``family``: the pairs of the same metric, cutoff and policy that have a p-value,
         ``family`` of them; ``effect_size`` (Cohen's d_z: mean of the differences / their standard
         deviation; null where they are all equal and not 0);

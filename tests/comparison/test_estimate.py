@@ -14,6 +14,7 @@ from scipy import stats
 import retrieval_report as rr
 from made_scores import scores_of
 from retrieval_report.comparison.estimate import powered
+from retrieval_report.contracts.warning import noticed
 
 Floats = NDArray[np.float64]
 NUMBERS = ["value", "std_error", "ci_low", "ci_high"]
@@ -206,3 +207,124 @@ def test_intervals_hold_where_most_differences_are_0(judged: int) -> None:
     found = powered(guess, np.where(np.arange(500) < judged, truth, np.nan), 0.95)
     inside = (found["ci_low"] <= 0.03) & (found["ci_high"] >= 0.03)
     assert inside.mean() > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 1_000)
+
+
+MACHINES_OF_HITS = {
+    "good": lambda y, draw: np.abs(y - (draw.random(y.shape) < 0.1)),
+    "too kind": lambda y, draw: np.maximum(y, draw.random(y.shape) < 0.5),
+    "useless": lambda y, draw: (draw.random(y.shape) < 0.9).astype(np.float64),
+    "in shares": lambda y, draw: np.clip(0.2 + 0.6 * y + draw.normal(0, 0.15, y.shape), 0, 1),
+    "perfect": lambda y, draw: y,
+    "of one opinion": lambda y, draw: np.ones_like(y),
+}
+
+
+def covered(found: dict[str, Floats], truth: float) -> list[float]:
+    """How often the intervals by people and machine, and by people alone, hold the truth."""
+    ends = ("ci_low", "ci_high"), ("human_low", "human_high")
+    return [((found[low] <= truth) & (truth <= found[high])).mean() for low, high in ends]
+
+
+@pytest.mark.parametrize("hits", [0.5, 0.8, 0.9, 0.95, 0.98])
+@pytest.mark.parametrize("machine", MACHINES_OF_HITS)
+def test_intervals_of_hits_hold_from_25_queries_on(machine: str, hits: float) -> None:
+    for judged in (25, 50, 100):
+        draw = np.random.default_rng(judged)
+        truth = (draw.random((1_000, 400)) < hits).astype(np.float64)
+        guess = MACHINES_OF_HITS[machine](truth, draw)
+        found = powered(guess, np.where(np.arange(400) < judged, truth, np.nan), 0.95)
+        # 93 %, less two standard errors of the simulation
+        assert min(covered(found, hits)) >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / 1_000)
+        widths = [found["ci_high"] - found["ci_low"], found["human_high"] - found["human_low"]]
+        assert min(width.min() for width in widths) > 0.01
+        assert found["std_error"].min() > 0
+
+
+@pytest.mark.parametrize(("lost", "won"), [(0.02, 0.0), (0.05, 0.03), (0.12, 0.1), (0.0, 0.1)])
+def test_intervals_of_differences_of_hits_hold_from_25_queries_on(lost: float, won: float) -> None:
+    for judged in (25, 50, 100):
+        draw = np.random.default_rng(judged)
+        luck = draw.random((1_000, 400))
+        truth = (luck < won) * 1.0 - (luck > 1 - lost)
+        guess = np.where(draw.random(truth.shape) < 0.8, truth, 0.0)
+        human = np.where(np.arange(400) < judged, truth, np.nan)
+        found = powered(guess, human, 0.95, of_pairs=True)
+        assert min(covered(found, won - lost)) >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / 1_000)
+        assert (found["ci_high"] - found["ci_low"]).min() > 0
+
+
+def test_hits_that_tie_order_divides_have_wider_intervals_too() -> None:
+    draw = np.random.default_rng(4)
+    truth = draw.choice([0.0, 0.5, 1.0], (1_000, 400), p=[0.05, 0.05, 0.9])
+    guess = np.where(draw.random(truth.shape) < 0.9, truth, 1.0)
+    found = powered(guess, np.where(np.arange(400) < 25, truth, np.nan), 0.95)
+    assert min(covered(found, 0.925)) >= 0.93
+
+
+def test_four_hits_of_four_are_no_certainty() -> None:
+    queries = 40
+    machine = pl.concat([scores_of({name: [1.0] * queries}, metric="hit_rate") for name in "ab"])
+    found = rr.stats.estimate(machine, machine.filter(pl.col("query") < "q00004"))
+    assert found["value"].to_list() == [1.0, 1.0, 0.0]
+    assert found["judged"].to_list() == [4] * 3
+    for low, high in (("ci_low", "ci_high"), ("human_low", "human_high")):
+        # Agresti and Coull: as if two hits of four more were seen
+        reach = stats.t.ppf(0.975, 7) * np.sqrt(6 * 2 / 8 / 7 / 8)
+        assert found[low].to_list()[:2] == pytest.approx([0.75 - reach] * 2, rel=1e-9)
+        assert found[high].to_list()[:2] == [1.0, 1.0]
+        assert found[low][2] == -found[high][2] < -0.1
+    assert found["std_error"].min() > 0
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 7.25])
+def test_scores_that_are_all_the_same_have_an_interval(value: float) -> None:
+    machine = pl.concat([scores_of({name: [value] * 30}, metric="dcg") for name in "ab"])
+    found = rr.stats.estimate(machine, machine.filter(pl.col("query") < "q00010"))
+    for low, high in (("ci_low", "ci_high"), ("human_low", "human_high")):
+        assert (found[low] < found["value"]).all() or value == 0.0
+        assert (found[high] - found[low]).min() > 0.1
+        assert ((found[low] <= found["value"]) & (found["value"] <= found[high])).all()
+
+
+def chosen(machine: Floats, human: Floats, queries: Any) -> list[str]:
+    """Warnings where people judged these queries."""
+    first, second = frames(machine, human)
+    names = [f"q{query:05}" for query in queries]
+    with noticed() as notes:
+        rr.stats.estimate(first, second.filter(pl.col("query").is_in(names)))
+    return notes
+
+
+@pytest.mark.parametrize("models", [1, 4])
+@pytest.mark.parametrize("worst", [True, False])
+def test_queries_that_the_machine_scores_otherwise_are_warned_of(models: int, worst: bool) -> None:
+    machine, human = made(3, queries=300, judged=300, models=models)
+    order = machine[models - 1].argsort()
+    notes = chosen(machine, human, order[:25] if worst else order[-25:])
+    assert len(notes) == 1
+    last = models - 1
+    means = [f"{machine[last][part].mean():.4f}" for part in (order[:25], order[25:])]
+    if worst:
+        assert notes[0].startswith(
+            "estimate: the 25 queries that people judged can hardly be a random draw: by the "
+            f"machine, model 'm{last}' has a mean ap@10 of {means[0]} on them and of {means[1]} "
+            "on the 275 others (t-test, p = "
+        )
+        assert notes[0].endswith("estimates and intervals hold only for a random draw")
+
+
+def test_queries_drawn_at_random_are_not_warned_of() -> None:
+    found = 0
+    for seed in range(120):
+        draw = np.random.default_rng(seed)
+        machine, human = made(seed, queries=120, judged=120, models=2)
+        if seed % 2:  # hits with few misses, of which four queries may hold one
+            machine = (draw.random(machine.shape) < 0.98).astype(np.float64)
+        found += bool(chosen(machine, human, draw.choice(120, 25 if seed % 4 < 2 else 4, False)))
+    assert found <= 4  # 1 % of 120 is 1
+
+
+def test_no_draw_is_tested_where_people_judged_all_or_one_query() -> None:
+    machine, human = made(5, judged=60)
+    assert chosen(machine, human, range(60)) == []
+    assert chosen(machine, human, [int(machine[0].argmax())]) == []
