@@ -4,7 +4,8 @@ nominal one.
 Run from the project's folder, with RETRIEVAL_REPORT_REAL set (some three CPU minutes):
 ``python benchmarks/calibration.py --out docs/choosing-a-test.md``. The tables replace the text
 between two markers of the file. ``--only clusters`` makes those of clusters of queries and of
-estimates from few human judgements alone, which need no data (half a minute).
+estimates from few human judgements alone, which need no data (half a minute); ``--only skewed``
+those of families of models whose differences are skewed.
 
 It reads the topic × run scores of TREC ad hoc 5–8 that Urbano, Lima and Hanjalic published with
 *Statistical Significance Testing in Information Retrieval* (SIGIR 2019;
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from retrieval_report.comparison.corrections import resamples_for
 from retrieval_report.comparison.datasets import rank_ranges
 from retrieval_report.comparison.estimate import powered
 from retrieval_report.comparison.max_t import step_down
@@ -47,10 +49,16 @@ Clustered = tuple[Floats, NDArray[np.intp]]
 ALPHA, MARGIN, GAP = 0.05, 0.01, 0.1
 TRIALS, FAMILIES, RESAMPLES, FEW = 4_000, 400, 1_999, 999
 SEEDED = 2_000
+SKEWED = 1_000
+APART = 0.05  # the least standard deviation of differences of runs that differ
 PLACES = {  # the texts between which each part stands
     "tests": (
         "<!-- calibration: made by benchmarks/calibration.py -->",
         "<!-- end of calibration -->",
+    ),
+    "skewed": (
+        "<!-- skewed families: made by benchmarks/calibration.py -->",
+        "<!-- end of skewed families -->",
     ),
     "clusters": (
         "<!-- clusters and estimates: made by benchmarks/calibration.py -->",
@@ -390,6 +398,88 @@ def level_texts() -> list[str]:
     ]
 
 
+def neighbours(measure: str, models: int) -> list[Floats]:
+    """Return the scores, (models, topics), of every group of real runs next to each other by their
+    means, shifted to one mean, that differ: the difference of any two has a standard deviation of
+    at least APART, and three topics in ten at most are level.
+    """
+    first, second = np.triu_indices(models, 1)
+    groups = []
+    for runs in tracks(measure):
+        in_order = runs[np.argsort(runs.mean(axis=1))]
+        for start in range(len(runs) - models + 1):
+            part = in_order[start : start + models]
+            difference = part[first] - part[second]
+            level = (difference == 0).mean(axis=1)
+            if difference.std(axis=1).min() >= APART and level.max() < 0.3:
+                groups.append(part - part.mean(axis=1, keepdims=True))
+    return groups
+
+
+def exponential(generator: np.random.Generator, models: int, topics: int) -> Floats:
+    """Return scores (models, topics) of mean 0 with long tails, upwards for every second model."""
+    tails = generator.exponential(0.1, (models, topics)) - 0.1
+    return tails * np.where(np.arange(models) % 2, -1.0, 1.0)[:, None]
+
+
+def skewed_draws(
+    generator: np.random.Generator, data: str, models: int, topics: int
+) -> Iterator[Floats]:
+    """Yield the scores of models of equal means, SKEWED times, on topics drawn with replacement."""
+    groups = None if data == "exponential" else neighbours(data, models)
+    for _ in range(SKEWED):
+        if groups is None:
+            yield exponential(generator, models, topics)
+        else:
+            runs = groups[generator.integers(len(groups))]
+            yield runs[:, generator.integers(0, runs.shape[1], topics)]
+
+
+def sign_flips_holm(scores: Floats, seed: int) -> Floats:
+    """Return the p of all pairs by Holm's correction of the sign-flip test, as `compare` does."""
+    pairs = Pairs.every(len(scores))
+    return holm(sign_flips(scores, pairs, resamples_for("holm", pairs), seed)[0])
+
+
+SKEWED_TESTS = {
+    "max-T": max_t,
+    "Holm": sign_flips_holm,
+    "Holm of t": holm_t,
+    "not corrected": single,
+}
+
+
+def skewed_table(generator: np.random.Generator) -> Iterator[str]:
+    """Yield a table of the probability of any false finding among models of equal means whose
+    differences are skewed, and of covering all true ranks, which fails in the same trials.
+    """
+    yield f"| data | models | topics | {' | '.join(SKEWED_TESTS)} |"
+    yield f"| --- | ---: | ---: |{' ---: |' * len(SKEWED_TESTS)}"
+    for data, models in product(("ap", "p10", "exponential"), (5, 13)):
+        if data == "p10" and models > 5:
+            continue  # no thirteen neighbours differ in so many topics
+        for topics in (8, 15, 25, 50) if models == 5 else (15, 50):
+            false = np.zeros(len(SKEWED_TESTS))
+            for trial, scores in enumerate(skewed_draws(generator, data, models, topics)):
+                false += [
+                    np.nanmin(test(scores, trial), initial=1.0) < ALPHA
+                    for test in SKEWED_TESTS.values()
+                ]
+            shares = " | ".join(f"{share:.1%}" for share in false / SKEWED)
+            yield f"| {data} | {models} | {topics} | {shares} |"
+
+
+def parts_of_skewed(generator: np.random.Generator) -> list[str]:
+    """Return the table of skewed families."""
+    return [
+        (
+            f"Any false finding among models of equal means and skewed differences, {SKEWED} trials "
+            "each (5.0% has a standard error of 0.7%):"
+        ),
+        "\n".join(skewed_table(generator)),
+    ]
+
+
 def clustered_scores(generator: np.random.Generator, clusters: int, sizes: str) -> Clustered:
     """Return scores of five models of equal means, which share most of their luck with a topic, and
     the topic of each query; the last models vary more.
@@ -443,12 +533,28 @@ def cluster_table(generator: np.random.Generator) -> Iterator[str]:
             yield f"| {clusters} | {sizes} | " + " | ".join(f"{s:.1%}" for s in shares) + " |"
 
 
+HITS = {"hits, 80%": 0.8, "hits, 90%": 0.9, "hits, 95%": 0.95, "hits, 98%": 0.98}
+CHANGED_HITS = {  # what a second model loses and wins
+    "hits, 2% lost": (0.02, 0.0),
+    "hits, 5% lost, 3% won": (0.05, 0.03),
+    "hits, 12% lost, 10% won": (0.12, 0.10),
+}
+
+
 def judged_twice(generator: np.random.Generator, machine: str) -> tuple[Floats, Floats, float]:
     """Return a machine's scores and the true ones (trials, 500), and the true mean."""
     shape = (TRIALS, 500)
     if machine == "differences, mostly 0":
         truth = np.where(generator.random(shape) < 0.3, generator.normal(0.1, 0.3, shape), 0.0)
         return np.where(generator.random(shape) < 0.8, truth, 0.0), truth, 0.03
+    if machine in HITS:
+        hits = (generator.random(shape) < HITS[machine]).astype(np.float64)
+        return np.abs(hits - (generator.random(shape) < 0.1)), hits, HITS[machine]
+    if machine in CHANGED_HITS:
+        lost, won = CHANGED_HITS[machine]
+        luck = generator.random(shape)
+        changes = (luck < won) * 1.0 - (luck > 1 - lost)
+        return np.where(generator.random(shape) < 0.8, changes, 0.0), changes, won - lost
     truth = generator.beta(1.2, 1.5, shape)
     made = {
         "good": lambda: truth + generator.normal(0, 0.15, shape),
@@ -463,10 +569,13 @@ def estimate_table(generator: np.random.Generator) -> Iterator[str]:
     """Yield a table of how often intervals by few human judgements hold the true mean."""
     yield "| machine | judged by people | people and machine | people alone | machine alone | gain |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
-    for machine in ("good", "too kind", "useless", "perfect", "differences, mostly 0"):
+    continuous = ("good", "too kind", "useless", "perfect", "differences, mostly 0")
+    for machine in (*continuous, *HITS, *CHANGED_HITS):
+        of_pairs = machine == "differences, mostly 0" or machine in CHANGED_HITS
         for judged in (10, 25, 50):
             guess, truth, mean = judged_twice(generator, machine)
-            found = powered(guess, np.where(np.arange(500) < judged, truth, np.nan), 0.95)
+            human = np.where(np.arange(500) < judged, truth, np.nan)
+            found = powered(guess, human, 0.95, of_pairs=of_pairs)
             alone = paired_t(guess, 0.95)
             held = [
                 ((low <= mean) & (mean <= high)).mean()
@@ -513,7 +622,11 @@ def parts_of_tests(generator: np.random.Generator) -> list[str]:
     ]
 
 
-PARTS = {"tests": parts_of_tests, "clusters": parts_of_clusters}
+PARTS = {
+    "tests": parts_of_tests,
+    "skewed": parts_of_skewed,
+    "clusters": parts_of_clusters,
+}
 
 
 def main() -> None:

@@ -59,7 +59,8 @@ VOTED = {
 }
 KNN_FRAMES = (*VOTED, "confusion", "chances")
 ACCEPTED = {
-    "threshold_areas": "model roc_auc average_precision ap tie_std relevant_pairs all_pairs",
+    "threshold_areas": "model roc_auc roc_auc_low roc_auc_high average_precision ap tie_std "
+    "relevant_pairs all_pairs",
     "calibration": "model metric threshold strictest loosest value ci_low ci_high precision "
     "recall f1",
     "abstention": "model risk threshold bound answered wrong queries",

@@ -268,8 +268,12 @@ threshold_areas
   model
   roc_auc | number | ROC AUC | chance that a relevant pair is nearer than another; equal distances
       count a half
+  roc_auc_low | number | AUC from | lower end of its 95% interval under sampling of queries
+  roc_auc_high | number | to | upper end of that interval
   average_precision | number | AP by thresholds | precision times gain of recall, over the
       thresholds
+  average_precision_low | number | AP from | lower end of its 95% interval under sampling of queries
+  average_precision_high | number | to | upper end of that interval
   ap | number | AP of one list | average precision of the pairs in one list, mean over all orders of equal ones
   tie_std | | | standard deviation of this AP under random tie order
   relevant_pairs | amount | Relevant pairs | pairs that are relevant

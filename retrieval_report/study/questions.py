@@ -330,7 +330,7 @@ QUESTIONS = (
         _matches("areas"),
         table=Layout(
             "How well distance tells relevant pairs from others",
-            "model roc_auc average_precision ap tie_std relevant_pairs all_pairs",
+            "model roc_auc roc_auc_low roc_auc_high average_precision ap tie_std relevant_pairs all_pairs",
             "thresholds",
         ),
     ),

@@ -35,7 +35,7 @@ from retrieval_report.reading.readers import columns_of, read_labels
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS, of_one_width
 from retrieval_report.scoring.ties import count_cells
-from retrieval_report.ties.thresholds import rate
+from retrieval_report.ties.threshold_curves import rate
 
 CELL = ["model", "label", "predicted"]
 RIGHT = pl.col("label") == pl.col("predicted")

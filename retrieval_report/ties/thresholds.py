@@ -19,66 +19,24 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
 from retrieval_report.engines.evaluate import evaluate
-from retrieval_report.kernels.lists import Floats, Integers
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.ties.profile import TieTable
+from retrieval_report.ties.threshold_curves import RATES, Curve, rate
+from retrieval_report.ties.threshold_intervals import (
+    ENDS,
+    ROOM,
+    area_interval,
+    as_good,
+    precision_influence,
+    rate_influence,
+    rate_interval,
+    roc_influence,
+)
 
-RATES = {  # sums of counts that are divided
-    "precision": ("tp", "tp fp"),
-    "recall": ("tp", "tp fn"),
-    "f1": ("tp tp", "tp tp fp fn"),
-    "fpr": ("fp", "fp tn"),
-    "npv": ("tn", "tn fn"),
-    "accuracy": ("tp tn", "tp fp tn fn"),
-}
 METRICS = tuple(name for name in RATES if name != "fpr")  # of which large values are good
 RISING = ("recall", "npv")  # a looser threshold raises them
 MOST_RESAMPLES = 100_000
 MOST_PAIRS = 20_000_000
-ENDS = (0.025, 0.975)  # of the 95% interval
-ROOM = 1e-12  # rates that differ by less are the same
-Counts = dict[str, Floats]  # tp, fp, tn and fn at every threshold
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The pairs of one model, counted by query and threshold."""
-
-    values: pl.Series  # the distinct thresholds, the strictest first
-    step: Integers  # of every count, which of the thresholds it has
-    query: Integers  # and which query
-    hits: Floats  # relevant items, in the mean over tie orders
-    misses: Floats  # items that are not relevant
-    variance: Floats  # of the hits
-
-    @classmethod
-    def of(cls, ties: pl.DataFrame, order: str, k: int | None) -> Curve:
-        """Count the first k items of every query in the ties of one model."""
-        ties = ties if k is None else ties.filter(pl.col("before") < k)
-        size, relevant, before = (
-            ties[name].to_numpy().astype(np.float64) for name in ("size", "relevant", "before")
-        )
-        inside = size if k is None else np.minimum(size, k - before)
-        hits, misses = relevant * inside / size, (size - relevant) * inside / size
-        variance = hits * (misses / inside) * (size - inside) / np.maximum(size - 1, 1)
-        falling = order == "score"
-        values = ties[order].unique().sort(descending=falling)
-        step = ties[order].rank("dense", descending=falling).to_numpy().astype(np.int64) - 1
-        return cls(values, step, ties["query"].rle_id().to_numpy(), hits, misses, variance)
-
-    @property
-    def queries(self) -> int:
-        """How many queries have items."""
-        return int(self.query[-1]) + 1
-
-    def up_to(self, counts: Floats) -> Floats:
-        """Return the sum of the counts up to every threshold."""
-        return np.cumsum(np.bincount(self.step, counts, len(self.values)))
-
-    def outcomes(self, times: Integers | None = None) -> Counts:
-        """Return TP, FP, TN and FN at every threshold; ``times`` says how often a query counts."""
-        weight = 1 if times is None else times[self.query]
-        tp, fp = self.up_to(self.hits * weight), self.up_to(self.misses * weight)
-        return {"tp": tp, "fp": fp, "tn": fp[-1] - fp, "fn": tp[-1] - tp}
 
 
 @dataclass(frozen=True)
@@ -120,13 +78,23 @@ class Thresholds:
             counts = curve.outcomes()
             recall, fpr = (np.append(0.0, rate(name, counts)) for name in ("recall", "fpr"))
             tp, fp = counts["tp"][-1], counts["fp"][-1]
+            roc_auc = np.trapezoid(recall, fpr)
+            average_precision = np.sum(np.diff(recall) * rate("precision", counts))
+            auc_low, auc_high = area_interval(roc_auc, roc_influence(curve, roc_auc))
+            ap_low, ap_high = area_interval(
+                average_precision, precision_influence(curve, average_precision)
+            )
             rows.append(
                 {
                     "model": model,
                     "relevant_pairs": tp,
                     "all_pairs": round(tp + fp),
-                    "roc_auc": np.trapezoid(recall, fpr),
-                    "average_precision": np.sum(np.diff(recall) * rate("precision", counts)),
+                    "roc_auc": roc_auc,
+                    "roc_auc_low": auc_low,
+                    "roc_auc_high": auc_high,
+                    "average_precision": average_precision,
+                    "average_precision_low": ap_low,
+                    "average_precision_high": ap_high,
                     **exact.get(model, {}),
                 }
             )
@@ -168,9 +136,16 @@ class Thresholds:
 
         Notes
         -----
-        Of equally good thresholds the loosest is taken. Intervals are percentiles of the bootstrap
-        over queries (Efron 1979), since pairs of one query depend on each other. The value at a
-        threshold flatters those who chose it on the same queries: confirm it on others.
+        Of equally good thresholds the loosest is taken. Pairs of one query depend on each other, so
+        it is queries that are drawn anew. The value at a threshold flatters those who chose it on
+        the same queries: confirm it on others. Its interval allows for that: from the value, or
+        from the value less the mean by which the choice flattered in the resamples (Efron,
+        *Estimating the Error Rate of a Prediction Rule*, Journal of the American Statistical
+        Association 78, 1983), it reaches as far as Student's t says, by the standard error of a
+        ratio of sums over queries. The interval of the threshold is that of the choices in 95% of
+        the resamples; for the highest value, all thresholds are in it, too, that do not differ from
+        the chosen one by such an interval. Where queries are 50 or more, both hold the true value
+        in at least 90% of cases (``benchmarks/calibration_thresholds.py``).
 
         Examples
         --------
@@ -315,9 +290,11 @@ def thresholds(
         ``areas`` has a row for every model:
 
         - ``roc_auc``: the area below recall along FPR: the chance that a relevant pair is nearer
-          than another one, of which equal distances count a half;
+          than another one, of which equal distances count a half; ``roc_auc_low``,
+          ``roc_auc_high``: its 95% interval under sampling of queries, null below two;
         - ``average_precision``: the sum of precision times gain of recall over the thresholds, as
-          scikit-learn defines it;
+          scikit-learn defines it; ``average_precision_low``, ``average_precision_high``: its
+          interval;
         - ``ap``, ``tie_std``: the average precision of the pairs in one list, mean and standard
           deviation over all orders of those that tie (null with ``k``, and for more than 20 million
           pairs);
@@ -336,7 +313,10 @@ def thresholds(
     -----
     The pairs are those of the lists: a relevant item that was not retrieved is in none, and recall
     is a share of the relevant items retrieved. With ``k``, precision and accuracy are exact means;
-    the other rates are those of the mean counts. With ``k=1`` these are the counts of TF
+    the other rates are those of the mean counts. Intervals of areas take the queries as drawn, with
+    all their pairs: Student's t, on the scale of log odds, of the sums over queries by which each
+    moves the area (Obuchowski, *Nonparametric Analysis of Clustered ROC Curve Data*, Biometrics 53,
+    1997). With ``k=1`` these are the counts of TF
     Similarity's ``evaluate_classification`` and ``calibrate`` with ``match_nearest``.
 
     Examples
@@ -356,17 +336,6 @@ def thresholds(
     if not table.judged.whole.graded:
         raise ColumnError("rankings: no column 'relevance', and no judgements were given")
     return Thresholds(table.named(table.ties), table.order, k)
-
-
-def rate(name: str, counts: Counts) -> Floats:
-    """Return a rate at every threshold; NaN where its divisor is 0.
-
-    >>> rate("f1", {"tp": np.ones(1), "fp": np.ones(1), "tn": np.ones(1), "fn": np.zeros(1)})
-    array([0.66666667])
-    """
-    share, whole = (sum(counts[part] for part in parts.split()) for parts in RATES[name])
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.divide(share, whole))
 
 
 def _at(values: Any, index: int) -> Any:
@@ -396,19 +365,28 @@ def _chosen(values: Floats, metric: str, at_least: float | None) -> int:
 def _interval(
     curve: Curve, metric: str, at_least: float | None, index: int, resamples: int, seed: int
 ) -> Named:
-    """Return the ends of the choices, and of the metric at one threshold, over drawn queries."""
+    """Return the ends of the choices, and of the metric at one threshold, over drawn queries; see
+    `Thresholds.calibrate`.
+    """
     generator, queries = np.random.default_rng(seed), curve.queries
-    choices, values = [], []
+    values = rate(metric, curve.outcomes())
+    choices, flattered = [], []
     for _ in range(resamples):
         drawn = generator.integers(queries, size=queries)
-        counts = curve.outcomes(np.bincount(drawn, minlength=queries))
-        rates = rate(metric, counts)
-        choices.append(_chosen(rates, metric, at_least))
-        values.append(rates[index])
-    ends = np.quantile(choices, ENDS, method="inverted_cdf")
-    known = [value for value in values if index >= 0 and not np.isnan(value)]
-    low, high = np.quantile(known, ENDS) if known else (None, None)
-    strictest, loosest = (_at(curve.values, int(end)) for end in ends)
+        rates = rate(metric, curve.outcomes(np.bincount(drawn, minlength=queries)))
+        choice = _chosen(rates, metric, at_least)
+        choices.append(choice)
+        if choice >= 0 and not np.isnan(values[choice]):
+            flattered.append(rates[choice] - values[choice])
+    first, last = (int(end) for end in np.quantile(choices, ENDS, method="inverted_cdf"))
+    low = high = None
+    if index >= 0 and queries > 1:
+        influence = rate_influence(curve, metric)
+        low, high = rate_interval(values[index], influence[:, index], np.array(flattered))
+        if at_least is None:
+            alike = np.flatnonzero(as_good(values, influence, index))
+            first, last = min(first, int(alike[0])), max(last, int(alike[-1]))
+    strictest, loosest = (_at(curve.values, end) for end in (first, last))
     return {"strictest": strictest, "loosest": loosest, "ci_low": low, "ci_high": high}
 
 

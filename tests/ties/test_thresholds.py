@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 import sklearn.metrics
 
 import retrieval_report as rr
@@ -241,21 +242,43 @@ def test_intervals_are_those_of_queries_drawn_anew(resamples: int) -> None:
     found = rr.thresholds(frame).calibrate("f1", resamples=resamples, seed=5).row(0, named=True)
     generator = np.random.default_rng(5)
     parts = [part for _, part in frame.group_by("query", maintain_order=True)]
-    thresholds, values = [], []
+
+    def f1(rows: pl.DataFrame, level: int) -> float:
+        accepted = (rows["distance"] <= level).to_numpy()
+        return float(sklearn.metrics.f1_score(rows["relevance"], accepted, zero_division=0))
+
+    whole = [f1(frame, level) for level in range(5)]
+    thresholds, flattered = [], []
     for _ in range(resamples):
         drawn = pl.concat([parts[at] for at in generator.integers(15, size=15)])
-        best: tuple[float, int] = (-1.0, -1)
-        for level in range(5):
-            accepted = (drawn["distance"] <= level).to_numpy()
-            value = sklearn.metrics.f1_score(drawn["relevance"], accepted, zero_division=0)
-            best = max(best, (round(value, 12), level))
-            if level == found["threshold"]:
-                values.append(value)
-        thresholds.append(best[1])
+        value, best = max((round(f1(drawn, level), 12), level) for level in range(5))
+        thresholds.append(best)
+        flattered.append(value - whole[best])
+    # By how much the 15 queries move F1 at every level, and its difference from the best.
+    chosen = found["threshold"]
+    moves = np.zeros((5, 15))
+    for level, (of_level, own) in enumerate(zip(whole, moves, strict=True)):
+        accepted = pl.col("distance") <= level
+        relevant = pl.col("relevance") == 1
+        terms = [
+            (
+                part.filter(accepted & relevant).height * 2,
+                part.filter(accepted).height + part.filter(relevant).height,
+            )
+            for part in parts
+        ]
+        hits, pairs = np.array(terms).T
+        own[:] = (hits - of_level * pairs) / pairs.sum()
+    reach = scipy.stats.t.ppf(0.975, 14)
+    apart = reach * np.sqrt(15 / 14 * ((moves[chosen] - moves) ** 2).sum(axis=1))
+    alike = np.flatnonzero(whole[chosen] - np.array(whole) <= apart + 1e-12)
     ends = np.quantile(thresholds, (0.025, 0.975), method="inverted_cdf")
-    assert [found["strictest"], found["loosest"]] == ends.tolist()
-    wanted = np.quantile(values, (0.025, 0.975))
-    assert [found["ci_low"], found["ci_high"]] == pytest.approx(wanted.tolist(), rel=1e-12)
+    assert found["strictest"] == min(ends[0], alike[0])
+    assert found["loosest"] == max(ends[1], alike[-1])
+    error = np.sqrt(15 / 14 * max((moves[chosen] ** 2).sum(), np.var(flattered)))
+    fair = whole[chosen] - np.mean(flattered)
+    wanted = [min(fair, whole[chosen]) - reach * error, max(fair, whole[chosen]) + reach * error]
+    assert [found["ci_low"], found["ci_high"]] == pytest.approx(wanted, rel=1e-9)
     assert found["queries"] == 15
     assert found["ci_low"] < found["value"] < found["ci_high"]
 
@@ -380,3 +403,88 @@ def test_no_rows_give_no_models() -> None:
     assert found.calibrate().height == found.abstain().height == 0
     assert found.table.schema == rr.thresholds(made(0)).table.schema
     assert found.areas.schema == rr.thresholds(made(0)).areas.schema
+
+
+def drawn_areas(seed: int, queries: int) -> tuple[pl.DataFrame, dict[str, float]]:
+    """Lists, and areas with each query taken once more, by scikit-learn."""
+    frame = made(seed, queries=queries)
+    names = frame["query"].unique().sort()
+    truth, score = frame["relevance"].to_numpy(), -frame["distance"].to_numpy()
+    steps = {"roc_auc": [], "average_precision": []}
+    for name in names:
+        weight = 1.0 + 1e-6 * (frame["query"] == name).to_numpy()
+        steps["roc_auc"].append(sklearn.metrics.roc_auc_score(truth, score, sample_weight=weight))
+        steps["average_precision"].append(
+            sklearn.metrics.average_precision_score(truth, score, sample_weight=weight)
+        )
+    errors = {}
+    for name, moved in steps.items():
+        of = getattr(sklearn.metrics, f"{name}_score")
+        moves = (np.array(moved) - of(truth, score)) / 1e-6
+        errors[name] = float(np.sqrt((moves**2).sum() * queries / (queries - 1)))
+    return frame, errors
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("queries", [2, 12])
+def test_intervals_of_areas_are_those_of_queries_weighted_by_scikit_learn(
+    seed: int, queries: int
+) -> None:
+    frame, errors = drawn_areas(seed + 10, queries)
+    row = rr.thresholds(frame).areas.row(0, named=True)
+    for name, error in errors.items():
+        area = row[name]
+        reach = scipy.stats.t.ppf(0.975, queries - 1) * error / (area * (1 - area))
+        wanted = [scipy.special.expit(scipy.special.logit(area) + way * reach) for way in (-1, 1)]
+        assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx(wanted, rel=1e-4)
+
+
+def test_areas_without_spread_have_an_interval_and_those_of_one_query_none() -> None:
+    perfect = {
+        "query": list("ppqqrr"),
+        "item": list("ababab"),
+        "distance": [1, 2] * 3,
+        "relevance": [1, 0] * 3,
+    }
+    row = rr.thresholds(perfect).areas.row(0, named=True)
+    for name in ("roc_auc", "average_precision"):
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        assert (row[name], high) == (1.0, 1.0)
+        assert low == pytest.approx(0.025 ** (1 / 3))  # misses nobody saw in three queries
+    single = rr.thresholds(pl.DataFrame(perfect).head(2)).areas.row(0, named=True)
+    assert single["roc_auc"] == 1.0
+    assert [value for name, value in single.items() if name.endswith(("_low", "_high"))] == [
+        None
+    ] * 4
+    chosen = rr.thresholds(perfect).calibrate("precision", resamples=20).row(0, named=True)
+    assert chosen["value"] == chosen["ci_high"] == 1.0
+    assert chosen["ci_low"] == pytest.approx(0.025 ** (1 / 3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("metric", "least"), [("f1", None), ("precision", 0.45)])
+def test_intervals_of_fifty_queries_hold_the_truth(metric: str, least: float | None) -> None:
+    whole = rr.thresholds(made(1, queries=20_000, levels=20))
+    best = whole.calibrate(metric, least, resamples=1)["threshold"][0]
+    areas = whole.areas.row(0, named=True)
+    held = []
+    for seed in range(100):
+        found = rr.thresholds(made(seed + 100, queries=50, levels=20))
+        row = found.calibrate(metric, least, resamples=100).row(0, named=True)
+        if row["threshold"] is None:  # no threshold reaches the number: there is no value to hold
+            continue
+        value = whole.table.filter(threshold=row["threshold"])[metric].item()
+        of_draw = found.areas.row(0, named=True)
+        held.append(
+            [
+                row["ci_low"] <= value <= row["ci_high"],
+                (row["strictest"] or 0) <= best <= row["loosest"],
+            ]
+            + [
+                of_draw[f"{name}_low"] <= areas[name] <= of_draw[f"{name}_high"]
+                for name in ("roc_auc", "average_precision")
+            ]
+        )
+    assert len(held) > 80
+    # 90 %, less one and a half standard errors of the simulation
+    assert np.mean(held, axis=0).min() >= 0.86

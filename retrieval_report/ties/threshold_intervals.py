@@ -1,0 +1,115 @@
+"""Intervals of rates at thresholds, of the choice of a threshold, and of areas below curves, where
+queries are drawn with all their pairs.
+
+Influences are by how much every query moves a number, to first order; their squares add up to its
+variance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.ties.threshold_curves import RATES, Curve, rate
+
+ENDS = (0.025, 0.975)  # of a 95% interval
+ROOM = 1e-12  # rates that differ by less are the same
+
+
+def rate_influence(curve: Curve, name: str) -> Floats:
+    """Return by how much every query moves a rate at every threshold, (queries, thresholds), to
+    first order; the sum over queries is 0.
+    """
+    shape = curve.queries, len(curve.values)
+    cells = np.ravel_multi_index((curve.query, curve.step), shape)
+    tp, fp = (
+        np.cumsum(np.bincount(cells, counts, shape[0] * shape[1]).reshape(shape), axis=1)
+        for counts in (curve.hits, curve.misses)
+    )
+    counts = {"tp": tp, "fp": fp, "tn": fp[:, -1:] - fp, "fn": tp[:, -1:] - tp}
+    share, whole = (sum(counts[part] for part in parts.split()) for parts in RATES[name])
+    total = np.asarray(whole).sum(axis=0)
+    rates = rate(name, {part: of_query.sum(axis=0) for part, of_query in counts.items()})
+    with np.errstate(invalid="ignore"):
+        return np.asarray((share - rates * whole) / total)
+
+
+def as_good(values: Floats, influence: Floats, index: int) -> Bools:
+    """Return the thresholds whose value is not below that of one by a 95% interval."""
+    from scipy.special import stdtrit
+
+    queries = len(influence)
+    square = ((influence[:, index, None] - influence) ** 2).sum(axis=0) * queries / (queries - 1)
+    alike: Bools = values[index] - values <= stdtrit(queries - 1, ENDS[1]) * np.sqrt(square) + ROOM
+    return alike
+
+
+def rate_interval(value: float, influence: Floats, flattered: Floats) -> tuple[float, float]:
+    """Return the interval of a rate that was chosen; see `Thresholds.calibrate`."""
+    from scipy.special import stdtrit
+
+    queries = influence.size
+    widen = queries / (queries - 1)
+    error = np.sqrt(max((influence**2).sum(), flattered.var() if flattered.size else 0.0) * widen)
+    if error <= ROOM:
+        return _without_spread(value, np.count_nonzero(~np.isnan(influence)))
+    reach = stdtrit(queries - 1, ENDS[1]) * error
+    fair = value - flattered.mean() if flattered.size else value
+    return max(0.0, min(value, fair) - reach), min(1.0, max(value, fair) + reach)
+
+
+def _without_spread(value: float, queries: int) -> tuple[float, float]:
+    """Return the interval of a share that is the same in all queries: others could be 0 or 1 in so
+    many that none would be seen in only 2.5% of cases.
+
+    >>> [round(end, 4) for end in _without_spread(1.0, 10)]
+    [0.6915, 1.0]
+    """
+    unseen = ENDS[0] ** (1 / queries)
+    return value * unseen, 1 - (1 - value) * unseen
+
+
+def roc_influence(curve: Curve, area: float) -> Floats:
+    """Return by how much every query moves the area below the ROC curve, to first order."""
+    counts = curve.outcomes()
+    tp, fp = counts["tp"], counts["fp"]
+    with np.errstate(invalid="ignore"):
+        # of a pair at each threshold: the share of those of the other kind that lie behind or ahead
+        of_hit = 1 - (fp + np.append(0.0, fp[:-1])) / 2 / fp[-1]
+        of_miss = (tp + np.append(0.0, tp[:-1])) / 2 / tp[-1]
+        moves = curve.hits * (of_hit - area)[curve.step] / tp[-1]
+        moves += curve.misses * (of_miss - area)[curve.step] / fp[-1]
+    return np.bincount(curve.query, moves, curve.queries)
+
+
+def precision_influence(curve: Curve, area: float) -> Floats:
+    """Return by how much every query moves the average precision by thresholds, to first order: by
+    its own relevant pairs, and by the precision at all looser thresholds.
+    """
+    counts = curve.outcomes()
+    precision, accepted = rate("precision", counts), counts["tp"] + counts["fp"]
+    with np.errstate(invalid="ignore"):
+        gain = np.diff(counts["tp"], prepend=0.0) / counts["tp"][-1] / accepted
+        of_hit, of_miss = (
+            np.cumsum((gain * share)[::-1])[::-1] for share in (1 - precision, precision)
+        )
+        moves = curve.hits * (of_hit + (precision - area) / counts["tp"][-1])[curve.step]
+    moves -= curve.misses * of_miss[curve.step]
+    return np.bincount(curve.query, moves, curve.queries)
+
+
+def area_interval(area: float, influence: Floats) -> tuple[float, float]:
+    """Return the 95% interval of an area between 0 and 1, by Student's t on the scale of log odds;
+    NaN below two queries.
+    """
+    from scipy.special import expit, logit, stdtrit
+
+    queries = influence.size
+    if queries < 2 or np.isnan(area):
+        return np.nan, np.nan
+    error = np.sqrt((influence**2).sum() * queries / (queries - 1))
+    if error <= ROOM or not ROOM < area < 1 - ROOM:
+        return _without_spread(float(np.clip(area, 0, 1)), queries)
+    reach = stdtrit(queries - 1, ENDS[1]) * error / (area * (1 - area))
+    low, high = expit(logit(area) - reach), expit(logit(area) + reach)
+    return float(low), float(high)
