@@ -52,7 +52,7 @@ def rate_interval(value: float, influence: Floats, flattered: Floats) -> tuple[f
     widen = queries / (queries - 1)
     error = np.sqrt(max((influence**2).sum(), flattered.var() if flattered.size else 0.0) * widen)
     if error <= ROOM:
-        return _without_spread(value, np.count_nonzero(~np.isnan(influence)))
+        return _without_spread(value, queries)
     reach = stdtrit(queries - 1, ENDS[1]) * error
     fair = value - flattered.mean() if flattered.size else value
     return max(0.0, min(value, fair) - reach), min(1.0, max(value, fair) + reach)
@@ -79,7 +79,7 @@ def roc_influence(curve: Curve, area: float) -> Floats:
         of_miss = (tp + np.append(0.0, tp[:-1])) / 2 / tp[-1]
         moves = curve.hits * (of_hit - area)[curve.step] / tp[-1]
         moves += curve.misses * (of_miss - area)[curve.step] / fp[-1]
-    return np.bincount(curve.query, moves, curve.queries)
+    return np.asarray(np.bincount(curve.query, moves, curve.queries), np.float64)
 
 
 def precision_influence(curve: Curve, area: float) -> Floats:
@@ -95,7 +95,7 @@ def precision_influence(curve: Curve, area: float) -> Floats:
         )
         moves = curve.hits * (of_hit + (precision - area) / counts["tp"][-1])[curve.step]
     moves -= curve.misses * of_miss[curve.step]
-    return np.bincount(curve.query, moves, curve.queries)
+    return np.asarray(np.bincount(curve.query, moves, curve.queries), np.float64)
 
 
 def area_interval(area: float, influence: Floats) -> tuple[float, float]:

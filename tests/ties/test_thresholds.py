@@ -410,7 +410,7 @@ def drawn_areas(seed: int, queries: int) -> tuple[pl.DataFrame, dict[str, float]
     frame = made(seed, queries=queries)
     names = frame["query"].unique().sort()
     truth, score = frame["relevance"].to_numpy(), -frame["distance"].to_numpy()
-    steps = {"roc_auc": [], "average_precision": []}
+    steps: dict[str, list[float]] = {"roc_auc": [], "average_precision": []}
     for name in names:
         weight = 1.0 + 1e-6 * (frame["query"] == name).to_numpy()
         steps["roc_auc"].append(sklearn.metrics.roc_auc_score(truth, score, sample_weight=weight))
