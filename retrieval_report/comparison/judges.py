@@ -175,10 +175,12 @@ def _other_scales(scales: Sequence[Floats]) -> str:
     ... )
     ('', '')
     """
-    used = sorted((scale for scale in scales if scale.max(initial=0.0) > 0), key=np.max)
-    for low, high in combinations(used, 2):
-        nested = np.isin(low, high).all()
-        if high[-1] > OTHER_SCALE * low[-1] or (high[-1] == OTHER_SCALE * low[-1] and not nested):
+    nonzero = sorted((scale for scale in scales if scale.max(initial=0.0) > 0), key=np.max)
+    for low, high in combinations(nonzero, 2):
+        is_subset = np.isin(low, high).all()
+        if high[-1] > OTHER_SCALE * low[-1] or (
+            high[-1] == OTHER_SCALE * low[-1] and not is_subset
+        ):
             ends = f"{low[-1]:g} and {high[-1]:g}"
             return f"different scales: labels up to {ends}, which only label_tau compares"
     return ""

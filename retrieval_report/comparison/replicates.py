@@ -133,12 +133,12 @@ def _over_runs(
     of_keys = rows.group_by("model", "first", maintain_order=True).agg(**flags)
     means = rows[starts].with_columns(of_keys[name] for name in flags)
     runs = means["model"].replace_strict(Counter(of_run.values()), return_dtype=pl.Int64).to_numpy()
-    lacking = np.diff(starts, append=rows.height) < runs
+    incomplete = np.diff(starts, append=rows.height) < runs
     powers = {name: power for name, power in (("value", 1), ("std", 2)) if name in frame.columns}
     for name, power in powers.items():
         column = rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy() ** power
         mean = np.add.reduceat(column, starts) ** (1 / power) / runs
-        means = means.with_columns(pl.Series(name, np.where(lacking, np.nan, mean)))
+        means = means.with_columns(pl.Series(name, np.where(incomplete, np.nan, mean)))
     return means.with_columns(pl.col(*powers).fill_nan(None)).select(frame.columns)
 
 
@@ -473,12 +473,14 @@ def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     'not significant'
     """
     keys = ["model_a", "model_b", *MEASURE]
-    known = pairs.select(*keys, over_runs="family_p")
-    turned = known.rename({"model_a": "model_b", "model_b": "model_a"}).select(known.columns)
-    joined = beside(flips, pl.concat([known, turned]), keys)
+    run_tests = pairs.select(*keys, over_runs="family_p")
+    other_way = run_tests.rename({"model_a": "model_b", "model_b": "model_a"}).select(
+        run_tests.columns
+    )
+    pairs_tested = beside(flips, pl.concat([run_tests, other_way]), keys)
     accident = (pl.col("verdict") == SAFE) & ~significant(pl.col("over_runs"))
     word = pl.when(accident).then(pl.lit(NOT_SIGNIFICANT)).otherwise("verdict")
-    return joined.with_columns(verdict=word).drop("over_runs")
+    return pairs_tested.with_columns(verdict=word).drop("over_runs")
 
 
 def seed_reversal(first: Floats, second: Floats) -> float:

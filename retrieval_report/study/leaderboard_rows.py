@@ -92,7 +92,7 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
     if second["rank"].max() == 1:  # alone, or level with the first
         return [*study.sentences[:1]]
     pair = study.headline.pair(*names)
-    said = pair.sentences[: 3 if pair._against else 2]
+    said = pair.sentences[: 3 if pair._objections else 2]
     said = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in said]
     tested = "and is" if second["query_rank_low"].item() > 1 else "but is not"
     return [

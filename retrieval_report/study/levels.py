@@ -122,8 +122,8 @@ class LevelledStudy:
         if not self.of_run:
             return self
         models = None if self._view.models is None else tuple(self._run_names)
-        alone = replace(self._view, baseline=None, margin=None, costs=None)
-        return self._with(replace(alone, models=models, runs=True))
+        view = replace(self._view, baseline=None, margin=None, costs=None)
+        return self._with(replace(view, models=models, runs=True))
 
     @property
     def options(self) -> Options:
@@ -392,9 +392,9 @@ class LevelledStudy:
     @property
     def of_run(self) -> dict[str, str]:
         """The model of every run of the selected models, if replicates are named."""
-        known = {} if self._view.runs else self._data.of_run
-        chosen = self._view.models
-        return {run: model for run, model in known.items() if chosen is None or model in chosen}
+        of_run = {} if self._view.runs else self._data.of_run
+        names = self._view.models
+        return {run: model for run, model in of_run.items() if names is None or model in names}
 
     @answer
     def replicates(self) -> pl.DataFrame:

@@ -77,34 +77,34 @@ def _ties(study: Any, pair: Named) -> list[Named]:
 def _queries(study: Any, pair: Named) -> list[Named]:
     """New queries, with the scores expected of them, and in one tie order, as others print them."""
     if pair["family_p"] is None:
-        untested = {"varied": "the queries", "verdict": NOT_TESTED}
-        return [{"source": source, **untested} for source in (QUERIES, BOTH)]
+        words = {"varied": "the queries", "verdict": NOT_TESTED}
+        return [{"source": source, **words} for source in (QUERIES, BOTH)]
     scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
-    joined = _paired(scores, pair, "query")
-    drawn, cluster = counted(joined.height, "new query"), None
+    scores_of_pair = _paired(scores, pair, "query")
+    draw, cluster = counted(scores_of_pair.height, "new query"), None
     if study.over:
-        names = with_clusters(joined, **study.over)["cluster"]
-        drawn, cluster = f"{counted(names.n_unique(), 'new cluster')} of queries", numbered(names)
-    difference = (joined["value"] - joined["value_right"]).to_numpy()
+        names = with_clusters(scores_of_pair, **study.over)["cluster"]
+        draw, cluster = f"{counted(names.n_unique(), 'new cluster')} of queries", numbered(names)
+    difference = (scores_of_pair["value"] - scores_of_pair["value_right"]).to_numpy()
     enough = enough_queries(difference, cluster)
     chance, tie_std = new_queries(difference, cluster), pair["tie_std"]
     row: Named = {
         "source": QUERIES,
-        "varied": drawn,
+        "varied": draw,
         "family_p": pair["family_p"],
         "reversal": chance,
     }
-    printed: Named = {"source": BOTH, "varied": f"{drawn}, in one tie order"}
+    both_row: Named = {"source": BOTH, "varied": f"{draw}, in one tie order"}
     if pair["verdict"] == verdicts.CUT:
-        printed["verdict"] = verdicts.CUT
+        both_row["verdict"] = verdicts.CUT
     elif chance is not None and tie_std is not None:
         # The sum of both is taken as normal; it is never safer than tie order alone, which is not.
         total = new_queries(difference, cluster, tie_std) or 0.0
-        printed["reversal"] = max(total, pair["p_tie"] or 0.0)
-    for each, on in ((row, "the queries"), (printed, "both")):
-        unsafe = verdicts.reverses(each.get("reversal") or 0.0)
-        each.setdefault("verdict", depends(on, each.get("reversal"), enough=enough or unsafe))
-    return [row, printed]
+        both_row["reversal"] = max(total, pair["p_tie"] or 0.0)
+    for each, on in ((row, "the queries"), (both_row, "both")):
+        reverses = verdicts.reverses(each.get("reversal") or 0.0)
+        each.setdefault("verdict", depends(on, each.get("reversal"), enough=enough or reverses))
+    return [row, both_row]
 
 
 def _judge(study: Any, pair: Named) -> list[Named]:
@@ -114,11 +114,11 @@ def _judge(study: Any, pair: Named) -> list[Named]:
     two = study.under("expected").models(pair["model_a"], pair["model_b"])
     votes = _paired(votes_of(two.judges, study.judge), pair, "judge")
     own = two.judges.filter("own")
-    circular = own.filter(pl.col("judge") != study.judge)["judge"].n_unique()
+    own_judges = own.filter(pl.col("judge") != study.judge)["judge"].n_unique()
     row = _votes(JUDGE, "other judge", votes, pair)
-    row["varied"] += f"; left out: {circular} whose labels rank here too" if circular else ""
-    silent = two.judges.filter("abstains", pl.col("judge") != study.judge)["judge"].n_unique()
-    row["varied"] += f"; no vote: {silent} who found nothing relevant" if silent else ""
+    row["varied"] += f"; left out: {own_judges} whose labels rank here too" if own_judges else ""
+    abstainers = two.judges.filter("abstains", pl.col("judge") != study.judge)["judge"].n_unique()
+    row["varied"] += f"; no vote: {abstainers} who found nothing relevant" if abstainers else ""
     return [row | ({"verdict": OWN} if own.filter(judge=study.judge).height else {})]
 
 
@@ -131,8 +131,8 @@ def _seed(study: Any, pair: Named) -> list[Named]:
     )
     runs = {row["model_a"]: row["replicates_a"], row["model_b"]: row["replicates_b"]}
     varied = f"a new run of each, after {runs[pair['model_a']]} and {runs[pair['model_b']]}"
-    chosen = {name: row[name] for name in ("reversal", "family_p", "verdict")}
-    return [{"source": SEED, "varied": varied, **chosen}]
+    columns = {name: row[name] for name in ("reversal", "family_p", "verdict")}
+    return [{"source": SEED, "varied": varied, **columns}]
 
 
 def _dataset(study: Any, pair: Named) -> list[Named]:
@@ -146,12 +146,12 @@ def _dataset(study: Any, pair: Named) -> list[Named]:
     return [{**row, "family_p": dataset_p(of_datasets, pair["model_a"], pair["model_b"])}]
 
 
-def _votes(source: str, voter: str, joined: pl.DataFrame, pair: Named) -> Named:
+def _votes(source: str, voter: str, values: pl.DataFrame, pair: Named) -> Named:
     """Return the row of a source whose draws are counted: how they order the models of a pair."""
     lead = (pair["value_a"] > pair["value_b"]) - (pair["value_a"] < pair["value_b"])
-    order = joined.select(order_of("value", "value_right")).to_series() * lead
+    order = values.select(order_of("value", "value_right")).to_series() * lead
     votes, against, level = order.len(), int((order < 0).sum()), int((order == 0).sum())
-    varied = f"{against} of {counted(votes, voter)} against" if votes else f"no {voter}"
+    varied = f"{against} of {counted(votes, voter)} against" if votes else counted(0, voter)
     chance = new_vote(against, level, votes)
     return {
         "source": source,
@@ -211,7 +211,7 @@ def reversals_html(frame: pl.DataFrame) -> str:
     return html_table(varied(frame), COLUMNS, caption=TITLE, note=note)
 
 
-def against_sentence(frame: pl.DataFrame) -> str:
+def objections(frame: pl.DataFrame) -> str:
     """Say that one of the two is the judge itself, and what other judges, runs or data sets say
     against the lead, if that is so.
     """

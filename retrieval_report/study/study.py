@@ -38,7 +38,7 @@ from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboar
 from retrieval_report.study.levels import NOTHING, LevelledStudy
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
-    against_sentence,
+    objections,
     reversals,
     reversals_html,
     reversals_text,
@@ -635,14 +635,14 @@ class Study(LevelledStudy):
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
             suspects=self.suspects,
-            against=self._against,
+            objections=self._objections,
         )
 
     @property
-    def _against(self) -> str:
+    def _objections(self) -> str:
         """What other judges, runs or data sets say against the lead, if there are any."""
-        varied = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
-        return against_sentence(self.reversals) if varied else ""
+        several = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
+        return objections(self.reversals) if several else ""
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one

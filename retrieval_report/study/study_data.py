@@ -198,7 +198,7 @@ class Data:
         options = options_with(self.options, policies=self.policies)
 
         def joined() -> Judged:
-            with naming(self.judge):
+            with judge_in_errors(self.judge):
                 return judge(**self.frames, options=options)
 
         return self.memo.find("judged", joined)
@@ -255,16 +255,16 @@ def read_judges(judgements: Any, repeated: str) -> dict[str, pl.DataFrame]:
             raise ParameterError(f"judgements: {name!r} is not the name of a judge")
     judges = {}
     for name, given in judgements.items():
-        with naming(name):
+        with judge_in_errors(name):
             judges[name] = merge_repeats(read_judgements(given), repeated)
     return judges
 
 
 @contextmanager
-def naming(judge: str | None) -> Iterator[None]:
+def judge_in_errors(judge: str | None) -> Iterator[None]:
     """Name the judge, if there are several, in errors about judgements.
 
-    >>> with naming("gpt"):
+    >>> with judge_in_errors("gpt"):
     ...     raise RetrievalReportError("2 queries have no judgements")
     Traceback (most recent call last):
     retrieval_report.RetrievalReportError: judge 'gpt': 2 queries have no judgements
@@ -412,7 +412,7 @@ def drawn(data: Data, draws: Draws) -> Scored:
 def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
     asked = {**data.asked, **data.options, **draws._asdict(), "policies": policies}
     judged = data.judged
-    with naming(data.judge):
+    with judge_in_errors(data.judge):
         if data.like is not None:
             return score_like(judged, data.like, judgements=None, queries=None, **asked)
         if "shuffled" in policies:

@@ -76,7 +76,7 @@ def verdict(
     ties: str = caveats.NAIVE_ORDERS["row"],
     identical: Sequence[Sequence[str]] = (),
     suspects: Sequence[str] = (),
-    against: str = "",
+    objections: str = "",
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
 
@@ -90,7 +90,7 @@ def verdict(
         Groups of models whose lists are the same.
     suspects
         Models whose data need a check first: nothing is said of them but that.
-    against
+    objections
         What other judges, runs or data sets say against the lead, before how safe it is otherwise.
 
     Returns
@@ -110,8 +110,8 @@ def verdict(
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure)
-    if against:
-        sentences.insert(1, against)
+    if objections:
+        sentences.insert(1, objections)
     sentences += _naive(ranked, measure, ties)
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(at_headline), measure)

@@ -15,8 +15,8 @@ from made_reports import made_rankings
 from retrieval_report.comparison.new_draws import enough_queries, new_queries
 from retrieval_report.comparison.verdicts import depends
 from retrieval_report.study.reversals import (
-    against_sentence,
     not_varied_line,
+    objections,
     reversals_text,
     varied,
 )
@@ -159,7 +159,7 @@ def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -
     assert row(judged(), "judge")["verdict"] == "too few to tell"
     assert row(judged(), "judge")["reversal"] == pytest.approx(1 / 6)
     assert "judges" not in " ".join(judged().sentences)
-    assert against_sentence(judged().reversals) == ""
+    assert objections(judged().reversals) == ""
     both = judged("x", "y")
     assert both.verdict[1] == "The 2 other judges order these two the other way."
 
@@ -205,7 +205,7 @@ def test_a_judge_that_has_them_level_is_said_to(others: dict[str, Any], sentence
     given = {"human": {"q": {"a": 1}}} | {name: {"q": said} for name, said in others.items()}
     study = rr.Study(LEVEL, "rr@2", judgements=given, truncated="no")
     found = row(study, "judge")
-    assert against_sentence(study.reversals) == sentence
+    assert objections(study.reversals) == sentence
     level = sum(len(set(said.values())) == 1 and len(said) == 2 for said in others.values())
     assert found["votes_level"] == level
     assert ("level" in found["varied"]) == bool(level)
@@ -222,8 +222,8 @@ def test_a_judge_who_finds_nothing_relevant_has_no_vote() -> None:
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
         found = row(study, "judge")
     assert (found["votes"], found["reversal"], study.judge_pairs["judges"][0]) == (0, None, 0)
-    assert found["varied"] == "no other judge; no vote: 1 who found nothing relevant"
-    assert against_sentence(study.reversals) == ""
+    assert found["varied"] == "0 other judges; no vote: 1 who found nothing relevant"
+    assert objections(study.reversals) == ""
     assert study.judges["abstains"].to_list() == [False, False, True, True]
 
 
