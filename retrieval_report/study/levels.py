@@ -412,8 +412,10 @@ class LevelledStudy:
 
     def _of_runs(self, of: Callable[..., pl.DataFrame]) -> pl.DataFrame:
         """Return what a function says of the expected scores of runs; empty if none are named."""
-        of_run = self.of_run
-        return of(self.under("expected")._run_scores, of_run) if of_run else NOTHING
+        sound = self._sound
+        if not sound.of_run or sound.suspects:
+            return NOTHING
+        return of(sound.under("expected")._run_scores, sound.of_run)
 
     @answer
     def segments(self) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from text import plain
 
 MODELS = ["coarse", "fine", "middle"]
 RUNS = pl.concat(
-    made_rankings(MODELS).with_columns(
+    made_rankings(tuple(MODELS)).with_columns(
         model=pl.format("{}-s{}", "model", pl.lit(seed)), distance=pl.col("distance") * (seed + 1)
     )
     for seed in range(2)
