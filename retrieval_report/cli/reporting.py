@@ -144,8 +144,7 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
         texts = ["\n".join([*above, *map(visible, lead(study, study.leaderboard))])]
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
-    undrawn = study.under("expected", "worst", "best")  # no random order is shown
-    texts.append(leaderboard_table(undrawn, study.leaderboard))
+    texts.append(leaderboard_table(study, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
     texts += question_tables(study, [name for name in ALSO if name in frames])
     output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)

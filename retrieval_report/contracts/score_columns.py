@@ -55,6 +55,8 @@ board
   model metric cutoff measure expected tie_std naive naive_error shuffled lowest highest
       truncated_share query_se
   ci_low ci_high interval queries no_relevant missing unjudged rank
+  shuffled_range | text | Shuffled, 5–95% | what one random tie order prints: from the 5th to the
+      95th percentile of the mean over the queries
   tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval) and, where lists are cut,
       whatever items are missing
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
@@ -89,6 +91,7 @@ three_scores
   naive_rank | count | Rank, naive | rank by the naive score
   rank_can_change | flag | Rank can change | whether some tie orders give the model another rank,
       by the bounds of all means
+  copy_of | text | Copy of | the first model by name with the same lists; empty if there is none
 
 winners
   metric cutoff

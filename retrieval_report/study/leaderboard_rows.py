@@ -13,6 +13,7 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.scoring.health import NO_LIST
 from retrieval_report.study.table_columns import joined_texts
 from retrieval_report.study.terminal import frame_table, html_table
+from retrieval_report.study.three_tables import with_copies_folded
 
 ESTIMATE = "≈"  # before the name of a measure
 COUNTED = ["queries", "unpaired"]  # of all models together
@@ -22,32 +23,42 @@ COLUMNS = [
     "model",
     "answered",
     "expected",
-    "tie_std",
+    "shuffled_range",
+    "naive",
     "tie_ranks",
     "query_ranks",
     "interval",
 ]
+THREE = [*MEAN, "order_low", "order_high", "copy_of"]  # what the three scores add to a summary
 
 
 def leaderboard_rows(
-    summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[Measure], health: pl.DataFrame
+    summary: pl.DataFrame,
+    ranks: pl.DataFrame,
+    measures: Sequence[Measure],
+    three: pl.DataFrame,
+    health: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return one row per model, best by the first measure first, with every other measure as a
-    column, marked if it is an estimate. ``ranks`` is the result of :func:`leaderboard`; of one
-    model nothing is ranked.
+    """Return one row per model, best by the first measure first, with what one random order prints
+    and every other measure as a column, marked if it is an estimate. ``ranks`` is the result of
+    :func:`leaderboard`; of one model nothing is ranked. ``three`` is that of
+    :func:`three_scores <retrieval_report.ties.three_scores.three_scores>`; copies of a model share
+    its row. ``health`` says which models lack lists.
     """
     rows = board(summary.filter(at_measure(*measures[0])))
+    rows = beside(rows, three.select(THREE), MEAN)
     if rows.height > 1:
         facts = ranks.select(*MEAN, *COUNTED, "rank", "^.*_rank_.*$")
         rows = beside(rows.drop("queries"), facts, MEAN)
         rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
-    rows = _with_answered(rows.with_columns(joined_texts(rows, "interval")), health)
+    rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
+    rows = _with_answered(rows, health)
     for measure in measures[1:]:
         of_measure = board(summary.filter(at_measure(*measure)))
         mark = ESTIMATE if (of_measure["truncated_share"] > 0).any() else ""
         value = pl.col("value").alias(f"{mark}{measure_text(*measure)}")
         rows = beside(rows, of_measure.select("model", value), "model")
-    return rows
+    return with_copies_folded(rows)
 
 
 def _with_answered(rows: pl.DataFrame, health: pl.DataFrame) -> pl.DataFrame:
@@ -67,7 +78,8 @@ def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> tuple[pl.Da
     the columns to show; and what a mark in them means.
     """
     ranks = study.headline.leaderboard if ranks is None else ranks
-    rows = leaderboard_rows(study.summary, ranks, study.measures, study.health)
+    three = study.headline.three_scores
+    rows = leaderboard_rows(study._undrawn.summary, ranks, study.measures, three, study.health)
     columns = leaderboard_columns(rows)
     return rows, columns, estimates_line(columns)
 

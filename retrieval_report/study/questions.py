@@ -104,7 +104,16 @@ def _matches(frame: str) -> Ask:
 
 QUESTIONS = (
     Question("scores"),
-    Question("three_scores"),
+    Question(
+        "three_scores",
+        table=Layout(
+            "The three scores by {measure}",
+            "model measure expected shuffled_range naive off_by expected_rank shuffled_rank "
+            "naive_rank rank_can_change",
+            "cutoffs",
+            id="three-scores-all",
+        ),
+    ),
     Question("winners"),
     Question(
         "summary",

@@ -60,6 +60,7 @@ from retrieval_report.study.study_data import (
     of_models,
 )
 from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
+from retrieval_report.study.three_tables import three_html, three_table
 from retrieval_report.study.verdict import ranked_means, verdict
 from retrieval_report.study.write import save_report
 from retrieval_report.systems.audit import audit
@@ -372,7 +373,7 @@ class Study(LevelledStudy):
         fine 0.5 0.5 0.5 0.5
         """
         every = self._with(replace(self._view, policies=None))
-        return three_scores(every.summary, every.shuffled, every._exact_means)
+        return three_scores(every.summary, every.shuffled, every._exact_means, self.identical)
 
     @answer
     def winners(self) -> pl.DataFrame:
@@ -386,7 +387,7 @@ class Study(LevelledStudy):
     @answer
     def _exact_means(self) -> dict[tuple[str, Measure], Spread]:
         """The exact distributions of means that few lists change."""
-        if self.like is not None or self.average != "micro":
+        if self.like is not None or self.average != "micro" or self.of_run:
             return {}
         scores = self.under("expected").scores
         return exact_means(self.judged, self.options, scores, self.measures)
@@ -742,21 +743,21 @@ class Study(LevelledStudy):
         return latex_table(self)
 
     def __repr__(self) -> str:
-        """Return the verdict, what could turn it around, and the leaderboard as text; of a study
-        without expected scores its means.
+        """Return the verdict, the three scores, what could turn it around, and the leaderboard as
+        text; of a study without expected scores its means.
         """
         if "expected" not in self.policies:
             return summary_table(self.summary)
-        shown = leaderboard_table(self._undrawn)
         turning = [reversals_text(self.reversals), ""] if self.reversals.height else []
-        return "\n".join([*map(visible, self.verdict), "", *turning, shown])
+        verdict, three = [*map(visible, self.verdict), ""], [three_table(self), ""]
+        return "\n".join([*verdict, *three, *turning, leaderboard_table(self)])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
         if "expected" not in self.policies:
             return html_table(self.summary, "model metric cutoff policy value")
         return html_page(
-            self.verdict, [reversals_html(self.reversals), leaderboard_html(self._undrawn)]
+            self.verdict, [three_html(self), reversals_html(self.reversals), leaderboard_html(self)]
         )
 
     @property

@@ -79,6 +79,9 @@ class Column(NamedTuple):
     kind: str = "n"
 
 
+OF_BOARD = ("measure", "interval", "counts", "shuffled_range")  # declared there for all frames
+
+
 def _joined(names: Sequence[str], text: Callable[..., str], row: Row) -> Cell:
     """Return several values of a row as one text, which sorts by the first of them."""
     values: list[Any] = [row.get(name) for name in names]
@@ -109,6 +112,7 @@ JOINED: Mapping[str, Callable[[Row], Cell]] = {
     "tie_ranks": partial(_joined, ("tie_rank_low", "tie_rank_high"), _ranks),
     "query_ranks": partial(_joined, ("query_rank_low", "query_rank_high"), _ranks),
     "counts": partial(_joined, ("wins", "ties", "losses"), _counts),
+    "shuffled_range": partial(_joined, ("order_low", "order_high"), _printed),
     "prints": partial(_joined, ("prints_low", "prints_high"), _printed),
 }
 
@@ -129,7 +133,7 @@ def column_of(frame: str, name: str, *, title: str = "") -> Column:
     >>> share.header, share.fill({"cut_share": 0.25}).text
     ('Cut a tie', '25.0%')
     """
-    known = column("board" if name in ("measure", "interval", "counts") else frame, name)
+    known = column("board" if name in OF_BOARD else frame, name)
     fill = JOINED.get(name) or SPECIAL.get(name) or partial(_cell, name, known.format)
     text = known.format in ("text", "flag") and name not in JOINED
     return Column(title or known.title, fill, known.help, KINDS.get(name, "") if text else "n")

@@ -35,6 +35,7 @@ from retrieval_report.study.table_columns import (
     measure_column,
 )
 from retrieval_report.study.terminal import summary_rows
+from retrieval_report.study.three_tables import is_moved, three_rows, winner_sentence
 from retrieval_report.systems.audit import SAME, as_defined, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
@@ -45,7 +46,8 @@ LISTS = {
     WITHIN_TIE: "are cut, maybe inside their last tie",
 }
 DECLARED = {"summary": "board", "comparison": "judged_pairs"}  # frames with all columns of a table
-MEASURE = {"metric", "cutoff"}
+MEASURES = ["metric", "cutoff"]
+MEASURE = {*MEASURES}
 Part = tuple[Layout, pl.DataFrame]  # a table and its rows
 
 
@@ -129,7 +131,8 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     headline = (report.metric, report.cutoff)
     others = [measure for measure in measures if measure != headline]
-    board = leaderboard_rows(frame, report.leaderboard, [headline, *others], report.health)
+    three, health = report.three_scores, report.health
+    board = leaderboard_rows(frame, report.leaderboard, [headline, *others], three, health)
     board = board.with_columns(digits=column_decimals(board["expected"]))
     # The verdict names the headline.
     marks = estimates_line(leaderboard_columns(board))
@@ -138,6 +141,20 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     first = layout._replace(columns=columns, section="", folded="", choice=False, id="summary")
     yield first._replace(note=note), board
     yield layout._replace(caption="Every measure"), wide
+
+
+def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+    """Return the table of the headline measure, and that of all measures and cutoffs."""
+    rows = three_rows(frame, (report.metric, report.cutoff))
+    if is_moved(rows):
+        rows = rows.with_columns(digits=column_decimals(rows["expected"]))
+        said = winner_sentence(report.winners.filter(report.at_headline).row(0, named=True))
+        yield layout._replace(caption=said, section="", choice=False, id="three-scores"), rows
+    measures = frame.select(MEASURES).unique(maintain_order=True).rows()
+    if len(measures) > 1:
+        parts = [three_rows(frame, measure) for measure in measures]
+        parts = [part.with_columns(digits=column_decimals(part["expected"])) for part in parts]
+        yield layout._replace(caption="The three scores by every measure"), pl.concat(parts)
 
 
 def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
@@ -203,6 +220,7 @@ def confused(confusion: pl.DataFrame) -> pl.DataFrame:
 
 
 PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = {
+    "three_scores": _three_scores,
     "summary": _summary,
     "comparison": _comparisons,
     **dict.fromkeys(

@@ -19,7 +19,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, MEASURE, at_measure, beside
 from retrieval_report.engines.score_grid import DIGITS
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools, Floats, running
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.convolution import Spread, every_sum, merged
 from retrieval_report.scoring.judged import Judged
@@ -52,9 +52,13 @@ class MeanOverOrders(NamedTuple):
         return float(self.value[min(index, self.value.size - 1)])
 
     def at_most(self, bounds: Floats) -> Floats:
-        """Return the probability of a mean up to each bound."""
-        reached = np.searchsorted(self.value, bounds + NEAR, side="right")
-        chances: Floats = np.concatenate([[0.0], np.cumsum(self.chance)])[reached]
+        """Return the probability of a mean up to each bound; of a normal one, half of what lies at
+        the bound itself, which is the value of some others around it.
+        """
+        reached = running(self.chance)
+        chances = reached[np.searchsorted(self.value, bounds + NEAR, side="right")]
+        if self.method != EXACT:
+            chances = (chances + reached[np.searchsorted(self.value, bounds - NEAR)]) / 2
         return np.minimum(chances, 1.0)
 
 
@@ -129,7 +133,12 @@ def _exact_sums(
     return {model: spread for model, spread in sums.items() if spread is not None}
 
 
-def three_scores(summary: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
+def three_scores(
+    summary: pl.DataFrame,
+    shuffled: pl.DataFrame,
+    exact: ExactMeans,
+    identical: Sequence[Sequence[str]] = (),
+) -> pl.DataFrame:
     """Set the three scores of every model side by side, at every metric and cutoff.
 
     Parameters
@@ -141,6 +150,8 @@ def three_scores(summary: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMean
         The mean of every model under every drawn order, as from :func:`shuffled_means`.
     exact
         The result of :func:`exact_means`; of other models the distribution is taken for normal.
+    identical
+        Groups of models whose lists are the same.
 
     Returns
     -------
@@ -154,13 +165,16 @@ def three_scores(summary: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMean
         deviation over the drawn ``orders``, and ``first_order``, the mean under the first of them;
         ``naive`` and ``off_by`` (naive − expected); ``expected_rank``, ``shuffled_rank`` (by
         ``first_order``) and ``naive_rank``, which level models share; and ``rank_can_change``
-        (whether some tie orders give the model another rank, by the bounds of all means).
+        (whether some tie orders give the model another rank, by the bounds of all means); and
+        ``copy_of``, the first model by name with the same lists, null if there is none.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
     wide = beside(_side_by_side(summary), _drawn(shuffled), MEAN)
     parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
-    return in_contract(pl.concat(parts), THREE_SCORES)
+    copies = {name: min(group) for group in identical for name in group if name != min(group)}
+    names = pl.col("model").replace_strict(copies, default=None, return_dtype=pl.String)
+    return in_contract(pl.concat(parts).with_columns(copy_of=names), THREE_SCORES)
 
 
 def _side_by_side(summary: pl.DataFrame) -> pl.DataFrame:

@@ -18,7 +18,8 @@ from retrieval_report.study.tables import report_tables
 
 DOCS = sample_folder() / "docs"
 FILES = [str(DOCS / "runs"), "--judgements", str(DOCS / "qrels.txt")]
-COLUMNS = ["rank", "model", "expected", "tie_std", "tie_ranks", "query_ranks", "interval"]
+COLUMNS = ["rank", "model", "expected", "shuffled_range", "naive"]
+COLUMNS += ["tie_ranks", "query_ranks", "interval"]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,12 @@ def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> Non
     board = study.table()
     assert [row[1] for row in rows] == board["model"].to_list()
     assert [float(row[2]) for row in rows] == pytest.approx(board["ndcg@10"].to_list(), abs=1e-4)
-    assert [float(row[7]) for row in rows] == pytest.approx(board["ap@all"].to_list(), abs=1e-4)
+    assert [float(row[8]) for row in rows] == pytest.approx(board["ap@all"].to_list(), abs=1e-4)
+    three = study.at("ndcg@10").three_scores
+    ranges = [tuple(map(float, row[3].split(" – "))) for row in rows]
+    for name, ends in zip(("order_low", "order_high"), zip(*ranges, strict=True), strict=True):
+        assert ends == pytest.approx(three[name].to_list(), abs=1e-4)
+    assert [float(row[4]) for row in rows] == pytest.approx(three["naive"].to_list(), abs=1e-4)
     page = re.findall("<t[dh]>(.*?)</t[dh]>", study._repr_html_().rpartition("<table>")[2])
     assert page == [*head, *(cell for row in rows for cell in row)]
     table = report_tables(study.contents())["summary"]
@@ -53,19 +59,54 @@ def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> Non
         assert cells(shown.output) == [head, *rows]
 
 
-def test_the_page_has_the_deviations_of_the_terminal_where_r_is_not_known() -> None:
-    """Of lists without judgements, R is what the models retrieved, and may be more."""
-    rows = rr.read_rankings(DOCS / "runs").join(
-        rr.read_judgements(DOCS / "qrels.txt"), on=["query", "item"], how="left"
+def test_three_scores_stand_on_every_face(study: rr.Study, tmp_path: Path) -> None:
+    rows = study.at("ndcg@10").three_scores
+    said = "ndcg@10: bm25 wins exactly and by the naive order; bm25 comes first in 5 of 10 random"
+    for text in (repr(study), study._repr_html_()):
+        assert said in text
+    shown = repr(study).partition(said)[2].splitlines()[1:8]
+    head, *lines = [re.split(r" {2,}", line.strip()) for line in shown]
+    assert head[1:5] == ["expected", "shuffled_range", "naive", "off_by"]
+    assert [line[0] for line in lines] == rows["model"].to_list()
+    for name, column in (("expected", 1), ("naive", 3), ("off_by", 4)):
+        numbers = [float(line[column]) for line in lines]
+        assert numbers == pytest.approx(rows[name].to_list(), abs=1e-4)
+    tables = report_tables(study.contents())
+    page = tables["three-scores"]
+    assert page.layout.caption.startswith(said)
+    assert [row[0].text for row in page.rows] == rows["model"].to_list()
+    every = tables["three-scores-all"]
+    assert len(every.rows) == study.three_scores.height
+    assert list(dict.fromkeys(every.measures)) == ["ndcg@10", "ap@all", "precision@10"]
+
+
+def test_where_nothing_ties_one_sentence_stands_for_three_equal_columns() -> None:
+    rows = rr.read_rankings(DOCS / "runs").filter(pl.col("model").is_in(["bm25", "tf-idf"]))
+    place = pl.int_range(pl.len()).over("model", "query")
+    untied = rr.Study(
+        rows.with_columns(score=-place), judgements=DOCS / "qrels.txt", truncated="no"
     )
-    unknown = rr.Study(rows.with_columns(pl.col("relevance").fill_null(0)), "ndcg@10")
-    assert unknown.summary["pooled"].all()
-    head, *shown = cells(repr(unknown))
-    table = report_tables(unknown.contents())["summary"]
-    column = [one.header for one in table.columns].index("± tie std")
-    known = [row[head.index("tie_std")] for row in shown]
-    assert [row[column].text.replace("cut", "–") for row in table.rows] == known
-    assert any(map(float, [text for text in known if text != "–"]))
+    said = "ndcg@10: bm25 wins exactly, by the naive order and in every order of ties."
+    assert f"{said}\n\nWhat could turn" in repr(untied)
+    assert "three-scores" not in report_tables(untied.contents())
+
+
+def test_copies_share_a_row() -> None:
+    rows = rr.read_rankings(DOCS / "runs")
+    names = ("06-18", "06-28", "09-01")
+    copies = [rows.filter(model="bm25").with_columns(model=pl.lit(name)) for name in names]
+    study = rr.Study(
+        pl.concat([*copies, rows.filter(model="tf-idf")]),
+        "ndcg@10",
+        judgements=DOCS / "qrels.txt",
+        truncated="no",
+    )
+    assert study.three_scores["copy_of"].to_list() == [None, "06-18", "06-18", None]
+    folded = leaderboard_of(study)[0]
+    assert folded["model"].to_list() == ["06-18 = 06-28 = 09-01", "tf-idf"]
+    assert folded["rank"].to_list() == [1, 4]
+    table = report_tables(study.contents())["three-scores"]
+    assert [row[0].text for row in table.rows] == folded["model"].to_list()
 
 
 def test_readme_shows_what_a_study_prints() -> None:
@@ -78,7 +119,8 @@ def test_readme_shows_what_a_study_prints() -> None:
 def test_of_one_model_nothing_is_ranked(study: rr.Study) -> None:
     alone = study.models("bm25")
     head, row = repr(alone).splitlines()[-2:]
-    assert head.split() == ["model", "expected", "tie_std", "interval", "ap@all", "precision@10"]
+    columns = "model expected shuffled_range naive interval ap@all precision@10"
+    assert head.split() == columns.split()
     assert row.startswith("bm25 ")
 
 

@@ -1,0 +1,114 @@
+"""The three scores as tables and sentences for a terminal, a notebook and the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.contracts.arguments import Named
+from retrieval_report.engines.check_scores import at_measure
+from retrieval_report.metrics.parsing import Measure, measure_text
+from retrieval_report.study.table_columns import joined_texts
+from retrieval_report.study.terminal import frame_table, html_table, visible
+from retrieval_report.writing.names import counted
+
+COLUMNS = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
+MAX_COPIES = 3  # names of copies in a row; of more, how many there are
+LEVEL = 1e-12
+
+
+def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of models without those that are copies, which are named after their first, as in
+    "06-18 = 06-28".
+
+    >>> rows = pl.DataFrame({"model": ["b", "a", "c"], "copy_of": ["a", None, None]})
+    >>> with_copies_folded(rows)["model"].to_list()
+    ['a = b', 'c']
+    """
+    copies: dict[str, list[str]] = {}
+    for model, first in rows.select("model", "copy_of").iter_rows():
+        if first is not None:
+            copies.setdefault(first, []).append(model)
+    names = {first: " = ".join([first, *_shown(sorted(more))]) for first, more in copies.items()}
+    return rows.filter(pl.col("copy_of").is_null()).with_columns(pl.col("model").replace(names))
+
+
+def _shown(names: list[str]) -> list[str]:
+    rest = len(names) - MAX_COPIES
+    return names if rest < 1 else [*names[:MAX_COPIES], f"{rest} more"]
+
+
+def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Return the three scores of every model at one measure, best first, copies folded."""
+    rows = with_copies_folded(three.filter(at_measure(*measure)))
+    return rows.with_columns(joined_texts(rows, "shuffled_range"))
+
+
+def three_table(study: Any) -> str:
+    """Return the three scores at the headline measure as text, below a sentence on who wins."""
+    rows = three_rows(study.headline.three_scores, study.measures[0])
+    said = winner_sentence(study.headline.winners.row(0, named=True))
+    if not is_moved(rows):
+        return visible(said)
+    return "\n".join([visible(said), frame_table(rows, COLUMNS)])
+
+
+def three_html(study: Any) -> str:
+    """Return the same as HTML; empty where tie order changes nothing."""
+    rows = three_rows(study.headline.three_scores, study.measures[0])
+    said = winner_sentence(study.headline.winners.row(0, named=True))
+    return html_table(rows, COLUMNS, caption=said) if is_moved(rows) else ""
+
+
+def is_moved(rows: pl.DataFrame) -> bool:
+    """Return whether tie order changes any of these scores."""
+    spread = pl.col("order_high") - pl.col("order_low")
+    moved = pl.max_horizontal(pl.col("off_by").abs(), spread, "shuffled_std").max() > LEVEL
+    return bool(rows.select(moved.fill_null(value=False)).item())
+
+
+def winner_sentence(row: Named) -> str:
+    """Say who wins by the exact, by the naive and by the drawn scores.
+
+    >>> row = {"metric": "ap", "cutoff": 5, "winner": "a", "naive_winner": "b", "orders": 10}
+    >>> winner_sentence(
+    ...     {**row, "agreeing": 6, "agreeing_chance": 0.66, "agreeing_method": "normal"}
+    ... )
+    'ap@5: a wins exactly, b by the naive order; a comes first in 6 of 10 random orders (66% of
+    all).'
+    >>> winner_sentence({**row, "naive_winner": "a", "agreeing": 10, "agreeing_chance": 1.0})
+    'ap@5: a wins exactly, by the naive order and in every order of ties.'
+    """
+    measure, first, naive = (
+        measure_text(row["metric"], row["cutoff"]),
+        row["winner"],
+        row["naive_winner"],
+    )
+    if first is None:
+        return f"{measure}: no model has an expected score."
+    agree = naive in (first, None)
+    if row["agreeing_chance"] == 1 and agree:
+        order = ", by the naive order and" if naive else " and"
+        return f"{measure}: {first} wins exactly{order} in every order of ties."
+    order = (
+        f", {naive} by the naive order" if not agree else " and by the naive order" if naive else ""
+    )
+    drawn = f"{row['agreeing']} of {counted(row['orders'], 'random order')}"
+    chance = row["agreeing_chance"]
+    every = "" if chance is None else f" ({_share(chance)} of all)"
+    comes = "one of them comes" if ", " in first else f"{first} comes"
+    return f"{measure}: {first} {_verb(first)} exactly{order}; {comes} first in {drawn}{every}."
+
+
+def _share(chance: float) -> str:
+    """Return a chance in whole percent, since most are those of a normal distribution."""
+    if chance in (0.0, 1.0):
+        return f"{chance:.0%}"
+    return (
+        "less than 1%" if chance < 0.01 else "more than 99%" if chance > 0.99 else f"{chance:.0%}"
+    )
+
+
+def _verb(names: str) -> str:
+    return "share first place" if ", " in names else "wins"
