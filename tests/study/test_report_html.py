@@ -208,7 +208,7 @@ def test_a_link_leads_to_the_cutoffs_which_say_what_they_hold(drawn: str, about:
 def test_the_leaderboard_says_how_many_models_it_has_and_whether_it_scrolls() -> None:
     for models, said in (
         (3, "3 models, best first"),
-        (16, "16 models, best first; the table scrolls"),
+        (18, "18 models, best first; the table scrolls"),
     ):
         names = tuple(f"model {number}" for number in range(models))
         assert [text for _, text in page(names)[1].all("small")][-1] == said
