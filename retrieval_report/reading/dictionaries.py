@@ -6,8 +6,9 @@ pytrec_eval, ranx and ir_measures are not imported: their objects are recognised
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,88 @@ def is_nested(given: object) -> bool:
     values = next((list(items.values()) for items in given.values() if items), [])
     numbers = int | float | np.number | np.bool_ | None
     return all(isinstance(value, numbers) for value in values)
+
+
+def is_listing(given: object, knows: Callable[[object], bool]) -> bool:
+    """Return whether this is ``{query: [ids]}`` or ``{query: {ids}}``, best first or in no order.
+
+    ``knows`` says what could be the name of a column, since a table may be a dictionary of lists,
+    too. Columns differ in type or repeat an id, and lists of results do not.
+
+    >>> is_listing({"q1": ["a", "b"], "q2": []}, lambda name: name == "query")
+    True
+    >>> is_listing({"query": ["q1"], "item": ["a"]}, lambda name: name == "query")
+    False
+    """
+    if not isinstance(given, Mapping) or not given or any(map(knows, given)):
+        return False
+    lists = list(given.values())
+    if not all(isinstance(items, list | tuple | set | frozenset) for items in lists):
+        return False
+    kinds = {type(item) for items in lists for item in items}
+    return kinds in ({str}, {int}) and all(len(set(items)) == len(items) for items in lists)
+
+
+def listing_as_nested(given: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any, int]]:
+    """Return ``{query: [ids]}`` with numbers: 1 for judgements and for all items of a set, else a
+    score that falls from rank to rank.
+
+    >>> (
+    ...     listing_as_nested({"q1": ["a", "b"]}, "rankings"),
+    ...     listing_as_nested({"q1": ["a"]}, "judgements"),
+    ... )
+    ({'q1': {'a': 2, 'b': 1}}, {'q1': {'a': 1}})
+    """
+
+    def score(items: Any, rank: int) -> int:
+        ranked = kind == "rankings" and isinstance(items, list | tuple)
+        return len(items) - rank if ranked else 1
+
+    return {
+        query: {item: score(items, rank) for rank, item in enumerate(_in_order(items))}
+        for query, items in given.items()
+    }
+
+
+def _in_order(items: Any) -> Any:
+    """Return items in their order, and those of a set in that of their ids."""
+    return sorted(items) if isinstance(items, set | frozenset) else items
+
+
+def refuse_texts(given: object, knows: Callable[[object], bool], what: str) -> None:
+    """Refuse ``{query: {item: text}}``, whose texts would be taken for paths.
+
+    >>> refuse_texts({"q1": {"a": "0.5"}}, lambda name: False, "rankings")
+    Traceback (most recent call last):
+    retrieval_report.ColumnError: rankings: query 'q1', item 'a': '0.5' is text, not a number
+    """
+    if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
+        return
+    for query, items in given.items():
+        for item, value in items.items():
+            if knows(item):
+                return
+            if isinstance(value, str) and not Path(value).exists():
+                raise ColumnError(
+                    f"{what}: query {query!r}, item {item!r}: {value[:80]!r} is text, not a number"
+                )
+
+
+def as_nested(given: Any, kind: str, knows: Callable[[object], bool], what: str) -> Any:
+    """Return ``{query: [ids]}`` and the data set of LlamaIndex as ``{query: {item: number}}``, and
+    anything else as it is.
+
+    Raises
+    ------
+    ColumnError
+        A number is text, or rankings are wanted of what holds judgements.
+    """
+    if isinstance(given, Mapping) and isinstance(given.get("relevant_docs"), Mapping):
+        if kind == "rankings":
+            raise ColumnError(f"{what}: these are judgements ('relevant_docs'), not rankings")
+        given = given["relevant_docs"]
+    refuse_texts(given, knows, what)
+    return listing_as_nested(given, kind) if is_listing(given, knows) else given
 
 
 def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:

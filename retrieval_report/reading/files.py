@@ -142,7 +142,7 @@ def _read_source(
         name, wanted = others.get(form, ("", kind.name))
         if wanted != kind.name:
             raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(wanted)}")
-        return form, as_text(read_form(source, form, choose, max_rows), ID_COLUMNS)
+        return form, as_text(read_form(source, form, choose, max_rows, kind), ID_COLUMNS)
     except OSError as error:  # deleted, or truncated to nothing, after it was opened
         raise FileError(f"{source.path}: {error.strerror or error}") from error
 

@@ -16,23 +16,28 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.csv_files import read_delimited
 from retrieval_report.reading.mteb import read_json
-from retrieval_report.reading.names import Choose
+from retrieval_report.reading.names import RANKINGS, Choose, Kind
 from retrieval_report.reading.ndjson import read_ndjson
 from retrieval_report.reading.sources import BINARY, BOM, ENDINGS, Source, ending
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 
-READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
+OBJECTS: dict[str, Callable[[Source, Choose, Kind], pl.DataFrame]] = {
     "json": read_json,
     "ndjson": read_ndjson,
+}
+"""What reads a text of objects under our names."""
+READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
     "run": partial(read_trec, fields=RUN_FIELDS),
     "qrels": partial(read_trec, fields=QRELS_FIELDS),
     "csv": partial(read_delimited, separator=","),
     "tsv": partial(read_delimited, separator="\t"),
 }
-"""What reads a text under our names."""
+"""What reads a text of lines under our names."""
 _NUMBER = r"[+-]?(?i:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 _BEGIN = {
-    "json": re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{'),
+    "json": re.compile(
+        r'\[\s*[\]{]|\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:\{|\[(?![^\n]*\}\s*(?:\n|$)))|\{[ \t\r]*\n'
+    ),
     "ndjson": re.compile(r"\{"),
     "run": re.compile(rf"(?:\S+[^\S\n]+){{4}}{_NUMBER}[^\S\n]+\S"),
     "qrels": re.compile(r"(?:\S+[^\S\n]+){3}[+-]?\d+[^\S\n]*(?:\n|$)"),
@@ -51,14 +56,16 @@ _NOT_READ = {
 
 
 def read_form(
-    source: Source, form: str, choose: Choose, max_rows: int | None = None
+    source: Source, form: str, choose: Choose, max_rows: int | None = None, kind: Kind = RANKINGS
 ) -> pl.DataFrame:
-    """Read columns of a file of a known format under our names."""
+    """Read columns of a file of a known format under our names; objects hold those of a kind."""
     if form in BINARY.values():
         return read_binary(source, form, choose, max_rows)
     source.refuse_nul()
-    frame = READERS[form](source, choose)
-    if form != "json" and source.last_byte() != b"\n":
+    objects = OBJECTS.get(form)
+    frame = READERS[form](source, choose) if objects is None else objects(source, choose, kind)
+    whole = form == "json" or (form == "ndjson" and b"\n" not in source.head())
+    if not whole and source.last_byte() != b"\n":
         warn(
             f"{source.path}: no newline at the end; the file may have been truncated while it was "
             "written"
@@ -67,7 +74,7 @@ def read_form(
 
 
 def detect_format(source: Source) -> str:
-    r"""Return the format in which a file is to be parsed, a key of `READERS` or a value of
+    r"""Return the format in which a file is to be parsed, a key of `READERS` or `OBJECTS` or a value of
     `BINARY`.
 
     Parquet and Arrow are recognised by their magic bytes, JSON by how it begins, TREC files by a
@@ -108,7 +115,7 @@ def detect_format(source: Source) -> str:
     fields = len(line.split())
     if promised == "trec":
         promised = "run" if fields >= 5 else "qrels"
-    if promised in ("csv", "tsv") or (promised in READERS and "," not in line):
+    if promised in ("csv", "tsv") or (promised in (*READERS, *OBJECTS) and "," not in line):
         return promised
     if fields > 1 and not {",", "\t", ";", "|"} & {*line}:
         raise FileError(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import itertools
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
 from retrieval_report.reading.dictionaries import (
+    as_nested,
+    is_listing,
     is_nested,
     name_of,
     nested_frame,
@@ -26,7 +30,9 @@ from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.names import KINDS, RANKINGS, Kind, known_columns, under_our_names
 from retrieval_report.reading.printed_ranks import RANK, without_agreeing_ranks
+from retrieval_report.reading.records import holds_records, record_table
 from retrieval_report.reading.search_results import is_search_result, results_frame
+from retrieval_report.reading.sources import ending
 
 # The meaning of numbers in a dictionary {query: {item: number}}.
 VALUES = {"rankings": "score", "judgements": "relevance"}
@@ -79,12 +85,23 @@ def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) ->
         return frame_from(sources_of(given, kind), kind, columns=columns)
     name = name_of(given)
     held = unwrapped(given)
+    if kind.name in VALUES and not any(map(_names_files, _lists(held))):
+        held = as_nested(held, kind.name, kind.knows, what)
     if kind.ranked and is_models(held):
         return _of_models(held, kind, columns)
     frame = _table(held, kind, what)
     frame = renamed(frame, matched_columns(frame, kind, what, columns), kind)
     frame = without_agreeing_ranks(frame) if kind.ranked else frame
     return frame if name is None else with_model(frame, name)
+
+
+def _names_files(texts: Any) -> bool:
+    """Return whether some of the texts names a file, so that a dictionary has files by name."""
+    return any(
+        isinstance(text, str)
+        and (glob.has_magic(text) or ending(Path(text)) or Path(text).exists())
+        for text in texts
+    )
 
 
 def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
@@ -94,6 +111,9 @@ def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
         return nested_frame(held, value, what)
     if kind.ranked and is_search_result(held):
         return results_frame(held, what)
+    records = record_table(held, kind.name, what)
+    if records is not None:
+        return convert(records, what)
     if value is not None and _holds_records(held):
         return convert(record_columns(held, what), what)
     return convert(held, what)
@@ -135,11 +155,19 @@ def is_named(held: object, kind: Kind) -> bool:
     >>> is_named({"human": "qrels.txt", "gpt": qrels}, JUDGEMENTS), is_named(qrels, JUDGEMENTS)
     (True, False)
     """
-    if not isinstance(held, Mapping) or not held or is_nested(held):
+    if not isinstance(held, Mapping) or not held or is_nested(held) or is_listing(held, kind.knows):
+        return any(map(_names_files, _lists(held)))
+    if holds_records(held):
         return False
     if any(kind.knows(name) and _is_columnar(value) for name, value in held.items()):
         return False
     return all(map(is_path, held.values())) or not all(map(_is_flat, held.values()))
+
+
+def _lists(held: object) -> list[Any]:
+    """Return the lists in a dictionary."""
+    values = held.values() if isinstance(held, Mapping) else ()
+    return [value for value in values if isinstance(value, list | tuple)]
 
 
 def _is_columnar(values: Any) -> bool:

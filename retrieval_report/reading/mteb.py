@@ -1,28 +1,31 @@
-"""Read predictions that MTEB and BEIR save as JSON."""
+"""Read JSON: runs and judgements as dictionaries, and what evaluators and search engines write."""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import Named, repeated
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.frames import with_model
+from retrieval_report.reading.convert import convert_columns
 from retrieval_report.reading.csv_files import undecodable
-from retrieval_report.reading.dictionaries import is_nested, nested_frame
-from retrieval_report.reading.names import Choose, under_our_names
+from retrieval_report.reading.dictionaries import as_nested, is_nested, nested_frame
+from retrieval_report.reading.names import ID_COLUMNS, Choose, Kind, under_our_names
+from retrieval_report.reading.records import Columns, record_table
 from retrieval_report.reading.sources import BOM, Source
 
 META = "mteb_model_meta"
 
 
-def read_json(source: Source, choose: Choose) -> pl.DataFrame:
-    """Read ``{query: {item: score}}``, as BEIR saves it, or what MTEB wraps around it: the model,
-    and ``{subset: {split: …}}`` with one of each.
-
-    The columns are ``query``, ``item``, ``score`` and, for MTEB, ``model``.
+def read_json(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
+    """Read ``{query: {item: score}}``, as BEIR saves it; ``{query: [ids]}``; what MTEB wraps around
+    it: the model, and ``{subset: {split: …}}`` with one of each; rows as objects; and the records of
+    `record_table`, also one per line.
 
     Raises
     ------
@@ -33,9 +36,9 @@ def read_json(source: Source, choose: Choose) -> pl.DataFrame:
         Values are not numbers.
     """
     held = _parsed(source)
-    meta = held.pop(META, None)
+    meta = held.pop(META, None) if isinstance(held, dict) else None
     if meta is None:
-        return _frame(held, None, source, choose)
+        return _frame(held, None, source, choose, kind)
     subsets = {subset: splits for subset, splits in held.items() if isinstance(splits, dict)}
     runs = {
         f"{subset}/{split}": run
@@ -49,16 +52,21 @@ def read_json(source: Source, choose: Choose) -> pl.DataFrame:
         )
     name = meta.get("model_name") if isinstance(meta, dict) else None
     (run,) = runs.values()
-    return _frame(run, name if isinstance(name, str) else None, source, choose)
+    return _frame(run, name if isinstance(name, str) else None, source, choose, kind)
 
 
 def _parsed(source: Source) -> Any:
     try:
         text = source.read().removeprefix(BOM).decode("utf-8")
-        return json.loads(text, object_pairs_hook=_unique)
     except UnicodeDecodeError:
         raise FileError(undecodable(source) or f"{source.path}: is not UTF-8") from None
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
+        if str(error).startswith("Extra data"):  # one object per line
+            with suppress(ValueError, RecursionError):
+                lines = filter(str.strip, text.splitlines())
+                return [json.loads(line, object_pairs_hook=_unique) for line in lines]
         reason = str(error).partition(";")[0]  # after it, advice for those who write Python
         raise FileError(f"{source.path}: no JSON: {reason}") from None
 
@@ -71,13 +79,23 @@ def _unique(pairs: list[tuple[str, Any]]) -> Named:
     return held
 
 
-def _frame(runs: Any, model: str | None, source: Source, choose: Choose) -> pl.DataFrame:
-    if not is_nested(runs):
+def _frame(
+    runs: Any, model: str | None, source: Source, choose: Choose, kind: Kind
+) -> pl.DataFrame:
+    what = str(source.path)
+    runs = as_nested(runs, kind.name, kind.knows, what)
+    records = None if is_nested(runs) else record_table(runs, kind.name, what)
+    if records is None and not is_nested(runs):
         raise FileError(
-            f"{source.path}: JSON, but neither {{query: {{item: number}}}} nor predictions of MTEB"
+            f"{source.path}: JSON, but neither {{query: {{item: number}}}} nor predictions of MTEB, "
+            "rows as objects, or another form that the documentation lists"
         )
-    frame = nested_frame(runs, "score", str(source.path)).with_columns(
-        pl.col("query", "item").cast(pl.String)
-    )
+    frame = nested_frame(runs, "score", what) if records is None else table(records, what)
+    frame = frame.with_columns(cs.by_name(ID_COLUMNS, require_all=False).cast(pl.String))
     frame = frame if model is None else with_model(frame, model)
     return frame.select(under_our_names(choose(frame.columns)))
+
+
+def table(columns: Columns, what: str) -> pl.DataFrame:
+    """Return columns of JSON as a frame; ids are text."""
+    return pl.DataFrame(convert_columns(columns.items(), what))

@@ -10,15 +10,18 @@ import polars.selectors as cs
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.reading.csv_files import undecodable
-from retrieval_report.reading.names import ID_COLUMNS, Choose, under_our_names
+from retrieval_report.reading.dictionaries import is_listing
+from retrieval_report.reading.mteb import read_json
+from retrieval_report.reading.names import ID_COLUMNS, Choose, Kind, under_our_names
 from retrieval_report.reading.numbers import TextTable, exact, is_large
+from retrieval_report.reading.records import holds_records
 from retrieval_report.reading.sources import BOM, Source
 
 SPELT: Named = {"parse_int": str, "parse_float": str, "parse_constant": str}
 """Leaves numbers as they are spelt."""
 
 
-def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
+def read_ndjson(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
     """Read columns under our names.
 
     Ids written as integers become text, as everywhere in text files; numbers keep the type JSON
@@ -36,6 +39,8 @@ def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
         A whole number is not among those of Float64, which other values of its column need.
     """
     content = source.read().removeprefix(BOM)
+    if _is_record(content, kind):
+        return read_json(source, choose, kind)
     try:
         frame = pl.read_ndjson(content, infer_schema_length=None)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -68,6 +73,19 @@ def _spelt(parsed: pl.Series, name: str, content: bytes, nested: bool, source: S
 
 def _first_of_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(reversed(pairs))
+
+
+def _is_record(content: bytes, kind: Kind) -> bool:
+    """Return whether the first line is the record of a query, with a list of what it found, or
+    ``{query: [ids]}``; records of sentence-transformers are read faster as columns.
+    """
+    try:
+        first = json.loads(content.lstrip().split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        return False
+    if is_listing(first, kind.knows):
+        return True
+    return holds_records(first) and not {"query_id", "results"} <= {*first}
 
 
 def _first_fault(content: bytes) -> str:

@@ -206,6 +206,7 @@ def source_of(name: str | Path, content: bytes, max_bytes: int | None = None) ->
 
     Examples
     --------
+    >>> import gzip
     >>> source_of("a.csv.gz", gzip.compress(b"query,item,score"), max_bytes=20).read()
     b'query,item,score'
     >>> source_of("a.csv.gz", gzip.compress(bytes(10_000)), max_bytes=20)

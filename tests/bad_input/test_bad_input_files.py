@@ -382,8 +382,8 @@ def test_row_092_other_containers_are_named(tmp_path: Path, start: bytes, name: 
 
 
 def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.json", '[{"query": "q"}]\n'), "is not NDJSON")
-    refused(write(tmp_path / "b.json", '{\n"query": "q"\n}\n'), "line 1: no JSON")
+    refused(write(tmp_path / "a.json", '[{"query": "q"}, 3]\n'), "entry 1 is 3", ColumnError)
+    refused(write(tmp_path / "b.json", '{\n"query": "q"\n}\n'), "JSON, but neither")
     refused(
         write(tmp_path / "c.jsonl", '{"query": "q"}\n[1]\n'),
         "line 2: expected a JSON object, got list",

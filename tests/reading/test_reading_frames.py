@@ -123,7 +123,7 @@ def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
 @pytest.mark.parametrize(
     ("frame", "hint"),
     [
-        ([{"query": "q"}], r"a list is not a frame; for rows as dicts, pass pl.DataFrame\(rows\)"),
+        ([["q"]], r"a list is not a frame; for rows as dicts, pass pl.DataFrame\(rows\)"),
         ({"query": "q", "item": "a"}, "a dict of columns has lists of equal length, not str"),
         (
             {"query": ["q"], "item": ["a", "b"]},

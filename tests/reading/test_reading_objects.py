@@ -240,7 +240,7 @@ def test_number_types_of_models_are_united_without_changing_an_order() -> None:
     [
         ({"q": {"a": 1.0, 7: 2.0}}, "column 'item' cannot be used"),
         ({"q": {"a": 1.0}, 1: {"b": 2.0}}, "column 'query' cannot be used"),
-        ({"q": {"a": 1.0}, "r": {"b": "2"}}, "column 'score' cannot be used"),
+        ({"q": {"a": 1.0}, "r": {"b": "2"}}, "query 'r', item 'b': '2' is text, not a number"),
         ({"q": {"a": 2**200}}, "column 'score' cannot be used"),
         ({"q": {"\ud800": 1}}, "half a surrogate pair"),
     ],

@@ -82,10 +82,10 @@ def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
         ('{"q": {"a": 1, "a": 2}}', FileError, "'a' occurs twice in one object"),
         ('{"q": {"a": 1}', FileError, "m.json: no JSON"),
         ('{"q": {"a": 1}, "r": 5}', FileError, "JSON, but neither"),
-        ('{"q": {"a": "near"}}', FileError, "JSON, but neither"),
-        ('{"q": {"a": 1}, "r": {"b": "near"}}', ColumnError, "column 'score' cannot be used"),
+        ('{"q": {"a": "near"}}', ColumnError, "query 'q', item 'a': 'near' is text, not a number"),
+        ('{"q": {"a": 1}, "r": {"b": "near"}}', ColumnError, "item 'b': 'near' is text"),
         (
-            '{"mteb_model_meta": {}, "default": {"test": {"q": [1]}}}',
+            '{"mteb_model_meta": {}, "default": {"test": {"q": [1.5]}}}',
             FileError,
             "JSON, but neither",
         ),
