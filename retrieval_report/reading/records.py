@@ -154,10 +154,10 @@ def _ranked(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
     key = _found(record)
     query, items = _query(record, number), _list(record.get(key)) or []
     scores = record.get("retrieved_scores")
-    parallel = isinstance(scores, list) and len(scores) == len(items)
+    parallel = scores if isinstance(scores, list) and len(scores) == len(items) else []
     for rank, item in enumerate(items):
         hit = _hit(query, item, what)
-        yield hit._replace(score=scores[rank]) if parallel and hit.score is None else hit
+        yield hit._replace(score=parallel[rank]) if parallel and hit.score is None else hit
 
 
 def _judged(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:

@@ -17,7 +17,7 @@ CONTEXTS = [
     {"id": "b", "title": "", "text": "", "score": "81.25", "has_answer": True},
 ]
 HITS = {"total": {"value": 2}, "hits": [{"_id": "a", "_score": 2.0}, {"_id": "b", "_score": 1.5}]}
-RATED = [{"hit": hit, "rating": grade} for hit, grade in zip(HITS["hits"], (3, None), strict=True)]  # type: ignore[call-overload]
+RATED = [{"hit": hit, "rating": grade} for hit, grade in zip(HITS["hits"], (3, None), strict=True)]
 ROWS = [{"query": "q", "item": "a", "score": 2}, {"query": "q", "item": "b", "score": 1}]
 PAIRS = {"expected_ids": ["b"], "retrieved_ids": ["a", "b"], "mode": "text"}
 
