@@ -41,9 +41,8 @@ Exit codes:
 )
 @click.option(
     "--margin",
-    type=float,
     required=True,
-    help="The largest loss that does not matter, such as 0.005.",
+    help="The largest loss that does not matter, such as 0.005, or '1 %' of the baseline.",
 )
 @click.option(
     "--tie-order",
@@ -52,7 +51,15 @@ Exit codes:
     help="'worst' compares the candidate's worst tie order with the baseline's best.",
 )
 @click.option(
-    "--alpha", type=float, default=0.05, help="Probability of a wrong verdict, in either direction."
+    "--alpha",
+    type=float,
+    default=0.05,
+    help="How often each verdict may be given although it is false, in one run of the gate.",
+)
+@click.option(
+    "--largest-loss",
+    type=float,
+    help="The largest loss that one query can have, by default that of the measure (1 of ndcg).",
 )
 @cluster_option
 @options(*(name for name in RULES if name != "missing_query"))
@@ -77,8 +84,10 @@ def gate(
 ) -> None:
     """Decide whether CANDIDATE may replace BASELINE, that is, loses less than a margin.
 
-    It uses two one-sided t-tests over the queries; see `no_worse`. Runs of different queries, empty
-    runs, runs of several models, and judgements that match neither run are refused.
+    It tests over the queries, on both sides of the margin. Runs with the same lists pass without a
+    test. Runs of different queries, empty runs, runs of several models, and judgements that match
+    neither run are refused. Where the gate runs every night, some night passes by chance: decide on
+    one run, before a release.
     """  # fmt: skip
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary

@@ -204,7 +204,7 @@ no_worse: stats.no_worse
   difference | | Model − baseline | value − baseline_value
   bound_low | signed | Lower bound | lower confidence bound of the difference
   bound_high | signed | Upper bound | upper confidence bound of the difference
-  margin | number | Margin | the largest loss that does not matter
+  margin | number | Margin | the largest loss that does not matter, in points
   no_worse_p | chance | p (no worse) | p-value against being worse by the margin or more: the largest
       that cut lists and an unknown R leave open
   worse_p | chance | p (worse) | p-value against being worse by less than the margin, likewise
@@ -217,6 +217,11 @@ no_worse: stats.no_worse
   queries_needed | count | Queries needed | how many would show, with probability 0.8, that a model
       that loses
       nothing is no worse by the margin
+  queries_if_observed | count | Queries at this loss | the same for a model whose true loss is the
+      observed one; empty: no number would
+  largest_loss | number | Largest loss | the largest loss that a single query can have
+  same_lists | flag | Same lists | whether its lists are those of the baseline, so that nothing is
+      tested
   paired unpaired
 
 deciding: stats.deciding_queries

@@ -1,0 +1,176 @@
+"""Test that a mean loss is below a margin, for differences that may be sparse and skewed.
+
+Quantising or pruning leaves most queries as they are and costs a few of them much. Student's t
+certifies such losses by chance: with hit@1, a true loss of 2 % of the queries and 10 queries, 82 %
+of samples show no loss at all, and a spread of 0. Three tests must therefore all reject (p is the
+largest of theirs):
+
+- Student's t with one degree of freedom less than the queries that *differ*;
+- Hall's t, corrected for skewness by a monotone transformation, so that it has an interval (P.
+  Hall, *On the Removal of Skewness by Transformation*, JRSS B 54(1), 1992);
+- the chance that n queries miss all losses that would be needed to bring the mean from what was
+  seen to the margin, if the queries that were missed lose as much as a query can. It needs no
+  assumption on the distribution. Without a loss it is (1 − margin/largest loss)^n.
+
+The level is held by the tests together in all distributions of ``benchmarks/calibration.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from typing import NamedTuple
+
+import numpy as np
+
+from retrieval_report.comparison.clusters import by_cluster
+from retrieval_report.comparison.significance import PairedT
+from retrieval_report.engines.score_grid import DIGITS, Indices
+from retrieval_report.kernels.lists import Floats
+
+MAX_QUERIES = 10**9  # larger numbers are of no use
+
+
+class LossTest(NamedTuple):
+    """P-value against a loss of the margin or more, and the lower bound of the difference."""
+
+    p: Floats
+    low: Floats
+
+
+def loss_test(
+    difference: Floats,
+    cluster: Indices | None,
+    moments: PairedT,
+    margin: Floats,
+    alpha: float,
+    largest_loss: Floats,
+) -> LossTest:
+    """Test paired differences (pairs, queries), of which `paired_t` returned the moments.
+
+    The largest loss is that of one query. NaN where there are fewer than two units.
+    """
+    units, scale = _units(difference, cluster, moments)
+    worst = largest_loss * scale
+    size = np.maximum(moments.units, 2.0)
+    differing = (np.abs(np.nan_to_num(units)) > 10.0**-DIGITS).sum(axis=1)
+    freedom = np.maximum(differing - 1.0, 1.0)
+    skewness = _skewness(units, moments)
+    lead = moments.mean + margin
+    rounding = 10.0**-DIGITS * np.maximum(np.abs(moments.mean), margin)
+    lead = np.where(np.abs(lead) <= rounding, 0.0, lead)
+    p = np.maximum(
+        _p_of_spread(lead, moments.spread, size, freedom, skewness),
+        _p_of_unseen(lead, moments.mean, worst, size),
+    )
+    low = np.minimum(
+        _low_of_spread(moments, size, freedom, skewness, alpha),
+        moments.mean - (1.0 - alpha ** (1.0 / size)) * (worst + moments.mean),
+    )
+    few = (moments.units < 2) | np.isnan(moments.spread)
+    return LossTest(np.where(few, np.nan, p), np.where(few, np.nan, low))
+
+
+def _units(difference: Floats, cluster: Indices | None, moments: PairedT) -> tuple[Floats, Floats]:
+    """Return what was drawn, of which the mean is the mean difference, and how many times the
+    largest loss of a query one of them may lose.
+    """
+    if cluster is None:
+        return difference, np.ones(len(difference))
+    paired = ~np.isnan(difference)
+    rest = np.where(paired, difference - moments.mean[:, None], 0.0)
+    sizes = by_cluster(paired.astype(np.float64), cluster)
+    share = moments.units / np.maximum(sizes.sum(axis=1), 1.0)  # one over the mean size
+    units = moments.mean[:, None] + by_cluster(rest, cluster) * share[:, None]
+    return np.where(sizes > 0, units, np.nan), sizes.max(axis=1, initial=0.0) * share
+
+
+def _skewness(units: Floats, moments: PairedT) -> Floats:
+    """Return the sample skewness, 0 where nothing varies or there are fewer than three units."""
+    size = np.maximum(moments.units, 3.0)
+    rest = np.where(np.isnan(units), 0.0, units - moments.mean[:, None])
+    third = (rest**3).sum(axis=1) * size / ((size - 1.0) * (size - 2.0))
+    varies = (moments.spread > 0) & (moments.units > 2)
+    return np.where(varies, third / np.where(varies, moments.spread, 1.0) ** 3, 0.0)
+
+
+def _p_of_spread(
+    lead: Floats, spread: Floats, size: Floats, freedom: Floats, skewness: Floats
+) -> Floats:
+    """Return the larger p of Student's t and of Hall's."""
+    from scipy.special import stdtr
+
+    varies = spread > 0
+    ratio = lead / np.where(varies, spread, 1.0)
+    bent = ratio + skewness * ratio**2 / 3 + skewness**2 * ratio**3 / 27 + skewness / (6 * size)
+    root = np.sqrt(size)
+    p = np.maximum(stdtr(freedom, -root * ratio), stdtr(size - 1.0, -root * bent))
+    return np.where(varies, p, np.where(lead > 0, 0.0, 1.0))
+
+
+def _low_of_spread(
+    moments: PairedT, size: Floats, freedom: Floats, skewness: Floats, alpha: float
+) -> Floats:
+    """Return the smaller lower bound of Student's t and of Hall's."""
+    from scipy.special import stdtrit
+
+    root = np.sqrt(size)
+    bent = stdtrit(size - 1.0, 1.0 - alpha) / root - skewness / (6 * size)
+    flat = np.abs(skewness) < 1e-9
+    by = np.where(flat, 1.0, skewness)
+    straight = np.where(flat, bent, 3 / by * (np.cbrt(1 + by * bent) - 1))
+    reach = np.maximum(stdtrit(freedom, 1.0 - alpha) / root, straight)
+    return moments.mean - reach * moments.spread
+
+
+def _p_of_unseen(lead: Floats, mean: Floats, worst: Floats, size: Floats) -> Floats:
+    """Return the chance that so many units miss every loss of the worst size, if their share is
+    what would bring the mean down by ``lead``.
+    """
+    room = worst + mean
+    share = np.clip(lead / np.where(room > 0, room, 1.0), 0.0, 1.0)
+    return (1.0 - np.where(room > 0, share, 1.0)) ** size
+
+
+def units_to_pass(
+    spread: float, lead: float, mean: float, worst: float, alpha: float, power: float = 0.8
+) -> int | None:
+    """Return how many units pass with some probability, if their true mean is ``lead`` above the
+    largest loss that does not matter; None if no number does, or more than 10⁹.
+
+    >>> units_to_pass(0.0, 0.02, 0.0, 1.0, 0.05), units_to_pass(0.3, 0.02, 0.0, 1.0, 0.05)
+    (149, 1393)
+    """
+    from scipy.special import ndtri
+
+    if not spread >= 0 or not lead > 0:
+        return None
+
+    def passes(units: int) -> bool:
+        shift = ndtri(power) * spread / math.sqrt(units)
+        by_chance = _p_of_unseen(*(np.array(x) for x in (lead - shift, mean - shift, worst, units)))
+        return bool(by_chance <= alpha) and power_of_t(lead, spread, units, alpha) >= power
+
+    high = 2
+    while not passes(high):
+        high *= 2
+        if high > 2 * MAX_QUERIES:
+            return None
+    numbers = range(high // 2 + 1 if high > 2 else 2, high)
+    return numbers.start + bisect_left(numbers, True, key=passes)
+
+
+def power_of_t(effect: float, spread: float, queries: int, alpha: float) -> float:
+    """Return the probability that a one-sided paired t-test finds an effect.
+
+    >>> round(power_of_t(0.02, 0.1, 156, 0.05), 3), power_of_t(0.02, 0.0, 2, 0.05)
+    (0.8, 1.0)
+    """
+    from scipy import stats
+
+    if effect <= 0:
+        return alpha
+    if spread == 0:
+        return 1.0
+    freedom, shift = queries - 1, effect / spread * math.sqrt(queries)
+    return float(stats.nct.sf(stats.t.isf(alpha, freedom), freedom, shift))

@@ -1,0 +1,108 @@
+"""Margins: losses that do not matter, one for all measures or one for each, in points or relative
+to the baseline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from retrieval_report.contracts.arguments import check_number, is_number, quoted
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.metrics.parsing import measure_text, parse_measure, parse_metrics
+
+PERCENT = re.compile(r"\s*([0-9.]+)\s*%\s*")
+
+
+class Margin(NamedTuple):
+    """A loss that does not matter: points, or a share of the baseline's mean."""
+
+    amount: float
+    relative: bool = False
+
+    def of(self, baseline: float) -> float:
+        """Return the margin in points, given the mean of the baseline."""
+        return self.amount * abs(baseline) if self.relative else self.amount
+
+    def __str__(self) -> str:
+        return f"{100 * self.amount:g} %" if self.relative else f"{self.amount:g}"
+
+
+class Margins(NamedTuple):
+    """The margin of every measure, or one for all (the measure None)."""
+
+    by_measure: tuple[tuple[str | None, Margin], ...]
+
+    def of(self, metric: str, cutoff: int | None) -> Margin | None:
+        """Return the margin of a measure, None if it has none."""
+        known = dict(self.by_measure)
+        return known.get(measure_text(metric, cutoff), known.get(None))
+
+    def __str__(self) -> str:
+        return ", ".join(
+            str(margin) if measure is None else f"{measure}={margin}"
+            for measure, margin in self.by_measure
+        )
+
+
+def parse_margin(margin: object) -> Margins:
+    """Return margins from a number, a share such as ``"1 %"``, or either by measure.
+
+    >>> str(parse_margin(0.005)), str(parse_margin("1 %"))
+    ('0.005', '1 %')
+    >>> str(parse_margin({"ndcg@10": 0.005, "R@10": "2%"}))
+    'ndcg@10=0.005, recall@10=2 %'
+    >>> parse_margin("ndcg@10=0.005, recall@10=1 %").of("recall", 10)
+    Margin(amount=0.01, relative=True)
+    >>> parse_margin(0)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: margin: 0 is not a number above 0, nor a share such as '1 %'
+    """
+    if isinstance(margin, Margins):
+        return margin
+    if isinstance(margin, str) and "=" in margin:
+        pairs = [part.rpartition("=") for part in re.split(r"[,;](?![^(]*\))", margin)]
+        margin = {measure.strip(): amount for measure, _, amount in pairs}
+    if not isinstance(margin, Mapping):
+        return Margins(((None, _margin(margin)),))
+    if not margin:
+        raise ParameterError("margin: none given")
+    by_measure: dict[str | None, Margin] = {}
+    for measure, amount in margin.items():
+        parse_metrics(measure, [None])  # or an error that names what is known
+        by_measure[measure_text(*parse_measure(measure))] = _margin(amount)
+    return Margins(tuple(by_measure.items()))
+
+
+def check_measures(margins: Margins, measures: list[tuple[str, int | None]]) -> None:
+    """Refuse margins of measures that are not scored.
+
+    >>> check_measures(parse_margin({"ap": 0.1}), [("ndcg", 10)])
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: margin: 'ap@all' is not scored; the measures are 'ndcg@10'
+    """
+    known = [measure_text(*measure) for measure in measures]
+    for measure, _ in margins.by_measure:
+        if measure is not None and measure not in known:
+            raise ParameterError(
+                f"margin: {measure!r} is not scored; the measures are {quoted(known)}"
+            )
+
+
+def _margin(amount: object) -> Margin:
+    rule = "number above 0, nor a share such as '1 %'"
+    share = PERCENT.fullmatch(amount) if isinstance(amount, str) else None
+    if isinstance(amount, str) and share is None:
+        try:
+            amount = float(amount)
+        except ValueError:
+            raise ParameterError(f"margin: {amount!r} is not a {rule}") from None
+    try:
+        value = float(share[1]) / 100 if share else amount
+    except ValueError:
+        value = None
+    if not is_number(value):
+        raise ParameterError(f"margin: {amount!r} is not a {rule}")
+    number = check_number("margin", value, lambda loss: loss > 0, rule)
+    return Margin(number, share is not None)
