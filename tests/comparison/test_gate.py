@@ -267,7 +267,7 @@ def test_bounds_of_cut_lists_may_decide() -> None:
     )  # all relevant items lie before the last tie
     # Three nearer items are not relevant; of all lists that would be a fault of the data.
     turned = last_two.with_columns(
-        distance=pl.when(pl.col("query") < "q09").then(9 - pl.col("distance")).otherwise("distance")
+        distance=pl.when(pl.col("query") < "q27").then(9 - pl.col("distance")).otherwise("distance")
     )
     assert rr.gate(whole, turned, **{**asked, "measure": "precision@3"}).status == "failed"
 
