@@ -328,7 +328,7 @@ def _largest_loss(
     if largest_loss is None:
         if is_share(metric):
             return np.ones(pairs.first.size)
-        return np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0)
+        return np.asarray(np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0))
     observed = -np.fmin.reduce(lowest, axis=1, initial=0.0)
     if (observed > largest_loss * (1 + 1e-9)).any():
         raise ParameterError(
