@@ -120,7 +120,8 @@ def _low_of_spread(
     by = np.where(flat, 1.0, skewness)
     straight = np.where(flat, bent, 3 / by * (np.cbrt(1 + by * bent) - 1))
     reach = np.maximum(stdtrit(freedom, 1.0 - alpha) / root, straight)
-    return moments.mean - reach * moments.spread
+    low: Floats = moments.mean - reach * moments.spread
+    return low
 
 
 def _p_of_unseen(lead: Floats, mean: Floats, worst: Floats, size: Floats) -> Floats:
@@ -129,7 +130,8 @@ def _p_of_unseen(lead: Floats, mean: Floats, worst: Floats, size: Floats) -> Flo
     """
     room = worst + mean
     share = np.clip(lead / np.where(room > 0, room, 1.0), 0.0, 1.0)
-    return (1.0 - np.where(room > 0, share, 1.0)) ** size
+    p: Floats = (1.0 - np.where(room > 0, share, 1.0)) ** size
+    return p
 
 
 def units_to_pass(
