@@ -4,6 +4,7 @@ winners.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -213,6 +214,20 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
         "The lists of these are the same, so they count once above; their ranks include each other"
     )
     return [f"{said}: {every}."] if named else []
+
+
+def runs_sentence(of_run: Mapping[str, str]) -> list[str]:
+    """Say of how many runs models are means; no sentence where each is one run.
+
+    >>> runs_sentence({"a-1": "a", "a-2": "a", "b": "b"}), runs_sentence({"b": "b"})
+    (['Every model is the mean over its runs, 1 to 2 of each.'], [])
+    """
+    sizes = Counter(of_run.values()).values()
+    if max(sizes, default=1) == 1:
+        return []
+    fewest, most = min(sizes), max(sizes)
+    runs = f"{most}" if fewest == most else f"{fewest} to {most}"
+    return [f"Every model is the mean over its runs, {runs} of each."]
 
 
 def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:

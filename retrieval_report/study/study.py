@@ -31,7 +31,12 @@ from retrieval_report.metrics.parsing import (
     parse_metrics,
 )
 from retrieval_report.scoring.convolution import Spread
-from retrieval_report.study.caveats import health_sentences, naive_ties, notices_of
+from retrieval_report.study.caveats import (
+    health_sentences,
+    naive_ties,
+    notices_of,
+    runs_sentence,
+)
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
@@ -431,7 +436,8 @@ class Study(LevelledStudy):
         difference that is not significant over runs is not.
         """
         pairs = without_twins(flips(self.summary, comparison=comparison), self.identical)
-        pairs = pairs if not self.of_run else over_runs_too(pairs, self.replicate_pairs)
+        over_runs = self.replicate_pairs
+        pairs = over_runs_too(pairs, over_runs) if over_runs.width else pairs
         return without_verdicts(pairs, self.suspects)
 
     @answer
@@ -627,7 +633,7 @@ class Study(LevelledStudy):
     @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
-        return verdict(
+        status, sentences = verdict(
             self.headline.summary,
             self.headline.flips,
             self.no_worse,
@@ -638,6 +644,7 @@ class Study(LevelledStudy):
             suspects=self.suspects,
             objections=self._objections,
         )
+        return status, (*sentences, *runs_sentence(self.of_run))
 
     @property
     def _objections(self) -> str:

@@ -75,7 +75,8 @@ def contradictions(study: rr.Study) -> list[str]:
     """Return what rows, sentences and status of a study say against numbers or each other."""
     rows = {row["source"]: row for row in study.reversals.iter_rows(named=True)}
     if not rows:
-        return [] if study.status in ("single model", "no score") else ["no rows"]
+        sound = len(study.model_names) - len(study.suspects)
+        return [] if sound < 2 or study.status == "no score" else ["no rows"]
     ties, queries, both = rows["tie order"], rows["queries"], rows["both"]
     found: list[str] = []
 
@@ -94,21 +95,11 @@ def contradictions(study: rr.Study) -> list[str]:
     for part in (queries, ties):
         if both["reversal"] is not None and part["reversal"] is not None:
             hold(both["reversal"] >= part["reversal"] - 1e-12, "both is safer than a part")
-    status, said = study.status, " ".join(study.sentences)
-    over_runs = rows["seed"]["family_p"]
-    tests = [p for p in (queries["family_p"], over_runs) if p is not None]
-    significant = bool(tests) and max(tests) < 0.05
-    hold(status != "safe" or (significant and ties["verdict"] == "safe"), "safe, but not by a row")
-    hold(status != "not significant" or not significant, "not significant, but by p")
-    by_ties = "depends on tie order"
-    hold((status == by_ties) == (ties["verdict"] == by_ties), "ties and status differ")
-    lead = LEAD.match(study.sentences[0])
+    lead = LEAD.match(study.sentences[1 if study.suspects else 0])
     hold(level or (lead is not None and lead.groups() == (first, second)), "another pair is said")
-    hold(
-        ("and is significant (" in said) <= ((queries["family_p"] or 0) < 0.05),
-        "significant, not by p",
-    )
-    hold(("and is significant (" in said) == (status == "safe") or over_runs, "said is not status")
+    said = " ".join(study.sentences)
+    hold(("and is significant (" in said) <= ((queries["family_p"] or 0) < 0.05), "significant?")
+    found += _against_status(study, rows, said)
     if "with probability" in said.partition("The lead")[2]:
         text = chance_text(*(ties[f"reversal{end}"] for end in ("", "_low", "_high")))
         hold(text.removeprefix("< ") in said, "another chance of ties is said")
@@ -120,6 +111,23 @@ def contradictions(study: rr.Study) -> list[str]:
             not votes or of_them or rows[source]["verdict"] == "safe" or level, "none is said to be"
         )
     return found
+
+
+def _against_status(study: rr.Study, rows: dict[str, dict[str, Any]], said: str) -> list[str]:
+    """Return what the status says against rows and sentences."""
+    status, ties, by_ties = study.status, rows["tie order"]["verdict"], "depends on tie order"
+    if study.suspects:
+        return [] if status == "check your data" else ["the data are not to be checked"]
+    over_runs = rows["seed"]["family_p"]
+    tests = [p for p in (rows["queries"]["family_p"], over_runs) if p is not None]
+    significant = bool(tests) and max(tests) < 0.05
+    facts = {
+        "safe, but not by a row": status != "safe" or (significant and ties == "safe"),
+        "not significant, but by p": status != "not significant" or not significant,
+        "ties and status differ": (status == by_ties) == (ties == by_ties),
+        "said is not status": ("and is significant (" in said) == (status == "safe") or over_runs,
+    }
+    return [text for text, fact in facts.items() if not fact]
 
 
 def _against_its_number(row: dict[str, Any], level: bool, study: rr.Study) -> list[str]:

@@ -119,6 +119,7 @@ def test_the_verdict_says_what_seeds_and_data_sets_turn_round() -> None:
     assert ("Over runs and queries together their difference is not significant" in said) == (
         float(str(p)) > 0.05
     )
+    assert "Every model is the mean over its runs, 3 of each." in study.sentences
     assert "runs" not in " ".join(rr.Study(NAMED, "ndcg@3").sentences)
     single = rr.Study(NAMED, "ndcg@3", queries=SETS, dataset="from")
     assert "Of 2 data sets, 1 orders these two the other way." in single.sentences[1]
