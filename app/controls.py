@@ -25,6 +25,7 @@ UNSET = "usual"  # the default of `evaluate`, which depends on the data
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 PARAMETERS = {  # of metrics; the first option of each is the default
     "precision": "denominator",
+    "recall": "denominator",
     "ap": "denominator",
     "wap": "denominator",
     "dcg": "gain",

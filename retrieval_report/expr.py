@@ -7,7 +7,8 @@ every metric.
 
 - metrics by their names, such as ``precision``; ``dir(rr.expr)`` lists them;
 - ties, for ``.over("query")``: :func:`tie`, :func:`tie_start`, :func:`tie_size`,
-  :func:`tie_relevant`.
+  :func:`tie_relevant`;
+- the rank of the first relevant item of a list: :func:`first_rank`.
 
 >>> import polars as pl
 >>> import retrieval_report as rr
@@ -31,6 +32,7 @@ import polars as pl
 
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.metrics.expressions import Column, has_expression
+from retrieval_report.metrics.expressions import first_rank as first_rank
 from retrieval_report.metrics.expressions import tie as tie
 from retrieval_report.metrics.expressions import tie_relevant as tie_relevant
 from retrieval_report.metrics.expressions import tie_size as tie_size
@@ -64,7 +66,7 @@ def _measure(record: type[Metric]) -> Measure:
 MEASURES: Mapping[str, Measure] = {
     name: _measure(record) for name, record in CATALOGUE.items() if has_expression(record())
 }
-__all__ = sorted([*MEASURES, "tie", "tie_relevant", "tie_size", "tie_start"])
+__all__ = sorted([*MEASURES, "first_rank", "tie", "tie_relevant", "tie_size", "tie_start"])
 
 
 def __getattr__(name: str) -> Measure:

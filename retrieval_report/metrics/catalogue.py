@@ -92,11 +92,25 @@ class _PerRelevant(_Binary):
 
 @dataclass(frozen=True)
 class Recall(_PerRelevant):
-    """Share of the relevant items found among the top k: hits / R."""
+    """Share of the relevant items found among the top k: hits / R.
+
+    ``denominator="min"`` divides by min(k, R), as BEIR's capped recall does, so that a perfect list
+    scores 1 at every k.
+
+    >>> str(Recall("min"))
+    'recall(denominator=min)'
+    """
 
     name = "recall"
-    formula = Formula(HITS, R)
+    formula = Formula(
+        HITS, {choice: DENOMINATORS[choice] for choice in ("total", "min")}, "denominator"
+    )
+    denominator: str = "total"
     term = terms.Sum(terms.Relevant(), terms.Unit())
+
+    def divisor(self, facts: Facts) -> Floats:
+        total = self.denominator == "total"
+        return facts.relevant if total else smaller(facts.cutoff, facts.relevant)
 
 
 @dataclass(frozen=True)
@@ -122,10 +136,11 @@ class HitRate(_Binary):
 
 
 @dataclass(frozen=True)
-class RPrecision(Recall):
+class RPrecision(_PerRelevant):
     """Precision among the first R positions: hits@R / R. Cutoffs do not apply."""
 
     name = "r_precision"
+    term = terms.Sum(terms.Relevant(), terms.Unit())
     formula = Formula("number of relevant items among the first R", "R")
     own_depth = True
 
@@ -138,6 +153,9 @@ class AP(_PerRelevant):
     ``retrieved`` is the number of relevant items among the top k (hashing literature, torchmetrics;
     random if k splits a tie, and treated exactly here), ``k`` is k.
 
+    ``interpolation="trapezoid"`` takes the mean of precision@i and precision@(i − 1), with 1 before
+    the first rank, as the evaluations of Oxford Buildings and Market-1501 do.
+
     >>> AP(denominator="retreived")
     Traceback (most recent call last):
     retrieval_report.ParameterError: ap denominator: 'retreived' is not one of 'total', 'min',
@@ -148,9 +166,20 @@ class AP(_PerRelevant):
     formula = Formula("Σ precision@i · [item i is relevant]", DENOMINATORS, "denominator")
     graded = False
     denominator: str = "total"
+    interpolation: str = "none"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(f"{self.name} interpolation", self.interpolation, ("none", "trapezoid"))
+        if self.interpolation != "none" and (self.graded or self.denominator == "retrieved"):
+            raise ParameterError(
+                f"{self.name}: interpolation is for ap alone, and not with denominator=retrieved"
+            )
 
     @property
     def term(self) -> terms.Term:
+        if self.interpolation != "none":
+            return terms.Trapezoids()
         return terms.Pairs(graded=self.graded, retrieved=self.denominator == "retrieved")
 
     def divisor(self, facts: Facts) -> Floats:

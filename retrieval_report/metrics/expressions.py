@@ -21,6 +21,7 @@ from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.metrics import terms
 
 ORDERS = ("expected", "best", "worst", "received")
+EXTREMES = ("expected", "best", "worst")
 UNDEFINED = {"zero": 0.0, "one": 1.0, "skip": None}  # without a relevant item
 Column = str | pl.Expr
 
@@ -233,6 +234,21 @@ def _pairs(rows: List, term: terms.Pairs) -> tuple[pl.Expr, None]:
     return _sum_of(first * harmonic, slots * both).sum(), None
 
 
+def _trapezoids(rows: List, _: terms.Trapezoids) -> tuple[pl.Expr, None]:
+    """Return the mean of the sum behind AP by the trapezoidal rule."""
+    earlier, hits = rows.in_tie(rows.hit_received.cast(pl.Int64))
+    before, size, slots = rows.before, rows.size, rows.weights(terms.Unit())
+    at = rows.weights(terms.Discount("reciprocal"))
+    first = (before == 0) & (slots > 0)
+    # Σ 1/(i − 1) over the same ranks from 2 on
+    ahead = at - (slots > 0) / pl.max_horizontal(before + slots, pl.lit(1))
+    ahead += ((before > 0) & (slots > 0)) / pl.max_horizontal(before, pl.lit(1))
+    share = (hits - 1) / (size - (size > 1))
+    climbed = (slots - (before + 1) * at) + (slots - first - before * ahead)
+    tie = at + first + earlier * (at + ahead) + share * climbed
+    return (hits / size * tie / 2).sum(), None
+
+
 def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
     """Return the mean and the variance of what the first relevant item brings."""
     _, relevant = rows.in_tie(rows.hit_received.cast(pl.Int64))
@@ -254,6 +270,7 @@ def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
 TERMS: Mapping[type, Callable[[List, Any], tuple[pl.Expr, pl.Expr | None]]] = {
     terms.Sum: _sum,
     terms.Pairs: _pairs,
+    terms.Trapezoids: _trapezoids,
     terms.FirstRelevant: _first,
 }
 
@@ -379,6 +396,43 @@ def tie_relevant(
     last = _rank("max", distance, score)
     first = _rank("min", distance, score)
     return (_at(running, last) - _at(running, first - 1)).alias("tie_relevant")
+
+
+def first_rank(
+    relevance: Column,
+    distance: Column | None = None,
+    *,
+    score: Column | None = None,
+    order: str = "expected",
+    relevant_from: float | None = None,
+) -> pl.Expr:
+    """Return the rank of the first relevant item of a list: its mean over all orders of ties, or
+    its ``best`` or ``worst``.
+
+    Its mean over queries is what link prediction and search by images call the mean rank, its
+    median MedR. It is no measure of `evaluate`, where larger is better. Of r relevant items in a
+    tie of n that b items precede, the first has the expected rank b + (n + 1)/(r + 1). The value is
+    null where nothing is relevant, and where `Metric.expr` has null.
+
+    >>> frame = pl.DataFrame({"distance": [0, 5, 5, 5], "relevance": [0, 1, 0, 0]})
+    >>> ranks = [first_rank("relevance", "distance", order=order) for order in EXTREMES]
+    >>> frame.select(pl.concat_list(ranks)).item().to_list()
+    [3.0, 2.0, 4.0]
+    """
+    check_choice("order", order, EXTREMES)
+    least = Options(relevant_from=relevant_from).relevant_from
+    by = _order(distance, score)
+    rows = List(_column(relevance), *by, "expected", None, least, None, None)
+    _, relevant = rows.in_tie(rows.hit_received.cast(pl.Int64))
+    before, size, hits = (
+        part.filter(relevant > 0).first() for part in (rows.before, rows.size, relevant)
+    )
+    within: Mapping[str, Any] = {
+        "best": 1.0,
+        "worst": size - hits + 1.0,
+        "expected": (size + 1) / (hits + 1),
+    }
+    return pl.when(rows.usable).then(before + within[order]).alias("first_rank")
 
 
 def _rank(method: Any, distance: Column | None, score: Column | None) -> pl.Expr:

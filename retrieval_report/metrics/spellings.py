@@ -48,6 +48,10 @@ ELSEWHERE = {
     "NumRet(None) NumRet() NumRel num_rel NumQ num_q": (
         "the scores have it: items and n_relevant are columns, queries are rows"
     ),
+    "mean_rank mean_r med_r MR MeanRank median_rank MedianRank": (
+        "ranks are better where they are smaller; rr has their reciprocal, and expr.first_rank the "
+        "expected, best and worst rank of every list"
+    ),
     "gm_map gm_bpref": "means over queries are arithmetic",
     "SetAP set_map SetRelP SetP(relative=True) set_relative_P relative_P": (
         "of whole lists as sets there are precision@all, recall@all and f1@all"
@@ -78,6 +82,8 @@ SPELLINGS = {
     "mapatr": "ap_at_r",
     "hit": "hit_rate",
     "numret": "num_rel_ret",
+    **dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "recall(denominator=min)"),
+    **dict.fromkeys(("aptrapezoid", "trapezoidap", "oxfordap"), "ap(interpolation=trapezoid)"),
 } | {
     _letters(_split(name)[0]): ours.strip()
     for ours, others in (row.split("|", 1) for row in TABLE.strip().splitlines())

@@ -16,7 +16,7 @@ from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
-from retrieval_report.kernels import ap, ap_retrieved, bpref, err, rr, sums, tables
+from retrieval_report.kernels import ap, ap_retrieved, ap_trapezoid, bpref, err, rr, sums, tables
 from retrieval_report.kernels.lists import Bools, Floats
 
 Call = tuple[Callable[..., None], NamedTuple]  # a kernel, and what it needs beside lists and depths
@@ -260,6 +260,16 @@ class WeighedPrecisions(Term):
             )
         given = ap_retrieved.Paired(scorer.gains(self), tables.reciprocal_weights(longest))
         return ap.weighed_ap_moments, given
+
+
+@dataclass(frozen=True)
+class Trapezoids(Term):
+    """Σ over the relevant items of the mean of the precisions at and before their ranks."""
+
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+        """Return the kernel of average precision by the trapezoidal rule."""
+        hits = ap_trapezoid.Hits(scorer.prepared.relevant_grade)
+        return ap_trapezoid.trapezoid_moments, hits
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from retrieval_report.metrics.record import Facts, Largest
 
 BINARY = "ndcg(ideal=cutoff)"  # for relevances that are 0 or one grade
 OTHER_PARAMETERS = [
+    "ap(interpolation=trapezoid)",
+    "ap(denominator=min,interpolation=trapezoid)",
     "dcg(gain=exp2,discount=reciprocal)",
     "ndcg(gain=exp2)",
     "ndcg(gain=exp2,ideal=list)",

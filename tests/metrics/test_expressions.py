@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 
 import golden
+import oracles
 import retrieval_report as rr
 from catalogue_texts import TEXTS
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
@@ -256,7 +257,7 @@ def test_wrong_parameters(how: dict[str, Any]) -> None:
 
 
 def test_every_metric_is_a_function_or_has_none() -> None:
-    functions = {name for name in dir(rr.expr) if not name.startswith("tie")}
+    functions = {name for name in dir(rr.expr) if not name.startswith("tie")} - {"first_rank"}
     assert functions == {name for name in CATALOGUE if name not in WITHOUT}
     assert rr.expr.__all__ == dir(rr.expr)
     assert rr.expr.ndcg is rr.expr.ndcg
@@ -379,3 +380,38 @@ def test_text_is_refused_by_polars_as_the_page_says() -> None:
         frame.group_by("query").agg(rr.expr.rr("relevance", distance="distance"))
     page = Path(__file__).parents[2] / "docs" / "howto" / "polars.md"
     assert "text is refused" in page.read_text(encoding="utf-8")
+
+
+def test_the_rank_of_the_first_relevant_item_is_that_of_all_orders() -> None:
+    frame = lists(7)
+    for least in (None, 2.0):
+        hits = pl.col("relevance") >= (1 if least is None else least)
+        found = frame.group_by("query", maintain_order=True).agg(
+            rr.expr.first_rank("relevance", "distance", relevant_from=least, order=order).alias(
+                order
+            )
+            for order in ("expected", "best", "worst")
+        )
+        for query, *ranks in found.iter_rows():
+            rows = frame.filter(query=query).with_columns(hit=hits).sort("distance")
+            ties = [part["hit"].to_list() for part in rows.partition_by("distance")]
+            orders = oracles.all_orderings(tuple(tuple(map(int, tie)) for tie in ties))
+            if not rows["hit"].any():
+                assert ranks == [None] * 3
+                continue
+            first = [(order.index(1) + 1, chance) for order, chance in orders]
+            mean = sum(rank * chance for rank, chance in first)
+            wanted = [float(mean), min(first)[0], max(first)[0]]
+            assert ranks == pytest.approx(wanted, rel=1e-13)
+
+
+def test_a_mean_rank_is_answered_in_words() -> None:
+    for text in ("mean_rank", "MeanR", "MedR", "median_rank"):
+        with pytest.raises(rr.ParameterError, match=r"expr\.first_rank"):
+            parse_metric(text)
+    frame = pl.DataFrame({"score": [2.0, 1.0], "relevance": [0, 1]})
+    assert frame.select(rr.expr.first_rank("relevance", score="score")).item() == 2.0
+    bad = frame.with_columns(score=pl.lit(None, pl.Float64))
+    assert bad.select(rr.expr.first_rank("relevance", score="score")).item() is None
+    with pytest.raises(rr.ParameterError, match="order: 'received' is not one of"):
+        rr.expr.first_rank("relevance", "score", order="received")

@@ -105,7 +105,7 @@ def test_names_of_others(alias: str, name: str) -> None:
             "ap(denominatr=k)",
             "ap(denominatr=k): 'denominatr=k' does not fit; ap takes denominator=…",
         ),
-        ("recall(x=1)", "recall takes judged_only=…, rel=…, each once"),
+        ("recall(x=1)", "recall takes denominator=…, judged_only=…, rel=…, each once"),
         ("ap@0", "measures: 'ap@0': the cutoff '0' is not"),
         ("ap@ten", "the cutoff 'ten' is not"),
         ("ap@1_0", "the cutoff '1_0' is not"),

@@ -57,6 +57,19 @@ def nested(frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
     return result
 
 
+@pytest.mark.parametrize("text", ["R_cap@10", "recall_cap@10", "RecallCap@10", "recall_cap_10"])
+def test_capped_recall_of_beir(untied: tuple[pl.DataFrame, pl.DataFrame], text: str) -> None:
+    rankings, judgements = untied
+    run, known = nested(rankings), nested(judgements.filter(pl.col("relevance") > 0))
+    capped = [
+        len({*sorted(run[query], key=run[query].get, reverse=True)[:10]} & known[query].keys())  # type: ignore[arg-type]
+        / min(10, len(known[query]))
+        for query in run
+    ]
+    assert str(parse_metric(text)[0]) == "recall(denominator=min)"
+    assert mean(untied, text) == pytest.approx(np.mean(capped), rel=1e-12)
+
+
 OF_IR_MEASURES = [name for row in ROWS for name in names(row[1]) if not name.startswith("NumRe")]
 
 

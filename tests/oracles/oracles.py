@@ -165,8 +165,17 @@ def precision(
     return Fraction(hits(grades, k, query), cutoff)
 
 
-def recall(grades: Sequence[Grade], k: int | None = None, **query: Unpack[Query]) -> Fraction:
+def recall(
+    grades: Sequence[Grade],
+    k: int | None = None,
+    *,
+    denominator: str = "total",
+    **query: Unpack[Query],
+) -> Fraction:
+    """Hits among the first k, over R ("total") or min(k, R) ("min")."""
     total = total_relevant(grades, **query)
+    if denominator == "min":
+        total = min(total, len(grades) if k is None else k)
     return Fraction(hits(grades, k, query), total) if total else ZERO
 
 
@@ -206,14 +215,21 @@ def ap(
     k: int | None = None,
     *,
     denominator: str = "total",
+    interpolation: str = "none",
     **query: Unpack[Query],
 ) -> Fraction:
-    """Sum over relevant positions i <= k of the precision at i."""
-    score, hits_so_far = ZERO, 0
+    """Sum over relevant positions i <= k of the precision at i; "trapezoid": of the mean of it and
+    of the precision at i - 1, which is 1 at 0.
+    """
+    score, hits_so_far, last_precision = ZERO, 0, ONE
     for position, grade in enumerate(grades[:k], start=1):
-        if is_relevant(grade, query.get("relevant_from")):
-            hits_so_far += 1
-            score += Fraction(hits_so_far, position)
+        hit = is_relevant(grade, query.get("relevant_from"))
+        hits_so_far += hit
+        precision_here = Fraction(hits_so_far, position)
+        if hit:
+            trapezoid = (precision_here + last_precision) / 2
+            score += precision_here if interpolation == "none" else trapezoid
+        last_precision = precision_here
     return over_denominator(score, grades, k, denominator, query)
 
 
