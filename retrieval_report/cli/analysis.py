@@ -41,8 +41,11 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
+from retrieval_report.engines.check_scores import MEASURE, beside
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
+from retrieval_report.systems.audit import furthest_off
 from retrieval_report.writing.numbers import span
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
@@ -121,14 +124,22 @@ def compare(
     rows = rows.with_columns(difference=pl.col("value_a") - pl.col("value_b"))
     rows = with_chances(rows.sort("measure", doubt, maintain_order=True))
     shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
+    if len(study.model_names) == 2:  # one table, not one for every measure
+        names = [measure_text(*row) for row in rows.select(MEASURE).iter_rows()]
+        rows = rows.with_columns(measure=pl.Series(names, dtype=pl.String))
+        pairs = frame_table(rows, f"measure {shown}")
+    else:
+        pairs = frame_table(rows, shown, by="metric cutoff")
+    leads = "\n".join(map(visible, study.sentences)) if baseline is None else ""
     tests = named_tests(comparison)
     turning = reversals_text(study.reversals)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     output.show(
         {**health_frame(study), **above, "comparison": comparison, "flips": verdicts},
-        "\n".join(filter(None, [health_text(study), turning if baseline is None else ""])),
+        "\n".join(filter(None, [health_text(study), leads])),
+        turning if baseline is None else "",
         *question_tables(study, list(above)),
-        frame_table(rows, shown, by="metric cutoff"),
+        pairs,
         rest,
         f"family_p: {tests}." if tests else "",
         # the notices speak of the first
@@ -199,7 +210,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     "--all",
     "everything",
     is_flag=True,
-    help="Print all rows, not only those of evaluators whose order inside ties changes the winner.",
+    help="Print a row for every model, not only for every evaluator.",
 )
 @output_options("audit.csv")
 @json_option
@@ -212,9 +223,10 @@ def audit(
 ) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
 
-    Of several models, those evaluators are shown whose order inside ties changes the winner; --all
-    and files hold the others. If a system shuffles ties or sorts unstably, prints is the range of
-    values it could print, and same_winner is "open" if several models could win.
+    Of several models, one row is shown for every evaluator: whom it names as best, and the model
+    whose score its order inside ties moves most; --all and files hold all models. If a system
+    shuffles ties or sorts unstably, prints is the range of values it could print, and same_winner
+    is "open" if several models could win.
     """
     output.check(data.paths, "audit.csv")
     check(**settings)
@@ -354,14 +366,29 @@ def thresholds(
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:
-    """Return an audit as text: all rows, or those of evaluators whose winner tie order changes."""
+    """Return an audit as text: all rows, or one for every evaluator, those first whose winner tie
+    order changes.
+    """
     ends = table.select("prints_low", "prints_high").iter_rows()
     prints = [None if low is None else span(low, high, " – ") for low, high in ends]
     rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
-    rest = not everything and table["model"].n_unique() > 1
-    changed = rows.filter(~table["same_winner"].fill_null(True)) if rest else rows
-    columns = "system version definition model prints expected lowest highest off z same_winner"
-    text = frame_table(changed, columns, by="metric cutoff")
-    if changed.is_empty():
-        text = "No evaluator whose order inside ties is known has another winner by it."
-    return f"{text}\n\n--all adds all others, also those whose order is open." if rest else text
+    if everything or table["model"].n_unique() < 2:
+        columns = "system version definition model prints expected lowest highest off z same_winner"
+        return frame_table(rows, columns, by="metric cutoff")
+    evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
+    misled = (pl.col("same_winner") == "no").fill_null(value=False)
+    rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
+    rows = rows.group_by(evaluator, maintain_order=True).first()
+    parts = [
+        part.sort(misled, furthest_off, descending=True, nulls_last=True, maintain_order=True)
+        for part in beside(
+            table.select(MEASURE).unique(maintain_order=True), rows, MEASURE
+        ).partition_by(MEASURE, maintain_order=True)
+    ]
+    rows = pl.concat(parts)
+    columns = "system version definition winner same_winner model prints expected off z"
+    text = frame_table(rows, columns, by="metric cutoff")
+    return (
+        f"{text}\n\nwinner: whom the evaluator names as best; model: whose score its order inside "
+        "ties moves most. --all prints all models."
+    )

@@ -96,10 +96,27 @@ def _end_unwritten(error: OSError) -> NoReturn:
     sys.exit(_BadInput.exit_code)
 
 
+WORK = {  # what a step does, in words; other answers are looked up
+    "read": "Reading",
+    "health": "Checking the data",
+    **dict.fromkeys(("exact", "expected", "scored", "scores", "judged"), "Scoring"),
+    "drawn": "Scoring random orders",
+    **dict.fromkeys(("comparison", "flips", "leaderboard", "no_worse"), "Comparing pairs"),
+    **dict.fromkeys(("summary", "replicates", "datasets"), "Averaging"),
+    **dict.fromkeys(("_profiles", "profile", "hints", "truncation"), "Looking at ties"),
+    "_exact_means": "Finding what random orders print",
+    "identical": "Looking for copies",
+    "deciding": "Finding the queries that decide",
+    "audit": "Emulating other evaluators",
+    "written": "Writing",
+}
+
+
 def _say(name: Hashable, seconds: float) -> None:
     """Write one line on standard error about a step that took more than a second."""
     kind = str(name[0] if isinstance(name, tuple) else name)
-    click.echo(f"{kind.strip('_').replace('_', ' ')}: {seconds:.1f} s", err=True)
+    words = WORK.get(kind) or f"Answering {kind.strip('_').replace('_', ' ')}"
+    click.echo(f"{words} … {seconds:.1f} s", err=True)
 
 
 class Terminal(Reader):

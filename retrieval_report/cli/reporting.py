@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,9 @@ ALSO = ["segments", "no_worse", "costs"]
     "accuracy.",
 )
 @at_least_option
-@click.option("--title", default="Retrieval report", help="Heading of the page.")
+@click.option(
+    "--title", help="Heading of the page; by default the data, the models, the queries, the date."
+)
 @click.option(
     "--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex."
 )
@@ -77,7 +80,7 @@ def report(
     data: Data,
     output: Output,
     formats: str,
-    title: str,
+    title: str | None,
     **settings: Any,
 ) -> None:
     """Write a report on RANKINGS: one page that needs no network, and its numbers as files.
@@ -86,6 +89,7 @@ def report(
     naive scores are.
     """
     from retrieval_report.study.leaderboard_rows import leaderboard_table
+    from retrieval_report.study.three_tables import three_table
     from retrieval_report.study.write import report_names
 
     paths = *data.paths, settings["costs"], settings["labels"]
@@ -93,7 +97,7 @@ def report(
     assert folder is not None  # there is a default
     study = study_of(data, settings)
     words = shlex.join(["retrieval-report", *map(_relative, sys.argv[1:])])
-    contents = study.contents(title=title, command=words)
+    contents = study.contents(title=_title(data, study) if title is None else title, command=words)
     kinds = [part.strip() for part in formats.split(",")]
     written = step(
         "written",
@@ -101,9 +105,23 @@ def report(
     )
     sentences = [visible(line) for line in (*contents.verdict, *contents.notices)]
     click.echo("\n".join(filter(None, [health_text(contents), *sentences])))
-    click.echo("\n" + leaderboard_table(study, contents.leaderboard))
+    click.echo(f"\n{three_table(study)}\n\n{leaderboard_table(study, contents.leaderboard)}")
     first = ": open report.html first" if "html" in kinds else ""
     click.echo(f"\nWrote {counted(len(written), 'file')} to {visible(str(folder))}{first}.")
+
+
+def _title(data: Data, study: Study) -> str:
+    """Return the default heading: the data, the models, the queries, and today's date, or that of
+    SOURCE_DATE_EPOCH, by which builds are repeated.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = int(epoch) if epoch.isdecimal() else time.time()
+    names = [Path(name).stem for name in data.rankings if name != "-"]
+    of_data = [names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"] * bool(
+        names
+    )
+    day = time.strftime("%Y-%m-%d", time.gmtime(now))
+    return ", ".join([*of_data, study.size, day])
 
 
 def _relative(word: str) -> str:
@@ -132,6 +150,7 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     worse than a baseline, and which are worth their cost.
     """
     from retrieval_report.study.leaderboard_rows import lead, leaderboard_table
+    from retrieval_report.study.three_tables import three_table
 
     names = ["leaderboard", *ABOVE, *ALSO]
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ["health", *names]))
@@ -142,6 +161,7 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     if not (output.as_json or output.latex):
         above = filter(None, [health_text(study)])
         texts = ["\n".join([*above, *map(visible, lead(study, study.leaderboard))])]
+        texts.append(three_table(study))
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
     texts.append(leaderboard_table(study, study.leaderboard))

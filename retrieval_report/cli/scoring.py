@@ -123,19 +123,21 @@ def demo(out: str | None) -> None:
     docstrings.
     """
     folder = None if out is None else check_writable_folder(out)
+    names = [sample.name for sample in SAMPLES]
     for sample in SAMPLES:
         click.echo("\n".join([sample.title, "", *_sample_verdict(sample, folder), ""]))
+    pages = [] if folder is None else [folder / name / "report.html" for name in names]
+    if pages:
+        click.echo("Open the report on each sample:")
+        click.echo("\n".join(f"  {page}" for page in pages))
     docs = sample_folder() / "docs"
-    words = ("retrieval-report", "evaluate", docs / "runs", "--judgements", docs / "qrels.txt")
-    rest = f"--truncated {SAMPLES[-1].truncated} --metrics ap,err --cutoffs 5,all"
-    click.echo("Try next, on one of the samples or on your own files:")
-    click.echo(f"  {shlex.join(map(str, words))} {rest}")
+    words = ("retrieval-report", "report", docs / "runs", "--judgements", docs / "qrels.txt")
+    click.echo("For your own, put your files in place of these runs and judgements:")
+    click.echo(f"  {shlex.join(map(str, words))}")
 
 
 def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
-    """Return the verdict on a sample, and the page of its report, which is written into the folder
-    if there is one.
-    """
+    """Return the verdict on a sample; a report on it is written into the folder if there is one."""
     study = rr.Study(**Data(**sample.files).read(), truncated=sample.truncated)
     lines = [visible(sentence) for sentence in study.verdict]
     if folder is None:
@@ -143,4 +145,4 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     contents = study.contents(title=sample.title, command=f"retrieval-report demo --out {folder}")
     folder.mkdir(exist_ok=True)
     rr.write_report(folder / sample.name, contents)
-    return [*lines, f"The report: {folder / sample.name / 'report.html'}"]
+    return lines

@@ -24,7 +24,7 @@ LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 class PageOptions(TypedDict, total=False):
     """Options for the title and command of a report."""
 
-    title: str
+    title: str | None
     command: str | None
 
 

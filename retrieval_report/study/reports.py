@@ -62,7 +62,7 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
         How p-values allow for the number of pairs: "max-t", "holm" or "bh"; see
         :func:`compare`.
     title
-        The page's heading.
+        The page's heading; by default how many models and queries there are.
     command
         The command that makes the same report; by default a call of `write_report`.
     **options

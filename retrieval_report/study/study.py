@@ -79,6 +79,7 @@ from retrieval_report.ties.recall_curve import curve_means
 from retrieval_report.ties.similarity import similarity_means
 from retrieval_report.ties.three_scores import exact_means, three_scores, winners
 from retrieval_report.ties.truncated_lists import truncated_lists
+from retrieval_report.writing.names import counted
 
 if TYPE_CHECKING:
     from retrieval_report.study.plots import Plots
@@ -673,7 +674,17 @@ class Study(LevelledStudy):
 
         return Plots(self)
 
-    def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:
+    @property
+    def size(self) -> str:
+        """How many models and queries there are, in words.
+
+        >>> Study({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]}).size
+        '1 model, 1 query'
+        """
+        queries = self.judged.lists["query"].n_unique()
+        return f"{counted(len(self.model_names), 'model')}, {counted(queries, 'query')}"
+
+    def contents(self, *, title: str | None = None, command: str | None = None) -> Report:
         """Return :func:`report_contents` of this study."""
         for name, text in known_of({"title": title, "command": command}).items():
             check_text(name, text)
@@ -686,7 +697,7 @@ class Study(LevelledStudy):
             named = self.of_run
         parameters = parameters_of(self, named)
         return Report(
-            title=title,
+            title=f"Retrieval report: {self.size}" if title is None else title,
             metric=self.metric,
             cutoff=self.cutoff,
             verdict=self.sentences,

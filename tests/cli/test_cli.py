@@ -294,10 +294,14 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None
         "flips.csv",
     )
     assert {f"report/{name}/{file}" for name in ("digits", "docs") for file in wanted} <= written
+    last = result.output.splitlines()[-5:]
+    assert last[0] == "Open the report on each sample:"
+    assert all(Path(line.strip()).is_file() for line in last[1:3])
+    assert " s" not in [line[-2:] for line in result.stdout.splitlines()]
     # What it says to try next works as it stands.
-    program, *arguments = result.output.splitlines()[-1].split()
+    program, *arguments = last[-1].split()
     assert program == "retrieval-report"
-    assert run(*arguments).exit_code == 0
+    assert run(*arguments, "--out", tmp_path / "own").exit_code == 0
 
 
 def test_version_and_help() -> None:

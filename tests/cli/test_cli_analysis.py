@@ -48,7 +48,7 @@ def test_compare_prints_pairs_with_a_verdict_and_writes_them(
         "compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--out", tmp_path / "out"
     )
     assert result.exit_code == 0, result.output
-    assert "rr@1\nmodel_a  model_b  value_a" in result.output
+    assert "measure  model_a  model_b  value_a" in result.output
     assert "depends on tie order" in result.output
     comparison = pl.read_csv(tmp_path / "out/comparison.csv")
     assert comparison.filter(policy="expected")["difference"].to_list() == [0.0, 0.0]
@@ -73,7 +73,7 @@ def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Pat
     path.write_text("\n".join(["model,query,item,distance,relevance", *rows, ""]))
     result = run("compare", path, "--metrics", "recall@4,rr@1")
     assert result.exit_code == 0, result.output
-    first, second = result.output.split("\n\n")[1:3]
+    first, second = result.output.split("\n\n")[2:4]
     assert (first.splitlines()[0], second.splitlines()[0]) == ("recall@4", "rr@1")
     equal, verdicts = (
         [re.split(r"  +", line)[-1] for line in block.splitlines()[2:]] for block in (first, second)
@@ -94,7 +94,7 @@ def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path) -> 
     asked = ("compare", path, "--metrics", "ndcg@3,rr@3", "--truncated", "no")
     shown, whole, told = (run(*asked, *more) for more in ((), ("--all",), ("--json",)))
     assert len(shown.stdout.splitlines()) <= 60
-    pairs = [re.split(r"  +", line)[:2] for line in shown.stdout.split("\n\n")[1].splitlines()[2:]]
+    pairs = [re.split(r"  +", line)[:2] for line in shown.stdout.split("\n\n")[2].splitlines()[2:]]
     line = f"{len(pairs)} of 210 pairs are printed: the leader against each, neighbours in rank, "
     assert line in shown.stdout
     # All that is printed of the leader and its copy: it against each of the others.
@@ -203,27 +203,36 @@ def test_audit_shows_the_range_of_what_a_system_could_print(rankings: Path) -> N
     assert "open" not in known
 
 
-def test_audit_prints_what_changes_the_winner() -> None:
+def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misleads() -> None:
     folder = sample_folder() / "docs"
-    asked = ("audit", folder / "runs", "--judgements", folder / "qrels.txt", "--metrics", "ndcg@10")
-    short, whole = (run(*asked, *more).output.splitlines() for more in ((), ("--all",)))
-    rows = [line.split() for line in short[2:-2]]
-    systems = (
-        "trec_eval",
-        "trec_eval",
-        "pytrec_eval",
-        "ir_measures",
-    )  # which put the last document name first
-    assert list(dict.fromkeys(row[0] for row in rows)) == list(dict.fromkeys(systems))
-    best = {row[3]: row for row in rows[: len(rows) // len(systems)]}
-    assert float(best["bm25"][4]) < float(best["bm25-1-digit"][4])  # as printed
-    assert float(best["bm25"][5]) > float(best["bm25-1-digit"][5])  # as expected
-    assert short[-1].startswith("--all adds all others")
-    assert len(short) < len(whole)
-    quiet = run(*asked[:-1], "ndcg@5").output  # at which no order of names changes the winner
-    assert quiet.startswith(
-        "No evaluator whose order inside ties is known has another winner by it."
-    )
+    asked = ("audit", folder / "runs", "--judgements", folder / "qrels.txt", "--metrics")
+    short, whole = (run(*asked, "ndcg@10", *more).output.splitlines() for more in ((), ("--all",)))
+    table = rr.audit(folder / "runs", judgements=folder / "qrels.txt", metrics="ndcg@10")
+    evaluators = table.select("system", "version", "call", "definition").unique()
+    rows = [re.split(r" {2,}", line) for line in short[2:-2]]
+    assert len(rows) == evaluators.height
+    assert len(whole) - 2 == table.height
+    # These put the last document name first.
+    misled = [row[0] for row in rows if "no" in row]
+    assert misled == ["trec_eval", "trec_eval", "pytrec_eval", "ir_measures"]
+    assert misled == [row[0] for row in rows[: len(misled)]]
+    assert {row[3] for row in rows[: len(misled)]} == {"bm25-1-digit"}
+    assert short[-1].startswith("winner: whom the evaluator names as best")
+    assert short[-1].endswith("--all prints all models.")
+    quiet = run(*asked, "ndcg@5").output.splitlines()  # no order of names changes the winner here
+    assert len(quiet) == len(short)
+    assert not any(re.search(r" no +", line) for line in quiet)
+
+
+def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(rankings: Path) -> None:
+    folder = sample_folder() / "docs"
+    runs = [folder / "runs" / f"{name}.run.gz" for name in ("bm25", "tf-idf")]
+    result = run("compare", *runs, "--judgements", folder / "qrels.txt", "--truncated", "no")
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("bm25 has the highest expected ndcg@10: 0.3995, ahead of ")
+    head, *rows = result.output[result.output.index("\nmeasure  ") + 1 :].splitlines()[:5]
+    assert head.split()[:3] == ["measure", "model_a", "model_b"]
+    assert [row.split()[0] for row in rows] == ["ndcg@10", "precision@10", "recall@10", "ap@all"]
 
 
 def test_help_of_audit_speaks_of_what_audit_has() -> None:
@@ -391,6 +400,6 @@ def test_compare_has_the_model_ahead_first_and_measures_as_asked(tmp_path: Path)
     behind = [row.replace("b,", "A,", 1) for row in rows[4:]]  # A is by its name before a
     path.write_text("\n".join([head, *rows[:2], "a,q2,x,2,0", "a,q2,y,1,1", *behind]))
     printed = run("compare", path, "--metrics", "rr@2,precision@1").output
-    assert printed.index("\nrr@2\n") < printed.index("\nprecision@1\n")
-    pairs = re.findall(r"^(\w) +(\w) +0\.\d+ +0\.\d+", printed, re.MULTILINE)
+    assert printed.index("\nrr@2 ") < printed.index("\nprecision@1 ")
+    pairs = re.findall(r"^\S+ +(\w) +(\w) +0\.\d+ +0\.\d+", printed, re.MULTILINE)
     assert pairs == [("a", "A")] * 2

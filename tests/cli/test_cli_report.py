@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import retrieval_report as rr
-from retrieval_report import read_report
+from retrieval_report import Study, read_report
 from retrieval_report.cli import cli
 
 ROWS = "model,query,item,distance,relevance\na,q,x,1,1\na,q,y,1,0\nb,q,x,2,1\nb,q,y,1,0\n"
@@ -82,3 +82,15 @@ def test_row_098_a_failed_demo_says_why(tmp_path: Path, monkeypatch: pytest.Monk
     result = CliRunner().invoke(cli, ["demo", "--out", str(tmp_path / "new")])
     assert result.exit_code == 2
     assert "No space left" in result.stderr
+
+
+def test_the_default_title_names_the_data_their_size_and_the_day(
+    rankings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    how = ("--metrics", "rr@1", "--formats", "csv", "--out", tmp_path / "out")
+    assert run(rankings, *how).exit_code == 0
+    assert read_report(tmp_path / "out").title == "rankings, 2 models, 1 query, 1970-01-02"
+    frame = pl.read_csv(rankings)
+    title = Study(frame, "rr@1").contents().title
+    assert title == "Retrieval report: 2 models, 1 query"
