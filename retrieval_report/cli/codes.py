@@ -84,9 +84,14 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
 @click.option("--k", type=int, required=True, help="How many neighbours.")
 @click.option("--epsilon", type=float, default=0.0, help="How much farther, as a share, may count.")
 @click.option(
+    "--scores", is_flag=True, help="DISTANCES are scores such as inner products: large is near."
+)
+@click.option(
     "-o", "--out", metavar="FILE", default="neighbours.csv", help="Write the judgements here."
 )
-def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -> None:
+def neighbours(
+    distances: str, indices: str, k: int, epsilon: float, scores: bool, out: str
+) -> None:
     """Judge which items are among the K nearest, from the DISTANCES and INDICES (.npy) of a deeper
     exact search.
 
@@ -98,6 +103,7 @@ def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -
     target = Path(out)
     refuse_inputs([target], map(Path, (distances, indices)))
     lengths, items = (load_codes(path).codes[:] for path in (distances, indices))
-    judged = step("neighbours", lambda: rr.lists.neighbour_judgements(lengths, items, k, epsilon))
+    judge_neighbours = rr.lists.neighbour_judgements
+    judged = step("neighbours", lambda: judge_neighbours(lengths, items, k, epsilon, scores=scores))
     write_files({target: csv_bytes(judged, raw=True)})
     tell_written([target])

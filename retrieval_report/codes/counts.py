@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.codes.counting import Items, Task, cells_of
 from retrieval_report.codes.inputs import CodeSpace, as_matrix
-from retrieval_report.codes.labels import LabelSpace, as_names, check_ids
+from retrieval_report.codes.labels import LabelSpace, as_labels, check_ids
 from retrieval_report.codes.pairs import Selves
 from retrieval_report.codes.shards import is_array, read_slices
 from retrieval_report.contracts.arguments import check_whole, is_name
@@ -216,9 +216,8 @@ def count_relevant(
     frame = frame.join(relevant, on="query", how="left", maintain_order="left").with_columns(
         pl.col("n_relevant").fill_null(0)
     )
-    if LabelSpace.of(query_labels, len(queries), relevance).width:
-        return frame
-    return frame.with_columns(label=as_names(query_labels, "query_labels"))
+    labels = as_labels(query_labels, len(queries), "query_labels")
+    return frame.with_columns(label=labels) if isinstance(labels, pl.Series) else frame
 
 
 def query_names(ids: object, count: int) -> pl.Series:

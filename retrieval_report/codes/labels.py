@@ -18,7 +18,7 @@ from retrieval_report.reading.search_results import as_array
 
 RELEVANCES = ("any", "shared")
 Labels = pl.Series | Matrix
-"""Class ids, or multi-hot rows."""
+"""Class ids, or multi-hot rows of at least two classes."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class LabelSpace:
     def of(cls, labels: object, count: int, relevance: str) -> LabelSpace:
         """Derive the space from the queries' labels."""
         check_choice("relevance", relevance, RELEVANCES)
-        values = _as_labels(labels, count, "query_labels")
+        values = as_labels(labels, count, "query_labels")
         if isinstance(values, pl.Series):
             classes = values.unique(maintain_order=True)
             return cls(hamming.SAME, 2, classes, 0, _indexes(values, classes)[:, None])
@@ -49,7 +49,7 @@ class LabelSpace:
         """Return the items' labels in the form of the queries', without a copy if possible."""
         if labels is None:
             raise ParameterError(f"query_labels: given without {what}")
-        values = _as_labels(labels, count, what)
+        values = as_labels(labels, count, what)
         if not isinstance(values, pl.Series):
             fits = values.shape[1] == self.width
         elif (fits := self.relation == hamming.SAME) and values.dtype != self.classes.dtype:
@@ -86,7 +86,7 @@ def _indexes(values: pl.Series, classes: pl.Series) -> Words:
     return indexes.to_numpy()
 
 
-def _as_labels(labels: Any, count: int, what: str) -> Labels:
+def as_labels(labels: Any, count: int, what: str) -> Labels:
     """Return class ids (n,) as text or whole numbers, or anything that may be multi-hot (n,
     classes) as an array.
     """
@@ -95,7 +95,17 @@ def _as_labels(labels: Any, count: int, what: str) -> Labels:
         raise DataError(f"{what}: {given} labels for {count} rows")
     if len(np.shape(labels)) == 1:
         return as_names(labels, what)
-    return as_array(labels, what)
+    values = as_array(labels, what)
+    return as_names(_single_column(values), what) if values.shape[1] == 1 else values
+
+
+def _single_column(values: Matrix) -> Matrix:
+    """Return class ids of shape (n, 1), as many files hold them, with shape (n,); floats that are
+    whole are whole numbers.
+    """
+    column = values[:, 0]
+    is_whole = column.dtype.kind == "f" and np.equal(column, np.rint(column)).all()
+    return column.astype(np.int64) if is_whole else column
 
 
 def rows_of(labels: Any, what: str) -> int:
@@ -105,7 +115,9 @@ def rows_of(labels: Any, what: str) -> int:
     except ValueError as error:  # rows of unequal length
         raise DataError(f"{what}: not an array: {error}") from None
     if len(shape) not in (1, 2):
-        raise DataError(f"{what}: shape {shape}; expected (n,), or (n, classes) if multi-hot")
+        raise DataError(
+            f"{what}: shape {shape}; expected (n,) or (n, 1), or (n, classes) if multi-hot"
+        )
     return int(shape[0])
 
 
@@ -119,11 +131,10 @@ def _pack(values: Matrix, what: str, offset: int) -> Words:
     bad = ~(ones | (values == 0))
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
-        hint = "; class ids have shape (n,)" if values.shape[1] == 1 else ""
         raise DataError(
             f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in "
             f"row {offset + row}, "
-            f"column {column}{hint}"
+            f"column {column}"
         )
     return as_words(np.packbits(ones, axis=1))
 

@@ -106,12 +106,15 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
         return
     repeated, location = _where(frame, pl.struct(keys).is_duplicated())
     collapsed = setting("group", ..., function="collapse")
-    chunks = advice("; if they are chunks of documents, collapse them ({})", collapsed)
+    cure = "keep one row of each" + in_python(f", e.g. with .unique({list(keys)!r})")
+    if what == "rankings":  # of which one row each would merge two systems in silence
+        cure = "do they belong to several models" + advice(
+            "? Then name the column that tells: {}", setting("columns", {"model": ...})
+        )
+        cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
     raise DataError(
         f"{what}: {repeated} rows repeat another's {', '.join(keys)}; {location}. "
-        "Repeated items push scores above 1; keep one row of each"
-        + in_python(f", e.g. with .unique({list(keys)!r})")
-        + (chunks if what == "rankings" else "")
+        f"Repeated items push scores above 1; {cure}"
     )
 
 

@@ -38,6 +38,7 @@ class List:
     least: float | None
     stated: Column | float | None
     largest_grade: float | None
+    judged: Column | None = None
 
     @cached_property
     def length(self) -> Any:
@@ -62,7 +63,18 @@ class List:
     @cached_property
     def relevant(self) -> Any:
         """R, the number of relevant items of the query."""
-        return self.seen if self.stated is None else self.given.cast(pl.Int64, strict=False)
+        if self.stated is not None:
+            return self.given.cast(pl.Int64, strict=False)
+        if self.judged is None:
+            return self.seen
+        relevant = is_relevant(pl.element(), self.least).cast(pl.Int64)
+        return self.judged_grades.list.eval(relevant).list.sum().cast(pl.Int64)
+
+    @cached_property
+    def judged_grades(self) -> pl.Expr:
+        """The grades of all judged items of the query, highest first."""
+        assert self.judged is not None
+        return _column(self.judged).first().list.sort(descending=True)
 
     @cached_property
     def given(self) -> pl.Expr:
@@ -85,6 +97,8 @@ class List:
         enough = self.relevant >= self.seen
         if self.stated is not None:
             enough &= self.relevant == self.given  # a whole number
+        if self.judged is not None:
+            enough &= (self.judged_grades.list.min() >= 0).fill_null(True)
         if self.largest_grade is not None:
             graded &= self.grade <= self.largest_grade
         usable: pl.Expr = (ordered & graded).all() & enough.fill_null(False) & (self.length > 0)
@@ -148,6 +162,8 @@ class List:
         """Return the ideal DCG; relevant items that are only known by number have the lowest
         grade.
         """
+        if self.judged is not None and term.over == "judged":
+            return self._judged_ideal(term)
         gain = _values(term.gain, self.grade.sort(descending=True), self.least)
         rank = self.ranks
         counted_only = self.stated is not None and term.over == "judged"
@@ -162,6 +178,14 @@ class List:
         lowest = _values(term.gain, self.grade, self.least).filter(self.hit_received).min()
         other = _values(term.gain, pl.lit(1.0 if self.least is None else self.least), self.least)
         return known + pl.coalesce(lowest, other) * _weight(term.discount, behind).sum()
+
+    def _judged_ideal(self, term: terms.Ideal) -> pl.Expr:
+        """Return the ideal DCG of all judged items."""
+        best = self.judged_grades
+        best = best if self.depth is None else best.list.head(self.depth)
+        gain = _values(term.gain, pl.element(), self.least)
+        weight = _weight(term.discount, pl.element().cum_count())
+        return best.list.eval((gain * weight).cast(pl.Float64)).list.sum()
 
 
 Rule = terms.Unit | terms.Geometric | terms.Discount
@@ -293,6 +317,7 @@ def expression(
     n_relevant: Column | float | None,
     relevant_from: float | None,
     no_relevant: str,
+    judged: Column | None,
 ) -> pl.Expr:
     """Return a metric as an expression; `Metric.expr` explains the parameters."""
     check_choice("order", order, ORDERS)
@@ -313,6 +338,7 @@ def expression(
         else metric.level,
         n_relevant,
         term.largest_grade,
+        judged,
     )
     if metric.own_depth:
         rows = replace(rows, depth=rows.relevant)

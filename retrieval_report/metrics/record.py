@@ -170,6 +170,7 @@ class Metric:
         n_relevant: str | pl.Expr | float | None = None,
         relevant_from: float | None = None,
         no_relevant: str = "zero",
+        judged: str | pl.Expr | None = None,
     ) -> pl.Expr:
         """Return the metric as a Polars expression over the rows of one list, such as a group.
 
@@ -196,6 +197,12 @@ class Metric:
         no_relevant
             The score where it has no meaning because nothing is relevant: "zero", "one" or "skip",
             which is null.
+        judged
+            The grades of all judged items of the query, retrieved or not, as a column or expression
+            of lists whose first value counts: ``judgements.group_by("query").agg(judged="relevance")``,
+            joined to the rows. They give the ideal of NDCG and, without ``n_relevant``, R. By
+            default both are those of the items in the list, so that NDCG is too high where judged
+            items were not retrieved.
 
         Returns
         -------
@@ -219,6 +226,13 @@ class Metric:
         >>> frame = pl.DataFrame({"score": [2.0, 1.0, 1.0], "relevance": [0, 2, 1]})
         >>> frame.select(NDCG(gain="exp2").expr("relevance", score="score", k=2)).rows()
         [(0.34753068574287993,)]
+
+        With a judged item of grade 2 that was not retrieved, as `evaluate` has it:
+
+        >>> frame.select(
+        ...     NDCG().expr("relevance", score="score", k=2, judged=pl.lit([2, 2, 1]))
+        ... ).rows()
+        [(0.29013960542590617,)]
         """
         from retrieval_report.metrics.expressions import expression
 
@@ -233,6 +247,7 @@ class Metric:
             n_relevant=n_relevant,
             relevant_from=relevant_from,
             no_relevant=no_relevant,
+            judged=judged,
         )
 
     def __str__(self) -> str:

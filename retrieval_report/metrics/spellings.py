@@ -58,10 +58,15 @@ ELSEWHERE = {
     ),
     "BPM SDCG NERR8 NERR9 NERR10 NERR11 INST INSQ": "of models of users there are rbp, err and dcg",
     "Compat": "lists.ranking_similarity compares rankings with each other",
-    "Accuracy RetrievalFallOut retrieval_fall_out RetrievalAUROC retrieval_auroc G binG utility "
-    "Rndcg ndcg_rel Rprec_mult": "nothing here measures the same",
+    "AUC ROC_AUC ROCAUC AUROC RetrievalAUROC retrieval_auroc": (
+        "thresholds computes the area under the ROC curve (roc_auc) from the distances of all pairs"
+    ),
+    "Accuracy() RetrievalFallOut retrieval_fall_out G binG utility Rndcg ndcg_rel "
+    "Rprec_mult": "nothing here measures the same",
 }
 DEPTH = re.compile(r"(?!rbp\.)(.+?)(?:_cut|_at)?[._](\d+(?:\.\d+)?)", re.IGNORECASE)
+# sentence-transformers writes the similarity before the name
+SIMILARITY = re.compile(r"(cosine|cos_sim|dot|dot_score|euclidean|manhattan)[_-]", re.IGNORECASE)
 RBP = re.compile(r"rbp(\.\d+)", re.IGNORECASE)  # ranx writes p behind the name
 
 
@@ -84,6 +89,17 @@ SPELLINGS = {
     "numret": "num_rel_ret",
     **dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "recall(denominator=min)"),
     **dict.fromkeys(("aptrapezoid", "trapezoidap", "oxfordap"), "ap(interpolation=trapezoid)"),
+    # what sentence-transformers, MTEB, BEIR, RecBole and papers print
+    **dict.fromkeys(("accuracy", "acc", "topkaccuracy", "hr", "hitratio"), "hit_rate"),
+    **dict.fromkeys(("meanreciprocalrank", "reciprocalrank", "mrr"), "rr"),
+    **dict.fromkeys(("meanaverageprecision", "averageprecision"), "ap"),
+    **dict.fromkeys(("normalizeddiscountedcumulativegain", "normalizeddcg"), "ndcg"),
+    "discountedcumulativegain": "dcg",
+    "expectedreciprocalrank": "err",
+    "rankbiasedprecision": "rbp",
+    "hitrate": "hit_rate",
+    "rprecision": "r_precision",
+    "fscore": "f1",
 } | {
     _letters(_split(name)[0]): ours.strip()
     for ours, others in (row.split("|", 1) for row in TABLE.strip().splitlines())
@@ -101,12 +117,15 @@ def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | No
     (('ndcg', None, '10'), ('rbp', 'p=0.8', None))
     >>> spelled("NumRet", "rel=1"), spelled("rbp.9", None), spelled("SetP", None)
     (('num_rel_ret', '', None), ('rbp(p=0.9)', None, None), ('precision@all', None, None))
+    >>> spelled("accuracy", None), spelled("cosine_mrr_at_10", None)
+    (('hit_rate', None, None), ('rr', None, '10'))
     >>> spelled("iprec_at_recall_0.10", None)
     Traceback (most recent call last):
     retrieval_report.ParameterError: measures: 'iprec_at_recall_0.10' is not among the metrics: the
     mean of a largest precision over tie orders has no closed form; lists.recall_curve gives the
     mean precision at every recall
     """
+    name = SIMILARITY.sub("", name, count=1) if SIMILARITY.match(name) else name
     stem, depth = _split(name)
     with_p = RBP.fullmatch(name)
     if with_p:

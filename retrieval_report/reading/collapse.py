@@ -9,6 +9,7 @@ from retrieval_report.contracts.arguments import check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column, unmasked, with_row
+from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 
 DOCUMENT = ("model", "query", "item")
@@ -29,7 +30,7 @@ def collapse(rankings: object, group: str = "item", how: str = "max") -> pl.Data
     group
         What names the document of a chunk. "item", or another column. Or a pattern that ids of
         chunks match as a whole, whose first group is the document: ``r"(.+)#\d+"`` turns "d7#2"
-        into "d7". Ids that do not match stay as they are.
+        into "d7". Ids that do not match stay as they are, with a warning.
     how
         "max": a document is as near as its nearest chunk. "sum": its score is the sum of the scores
         of its chunks.
@@ -46,6 +47,11 @@ def collapse(rankings: object, group: str = "item", how: str = "max") -> pl.Data
     RetrievalReportError
         A ValueError: for values that are refused in rankings, a pattern that no item matches, and
         sums of distances.
+
+    Warns
+    -----
+    RetrievalReportWarning
+        Some ids do not match the pattern: how many, and one of them.
 
     Notes
     -----
@@ -95,5 +101,11 @@ def _documents(frame: pl.DataFrame, items: pl.Series, group: str) -> pl.Series:
         raise ParameterError(
             f"group: {group!r} is no column, and no item such as {items[0]!r} matches it as a "
             "pattern with a group in parentheses"
+        )
+    others = items.filter(documents.is_null()).unique().sort()
+    if len(others):
+        warn(
+            f"group: {len(others)} of {items.n_unique()} item ids, such as {others[0]!r}, do not "
+            f"match {group!r}; each is taken as a document of its own"
         )
     return documents.fill_null(items.cast(pl.String))

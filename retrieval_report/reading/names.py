@@ -7,6 +7,7 @@ to decide.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,14 @@ Choose = Callable[[Sequence[str]], dict[str, str]]
 """The names in a file → our name per name of the file; see `match_columns`."""
 
 _MODEL = ("model", "run", "system", "tag")
+# Words in the name of a column that names models, if no column has one of these names.
+MODEL_WORDS = {
+    *_MODEL,
+    *("retriever", "retrieval", "ranker", "reranker", "method", "engine", "algorithm"),
+    *("approach", "encoder", "embedder", "experiment", "variant", "config", "configuration"),
+    *("pipeline", "strategy", "agent", "runid", "backend", "searcher"),
+}
+NO_NAME = {"score", "rank", "time", "latency", "version", "distance", "similarity", "size", "cost"}
 _QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id")
 _ITEM = (
     "item",
@@ -37,6 +46,14 @@ _ITEM = (
 )
 _RELEVANCE = ("relevance", "rel", "label", "grade")
 _ORDERS = {"distance", "score"}
+# What may hold a text or a number where a column of ids is there too, as in PyTerrier's frames;
+# in rows that have a column `item`, our own names are meant.
+_IDS = {
+    "query": ("qid", "q_id", "query_id"),
+    "docid": ("docno",),
+    "doc": ("docno", "doc_id", "docid", "document_id"),
+    "document": ("docno", "doc_id", "docid", "document_id"),
+}
 
 
 @dataclass(frozen=True)
@@ -192,7 +209,10 @@ def known_columns(
     free = [name for name in found if name not in matched.values()]
     recognised = {}
     for ours, known in kind.columns.items():
-        candidates = [ours] if ours in free else [name for name in free if _normal(name) in known]
+        candidates = [name for name in free if _normal(name) in known]
+        ids = {_normal(name) for name in candidates} if "item" not in found else {""}
+        candidates = [name for name in candidates if ids.isdisjoint(_IDS.get(_normal(name), ()))]
+        candidates = [ours] if ours in candidates else candidates
         if len(candidates) > 1:
             candidates = [name for name in candidates if _normal(name) not in kind.last]
         if ours in matched or not candidates:
@@ -203,6 +223,8 @@ def known_columns(
                 f"{location}: columns {some(candidates)} can all be meant by {ours!r}{which}"
             )
         recognised[ours] = candidates[0]
+    if kind.ranked and "model" not in {*matched, *recognised}:
+        recognised |= _model_column([name for name in free if name not in recognised.values()])
     # A ranking has one order: what the caller names, or what has our name, takes precedence.
     literal = {name for name in _ORDERS if recognised.get(name) == name}
     order = (_ORDERS & matched.keys()) or literal
@@ -239,6 +261,25 @@ def require(
         f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(found)}, recognised "
         f"are {known}{which}{hint}"
     )
+
+
+def _model_column(names: Sequence[str]) -> dict[str, str]:
+    """Return the column that names models by one of its words: rows of two systems in one list
+    would be merged in silence.
+
+    >>> _model_column(["retriever_name", "run_time"]), _model_column(["text"])
+    ({'model': 'retriever_name'}, {})
+    """
+    words = {name: {*re.split(r"[^a-z0-9]+", _words_apart(name))} for name in names}
+    found = [name for name in names if words[name] & MODEL_WORDS and not words[name] & NO_NAME]
+    if len(found) > 1:
+        which = advice("; say which with {}", setting("columns", {"model": found[0]}))
+        raise ColumnError(f"columns {some(found)} can all name the model of a row{which}")
+    return {"model": found[0]} if found else {}
+
+
+def _words_apart(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()
 
 
 def under_our_names(chosen: Mapping[str, str]) -> list[pl.Expr]:

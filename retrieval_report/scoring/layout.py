@@ -168,7 +168,7 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
             options.truncated,
             judged.whole.models,
             as_counted(judged.retrieved),
-            lambda: gather(_evidence(judged, prepared, known)),
+            lambda: gather(_evidence(judged, prepared, known, options)),
         )
     else:
         decisions = lay_out(judged.part_of, options).decisions
@@ -178,7 +178,7 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
-    return _evidence(judged, *_whole_lists(judged, options))
+    return _evidence(judged, *_whole_lists(judged, options), options)
 
 
 def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]:
@@ -234,7 +234,9 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
     return judged.with_rows(rows, judged.known, judged.lists)
 
 
-def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFrame:
+def _evidence(
+    judged: Judged, prepared: Prepared, known: pl.Series, options: Options
+) -> pl.DataFrame:
     """Return what tells whether the lists were truncated."""
     lists = prepared.names.with_columns(
         items=prepared.length,
@@ -247,7 +249,16 @@ def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFr
     keys = arrays.id_keys(judged.retrieved["item"])  # made anew to save memory
     of_items = judged.rows.sums(_mixed(keys))
     of_query = _mixed(arrays.id_keys(judged.lists["query"]))  # no item's if ids are of other types
-    lists = lists.with_columns(items_key=of_items, key_with_query=of_items + of_query)
+    rows = rounded(judged.retrieved, options)[judged.order]
+    of_rows = judged.rows.sums(
+        _mixed(keys ^ _mixed(arrays.order_keys(rows, falling=False).view(np.uint64)))
+    )
+    ordered = np.diff(prepared.ties.start) > 1
+    lists = lists.with_columns(
+        items_key=of_items,
+        key_with_query=of_items + of_query,
+        list_key=pl.when(pl.Series(ordered)).then(pl.Series(of_rows)),
+    )
     return lists.with_columns(pooled=_pooled_items(lists, judged, keys))
 
 

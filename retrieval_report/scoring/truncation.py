@@ -20,6 +20,7 @@ from retrieval_report.contracts.options import AUTO, NO, WITHIN_TIE
 AS_GIVEN = "as given"
 AS_COUNTED = "as the counts say"
 SAME_ITEMS = "every list holds the same items"
+SAME_LIST = "every query has the same list"  # as whoever recommends what is popular has cut it
 NOT_KNOWN = "not known"
 
 
@@ -94,13 +95,16 @@ def ends_of(decisions: Mapping[str, Decision]) -> dict[str, str]:
     return {model: decision.truncated for model, decision in decisions.items()}
 
 
-def _by_proof(same: bool, lacking: Named | None, outdone: object) -> Decision:
-    """Return what the lists of a model prove: whether they all hold the same items, a query of
-    which they lack known relevant items, and one for which another model retrieved other items.
+def _by_proof(same: bool, repeated: bool, lacking: Named | None, outdone: object) -> Decision:
+    """Return what the lists of a model prove: whether they all hold the same items, also at the
+    same distances, a query of which they lack known relevant items, and one for which another model
+    retrieved other items.
     """
     if lacking is not None:
         where = "query {query!r}: {found} of {known}".format(**lacking)
         return Decision(WITHIN_TIE, f"not every known relevant item is in its lists ({where})")
+    if repeated:
+        return Decision(WITHIN_TIE, SAME_LIST)
     if outdone is not None:
         return Decision(
             WITHIN_TIE, f"another model retrieved items for query {outdone!r} that it lacks"
@@ -114,17 +118,24 @@ def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of the
     list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say; null where
     they do not), ``items_key`` (equal where two lists of one length hold the same items; null for
-    counts), ``key_with_query`` (the same with the query as one more item; null likewise) and
+    counts), ``key_with_query`` (the same with the query as one more item; null likewise),
+    perhaps ``list_key`` (equal where the items also have the same distances; null for lists of one
+    tie, which have no order, and absent for counts), and
     ``pooled`` (more than ``items`` if another model retrieved an item for the query that this one
     did not; null for counts).
     """
     # Of counts, only the number of items tells.
     most = pl.coalesce("pooled", pl.max("items").over("query"))
+    if "list_key" not in lists.columns:
+        lists = lists.with_columns(list_key=pl.lit(None, pl.UInt64))
+    alike = pl.col("list_key") == pl.first("list_key")
+    repeated = alike.fill_null(value=False).all() & (pl.len() > 1)
     lists = lists.filter(pl.col("items") > 0).sort("model", "query").with_columns(most=most)
     lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
     proofs = lists.group_by("model").agg(
         same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1))
         & (pl.len() > 1),
+        repeated=repeated,
         lacking=lacking.first(),
         outdone=pl.col("query").filter(pl.col("items") < pl.col("most")).first(),
     )

@@ -45,11 +45,11 @@ def leaderboard_rows(
     :func:`three_scores <retrieval_report.ties.three_scores.three_scores>`; copies of a model share
     its row. ``health`` says which models lack lists.
     """
-    rows = board(summary.filter(at_measure(*measures[0])))
+    rows = board(summary.filter(at_measure(*measures[0])), pl.max("unjudged"))
     rows = beside(rows, three.select(THREE), MEAN)
     if rows.height > 1:
         facts = ranks.select(*MEAN, *COUNTED, "rank", "^.*_rank_.*$")
-        rows = beside(rows.drop("queries"), facts, MEAN)
+        rows = beside(rows.drop("queries"), facts, MEAN).with_columns(pl.col(COUNTED).max())
         rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
@@ -96,21 +96,19 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
     """Return the verdict on the first two models in two sentences, since all pairs of many models
     take minutes. Whether a lead is significant among all pairs the ranks say, without p.
     """
-    names, suspects = study._first_two(), study.suspects
-    if suspects:
-        said = study.sentences[:1]
-        return [*said, *(lead(study._sound, ranks) if names else [])]
+    names, first = study._first_two(), bool(study.suspects)
+    named = study.sentences[:first]
+    if len(names) < 2:
+        return [*study.sentences[: first + 1]]
     second = ranks.filter(at_measure(*study.measures[0]), pl.col("model") == names[-1])
     if second["rank"].max() == 1:  # alone, or level with the first
-        return [*study.sentences[:1]]
+        return [*study.sentences[: first + 1]]
     pair = study.headline.pair(*names)
     said = pair.sentences[: 3 if pair._objections else 2]
     said = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in said]
     tested = "and is" if second["query_rank_low"].item() > 1 else "but is not"
-    return [
-        re.sub(r", (and|but) is .*significant \(.*\)", f", {tested} significant", part)
-        for part in said
-    ]
+    tail = r", (and|but) is .*significant \(.*\)"
+    return [*named, *(re.sub(tail, f", {tested} significant", part) for part in said)]
 
 
 def leaderboard_html(study: Any) -> str:

@@ -813,7 +813,7 @@ class Study(LevelledStudy):
         """
         chosen = self._view.models or ()
         if len(chosen) == 2:
-            return chosen
+            return tuple(name for name in chosen if name not in self.suspects)
         means = self.headline.summary
         ranked = ranked_means(means, self.metric, self.cutoff, self.identical, self.suspects)
         return tuple(row["model"] for row in ranked[:2])

@@ -115,8 +115,12 @@ def _heading(row: Row, by: str) -> str:
     parts = [visible(f"{row['metric']}@{cutoff}" if "metric" in by else f"cutoff {cutoff}")]
     if "queries" in by:
         parts.append(counted(row["queries"], "query"))
-        if row["unpaired"]:
-            parts.append(f"{row['unpaired']} left out, without a score of every model")
+        left_out = row["unpaired"] or 0
+        unjudged = min(left_out, row.get("unjudged") or 0)
+        if unjudged:
+            parts.append(f"{unjudged} left out, which nobody judged")
+        if left_out > unjudged:
+            parts.append(f"{left_out - unjudged} left out, without a score of every model")
     return ", ".join(parts)
 
 

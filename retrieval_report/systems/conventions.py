@@ -147,6 +147,7 @@ pytrec_eval | 0.5.11 | "order": "item_descending", "float32": true, "missing_que
   success | hit_rate | "cutoffs": "given"
   Rprec | r_precision
   bpref | bpref
+  num_rel_ret | num_rel_ret | "cutoffs": "whole", "note": "the line of all queries is their sum, not their mean"
 
 ir_measures | 0.4.3 | "order": "item_descending", "float32": true
   P, SetP | precision
@@ -160,6 +161,7 @@ ir_measures | 0.4.3 | "order": "item_descending", "float32": true
   Success | hit_rate | "cutoffs": "given"
   Rprec | r_precision
   Bpref | bpref
+  NumRelRet | num_rel_ret
 
 ranx | 0.3.21 | "order": "arbitrary", "row_order_up_to": 15, "note": "given as plain dictionaries, short lists
       come reversed"
@@ -173,6 +175,7 @@ ranx | 0.3.21 | "order": "arbitrary", "row_order_up_to": 15, "note": "given as p
   ndcg | ndcg
   ndcg_burges | ndcg(gain=exp2)
   hit_rate | hit_rate
+  hits | num_rel_ret
   r-precision | r_precision
 
 scikit-learn | 1.9 | "order": "arbitrary", "seen": "list"

@@ -10,16 +10,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_number, check_whole
+from retrieval_report.contracts.arguments import check_flag, check_number, check_whole
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels.lists import Bools
 from retrieval_report.reading.search_results import Results, item_ids, read_results
 
 
 def neighbour_judgements(
-    truth_distances: object, truth_indices: Iterable[Any], k: int, epsilon: float = 0
+    truth_distances: object,
+    truth_indices: Iterable[Any],
+    k: int,
+    epsilon: float = 0,
+    *,
+    scores: bool = False,
 ) -> pl.DataFrame:
     """Judge which items are among a query's k nearest, from an exact search that went at least k
     deep.
@@ -41,7 +47,9 @@ def neighbour_judgements(
         Number of neighbours, at most the depth.
     epsilon
         How much farther than the k-th an item may be, as a share of its distance, such as 0.1 for a
-        tenth; for squared distances (1 + ε)² − 1.
+        tenth; for squared distances (1 + ε)² − 1. Not for scores.
+    scores
+        Whether ``truth_distances`` are scores such as inner products, of which large ones are near.
 
     Returns
     -------
@@ -52,9 +60,10 @@ def neighbour_judgements(
     Raises
     ------
     DataError
-        The arrays do not match, hold NaN, or a query has fewer than k different items.
+        The arrays do not match, hold NaN, a query has fewer than k different items, or all rows
+        go from the farthest item to the nearest, as those of scores taken for distances do.
     ParameterError
-        k or epsilon is out of range, or epsilon is used with negative distances.
+        k or epsilon is out of range, or epsilon is used with negative distances or scores.
 
     Warns
     -----
@@ -81,11 +90,11 @@ def neighbour_judgements(
     k = check_whole("k", k, 1)
     check_number("epsilon", epsilon, lambda share: share >= 0, "finite number from 0 on")
     found = read_results((truth_distances, truth_indices), "truth")
-    items = _items(found)
-    if epsilon and (items["distance"] < 0).any():
-        raise ParameterError(
-            f"epsilon: {epsilon!r} is a share of a distance, and there are negative distances"
-        )
+    _check_direction(found, scores=check_flag("scores", scores))
+    items = _items(found, scores=scores)
+    if epsilon and (scores or (items["distance"] < 0).any()):
+        what = "scores" if scores else "negative distances"
+        raise ParameterError(f"epsilon: {epsilon!r} is a share of a distance, and there are {what}")
     counted = np.bincount(items["query"].to_numpy(), minlength=found.queries)
     short = np.flatnonzero(counted < k)
     if short.size:
@@ -95,20 +104,34 @@ def neighbour_judgements(
         )
     kth = pl.col("distance").get(k - 1).over("query")
     limit = kth.cast(pl.Float64) * (1 + float(epsilon)) if epsilon else kth
-    items = items.with_columns(near=pl.col("distance") <= limit)
+    near = pl.col("distance") >= limit if scores else pl.col("distance") <= limit
+    items = items.with_columns(near=near)
     depth = max(map(len, truth_indices))
     _warn_cut(items, np.bincount(found.query, minlength=found.queries) == depth, k)
     return items.filter("near").select("query", "item", relevance=pl.lit(1, pl.Int64))
 
 
-def _items(found: Results) -> pl.DataFrame:
-    """Return the distinct items of every query, nearest first."""
+def _check_direction(found: Results, *, scores: bool) -> None:
+    """Refuse a truth whose rows all go from what would be far to what would be near, as rows of the
+    other kind do.
+    """
+    step = np.diff(found.value)[found.query[1:] == found.query[:-1]]
+    rising = -step if scores else step
+    if rising.size and (rising <= 0).all() and (rising < 0).any():
+        was, other = ("scores", "distances") if scores else ("distances", "scores")
+        raise DataError(
+            f"truth: the {was} begin with the farthest item in every row, as {other} do"
+            + advice("; say what they are by {}", setting("scores", not scores))
+        )
+
+
+def _items(found: Results, *, scores: bool) -> pl.DataFrame:
+    """Return the distinct items of every query, nearest first; large scores are near."""
     columns = {"query": found.query, "item": item_ids(found.item), "distance": found.value}
     frame = pl.DataFrame(columns)
     refuse(frame, ~pl.col("distance").is_finite(), "distance", "not a finite number", what="truth")
-    return frame.sort("query", "distance", maintain_order=True).unique(
-        ["query", "item"], keep="first", maintain_order=True
-    )
+    order = frame.sort("query", "distance", descending=[False, scores], maintain_order=True)
+    return order.unique(["query", "item"], keep="first", maintain_order=True)
 
 
 def _warn_cut(items: pl.DataFrame, full: Bools, k: int) -> None:

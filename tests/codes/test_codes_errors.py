@@ -64,9 +64,9 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
                                                                  r"are class ids")),
         (GOOD, GOOD, {**LABELS, "query_labels": GOOD}, DataError, ("query_labels are multi-hot over "
                                                                   "3 classes")),
-        (GOOD, GOOD, {**LABELS, "query_labels": [[0], [2]]}, DataError, (r"first 2 in row 1, column "
-                                                                        r"0; class ids have")),
-        (GOOD, GOOD, {**LABELS, "query_labels": [["a"], ["b"]]}, DataError, ("multi-hot labels are "
+        (GOOD, GOOD, {**LABELS, "query_labels": [[0, 1], [2, 0]]}, DataError, (r"first 2 in row 1, "
+                                                                               r"column 0")),
+        (GOOD, GOOD, {**LABELS, "query_labels": [["a", "b"], ["b", "a"]]}, DataError, ("multi-hot labels are "
                                                                             "0 and 1")),
         (GOOD, GOOD, {**LABELS, "query_labels": np.zeros((2, 1, 1))}, DataError, (r"query_labels: "
                                                                                  r"shape \(2, 1, "

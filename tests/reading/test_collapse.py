@@ -170,9 +170,11 @@ def test_columns_models_masks_grades_and_unretrieved_items() -> None:
     assert summed["score"].to_list() == [4.0, 2.0, None]
     partly = {"query": ["q"] * 2, "item": ["d#1", "d#2"], "distance": [None, 5]}
     assert rr.collapse(partly, PATTERN).select("distance", "row").rows() == [(5, 1)]
-    longer = rr.collapse({"q": {"d12": 2, "d1": 3, "e1": 1}}, r"(d\d)")
+    with pytest.warns(rr.RetrievalReportWarning, match="2 of 3 item ids, such as 'd12', do not"):
+        longer = rr.collapse({"q": {"d12": 2, "d1": 3, "e1": 1}}, r"(d\d)")
     assert longer["item"].to_list() == ["d12", "d1", "e1"]  # the whole id has to match
-    mixed = rr.collapse({"q": {"d#1": 2, "d#2": 3, "e": 1}}, PATTERN)
+    with pytest.warns(rr.RetrievalReportWarning, match="1 of 3 item ids, such as 'e', do not"):
+        mixed = rr.collapse({"q": {"d#1": 2, "d#2": 3, "e": 1}}, PATTERN)
     assert mixed.select("item", "score").rows() == [("d", 3.0), ("e", 1.0)]
     assert rr.collapse(frame.clear(), "doc").columns == found.columns
     assert rr.collapse(frame.clear(), PATTERN).height == 0

@@ -388,7 +388,10 @@ def test_a_metric_is_compared_with_all_of_its_name() -> None:
 def test_every_convention_is_audited() -> None:
     run = make_run(queries=9)
     frame = audit(
-        run, judgements=make_judgements(run), metrics=[*METRICS, "bpref"], cutoffs=(1, None)
+        run,
+        judgements=make_judgements(run),
+        metrics=[*METRICS, "bpref", "num_rel_ret"],
+        cutoffs=(1, None),
     )
     shown = frame.select("system", "version", "call").unique().height
     assert shown == len({(record.system, record.version, record.call) for record in CONVENTIONS})

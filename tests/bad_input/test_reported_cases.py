@@ -1,0 +1,244 @@
+"""Inputs that people reported in public, each in the smallest form, with its right value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
+from retrieval_report.metrics.parsing import parse_measure, parse_metric
+
+QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}, "q4": {"c": 1}}
+RUNS = {"x": {"q1": {"a": 2, "b": 1}}, "y": {"q1": {"b": 2, "a": 1}}}
+
+
+def mean(rankings: object, measure: str, **options: Any) -> float:
+    asked = {"truncated": "no", "policies": "expected", **options}
+    return float(rr.summarise(rr.evaluate(rankings, metrics=measure, **asked))["value"].item())
+
+
+def test_a_run_on_a_sample_of_the_queries_says_so_and_compares_lists_that_exist() -> None:
+    study = rr.Study(RUNS, "rr", judgements=QRELS, truncated="no")
+    assert "3 of 4 judged queries have no list of x and y (" in study.verdict[0]
+    assert "unequal length" not in " ".join(study.verdict)
+    assert "1 of 4" in repr(study)
+    longer = {**RUNS, "z": {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}}}
+    lengths = rr.Study(longer, "rr", judgements=QRELS, truncated="no").notices
+    assert "2 items (x) to 4 (z)" in " ".join(lengths)
+
+
+SEARCHED = np.random.default_rng(0).normal(size=(50, 8)).astype(np.float32)
+
+
+@pytest.mark.parametrize("k", [1, 5, 10])
+def test_inner_products_judge_the_nearest_items(k: int) -> None:
+    products = SEARCHED @ SEARCHED.T
+    found = np.argsort(-products, axis=1)[:, :20]
+    values = np.take_along_axis(products, found, 1)
+    with pytest.raises(DataError, match=r"as scores do; say what they are by scores=True"):
+        rr.lists.neighbour_judgements(values, found, k)
+    judged = rr.lists.neighbour_judgements(values, found, k, scores=True)
+    flat = rr.from_search({"flat": (values[:, :k], found[:, :k])}, judgements=judged, scores=True)
+    data = dict(flat)
+    assert mean(data.pop("rankings"), f"precision@{k}", judgements=data["judgements"]) == 1.0
+    with pytest.raises(DataError, match="as distances do"):
+        rr.lists.neighbour_judgements(-values, found, k, scores=True)
+    with pytest.raises(ParameterError, match="there are scores"):
+        rr.lists.neighbour_judgements(values, found, k, 0.1, scores=True)
+
+
+@pytest.mark.parametrize("form", ["csv", "frame"])
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("qid,docno,score,query,relevance", "{q},{d},{s},same,{r}"),
+        ("query,qid,docid,docno,score,relevance", "same,{q},{n},{d},{s},{r}"),
+        ("query_id,query,doc,docid,score,relevance", "{q},same,text,{d},{s},{r}"),
+    ],
+)
+def test_a_text_beside_the_ids_is_not_the_query(
+    header: str, row: str, form: str, tmp_path: Path
+) -> None:
+    rows = [(1, "d1", 4, 0), (1, "d2", 3, 1), (2, "d3", 2, 1), (2, "d4", 1, 0)]
+    lines = [row.format(q=q, d=d, s=s, r=r, n=n // 2) for n, (q, d, s, r) in enumerate(rows)]
+    path = tmp_path / "run.csv"
+    path.write_text("\n".join([header, *lines]) + "\n")
+    rankings = rr.read_rankings(path if form == "csv" else pl.read_csv(path))
+    assert rankings["query"].n_unique() == 2
+    assert (mean(rankings, "rr"), round(mean(rankings, "ndcg"), 4)) == (0.75, 0.8155)
+
+
+@pytest.mark.parametrize("form", ["csv", "frame"])
+@pytest.mark.parametrize("name", ["retriever", "run_id", "model_name", "RetrieverName", "method"])
+def test_a_column_that_names_models_in_other_words_keeps_them_apart(
+    name: str, form: str, tmp_path: Path
+) -> None:
+    frame = pl.DataFrame(
+        {
+            name: ["a", "a", "b", "b"],
+            "query": ["q"] * 4,
+            "item": list("wxyz"),
+            "score": [4, 3, 4, 3],
+            "relevance": [1, 0, 0, 1],
+            "run_time": [0.1] * 4,
+        }
+    )
+    frame.write_csv(tmp_path / "run.csv")
+    rankings = rr.read_rankings(tmp_path / "run.csv" if form == "csv" else frame)
+    assert rankings["model"].unique().sort().to_list() == ["a", "b"]
+    again = frame.with_columns(pl.lit("c").alias("pipeline"))
+    with pytest.raises(ColumnError, match="can all name the model of a row"):
+        rr.read_rankings(again)
+    assert "model" in rr.read_rankings(again, columns={"model": "pipeline"}).columns
+
+
+def test_rows_of_two_systems_are_not_advised_to_be_merged() -> None:
+    frame = pl.DataFrame({"query": ["q"] * 2, "item": ["a"] * 2, "score": [2, 1], "relevance": 1})
+    with pytest.raises(DataError, match=r"several models\? .* columns=\{'model': …\}") as error:
+        rr.evaluate(frame)
+    assert ".unique" not in str(error.value)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any) -> None:
+    random = np.random.default_rng(1)
+    codes, labels = random.integers(0, 2, (60, 12)).astype(bool), random.integers(0, classes, 60)
+    column = labels.astype(dtype)[:, None]
+
+    def counts(of: Any) -> pl.DataFrame:
+        return rr.codes.count_codes(codes[:20], codes, query_labels=of[:20], item_labels=of)
+
+    assert counts(column).equals(counts(labels))
+    distances = (codes[:20, None] != codes[None]).sum(axis=2)
+
+    def inputs(of: Any) -> Any:
+        return rr.from_search(distances, query_labels=of[:20], item_labels=of)
+
+    assert inputs(column).rankings.equals(inputs(labels).rankings)
+    assert mean(counts(column), "ap") > 0.4 if classes == 2 else True
+
+
+@pytest.mark.parametrize("others", [["KILT_7:2", "KILT_7:5"], ["whole"]])
+def test_collapse_says_which_ids_its_pattern_does_not_fit(others: list[str]) -> None:
+    run = {"q": dict.fromkeys(["MARCO_1-3", "MARCO_1-4", *others], 1.0)}
+    said = rf"{len(others)} of {2 + len(others)} item ids, such as '{others[0]}', do not match"
+    with pytest.warns(rr.RetrievalReportWarning, match=said):
+        collapsed = rr.collapse(run, r"(.+)-\d+")
+    assert collapsed["item"].to_list() == ["MARCO_1", *others]
+
+
+@pytest.mark.parametrize("ranks", [False, True])
+def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool) -> None:
+    users = [f"u{number}" for number in range(3)]
+    frame = pl.DataFrame(
+        {
+            "query": np.repeat(users, 3),
+            "item": list("abc") * 3,
+            ("distance" if ranks else "score"): [1, 2, 3] * 3 if ranks else [9.5, 7.0, 2.0] * 3,
+            "relevance": [1, 0, 0, 0, 1, 0, 0, 0, 1],
+        }
+    )
+    assert rr.truncated_lists(frame, cutoffs=3).select("truncated", "reason").row(0) == (
+        "within_tie",
+        "every query has the same list",
+    )
+    scores = rr.evaluate(frame, metrics="recall@3", policies="expected")
+    assert scores["truncated"].all()
+    order = "distance" if ranks else "score"
+    own = frame.with_columns(pl.col(order).shuffle(seed=1).alias(order))
+    assert rr.truncated_lists(own, cutoffs=3)["truncated"].item() == "no"
+    tied = frame.with_columns(pl.lit(0).alias(order))
+    assert rr.truncated_lists(tied, cutoffs=3)["truncated"].item() == "no"
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        ("accuracy@10", ("hit_rate", 10)),
+        ("Accuracy@1", ("hit_rate", 1)),
+        ("cosine_accuracy@3", ("hit_rate", 3)),
+        ("cos_sim-MRR@10", ("rr", 10)),
+        ("dot_ndcg@10", ("ndcg", 10)),
+        ("HR@10", ("hit_rate", 10)),
+        ("hit_rate_at_10", ("hit_rate", 10)),
+        ("Hit Ratio@5".replace(" ", "_"), ("hit_rate", 5)),
+        ("mean_reciprocal_rank", ("rr", None)),
+        ("mean_average_precision@100", ("ap", 100)),
+        ("normalized_discounted_cumulative_gain@10", ("ndcg", 10)),
+    ],
+)
+def test_other_spellings_mean_what_they_mean_there(text: str, ours: tuple[str, int | None]) -> None:
+    assert parse_measure(text) == ours
+    assert rr.evaluate({"q": {"a": 1}}, judgements={"q": {"a": 1}}, metrics=text).height
+
+
+@pytest.mark.parametrize("text", ["auc", "ROC_AUC", "auroc", "AUC@10"])
+def test_areas_under_curves_are_answered_by_thresholds(text: str) -> None:
+    with pytest.raises(ParameterError, match="thresholds computes the area under the ROC curve"):
+        rr.evaluate({"q": {"a": 1}}, judgements={"q": {"a": 1}}, metrics=text)
+
+
+def test_queries_that_nobody_judged_are_not_said_to_lack_a_score() -> None:
+    run = {f"q{n}": {"a": 2, "b": 1} for n in range(6)}
+    runs = {"x": run, "y": {query: {"a": 1, "b": 2} for query in run}}
+    judged = {f"q{n}": {"a": 1} for n in range(4)}
+    text = repr(rr.Study(runs, "rr", judgements=judged, truncated="no", unjudged_query="skip"))
+    assert "4 queries, 2 left out, which nobody judged\n" in text
+    assert "without a score" not in text
+
+
+def test_relevant_items_are_counted_like_trec_eval() -> None:
+    run, judged = {"q": {"a": 3, "b": 2, "c": 1}}, {"q": {"a": 1, "c": 2, "d": 1, "b": 0}}
+    for like in ("trec_eval", "pytrec_eval", "ir_measures", "ranx"):
+        scores = rr.systems.evaluate_like(run, like, judgements=judged, metrics="num_rel_ret")
+        assert scores.filter(policy="naive")["value"].item() == 2.0
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize(
+    "measure", ["ndcg@5", "ndcg", "ndcg(gain=exp2)@3", "ap", "recall@4", "r_precision"]
+)
+def test_expressions_take_the_judged_grades_as_a_column_of_lists(measure: str, lazy: bool) -> None:
+    random = np.random.default_rng(0)
+    run = pl.DataFrame(
+        [(f"q{q}", f"d{d}", int(random.integers(0, 4))) for q in range(20) for d in range(8)],
+        ["query", "item", "score"],
+        orient="row",
+    )
+    judged = pl.DataFrame(
+        [(f"q{q}", f"d{d}", int(random.integers(0, 4))) for q in range(20) for d in range(3, 14)],
+        ["query", "item", "relevance"],
+        orient="row",
+    )
+    rows = run.join(judged, on=["query", "item"], how="left").with_columns(
+        pl.col("relevance").fill_null(0)
+    )
+    rows = rows.join(judged.group_by("query").agg(judged="relevance"), on="query")
+    metric, depths = parse_metric(measure)
+    for least in (None, 2.0):
+        asked: dict[str, Any] = {
+            "score": "score",
+            "k": depths and depths[0],
+            "relevant_from": least,
+        }
+        value = metric.expr("relevance", judged="judged", **asked).alias("value")
+        grouped = (rows.lazy() if lazy else rows).group_by("query").agg(value)
+        exact = rr.evaluate(
+            run,
+            judgements=judged,
+            metrics=measure,
+            truncated="no",
+            policies="expected",
+            relevant_from=least,
+        )
+        together = grouped.lazy().collect().join(exact, on="query")
+        assert np.allclose(together["value"], together["value_right"], rtol=0, atol=1e-12)
+    bad = rows.with_columns(judged=pl.lit([1, -1]))
+    null = bad.group_by("query").agg(metric.expr("relevance", judged="judged", score="score"))
+    assert null.to_series(1).null_count() == 20
