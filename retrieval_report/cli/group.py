@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import errno
 import io
 import os
 import signal
@@ -57,9 +58,8 @@ COMMANDS = {
 
 def main() -> NoReturn:
     """Run the command line; the entry point of the console script."""
-    if sys.stdout is None:
-        click.echo("Error: standard output is closed, so no result could be shown.", err=True)
-        sys.exit(_BadInput.exit_code)
+    if sys.stdout is None:  # closed: files are written, and whatever is printed is an error
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         # Tables contain ± and names anything; the locale must not decide whether they can be
         # printed.
@@ -90,8 +90,9 @@ def _end_unwritten(error: OSError) -> NoReturn:
     """End the process if the output cannot be written, as on a full disk; pass on other errors."""
     if extract_tb(error.__traceback__)[-1].name != click.echo.__name__:
         raise error
+    reason = "it is closed" if error.errno == errno.EBADF else error.strerror
     with suppress(OSError):
-        click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
+        click.echo(f"Error: the output cannot be written: {reason}", err=True)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes the rest there
     sys.exit(_BadInput.exit_code)
 

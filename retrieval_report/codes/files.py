@@ -42,6 +42,8 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
     path = Path(path)
     if not path.is_file():
         raise FileError(f"'{path}': no such file")
+    if not path.stat().st_size:  # some files of the kernel block whoever reads them
+        raise FileError(f"'{path}': neither .npz nor .npy: it is empty (0 bytes)")
     try:
         with path.open("rb") as file:
             if zipfile.is_zipfile(file):

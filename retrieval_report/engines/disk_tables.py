@@ -30,6 +30,7 @@ from retrieval_report.reading.names import (
     match_columns,
     under_our_names,
 )
+from retrieval_report.reading.parquet_pages import check_pages
 from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.reading.sources import base_name, folder_model, open_source
 from retrieval_report.writing.temporary import Scratch
@@ -152,6 +153,9 @@ def _open(path: Path, columns: ColumnNames) -> File:
             f"{path}: is {OTHERS.get(form, form)}; only Parquet and Arrow files are read part by part: convert it, or "
             + in_python("read it with read_rankings", "leave out --engine disk")
         )
+    if form == "parquet":
+        with source.open() as file:
+            check_pages(path, file)
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):
         frame = scan(source.content, glob=False, hive_partitioning=False)

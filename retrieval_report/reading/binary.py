@@ -12,6 +12,7 @@ from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.reading.crash_guard_process import scan_binary
 from retrieval_report.reading.names import Choose, under_our_names
+from retrieval_report.reading.parquet_pages import check_pages
 from retrieval_report.reading.sources import Source
 
 MAX_ROWS = 2**32 - 1
@@ -30,6 +31,9 @@ def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None)
         The file is damaged or truncated, or has more than `max_rows` rows (default `MAX_ROWS`).
     """
     limit = MAX_ROWS if max_rows is None else max_rows
+    if form == "parquet":
+        with source.open() as file:
+            check_pages(source.path, file)
     with naming(source.path):
         frame = scan_binary(source.content, form, limit)
         chosen = choose(frame.collect_schema().names())

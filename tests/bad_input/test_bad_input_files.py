@@ -9,6 +9,7 @@ import tracemalloc
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -273,7 +274,72 @@ def test_row_087_a_line_cut_in_the_middle_of_json(tmp_path: Path) -> None:
     refused(path, "line 2: no JSON")
 
 
-@pytest.mark.parametrize("read", [read_rankings, lambda path: evaluate(path, metrics="rr")])
+def of_pyarrow(path: Path, rows: int = 50, **how: Any) -> bytes:
+    """A file of PyArrow, which other numbers than 50 do not occur in, as a varint."""
+    pa = pytest.importorskip("pyarrow")
+    columns = {
+        "query": ["q"] * rows,
+        "item": list(range(rows)),
+        "distance": [item % 7 for item in range(rows)],
+        "relevance": [item % 2 for item in range(rows)],
+    }
+    how = {"write_statistics": False, "compression": "none", **how}
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), path, **how)
+    return path.read_bytes()
+
+
+READ: list[Any] = [read_rankings, lambda path: evaluate(path, metrics="rr", truncated="no")]
+
+
+@pytest.mark.parametrize("read", READ)
+def test_row_089_a_page_whose_checksum_is_wrong(tmp_path: Path, read: Any) -> None:
+    for version in ("1.0", "2.0"):
+        how: dict[str, Any] = {
+            "write_page_checksum": True,
+            "data_page_version": version,
+            "use_dictionary": False,
+        }
+        whole = of_pyarrow(tmp_path / "a.parquet", **how)
+        read(tmp_path / "a.parquet")
+        found = whole.index(b"".join(number.to_bytes(8, "little") for number in range(20, 25)))
+        flipped = whole[:found] + bytes([whole[found] ^ 1]) + whole[found + 1 :]
+        with pytest.raises(FileError, match="'item' has a page whose checksum is wrong"):
+            read(write(tmp_path / "b.parquet", flipped))
+
+
+@pytest.mark.parametrize("read", READ)
+@pytest.mark.parametrize(
+    "how", [{}, {"use_dictionary": False}, {"data_page_version": "2.0"}, {"data_page_size": 10}]
+)
+def test_row_089_row_counts_that_all_lie_alike(tmp_path: Path, read: Any, how: Any) -> None:
+    whole = of_pyarrow(tmp_path / "a.parquet", **how)
+    size = int.from_bytes(whole[-8:-4], "little") + 8
+    fifty, half = (b"\x16" + bytes([2 * count]) for count in (50, 25))
+    assert whole[-size:].count(fifty) >= 6  # of the file, the group and every column
+    lying = whole[:-size] + whole[-size:].replace(fifty, half)
+    assert pl.read_parquet(lying).height == 25  # Polars believes it
+    with pytest.raises(FileError, match="holds more values than the 25 that the file says it has"):
+        read(write(tmp_path / "b.parquet", lying))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"compression": "zstd", "write_statistics": True, "write_page_checksum": True},
+        {"row_group_size": 7, "data_page_size": 1},
+        {"data_page_version": "2.0", "use_dictionary": False, "write_page_index": True},
+        {"rows": 0},
+    ],
+)
+def test_row_089_whole_files_of_other_writers_are_read(tmp_path: Path, how: Any) -> None:
+    of_pyarrow(tmp_path / "a.parquet", **how)
+    assert read_rankings(tmp_path / "a.parquet").height == how.get("rows", 50)
+    FRAME.write_parquet(tmp_path / "b.parquet", row_group_size=9, data_page_size=1)
+    assert read_rankings(tmp_path / "b.parquet").height == FRAME.height
+
+
+@pytest.mark.parametrize("read", READ)
 def test_row_088_decimals_of_256_bits(tmp_path: Path, read: Callable[[Path], object]) -> None:
     pa = pytest.importorskip("pyarrow")
     distances = pa.array([Decimal("1.5"), Decimal("2.5")], pa.decimal256(50, 2))

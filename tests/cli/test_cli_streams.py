@@ -54,7 +54,7 @@ def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
         ("evaluate {} --json", "> /dev/full", "the output cannot be written: No space left"),
         ("leaderboard {}", "> /dev/full", "the output cannot be written: No space left"),
         ("evaluate --help", "> /dev/full", "the output cannot be written: No space left"),
-        ("evaluate {}", ">&-", "standard output is closed"),
+        ("evaluate {}", ">&-", "the output cannot be written: it is closed"),
         ("evaluate -", "<&-", "standard-input: is closed; name a file instead of -"),
         ("evaluate absent.csv", "2> /dev/full", ""),
     ],

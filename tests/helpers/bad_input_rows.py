@@ -152,7 +152,7 @@ ROWS = (
     ("Parquet or Arrow damaged or cut off", "Error; another process reads uploads first"),
     (
         "flipped bits",
-        "Error where compression or structure shows it; checksums of Parquet pages are not verified",
+        "Error where compression, structure or a checksum of Parquet pages shows it",
     ),
     ("gzip, also damaged", "Accepted; damage is an error"),
     ("an empty file, or a header alone", "Error; no rows"),
