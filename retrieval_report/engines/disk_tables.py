@@ -19,7 +19,7 @@ from retrieval_report.contracts.errors import (
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.binary import naming
-from retrieval_report.reading.combine import Part, refuse_shared_names
+from retrieval_report.reading.combine import Part, by_folder, refuse_shared_names
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
@@ -121,9 +121,18 @@ def open_table(
             )
     with naming(first.path):  # decimals of more than 38 digits are a type, but of no column
         empty = pl.DataFrame(schema=schema)
-    refuse_shared_names([Part(file.path, empty, file.name) for file in files])
-    ordered = [replace(file, frame=file.frame.select(empty.columns)) for file in files]
+    parts = by_folder([Part(file.path, empty, file.name) for file in files])
+    refuse_shared_names(parts)
+    ordered = [
+        replace(file, name=part.name, frame=_named(file, part.name).select(empty.columns))
+        for file, part in zip(files, parts, strict=True)
+    ]
     return Table(tuple(ordered), empty)
+
+
+def _named(file: File, name: str | None) -> pl.LazyFrame:
+    """Return the rows of a file under the name of its model."""
+    return file.frame if name == file.name else file.frame.with_columns(model=pl.lit(name))
 
 
 def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:

@@ -142,9 +142,40 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     """
     tagged = [part for part in parts if part.tagged]
     if name_by == "tag" or (name_by is None and _named_by_tags(parts, tagged)):
-        return list(parts)
+        return by_folder(parts)
     name = by_file if name_by == "file" else _by_file_and_tag
-    return [name(part) if part.tagged else part for part in parts]
+    return by_folder([name(part) if part.tagged else part for part in parts])
+
+
+def by_folder(parts: Sequence[Part]) -> list[Part]:
+    """Name files of one name in several folders by their folders too, such as ``dev1/run.txt`` and
+    ``dev2/run.txt``: by these alone if nothing else has such a name.
+    """
+    names = [part.name for part in parts]
+    twice = {name for name in repeated(names) if name is not None}
+    folders = {
+        part.path: Path(part.path).parent.name
+        for part in parts
+        if part.name in twice and isinstance(part.path, Path)
+    }
+    alone = len({*folders.values()}) == len(folders) and not {*names} & {*folders.values()}
+    named = []
+    for part in parts:
+        folder = folders.get(part.path)
+        if folder:
+            name = folder if alone else f"{folder}/{part.name}"
+            frame = _renamed(part.frame, str(part.name), name)
+            part = replace(part, name=name, frame=frame)
+        named.append(part)
+    return named
+
+
+def _renamed(frame: pl.DataFrame, name: str, other: str) -> pl.DataFrame:
+    """Return the frame of a file with another name, also before the tags of its runs."""
+    if "model" not in frame.columns:
+        return frame
+    rest = pl.col("model").cast(pl.String).str.strip_prefix(name)
+    return frame.with_columns(model=pl.lit(other) + rest)
 
 
 def by_file(part: Part) -> Part:

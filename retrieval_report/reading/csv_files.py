@@ -11,6 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.contracts.wording import in_python
+from retrieval_report.reading.headerless import chosen_columns
 from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.numbers import TextTable, parse_values
 from retrieval_report.reading.sources import Source
@@ -44,11 +45,15 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
         together with ``cat``), an open quote, bytes that are not UTF-8.
     """
     header = _read_header(source, separator)
-    chosen = choose(header)
+    chosen, has_header = chosen_columns(choose, header, str(source.path))
+    if not has_header:
+        header = [str(number + 1) for number in range(len(header))]
     # All columns are read as text, unwanted ones too: only then are long rows noticed.
     schema = dict.fromkeys(header, pl.String)
     try:
-        frame = pl.read_csv(source.content, separator=separator, schema=schema, glob=False)
+        frame = pl.read_csv(
+            source.content, separator=separator, schema=schema, has_header=has_header, glob=False
+        )
     except (pl.exceptions.PolarsError, OSError) as error:
         _check_rows(source, separator, header)
         raise FileError(f"{source.path}: {_QUOTE} ({one_line(error)})") from error
@@ -59,7 +64,7 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
 
     def line(row: int) -> int:
         lines = (number for number, fields in _records(source, separator) if any(fields))
-        return next(itertools.islice(lines, row + 1, None), row + 2)
+        return next(itertools.islice(lines, row + has_header, None), row + 2)
 
     return parse_values(TextTable(str(source.path), frame.select(under_our_names(chosen)), line))
 

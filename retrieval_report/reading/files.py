@@ -138,7 +138,11 @@ def _read_source(
 
     try:
         form = detect_format(source)
+        if form == "no header" and kind.name == "judgements" and not columns:
+            form = "grades"
+        ranked = ("a run without a header", "rankings")
         others = {"run": ("a TREC run", "rankings"), "qrels": ("TREC qrels", "judgements")}
+        others |= {"ranks": ranked, "ranks and scores": ranked}
         name, wanted = others.get(form, ("", kind.name))
         if wanted != kind.name:
             raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(wanted)}")

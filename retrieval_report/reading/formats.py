@@ -15,6 +15,7 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.csv_files import read_delimited
+from retrieval_report.reading.headerless import UNNAMED_FORMS, unnamed_form
 from retrieval_report.reading.mteb import read_json
 from retrieval_report.reading.names import RANKINGS, Choose, Kind
 from retrieval_report.reading.ndjson import read_ndjson
@@ -29,22 +30,40 @@ OBJECTS: dict[str, Callable[[Source, Choose, Kind], pl.DataFrame]] = {
 READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
     "run": partial(read_trec, fields=RUN_FIELDS),
     "qrels": partial(read_trec, fields=QRELS_FIELDS),
+    **{form: partial(read_trec, fields=fields) for form, fields in UNNAMED_FORMS.items()},
     "csv": partial(read_delimited, separator=","),
     "tsv": partial(read_delimited, separator="\t"),
 }
 """What reads a text of lines under our names."""
+HEAD = 2**16  # bytes by which a format is recognised
 _NUMBER = r"[+-]?(?i:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 _BEGIN = {
     "json": re.compile(
         r'\[\s*[\]{]|\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:\{|\[(?![^\n]*\}\s*(?:\n|$)))|\{[ \t\r]*\n'
     ),
     "ndjson": re.compile(r"\{"),
-    "run": re.compile(rf"(?:\S+[^\S\n]+){{4}}{_NUMBER}[^\S\n]+\S"),
-    "qrels": re.compile(r"(?:\S+[^\S\n]+){3}[+-]?\d+[^\S\n]*(?:\n|$)"),
+    "run": re.compile(rf"(?:\S+[^\S\n]+){{4}}(?:{_NUMBER}|[+-]?\d[\d.,]*)[^\S\n]+\S"),
 }
 """How texts begin, apart from blank lines and comments; the first that fits is the format."""
+_QRELS = re.compile(
+    rf"(?:\S+[^\S\n]+){{3}}[+-]?\d+[^\S\n]*(?:\n|$)|\S+[^\S\n]+[Qq]?0[^\S\n]+\S+[^\S\n]+{_NUMBER}\s"
+)
+"""How qrels begin; grades may have a fraction where the second field is 0."""
 _NOT_READ = {
+    b"\x89HDF\r\n\x1a\n": "an HDF5 file; save its table as Parquet or CSV",
+    b"\xd0\xcf\x11\xe0": "an old Office file, such as .xls; save the sheet as CSV",
+    b"\x93NUMPY": "a NumPy array (.npy); an .npz archive of distances and indices is read",
+    b"MATLAB 5.0": "a MATLAB file; of these, codes are read, by the command codes",
+    b"SQLite format 3": "an SQLite database; save the table as Parquet or CSV",
+    b"ORC": "in ORC format; save it as Parquet",
+    b"Obj\x01": "in Avro format; save it as Parquet",
+    b"%PDF": "a PDF document",
+    b"version https://git-lfs": "a pointer of Git LFS, not the data; fetch them by git lfs pull",
     b"PK\x03\x04": "a zip archive; unpack it, or use gzip",
+    b"PK\x05\x06": "an empty zip archive",
+    b"\x04\x22\x4d\x18": "compressed by lz4; unpack it, or use gzip",
+    b"7z\xbc\xaf": "a 7z archive; unpack it, or use gzip",
+    b"Rar!": "a RAR archive; unpack it, or use gzip",
     b"(\xb5/\xfd": "compressed by zstd; unpack it, or use gzip",
     b"BZh": "compressed by bzip2; unpack it, or use gzip",
     b"\xfd7zXZ": "compressed by xz; unpack it, or use gzip",
@@ -52,6 +71,13 @@ _NOT_READ = {
     b"\xff\xfe": "not UTF-8 but UTF-16 or UTF-32; save it as UTF-8",
     b"\xfe\xff": "not UTF-8 but UTF-16; save it as UTF-8",
     b"\x00\x00\xfe\xff": "not UTF-8 but UTF-32; save it as UTF-8",
+}
+
+
+_PICKLE = re.compile(rb"\x80[\x02-\x05]")
+_ZIPPED = {
+    b"xl/": "an Excel workbook; save the sheet as CSV",
+    b"content.xml": "an OpenDocument file; save the sheet as CSV",
 }
 
 
@@ -105,6 +131,9 @@ def detect_format(source: Source) -> str:
     text = head.removeprefix(BOM).decode("utf-8", "replace")
     text = re.sub(r"\A(?:\s*#[^\n]*(?:\n|\Z))*\s*", "", text)
     recognised = next((form for form, begin in _BEGIN.items() if begin.match(text)), None)
+    recognised = recognised or unnamed_form(text, whole=len(head) < HEAD)
+    if recognised is None and _QRELS.match(f"{text}\n" if len(head) < HEAD else text):
+        recognised = "qrels"
     if recognised is not None:
         return recognised
     line = text.split("\n", 1)[0].strip()
@@ -130,7 +159,17 @@ def _refuse_other_contents(source: Source, head: bytes, promised: str) -> None:
     """Refuse what is no text that is read here."""
     for start, what in _NOT_READ.items():
         if head.startswith(start):
-            raise FileError(f"{source.path}: is {what}")
+            inside = (text for name, text in _ZIPPED.items() if start[:2] == b"PK" and name in head)
+            raise FileError(f"{source.path}: is {next(inside, what)}")
+    if _PICKLE.match(head):
+        raise FileError(
+            f"{source.path}: is a pickle, which is not read because it can run any code; save the "
+            "data as Parquet, CSV or JSON"
+        )
+    if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
+        raise FileError(f"{source.path}: is a web page, not the data; download the raw file")
+    if head[257:262] == b"ustar":
+        raise FileError(f"{source.path}: is a tar archive; unpack it, and name the files inside")
     if promised in BINARY.values() and b"\x00" in head:
         raise FileError(
             f"{source.path}: is not in {promised} format (it begins {head[:8]!r}); damaged or "

@@ -13,15 +13,18 @@ from decimal import Decimal
 import polars as pl
 
 from retrieval_report.contracts.errors import DataError
+from retrieval_report.contracts.wording import counted
 
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 """Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
+_THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _NUMBER = ("a number", (pl.Int64, pl.Float64))
 _WHOLE = ("a whole number of 64 bits", (pl.Int64,))
 _WANTED: dict[str, tuple[str, tuple[type[pl.DataType], ...]]] = {
-    **dict.fromkeys(("distance", "score", "weight", "relevance"), _NUMBER),
+    **dict.fromkeys(("distance", "score", "weight"), _NUMBER),
+    "relevance": ("a number or a truth value", (pl.Int64, pl.Float64, pl.Boolean)),
     **dict.fromkeys(("count", "row", "n_relevant"), _WHOLE),
     "mask": ("true, false, 1 or 0", (pl.Boolean,)),
 }
@@ -91,8 +94,11 @@ def _parsed(
         for dtype in types:
             parsed = _cast(text, dtype)
             if parsed.null_count() == text.null_count():
+                if text.name == "relevance" and dtype == pl.Boolean:
+                    return parsed.cast(pl.Int64)
                 return parsed if len(types) == 1 else exact(parsed, text, table)
-    raise _not(wanted, text, _cast(text, types[-1]), table)
+    parsed = min((_cast(text, dtype) for dtype in types), key=pl.Series.null_count)
+    raise _not(wanted, text, parsed, table)
 
 
 def is_large(values: pl.Series) -> pl.Series:
@@ -151,7 +157,9 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
     bad = (parsed.is_null() & text.is_not_null()).arg_true()
     value = text[int(bad[0])]
     hint = "; a decimal comma? write a point" if _DECIMAL_COMMA.match(value) else ""
+    if _THOUSANDS.match(value):
+        hint = "; commas between thousands? leave them out"
     return DataError(
         f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} "
-        f"is not {wanted} ({len(bad)} such values){hint}"
+        f"is not {wanted} ({counted(len(bad), 'such value')}){hint}"
     )

@@ -12,6 +12,7 @@ import polars as pl
 from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.csv_files import undecodable
+from retrieval_report.reading.headerless import by_number
 from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.numbers import TextTable, parse_values
 from retrieval_report.reading.sources import BOM, Source
@@ -37,8 +38,16 @@ def read_trec(source: Source, choose: Choose, *, fields: Sequence[str]) -> pl.Da
         A line has too few fields (or too many, in qrels); bytes are not UTF-8; there is no line at
         all.
     """
-    chosen = choose(fields)
+    chosen = _chosen(source, choose, fields)
     return parse_values(_read_plain(source, fields, chosen) or _read_any(source, fields, chosen))
+
+
+def _chosen(source: Source, choose: Choose, fields: Sequence[str]) -> dict[str, str]:
+    """Return the chosen fields; without names for them, of which fields the caller has to say."""
+    if fields[0] != "1":
+        return choose(fields)
+    first = source.head().removeprefix(BOM).decode("utf-8", "replace").split("\n", 1)[0]
+    return by_number(choose, first.split(), str(source.path))
 
 
 def _read_any(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable:
@@ -117,7 +126,7 @@ def _check_widths(lines: pl.DataFrame, source: Source, fields: Sequence[str]) ->
     """Refuse lines of too few fields, and of too many in qrels; warn of what follows a run's."""
     width = pl.col("width")
     long = lines.filter(width > len(fields))
-    bad = lines.filter(width != len(fields) if fields == QRELS_FIELDS else width < len(fields))
+    bad = lines.filter(width < len(fields) if fields == RUN_FIELDS else width != len(fields))
     if bad.height:
         line, count, text = bad.select("line", "width", "text").row(0)
         raise FileError(

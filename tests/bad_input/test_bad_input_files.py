@@ -181,7 +181,7 @@ def test_row_083_missing_and_infinite_values_reach_the_rules(tmp_path: Path, tex
 
 def test_row_083_text_that_is_no_number(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", HEADER + ROWS + "q3,a,near,1\n")
-    refused(path, r"line 5: column 'distance': 'near' is not a number \(1 such values\)", DataError)
+    refused(path, r"line 5: column 'distance': 'near' is not a number \(1 such value\)", DataError)
 
 
 def test_row_084_decimal_comma_or_another_separator(tmp_path: Path) -> None:

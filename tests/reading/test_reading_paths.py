@@ -92,11 +92,15 @@ def test_a_file_listed_twice_is_refused(tmp_path: Path) -> None:
         read_rankings([path, tmp_path / "*.csv"])
 
 
-def test_two_files_with_one_name_are_refused_unless_the_model_is_given(tmp_path: Path) -> None:
+def test_two_files_with_one_name_are_called_after_their_folders_or_the_model(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "x").mkdir()
     paths = [write(tmp_path / "m.csv", CSV), write(tmp_path / "x" / "m.csv", CSV)]
-    with pytest.raises(FileError, match=r"would both be model 'm'"):
-        read_rankings(paths)
+    assert read_rankings(paths)["model"].unique().sort().to_list() == sorted([tmp_path.name, "x"])
+    (tmp_path / "y" / "x").mkdir(parents=True)
+    with pytest.raises(FileError, match=r"would both be model 'x/m'"):
+        read_rankings([paths[1], write(tmp_path / "y" / "x" / "m.csv", CSV)])
     assert read_rankings(paths, model="m").height == 6
 
 

@@ -1,0 +1,150 @@
+"""Files without a header, files that are something else, and files of one name in two folders."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError
+
+NUMBERED = {"query": "1", "item": "2", "score": "3"}
+
+
+def write(folder: Path, name: str, text: str | bytes) -> Path:
+    file = folder / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+@pytest.mark.parametrize("blank", ["\t", " "])
+def test_runs_of_ms_marco(blank: str, tmp_path: Path) -> None:
+    rows = [("7", "71", 1), ("7", "75", 2), ("8", "75", 1)]
+    text = "".join(blank.join(map(str, row)) + "\n" for row in rows)
+    found = rr.read_rankings(write(tmp_path, "run.tsv", text))
+    assert found.select("model", "query", "item", "distance").rows() == [
+        ("run", *row) for row in rows
+    ]
+    scored = "".join(blank.join(map(str, (*row, 9.5))) + "\n" for row in rows)
+    assert rr.read_rankings(write(tmp_path, "scored.tsv", scored))["score"].to_list() == [9.5] * 3
+    with pytest.raises(FileError, match="is a run without a header, not judgements"):
+        rr.read_judgements(tmp_path / "run.tsv")
+
+
+def test_judgements_of_ms_marco_and_of_three_columns(tmp_path: Path) -> None:
+    file = write(tmp_path, "qrels.tsv", "7\t0\t71\t1\n8\t0\t75\t1\n")
+    assert rr.read_judgements(file).rows() == [("7", "71", 1), ("8", "75", 1)]
+    file = write(tmp_path, "three.tsv", "7\t71\t2\n7\t75\t0\n")
+    assert rr.read_judgements(file).rows() == [("7", "71", 2), ("7", "75", 0)]
+
+
+@pytest.mark.parametrize("grades", [("1.0", "0.0"), ("0.5", "1")])
+def test_grades_of_qrels_may_have_a_fraction(grades: tuple[str, str], tmp_path: Path) -> None:
+    text = "".join(f"q 0 {item} {grade}\n" for item, grade in zip("ab", grades, strict=True))
+    found = rr.read_judgements(write(tmp_path, "qrels.txt", text))
+    assert found.rows() == [("q", "a", float(grades[0])), ("q", "b", float(grades[1]))]
+
+
+@pytest.mark.parametrize("mark", [",", "\t", " "])
+def test_columns_may_be_named_by_number(mark: str, tmp_path: Path) -> None:
+    text = "".join(mark.join(row) + "\n" for row in (("q", "a", "0.5"), ("q", "b", "0.25")))
+    file = write(tmp_path, "run.txt" if mark == " " else "run.csv", text)
+    with pytest.raises(ColumnError, match=r"no header: the first line is .*such as columns="):
+        rr.read_rankings(file)
+    found = rr.read_rankings(file, columns=NUMBERED)
+    assert found.select("query", "item", "score").rows() == [("q", "a", 0.5), ("q", "b", 0.25)]
+    qrels = write(tmp_path, "qrels.csv", "q,a,1\nq,b,0\n")
+    words = [
+        "evaluate",
+        str(file),
+        "--qrels",
+        str(qrels),
+        "--measures",
+        "rr@2",
+        "--truncated",
+        "no",
+    ]
+    refused = CliRunner().invoke(cli, words)
+    assert "--columns query=1,item=2,score=3" in refused.stderr
+    words += ["--columns", "query=1,item=2,score=3"]
+    refused = CliRunner().invoke(cli, words)
+    assert "--judgement-columns query=1,item=2,relevance=3" in refused.stderr
+    words += ["--judgement-columns", "query=1,item=2,relevance=3"]
+    assert CliRunner().invoke(cli, words).exit_code == 0
+
+
+def test_lines_without_a_header_are_counted_from_the_first(tmp_path: Path) -> None:
+    file = write(tmp_path, "run.csv", "q,a,0.5\nq,b,high\n")
+    with pytest.raises(DataError, match=r"line 2: column 'score': 'high'.*\(1 such value\)"):
+        rr.read_rankings(file, columns=NUMBERED)
+
+
+@pytest.mark.parametrize(
+    ("score", "hint"),
+    [("1,174.5", "commas between thousands"), ("174,5", "a decimal comma")],
+)
+def test_a_run_whose_scores_have_commas_is_no_csv(score: str, hint: str, tmp_path: Path) -> None:
+    file = write(tmp_path, "m.run", f"q Q0 a 1 {score} x\n")
+    with pytest.raises(DataError, match=f"column 'score': '{score}' is not a number.*{hint}"):
+        rr.read_rankings(file)
+
+
+def test_truth_values_are_grades(tmp_path: Path) -> None:
+    file = write(tmp_path, "a.csv", "query,item,relevance\nq,a,True\nq,b,FALSE\nq,c,\n")
+    assert rr.read_judgements(file)["relevance"].to_list() == [1, 0, None]
+    file = write(tmp_path, "b.csv", "query,item,relevance\nq,a,True\nq,b,yes\n")
+    with pytest.raises(DataError, match="'yes' is not a number or a truth value"):
+        rr.read_judgements(file)
+
+
+def workbook() -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    return held.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (workbook(), "is an Excel workbook; save the sheet as CSV"),
+        (b"\x89HDF\r\n\x1a\n\0\0", "is an HDF5 file; save"),
+        (b"\x80\x04\x95\x00", "is a pickle, which is not read"),
+        (b"\x04\x22\x4d\x18\x64", "is compressed by lz4"),
+        (b"\x93NUMPY\x01\x00", r"is a NumPy array \(.npy\)"),
+        (b"<!DOCTYPE html>\n<html>\n", "is a web page, not the data"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS"),
+        (b"SQLite format 3\0", "is an SQLite database"),
+        (b"x" * 257 + b"ustar", "is a tar archive"),
+    ],
+)
+def test_other_files_are_called_what_they_are(content: bytes, words: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=words):
+        rr.read_rankings(write(tmp_path, "run", content))
+
+
+def test_files_of_one_name_are_called_after_their_folders(tmp_path: Path) -> None:
+    for folder in ("dev1", "dev2"):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, "run.txt", f"q Q0 {folder} 1 1 Anserini\n")
+        pl.DataFrame({"query": "q", "item": folder, "score": [1.0]}).write_parquet(
+            tmp_path / folder / "run.parquet"
+        )
+    found = rr.read_rankings([tmp_path / "dev1/run.txt", tmp_path / "dev2/run.txt"])
+    assert found.select("model", "item").rows() == [("dev1", "dev1"), ("dev2", "dev2")]
+    files = [tmp_path / "dev1/run.parquet", tmp_path / "dev2/run.parquet"]
+    scores = rr.evaluate(files, judgements={"q": {"dev1": 1}}, measures="rr@1", truncated="no")
+    assert scores.filter(policy="expected").select("model", "value").rows() == [
+        ("dev1", 1.0),
+        ("dev2", 0.0),
+    ]
+    other = write(tmp_path, "dev1.csv", "query,item,score\nq,a,1\n")
+    found = rr.read_rankings([*files, other])
+    assert found["model"].unique(maintain_order=True).to_list() == ["dev1/run", "dev2/run", "dev1"]
