@@ -153,7 +153,7 @@ def by_folder(parts: Sequence[Part]) -> list[Part]:
     """
     names = [part.name for part in parts]
     twice = {name for name in repeated(names) if name is not None}
-    folders = {
+    folders: dict[Path | str, str] = {
         part.path: Path(part.path).parent.name
         for part in parts
         if part.name in twice and isinstance(part.path, Path)
