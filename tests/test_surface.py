@@ -105,7 +105,7 @@ def keywords(function: Callable[..., object]) -> dict[str, Any]:
 
 def test_options_are_those_of_evaluate_in_every_spelling() -> None:
     asked = keywords(rr.evaluate)
-    data = {"judgements", "queries", "metrics", "cutoffs"}
+    data = {"judgements", "queries", "measures", "metrics", "cutoffs"}
     assert asked == get_type_hints(EvaluateOptions) | {name: asked[name] for name in data}
     defaults = {
         name: part.default for name, part in inspect.signature(rr.evaluate).parameters.items()
@@ -119,7 +119,8 @@ def test_options_are_those_of_evaluate_in_every_spelling() -> None:
     (rr.summarise, SummaryOptions, {"queries"}),
     (rr.compare, ComparisonOptions, {"queries"}),
     (rr.report.report_contents, ReportOptions, set()),
-    (rr.systems.evaluate_like, LikeOptions, {"judgements", "queries", "metrics", "cutoffs", "policies", "seed"}),
+    (rr.systems.evaluate_like, LikeOptions,
+     {"judgements", "queries", "measures", "metrics", "cutoffs", "policies", "seed"}),
 ])  # fmt: skip
 def test_options_that_are_passed_on_are_those_of_the_function(
     function: Callable[..., object], options: Any, own: set[str]
