@@ -7,6 +7,7 @@ error that names the column, the rule, the number of bad rows and the first of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import polars as pl
 import polars.selectors as cs
@@ -24,7 +25,7 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ENDS
 from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, in_python, setting
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
 SAMPLED = 5_000
@@ -59,6 +60,19 @@ def _nan_hint() -> str:
 def _negative_hint() -> str:
     unjudged = setting("negative", "unjudged", function="read_judgements")
     return advice("; {} drops such judgements", unjudged)
+
+
+def _padding_hint(what: str) -> str:
+    """Say how padding of rankings is left out, such as −100 where lists differ in length."""
+    if what == "judgements":
+        return ""
+    masks = in_python(" (mask= of from_search, masks= of a Meter)")
+    return f"; if these are padding, a column 'mask' leaves them out{masks}"
+
+
+def _hint(what: str, hint: Callable[[], str]) -> str:
+    """Return the hint of a rule for a kind of frame."""
+    return (_padding_hint(what) if hint is _negative_hint else "") + hint()
 
 
 FINITE: list[Rule] = [
@@ -214,7 +228,7 @@ def _contract(
     finite = [rule for rule in FINITE if frame.schema.get(rule[0], pl.Null()).is_float()]
     for name, bad, rule, hint in (*nulls, *finite, *RULES):
         if name in frame.columns:
-            refuse(frame, bad, name, rule, hint, what=what)
+            refuse(frame, bad, name, rule, partial(_hint, what, hint), what=what)
     return frame
 
 

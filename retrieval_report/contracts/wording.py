@@ -95,6 +95,15 @@ def either(texts: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
+def have(number: int) -> str:
+    """Return the verb of so many things.
+
+    >>> have(1), have(2)
+    ('has', 'have')
+    """
+    return "has" if number == 1 else "have"
+
+
 def python_text(value: object) -> str:
     """Return a value as Python code; an ellipsis stands for any value.
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import KeyMismatchError
 from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, have, setting
 from retrieval_report.scoring.known_items import KEYS
 
 
@@ -39,8 +39,8 @@ def all_lists(
                     f"{judged['query'].min()!r}; make their ids agree"
                 )
             raise KeyMismatchError(
-                f"{len(unjudged)} of {universe.height} queries have no judgements, first "
-                f"{unjudged.min()!r}"
+                f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no judgements, "
+                f"first {unjudged.min()!r}"
                 + advice("; {} leaves them out", setting("unjudged_query", "skip"))
             )
         universe = pl.concat([universe, judged]).unique()

@@ -14,9 +14,9 @@ from retrieval_report.contracts.arguments import check_flag, check_number, check
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, have, setting
 from retrieval_report.kernels.lists import Bools
-from retrieval_report.reading.search_results import Results, item_ids, read_results
+from retrieval_report.reading.search_results import Results, Whole, item_ids, read_results
 
 
 def neighbour_judgements(
@@ -60,7 +60,8 @@ def neighbour_judgements(
     Raises
     ------
     DataError
-        The arrays do not match, hold NaN, a query has fewer than k different items, or all rows
+        The arrays do not match, hold NaN, a query whose row is full has fewer than k different
+        items (a row that ends in padding holds all there are, and all of them count), or all rows
         go from the farthest item to the nearest, as those of scores taken for distances do.
     ParameterError
         k or epsilon is out of range, or epsilon is used with negative distances or scores.
@@ -69,7 +70,7 @@ def neighbour_judgements(
     -----
     RetrievalReportWarning
         The last item of a query still counts, so more may tie with it, which a deeper search would
-        show.
+        show; or a query has fewer than k items.
 
     Examples
     --------
@@ -96,19 +97,33 @@ def neighbour_judgements(
         what = "scores" if scores else "negative distances"
         raise ParameterError(f"epsilon: {epsilon!r} is a share of a distance, and there are {what}")
     counted = np.bincount(items["query"].to_numpy(), minlength=found.queries)
-    short = np.flatnonzero(counted < k)
-    if short.size:
-        raise DataError(
-            f"truth: {short.size} of {found.queries} queries have fewer than k={k} different "
-            f"items, first query {short[0]} with {counted[short[0]]}; search deeper"
-        )
-    kth = pl.col("distance").get(k - 1).over("query")
+    depth = max(map(len, truth_indices))
+    full = np.bincount(found.query, minlength=found.queries) == depth
+    _check_counts(counted, full | (depth < k), k)
+    kth = pl.col("distance").get(k - 1, null_on_oob=True).over("query")
     limit = kth.cast(pl.Float64) * (1 + float(epsilon)) if epsilon else kth
     near = pl.col("distance") >= limit if scores else pl.col("distance") <= limit
-    items = items.with_columns(near=near)
-    depth = max(map(len, truth_indices))
-    _warn_cut(items, np.bincount(found.query, minlength=found.queries) == depth, k)
+    items = items.with_columns(near=near.fill_null(True))  # all of fewer than k items
+    _warn_cut(items, full & (counted >= k), k)
     return items.filter("near").select("query", "item", relevance=pl.lit(1, pl.Int64))
+
+
+def _check_counts(counted: Whole, full: Bools, k: int) -> None:
+    """Refuse queries with fewer than k items of which a deeper search would show more, and warn
+    of those that have no more, as after a filter.
+    """
+    short = np.flatnonzero(counted < k)
+    if not short.size:
+        return
+    deeper = short[full[short]]
+    first = deeper[0] if deeper.size else short[0]
+    text = (
+        f"truth: {short.size} of {counted.size} queries {have(short.size)} fewer than k={k} "
+        f"different items, first query {first} with {counted[first]}"
+    )
+    if deeper.size:
+        raise DataError(f"{text}; search deeper")
+    warn(f"{text}: recall@{k} divides by min(k, R), the items that there are, precision@{k} by {k}")
 
 
 def _check_direction(found: Results, *, scores: bool) -> None:

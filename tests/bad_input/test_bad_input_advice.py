@@ -36,7 +36,7 @@ def test_judgements_whose_queries_all_have_other_ids_show_both_ids() -> None:
     refused(
         BARE,
         KeyMismatchError,
-        "1 of 2 queries have no judgements",
+        "1 of 2 queries has no judgements",
         "unjudged_query='skip'",
         judgements=some,
     )

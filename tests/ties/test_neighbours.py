@@ -35,7 +35,7 @@ def test_order_does_not_matter_and_an_item_twice_counts_once_at_its_smallest_dis
     found = neighbour_judgements([[3.0, 1.0, 1.0, 2.0, 1.5]], [[8, 4, 4, 5, 5]], 2)
     assert found["item"].to_list() == [4, 5]
     with pytest.raises(
-        DataError, match="1 of 1 queries have fewer than k=4 different items, first query 0 with 3"
+        DataError, match="1 of 1 queries has fewer than k=4 different items, first query 0 with 3"
     ):
         neighbour_judgements([[3.0, 1.0, 1.0, 2.0, 1.5]], [[8, 4, 4, 5, 5]], 4)
 
@@ -118,3 +118,19 @@ def test_comparing_ids_underrates_an_index_that_breaks_ties_another_way() -> Non
         for query in range(queries.len())
     ]
     assert float(np.mean(same)) < 0.9
+
+
+def test_a_query_with_fewer_items_than_k_has_all_of_them_as_neighbours() -> None:
+    distances = [[0.5, 0.25, 9.0, 9.0], [0.1, 0.2, 0.3, 0.4]]
+    items = [[4, 7, -1, -1], [1, 2, 3, 4]]
+    with pytest.warns(RetrievalReportWarning, match="1 of 2 queries has fewer than k=3.*min"):
+        found = neighbour_judgements(distances, items, 3)
+    assert sorted(found.filter(query=0)["item"]) == [4, 7]
+    index = {"query": [0, 0, 0], "item": [7, 9, 4], "distance": [0.25, 0.3, 0.5]}
+    scores = evaluate(
+        index, judgements=found.filter(query=0), measures="recall@3", truncated="no",
+        policies="expected",
+    )  # fmt: skip
+    assert scores["value"].to_list() == [1.0]
+    with pytest.raises(DataError, match="search deeper"):
+        neighbour_judgements([[0.1, 0.2], [0.1, 0.2]], [[1, 2], [1, 2]], 3)
