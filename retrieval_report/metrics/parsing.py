@@ -107,7 +107,7 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     """Return a metric from its record or text form, and the cutoff in the text, if any.
 
     >>> parse_metric("ap(denominator=retrieved)@10")
-    (AP(rel=None, denominator='retrieved'), (10,))
+    (AP(rel=None, denominator='retrieved', interpolation='none'), (10,))
     >>> parse_metric("ncdg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     retrieval_report.ParameterError: measures: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg,
@@ -278,8 +278,8 @@ def parse_metrics(measures: object, cutoffs: object, metrics: object = None) -> 
     >>> [f"{metric}@{own}" for metric, own in parse_metrics(None, [5, "all"])]
     ['ndcg@(5, None)', 'precision@(5, None)', 'recall@(5, None)', 'ap@(5, None)']
     >>> parse_metrics("ap@5, ndcg, ap@10", 3)
-    [(AP(rel=None, denominator='total'), (5, 10)), (NDCG(gain='linear', discount='log2',
-    ideal='judged'), (3,))]
+    [(AP(rel=None, denominator='total', interpolation='none'), (5, 10)), (NDCG(gain='linear',
+    discount='log2', ideal='judged'), (3,))]
     """
     default = parse_cutoffs(cutoffs)
     measures = one_of_two(measures, metrics)
