@@ -173,8 +173,8 @@ class Options:
         10,
         "Random orders drawn",
         "How many random orders the policy shuffled draws. Ten show what single orders print; the "
-        "spread of all orders is known exactly. From 10 million items on, fewer are drawn by "
-        "default.",
+        "spread of all orders is known exactly. Of more than 10 million items, studies and "
+        "reports draw fewer unless a number is given.",
         kind=int,
         check=_whole(1, MOST_SHUFFLES),
         role=DRAW,

@@ -183,26 +183,17 @@ def _write(slots: int, stretches: bool, pool: Codes, out: int, new: Lists) -> in
     """Write the grades of a tie's slots as cells, one for every stretch of the lowest grade if
     ``stretches``; return where the next cell goes.
     """
-    grade = new.grade
-    items = new.items
-    empty = 0
-    for slot in range(slots):
-        if stretches and pool[slot] == 0:
-            empty += 1
-            continue
-        if empty:
-            grade[out] = 0
-            items[out] = empty
-            empty = 0
-            out += 1
-        grade[out] = pool[slot]
-        items[out] = 1
-        out += 1
-    if empty:
-        grade[out] = 0
-        items[out] = empty
-        out += 1
-    return out
+    grade, items = new.grade, new.items
+    cell, empty, size = out - 1, False, 0
+    for slot in range(slots):  # without branches, which nothing could predict
+        lowest = pool[slot] == 0
+        longer = 1 if stretches and empty and lowest else 0
+        cell += 1 - longer
+        size = size * longer + 1
+        grade[cell] = pool[slot]
+        items[cell] = size
+        empty = lowest
+    return cell + 1
 
 
 @allocating
