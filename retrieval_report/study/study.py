@@ -379,7 +379,7 @@ class Study(LevelledStudy):
         fine 0.5 0.5 0.5 0.5
         """
         every = self._with(replace(self._view, policies=None))
-        return three_scores(every.summary, every.shuffled, every._exact_means, self.identical)
+        return three_scores(every.summary, every._drawn_means, every._exact_means, self.identical)
 
     @answer
     def winners(self) -> pl.DataFrame:
@@ -388,7 +388,12 @@ class Study(LevelledStudy):
         agrees.
         """
         every = self._with(replace(self._view, policies=None))
-        return winners(every.three_scores, every.shuffled, every._exact_means)
+        return winners(every.three_scores, every._drawn_means, every._exact_means)
+
+    @property
+    def _drawn_means(self) -> pl.DataFrame:
+        """The means under single orders; empty if queries are averaged in another way than they."""
+        return self.shuffled if self.average == "micro" else NOTHING
 
     @answer
     def _exact_means(self) -> dict[tuple[str, Measure], Spread]:

@@ -77,6 +77,8 @@ def winner_sentence(row: Named) -> str:
     ... )
     'ap@5: a wins exactly, b by the naive order; a comes first in 6 of 10 random orders (66% of
     all).'
+    >>> winner_sentence({**row, "orders": 0, "agreeing": 0, "agreeing_chance": 0.66})
+    'ap@5: a wins exactly, b by the naive order; a comes first in 66% of all random orders.'
     >>> winner_sentence({**row, "naive_winner": "a", "agreeing": 10, "agreeing_chance": 1.0})
     'ap@5: a wins exactly, by the naive order and in every order of ties.'
     """
@@ -97,6 +99,9 @@ def winner_sentence(row: Named) -> str:
     drawn = f"{row['agreeing']} of {counted(row['orders'], 'random order')}"
     chance = row["agreeing_chance"]
     every = "" if chance is None else f" ({_share(chance)} of all)"
+    if not row["orders"]:  # of another average no single order is known
+        drawn = "an unknown share" if chance is None else _share(chance)
+        drawn, every = f"{drawn} of all random orders", ""
     comes = "one of them comes" if ", " in first else f"{first} comes"
     return f"{measure}: {first} {_verb(first)} exactly{order}; {comes} first in {drawn}{every}."
 

@@ -147,7 +147,9 @@ def three_scores(
         The result of :func:`summarise` with the policies expected, shuffled, naive, best and worst,
         as far as there are any.
     shuffled
-        The mean of every model under every drawn order, as from :func:`shuffled_means`.
+        The mean of every model under every drawn order, as from :func:`shuffled_means`; without
+        columns if the summary averages otherwise. Then ``shuffled`` is that of the summary, which
+        also ranks, there is no ``first_order``, and ``orders`` is 0.
     exact
         The result of :func:`exact_means`; of other models the distribution is taken for normal.
     identical
@@ -216,11 +218,11 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
     )
     rows = rows.with_columns(
         **{
-            f"{name}_rank": pl.col(of).round_sig_figs(DIGITS).rank("min", descending=True)
+            f"{name}_rank": of.round_sig_figs(DIGITS).rank("min", descending=True)
             for name, of in (
-                ("expected", "expected"),
-                ("shuffled", "first_order"),
-                ("naive", "naive"),
+                ("expected", pl.col("expected")),
+                ("shuffled", pl.coalesce("first_order", "shuffled")),
+                ("naive", pl.col("naive")),
             )
         },
         rank_can_change=pl.Series(_can_change(rows), dtype=pl.Boolean),

@@ -159,6 +159,22 @@ def test_columns_are_declared_and_narrower_studies_have_their_rows() -> None:
     assert_frame_equal(some, study.three_scores)
 
 
+def test_of_another_average_no_single_order_is_shown() -> None:
+    frame = tied(2, 6, 8, 3)
+    queries = {"query": list(range(6)), "label": ["a", "a", "a", "a", "b", "b"]}
+    study = rr.Study(frame, "ndcg@3", queries=queries, average="macro", truncated="no")
+    rows, summary = study.three_scores, study.summary
+    for column, policy in (("expected", "expected"), ("shuffled", "shuffled"), ("naive", "naive")):
+        means = dict(summary.filter(policy=policy).select("model", "value").iter_rows())
+        assert rows[column].to_list() == [means[model] for model in rows["model"]]
+    assert rows["first_order"].is_null().all()
+    assert (
+        rows["shuffled_rank"].to_list() == rows["shuffled"].rank("min", descending=True).to_list()
+    )
+    assert set(rows["orders"]) == {0}
+    assert "of all random orders." in repr(study)
+
+
 def test_counts_have_no_naive_score_and_more_orders_on_request() -> None:
     counts = rr.count_ties(tied(2, 3, 8, 3))
     study = rr.Study(counts, "ndcg@3", truncated="no", shuffles=17)
