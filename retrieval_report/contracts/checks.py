@@ -108,9 +108,7 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     collapsed = setting("group", ..., function="collapse")
     cure = "keep one row of each" + in_python(f", e.g. with .unique({list(keys)!r})")
     if what == "rankings":  # of which one row each would merge two systems in silence
-        cure = "do they belong to several models" + advice(
-            "? Then name the column that tells: {}", setting("columns", {"model": ...})
-        )
+        cure = "do they belong to several models? Then call the column that tells them 'model'"
         cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
     raise DataError(
         f"{what}: {repeated} rows repeat another's {', '.join(keys)}; {location}. "

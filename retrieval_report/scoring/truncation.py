@@ -129,7 +129,9 @@ def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     if "list_key" not in lists.columns:
         lists = lists.with_columns(list_key=pl.lit(None, pl.UInt64))
     alike = pl.col("list_key") == pl.first("list_key")
-    repeated = alike.fill_null(value=False).all() & (pl.len() > 1)
+    # Of several models, each with the same items in an order of its own, these are the candidates.
+    alone = lists["model"].n_unique() == 1
+    repeated = alike.fill_null(value=False).all() & (pl.len() > 1) & alone
     lists = lists.filter(pl.col("items") > 0).sort("model", "query").with_columns(most=most)
     lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
     proofs = lists.group_by("model").agg(

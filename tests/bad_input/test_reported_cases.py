@@ -99,7 +99,9 @@ def test_a_column_that_names_models_in_other_words_keeps_them_apart(
 
 def test_rows_of_two_systems_are_not_advised_to_be_merged() -> None:
     frame = pl.DataFrame({"query": ["q"] * 2, "item": ["a"] * 2, "score": [2, 1], "relevance": 1})
-    with pytest.raises(DataError, match=r"several models\? .* columns=\{'model': …\}") as error:
+    with pytest.raises(
+        DataError, match=r"several models\? Then call the column that tells them 'model'"
+    ) as error:
         rr.evaluate(frame)
     assert ".unique" not in str(error.value)
 
