@@ -28,7 +28,9 @@ from text import plain
 # they leave room for another number below each.
 STYLE = """<style>
 div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
-[data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem;}
+[data-testid="stMainBlockContainer"] {padding-top: 3.4rem; padding-bottom: 4rem;}
+[data-testid="stMainBlockContainer"] h1 {font-size: 1.9rem; padding: 0.4rem 0 0;}
+[data-testid="stMetricValue"] {font-size: 1.6rem;}
 [data-testid="stPageLink"] * {white-space: normal;}
 @media (max-width: 48rem) {[data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]) {row-gap: 1rem;}}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
@@ -39,8 +41,8 @@ BOXES = {  # the kind of box for each verdict of `flips`
     UNTESTED: st.info,
     EQUAL: st.info,
     NOTHING: st.info,
-    CUT: st.error,
-    DEPENDS: st.error,
+    CUT: st.warning,
+    DEPENDS: st.warning,
     NOT_SIGNIFICANT: st.warning,
 }
 ACROSS = 3  # panels

@@ -43,21 +43,26 @@ def sidebar(data: Data) -> Choice:
     """Draw the controls and return what they say."""
     first = data.start
     with st.sidebar:
-        metric = _metric(first.metric)
-        cutoff = None if own_depth(metric) else _cutoff(first.cutoff)
+        name = _metric(first.metric)
+        cutoff = None if own_depth(name) else _cutoff(first.cutoff)
         models = choose_models(data.models)
         with st.expander("Rules"):
+            metric = _with_parameters(name)
             options = {name: _option(name, data) for name in USUAL}
     return Choice(metric, cutoff, models or data.models, options)
 
 
 def _metric(first: str) -> str:
-    """Return the text form of the chosen metric."""
+    """Return the name of the chosen metric."""
     for text in given("metric"):
         if text not in CATALOGUE and (controls := _as_controls(text)):
             st.query_params.update(controls)
             st.rerun()  # widgets read the address only as it is when a run begins
-    name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=first)
+    return choose_one("Metric", sorted(CATALOGUE), name="metric", default=first)
+
+
+def _with_parameters(name: str) -> str:
+    """Return the text form of a metric with the chosen parameters."""
     parameters = []
     for parameter in PARAMETERS.get(name, "").split():
         options, help = parameter_text(name, parameter)

@@ -18,7 +18,6 @@ from text import plain
 VIEWS = "pages of the dashboard by name"
 PAGES = {
     "overview": "Overview",
-    "cutoffs": "Cutoffs",
     "compare": "Compare",
     "pair": "Two models",
     "queries": "Queries",
@@ -55,7 +54,7 @@ LACKING = {  # what a page says if it does not answer; others are only left out 
 MOST_SEGMENTS = 200  # a column with more values identifies queries rather than groups of them
 NO_SEGMENTS = ("query", "weight", "n_relevant")
 # What of the choice a page is about; all others are about the measure.
-ABOUT = {"cutoffs": "metric", **dict.fromkeys(("neighbours", "thresholds", "ties", "data"), "")}
+ABOUT = {**dict.fromkeys(("neighbours", "thresholds", "ties", "data"), "")}
 
 
 @dataclass(frozen=True)
@@ -97,6 +96,11 @@ class Page:
         """Return the study of the chosen measure and, beside it, of the usual ones."""
         return self.all_measures.at(*self.choice.leading(MEASURES))
 
+    @cached_property
+    def drawn(self) -> rr.Study:
+        """Return the study of the chosen measure with random orders."""
+        return study_of(self.data, self.choice).at(self.choice.measure)
+
     @property
     def curve(self) -> rr.Study:
         """Return the study of the chosen metric, at the cutoffs of its curve."""
@@ -104,6 +108,13 @@ class Page:
         return self.all_measures.at(
             *(measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs)
         )
+
+    @cached_property
+    def drawn_curve(self) -> rr.Study:
+        """Return the same at the cutoffs of the curve."""
+        choice = self.choice
+        measures = (measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs)
+        return study_of(self.data, choice).at(*measures)
 
     @property
     def ranked(self) -> list[str]:

@@ -49,4 +49,8 @@ def prepare() -> None:
         page = Page(data, replace(data.start, models=data.models))
         page.all_measures.verdict  # noqa: B018
         charts = importlib.import_module("retrieval_report.charts")
-        specification("light", charts.policies, (page.study.summary,), page.choice.at)
+        three = page.drawn.three_scores
+        frames = three, page.drawn.shuffled, page.study.summary
+        specification("light", charts.three_scores, frames, page.choice.at)
+        curves, metric = (page.drawn_curve.three_scores,), {"metric": page.choice.metric}
+        specification("light", charts.along_cutoffs, curves, metric)

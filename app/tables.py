@@ -16,6 +16,7 @@ from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.study.leaderboard_rows import leaderboard_of
+from retrieval_report.study.table_columns import OF_BOARD
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -29,6 +30,7 @@ PAIRS = (
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
+SHOWN_ROWS = 16  # of a table, before it scrolls
 NARROW = {"query": 120, "model": 150}  # pixels; long names would push the scores out of sight
 WIDTHS = {
     "verdict": 170,
@@ -54,6 +56,7 @@ def frame_table(
     alt: str | None = None,
     key: str | None = None,
     on_select: Callable[[Named], None] | None = None,
+    row_height: int | None = None,
 ) -> None:
     """Show a frame; if its kind is named, only these columns, with titles, except those that are
     all null.
@@ -84,8 +87,18 @@ def frame_table(
         alt=alt,
         key=key,
         placeholder="–",
+        row_height=row_height,
+        height=_height(len(frame), row_height),
         **more,
     )
+
+
+def _height(rows: int, row_height: int | None) -> int | str:
+    """Return the pixels of a table, so that up to sixteen rows are there without scrolling."""
+    if rows <= 9 and row_height is None:
+        return "auto"
+    each = row_height or 35
+    return 2 + 35 + each * min(rows, SHOWN_ROWS)
 
 
 def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, Any]:
@@ -94,7 +107,11 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     """
     name, kinds = values.name, st.column_config
     declared = of and "@" not in name  # other measures are not
-    known = column(of, name) if declared else Column(name, values.dtype, name, "", "")
+    known = (
+        column("board" if name in OF_BOARD else of, name)
+        if declared
+        else Column(name, values.dtype, name, "", "")
+    )
     about: Named = {"label": known.title, "help": known.help or None}
     if name == "image":
         return values, kinds.ImageColumn(**about)

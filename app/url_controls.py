@@ -115,6 +115,19 @@ def choose_models(models: Sequence[str]) -> tuple[str, ...]:
     return tuple(model for model in models if model in chosen)
 
 
+def another_order() -> None:
+    """Offer to draw other random orders, so that one sees what depends on them."""
+
+    def redraw() -> None:
+        st.session_state["seed"] = int(st.session_state.get("seed") or 0) + 1
+
+    st.button(
+        "Draw other orders",
+        on_click=redraw,
+        help="Other random orders of the tied items, by the next seed.",
+    )
+
+
 def _texts(name: str, options: Sequence[T], show: Callable[[T], str] = short) -> dict[T, str]:
     """Return the texts of options; refuse, with a message, values that the widget would ignore
     silently.

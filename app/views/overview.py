@@ -1,37 +1,108 @@
-"""The page on who wins, whether that is safe, and how far off naive scores are."""
+"""The first page: the three scores of every model side by side, who wins by each, and whether that is
+safe.
+"""
 
 from __future__ import annotations
 
+import polars as pl
 import streamlit as st
 
 from chart_display import say, show_chart
 from page import Page
 from retrieval_report import charts
+from retrieval_report.comparison.verdicts import CHECK
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
+from retrieval_report.study.three_tables import three_rows
 from tables import frame_table, leaderboard_table
 from text import plain
+from url_controls import another_order
 
 TURNING = "source reversal verdict family_p varied"  # what fits a phone first
+THREE = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
+NARROW_MODEL = {"model": 190, "shuffled_range": 130}
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
-    "depend on it. *Naive*: ties in the order of the data, as some tools score them. *Expected*: the "
-    "exact mean over all orders, free of chance; where items may be missing from the lists, an "
-    "estimate from the given ones."
+    "depend on it. *Expected*: the exact mean over all orders of the tied items, free of chance; where "
+    "items may be missing from the lists, an estimate from the given ones. *Shuffled*: what 90 % of "
+    "random orders print. *Naive*: ties in the order of the data, as some tools score them."
 )
 
 
 def show(page: Page) -> None:
     """Draw the page."""
     study = page.study
-    say(study.status, study.verdict)
+    three = page.drawn.three_scores
+    _winners(page, page.drawn.winners.row(0, named=True))
+    whole = study.status == CHECK or len(study.sentences) == 1
+    say(study.status, study.sentences if whole else study.sentences[1:2])
+    rows = three_rows(three, study.measures[0])
+    how: Named = {"show": THREE, "widths": NARROW_MODEL, "row_height": 28}
+    frame_table(rows, of="three_scores", alt="The three scores, best first.", **how)
+    left, right = st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)
+    with left:
+        at: Named = page.choice.at
+        show_chart(charts.three_scores, three, page.drawn.shuffled, study.summary, **at)
+    if right is not None:
+        with right:
+            curves = page.drawn_curve.three_scores
+            show_chart(charts.along_cutoffs, curves, metric=page.choice.metric)
+    _details(page)
+
+
+def _winners(page: Page, winners: Named) -> None:
+    """Show who wins exactly, who by the naive order, and in how many of the orders drawn."""
+    exact, naive, agreeing, more = st.columns([3, 3, 3, 2], vertical_alignment="center")
+    same = winners["naive_winner"] == winners["winner"]
+    nobody = "–"
+    exact.metric("Wins exactly", plain_name(winners["winner"]) or nobody)
+    naive.metric(
+        "Wins by the naive order",
+        plain_name(winners["naive_winner"]) or nobody,
+        delta=None if same or winners["naive_winner"] is None else "an accident of tie order",
+        delta_color="off",
+        delta_arrow="off",
+    )
+    chance = winners["agreeing_chance"]
+    share = "" if chance is None else f"{chance:.0%} of all orders"
+    agreeing.metric(
+        "Random orders with the exact winner",
+        f"{winners['agreeing']} of {winners['orders']}",
+        delta=share or None,
+        delta_color="off",
+        delta_arrow="off",
+        help="So many of the random orders that were drawn put the exact winner first.",
+    )
+    with more:
+        another_order()
+
+
+def plain_name(name: str | None) -> str:
+    """Return the name of a model for a number at the top, where nothing is formatted."""
+    return "" if name is None else plain(name, 40)
+
+
+def _details(page: Page) -> None:
+    """Show the verdict, what could turn it around, and the leaderboard of all measures."""
+    study = page.study
+    st.subheader("Verdict")
+    st.markdown("\n\n".join(map(plain, study.verdict)))
+    if "truncated=" in " ".join(study.notices):
+        st.caption("You say so in the sidebar: *Lists cut at their end*, under *Rules*.")
     reversals = study.reversals
     if reversals.height:
         st.subheader(TITLE)
         frame_table(varied(reversals), of="reversals", show=TURNING, alt=TITLE)
         st.caption(plain(not_varied_line(reversals)))
+    if len(page.choice.cutoffs) > 1:
+        st.subheader("How far naive scores are off, along the cutoffs")
+        show_chart(charts.off_by, page.drawn_curve.three_scores, metric=page.choice.metric)
     st.subheader("Leaderboard")
     leaderboard_table(page.with_others)
     st.caption(MEANINGS)
-    show_chart(charts.policies, study.summary, **page.choice.at)
     if len(page.choice.models) > 1:
         page.link("compare", "See every pair of models, and whether its order depends on ties")
+    curve = page.all_measures.recall_curve if len(page.choice.cutoffs) > 1 else pl.DataFrame()
+    if curve.width:  # large ties would make it take minutes
+        with st.expander("Precision along recall"):
+            show_chart(charts.recall_curve, curve)

@@ -42,13 +42,16 @@ from retrieval_report.charts.distributions import score_distribution, shuffled_d
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff, thresholds
 from retrieval_report.charts.means import costs, history, policies
 from retrieval_report.charts.queries import deciding_queries, pair_scatter, query_scatter
+from retrieval_report.charts.three_scores import along_cutoffs, off_by, three_scores
 from retrieval_report.charts.ties import profile
 
 __all__ = [
+    "along_cutoffs",
     "comparison_matrix",
     "costs",
     "deciding_queries",
     "history",
+    "off_by",
     "pair_scatter",
     "policies",
     "profile",
@@ -57,14 +60,17 @@ __all__ = [
     "score_distribution",
     "scores_by_cutoff",
     "shuffled_distribution",
+    "three_scores",
     "thresholds",
 ]
 
 # In this order, each in a section of the page; by their arguments they say which frames of a study
 # or report they need.
 IN_REPORT = {
-    "policies": "summary",
+    "three_scores": "summary",
     "costs": "summary",
+    "along_cutoffs": "cutoffs",
+    "off_by": "cutoffs",
     "scores_by_cutoff": "cutoffs",
     "recall_curve": "cutoffs",
     "shuffled_distribution": "ties",

@@ -1,0 +1,329 @@
+"""Draw the three scores of every model: expected, what random orders print, and naive; at one cutoff,
+along the cutoffs, and how far the naive score is off at each.
+"""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.charts.data import SAME, at_measure, held, of_metric, with_labels
+from retrieval_report.charts.layers import (
+    BLUE,
+    DOT,
+    GREY,
+    INK,
+    SKY,
+    VERMILLION,
+    keyed,
+    left_out,
+    number_axis,
+    row_axis,
+    span,
+    tiles,
+)
+from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered, row_chart
+from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.columns import Frames
+from retrieval_report.engines.check_scores import board
+from retrieval_report.metrics.parsing import Cutoff, parse_measure
+from retrieval_report.writing.names import clean
+from retrieval_report.writing.numbers import size
+
+MAX_MODELS = 60  # rows, from the top
+ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 14, 34, 22  # pixels of a row: fewer models have more room
+EXACT, BAND, DRAWN = "expected", "90% of random orders", "an order drawn"
+PRINTED, SAMPLING = "naive", "95% interval over queries"
+LOOKS = {EXACT: BLUE, BAND: f"{SKY}73", DRAWN: SKY, PRINTED: VERMILLION, SAMPLING: GREY}
+TIPS = "model expected tie_std order_low order_high lowest highest naive off_by orders expected_rank naive_rank"
+MAX_PANELS, COLUMNS = 12, 4
+PANEL_WIDTH, PANEL_HEIGHT = 165, 78
+GAP, INSIDE = "naive, off by more than the gap to the next model", "naive"
+PANEL_TIPS = (
+    "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
+)
+CAN_CHANGE = "◆"  # on tiles: tie order can change the rank there
+
+
+@chart
+def three_scores(
+    three_scores: object,
+    shuffled: object = None,
+    summary: object = None,
+    *,
+    metric: object,
+    cutoff: Cutoff = None,
+) -> ChartType:
+    """Draw the three scores of every model at one cutoff, in the order of the table.
+
+    Parameters
+    ----------
+    three_scores
+        ``three_scores`` of a study.
+    shuffled
+        ``shuffled`` of it: the means under the orders drawn, as marks in the band.
+    summary
+        The result of :func:`summarise`: the intervals over queries.
+    metric, cutoff
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+
+    Returns
+    -------
+    altair.Chart
+        Dot: the expected score; band: what 90 % of random orders print, with a thin line to the
+        lowest and highest of all orders, and a stroke for every order drawn; diamond below: the
+        naive score; line below that: the interval over queries.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {
+    ...     "query": ["q"] * 3,
+    ...     "item": list("abc"),
+    ...     "distance": [1, 1, 2],
+    ...     "relevance": [1, 0, 0],
+    ... }
+    >>> study = rr.Study(rankings, "rr@2", truncated="no")
+    >>> drawn = three_scores(study.three_scores, study.shuffled, study.summary, metric="rr@2")
+    >>> drawn.to_dict()["title"]["text"]
+    ['rr@2: expected, shuffled and naive']
+    """
+    rows, where = _models(three_scores, metric, cutoff)
+    parts = _strokes(shuffled, rows, metric, cutoff), _intervals(summary, rows, metric, cutoff)
+    strokes, sampling = parts
+    x, y = number_axis(alt.X, where), row_axis(rows["label"])
+    roomy = rows.height <= ROOMY_ROWS
+    below = 9 if roomy else 6
+    layers = {
+        BAND: (rows, {"type": "bar", "size": 9, "opacity": 1}, ["order_low", "order_high"]),
+        DRAWN: (strokes, {"type": "tick", "size": 9, "thickness": 1.4, "opacity": 0.9}, ["value"]),
+        EXACT: (rows, {**DOT, "size": 60 if roomy else 40}, ["expected"]),
+        PRINTED: (
+            rows,
+            {"type": "point", "shape": "diamond", "filled": True, "size": 42, "opacity": 1}
+            | {"yOffset": below},
+            ["naive"],
+        ),
+        SAMPLING: (
+            sampling,
+            {"type": "rule", "strokeWidth": 1, "opacity": 0.8, "yOffset": below + 5},
+            ["ci_low", "ci_high"],
+        ),
+    }
+    used = [what for what, (part, _, ends) in layers.items() if _has(part, ends[0])]
+    colour = keyed(pl.Series("what", used), LOOKS, symbolType="square", symbolStrokeWidth=0)
+    ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
+    drawn = [span(rows, ends, x, "lowest", "highest", tips=TIPS, y=y)]
+    drawn += [
+        span(part.with_columns(what=pl.lit(what)), mark, x, *at, color=colour, y=y, **_tips(part))
+        for what, (part, mark, at) in layers.items()
+        if what in used
+    ]
+    text = "thin line: from the lowest to the highest of all orders"
+    step = ROOMY_STEP if roomy else TIGHT_STEP
+    title = f"{where}: expected, shuffled and naive"
+    return finish(
+        row_chart(drawn, rows.height, step=step), title, text, rows, "expected", "naive", "tie_std"
+    )
+
+
+def _models(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame, str]:
+    """Return the models at a measure, each of several copies once, and the name of the measure."""
+    rows, where = at_measure(held(frame, "three_scores"), metric, cutoff)
+    rows = rows.filter(pl.col("copy_of").is_null())
+    scored = rows.filter(pl.any_horizontal(pl.col("expected", "naive").is_not_null()))
+    return with_labels(filled(scored, f"no model has a score for {where}").head(MAX_MODELS)), where
+
+
+def _has(rows: pl.DataFrame, column: str) -> bool:
+    return column in rows.columns and bool(rows[column].count())
+
+
+def _tips(rows: pl.DataFrame) -> Frames:
+    names = [name for name in TIPS.split() if name in rows.columns]
+    return {"tips": " ".join(names)}  # type: ignore[dict-item]
+
+
+def _strokes(shuffled: object, rows: pl.DataFrame, metric: object, cutoff: Cutoff) -> pl.DataFrame:
+    """Return the drawn means of models whose score depends on tie order."""
+    if shuffled is None or not len(shuffled):  # type: ignore[arg-type]
+        return rows.clear()
+    drawn, _ = at_measure(held(shuffled, "shuffled"), metric, cutoff)
+    varies = rows.filter(pl.col("tie_std") > SAME).select("model", "label")
+    return drawn.join(varies, on="model", how="inner", maintain_order="left")
+
+
+def _intervals(summary: object, rows: pl.DataFrame, metric: object, cutoff: Cutoff) -> pl.DataFrame:
+    """Return the intervals over queries."""
+    if summary is None:
+        return rows.clear()
+    wide = board(at_measure(held(summary, "summary"), metric, cutoff)[0])
+    ends = wide.select("model", "ci_low", "ci_high")
+    return rows.join(ends, on="model", how="inner", maintain_order="left")
+
+
+@chart
+def along_cutoffs(three_scores: object, *, metric: object) -> ChartType:
+    """Draw the three scores along the cutoffs, one small panel a model.
+
+    Parameters
+    ----------
+    three_scores
+        ``three_scores`` of a study that has several cutoffs of the metric.
+    metric
+        The metric.
+
+    Returns
+    -------
+    altair.Chart
+        Line: the expected score; band: what 90 % of random orders print, within the range of all
+        orders; dot: the naive score, coloured where it is off by more than the gap to the next
+        model. Up to twelve models; of more, the leaders and those whose rank tie order can change.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {
+    ...     "query": ["q"] * 3,
+    ...     "item": list("abc"),
+    ...     "distance": [1, 1, 2],
+    ...     "relevance": [1, 0, 0],
+    ... }
+    >>> study = rr.Study(rankings, "rr@1, rr@2", truncated="no")
+    >>> along_cutoffs(study.three_scores, metric="rr").to_dict()["title"]["text"]
+    ['rr along the cutoffs: expected, shuffled and naive']
+    """
+    rows, name = _curves(three_scores, metric)
+    shown = _worth_a_panel(rows)
+    rest = [model for model in rows["model"].unique(maintain_order=True) if model not in shown]
+    rows = with_labels(rows.filter(pl.col("model").is_in(shown)))
+    domain = rows["k"].unique(maintain_order=True).to_list()
+    axis = alt.Axis(title=None, labelAngle=0, labelOverlap="greedy", grid=False)
+    x = alt.X("k:O", sort=None, scale=alt.Scale(domain=domain), axis=axis)
+    panels = []
+    for model in shown:
+        panels.append(_panel(rows.filter(model=model), x))
+    drawn = alt.concat(
+        *panels, columns=min(COLUMNS, len(panels)), spacing={"row": 14, "column": 18}
+    )
+    text = "line: expected; band: 90% of orders; dot: naive, red where off by more than the gap"
+    text += left_out("models further down", rest)
+    last = rows.group_by("label", maintain_order=True).last()
+    title = f"{name} along the cutoffs: expected, shuffled and naive"
+    return finish(drawn, title, text, last, "expected", "naive")
+
+
+def _curves(frame: object, metric: object) -> tuple[pl.DataFrame, str]:
+    """Return the rows of a metric by model and cutoff, with the gap to the next model."""
+    name = parse_measure(metric)[0]
+    rows = of_metric(held(frame, "three_scores"), name).filter(pl.col("copy_of").is_null())
+    rows = rows.filter(pl.col("expected").is_not_null())
+    filled(rows, f"no model has an expected {clean(name, 60)}")
+    filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
+    ahead = pl.col("expected").sort(descending=True)
+    gaps = [ahead.shift(1) - ahead, ahead - ahead.shift(-1)]
+    gap = pl.min_horizontal(*gaps).over("cutoff")
+    by_rank = rows.sort("cutoff", pl.col("expected"), descending=[False, True], nulls_last=True)
+    by_rank = by_rank.with_columns(gap=gap, k=pl.col("cutoff").cast(pl.String).fill_null("all"))
+    order = {model: place for place, model in enumerate(rows["model"].unique(maintain_order=True))}
+    place = pl.col("model").replace_strict(order, return_dtype=pl.Int64)
+    return by_rank.sort(place, "cutoff", nulls_last=True, maintain_order=True), clean(name, 60)
+
+
+def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
+    """Return the models to draw: all, or the leaders and those that ties endanger."""
+    models: list[str] = rows["model"].unique(maintain_order=True).to_list()
+    if len(models) <= MAX_PANELS:
+        return models
+    leaders = models[: MAX_PANELS // 2]
+    endangered = rows.filter("rank_can_change")["model"].unique(maintain_order=True).to_list()
+    chosen = {*leaders, *[name for name in endangered if name not in leaders][: MAX_PANELS // 2]}
+    chosen |= {*[name for name in models if name not in chosen][: MAX_PANELS - len(chosen)]}
+    return [name for name in models if name in chosen]
+
+
+def _panel(rows: pl.DataFrame, x: alt.X) -> alt.LayerChart:
+    """Draw one model along the cutoffs."""
+    ends = rows.select("order_low", "order_high", "expected", "naive")
+    low, high = ends.min_horizontal().min(), ends.max_horizontal().max()
+    # The range of all orders may be far wider than what any order ever prints: it is cut off here.
+    domain = alt.Scale(domain=[low, high], nice=True, zero=False)
+    y = number_axis(alt.Y, None, axis=alt.Axis(tickCount=3, format=".3~f"), scale=domain)
+    far = pl.col("off_by").abs() > pl.max_horizontal(pl.col("gap").fill_null(0.0), pl.lit(SAME))
+    dot: Named = {"type": "point", "filled": True, "size": 28, "opacity": 1}
+    area: Named = {"type": "area", "color": SKY, "line": False, "clip": True}
+    end: Named = {"type": "line", "color": SKY, "strokeWidth": 0.7, "clip": True}
+    layers = [
+        *(span(rows, end, y, name, x=x) for name in ("lowest", "highest")),
+        span(rows, {**area, "opacity": 0.45}, y, "order_low", "order_high", x=x),
+        span(rows, {"type": "line", "strokeWidth": 1.8, "color": BLUE}, y, "expected", x=x),
+        span(rows.filter(~far), {**dot, "color": INK}, y, "naive", tips=PANEL_TIPS, x=x),
+        span(rows.filter(far), {**dot, "color": VERMILLION}, y, "naive", tips=PANEL_TIPS, x=x),
+    ]
+    title = alt.Title(text=rows["label"][0], fontSize=11, fontWeight="normal", offset=4)
+    return layered(layers, PANEL_WIDTH, PANEL_HEIGHT).properties(title=title)
+
+
+@chart
+def off_by(three_scores: object, *, metric: object) -> ChartType:
+    """Draw how far the naive score is off, for every model and cutoff.
+
+    Parameters
+    ----------
+    three_scores
+        ``three_scores`` of a study.
+    metric
+        One of its metrics.
+
+    Returns
+    -------
+    altair.Chart
+        Tiles: naive − expected in points (hundredths); a diamond where tie order can change the
+        rank of the model. If no naive score is off, the chart is a sentence.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {
+    ...     "query": ["q"] * 3,
+    ...     "item": list("abc"),
+    ...     "distance": [1, 1, 2],
+    ...     "relevance": [1, 0, 0],
+    ... }
+    >>> study = rr.Study(rankings, "rr@1, rr@2", truncated="no")
+    >>> off_by(study.three_scores, metric="rr").to_dict()["title"]["text"]
+    ['rr: how far the naive score is off']
+    """
+    rows, name = _curves(three_scores, metric)
+    known = rows.drop_nulls("off_by")
+    if not known.filter(pl.col("off_by").abs() > SAME).height:
+        raise Said(f"No naive {name} is off: ties do not change these scores.")
+    models = known["model"].unique(maintain_order=True).head(MAX_MODELS)
+    known = with_labels(known.filter(pl.col("model").is_in(models.implode())))
+    mark = pl.when("rank_can_change").then(pl.lit(f" {CAN_CHANGE}")).otherwise(pl.lit(""))
+    points = (100 * pl.col("off_by")).map_elements(
+        lambda value: "0" if abs(value) < 0.005 else size(value, 2, sign="+"), pl.String
+    )
+    known = known.with_columns(
+        points=100 * pl.col("off_by"), size=pl.col("off_by").abs(), text=points + mark
+    )
+    domain = rows["k"].unique(maintain_order=True).to_list()
+    axis = alt.Axis(title="cutoff k", labelAngle=0, orient="top", domain=False, ticks=False)
+    x = alt.X("k:O", sort=None, scale=alt.Scale(domain=domain), axis=axis)
+    strongest = float(known["size"].max())  # type: ignore[arg-type]
+    colour = alt.Color(
+        "size:Q", scale=alt.Scale(domain=[0, strongest], range="heatmap"), legend=None
+    )
+    layers = tiles(
+        known,
+        x,
+        row_axis(known["label"].unique(maintain_order=True)),
+        colour,
+        0.6 * strongest,
+        PANEL_TIPS,
+    )
+    text = f"naive − expected in points (hundredths); {CAN_CHANGE}: tie order can change the rank"
+    spoken = known.sort("size", descending=True)
+    drawn = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)
+    return finish(drawn, f"{name}: how far the naive score is off", text, spoken, "off_by")
