@@ -13,7 +13,10 @@ from retrieval_report.comparison.history import history
 from tables import frame_table
 from url_controls import choose_one
 
-SHOWN = "version model value tie_std lowest highest ci_low ci_high difference step_p p_tie marked queries"
+SHOWN = (
+    "version model value tie_std lowest highest ci_low ci_high difference step_p p_tie marked "
+    "since_first first_p best since_best best_p queries"
+)
 
 
 def show(page: Page) -> None:

@@ -34,8 +34,10 @@ def show(page: Page) -> None:
     study = page.study
     three = page.drawn.three_scores
     _winners(page, page.drawn.winners.row(0, named=True))
-    whole = study.status == CHECK or len(study.sentences) == 1
-    say(study.status, study.sentences if whole else study.sentences[1:2])
+    findings = study.findings
+    whole = study.status == CHECK or len(findings) == 1
+    decision = filter(None, [study.decision])
+    say(study.status, [*decision, *(findings if whole else findings[1:2])])
     rows = three_rows(three, study.measures[0])
     how: Named = {"show": THREE, "widths": NARROW_MODEL, "row_height": 28}
     frame_table(rows, of="three_scores", alt="The three scores, best first.", **how)

@@ -104,8 +104,10 @@ question_options = add_all([
                                                 "change the winner."),
     click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one "
                                                      "by --margin."),
-    click.option("--margin", type=float, help="The largest loss against --baseline that would not "
-                                              "matter."),
+    click.option("--margin", help="The largest loss against --baseline that would not matter: 0.005, "
+                                  "'1 %', or either by measure, 'ndcg@10=0.005, recall@10=1 %'."),
+    click.option("--largest-loss", type=float, help="The largest loss that one query can have; "
+                                                    "default: that of the measure."),
     click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as "
                                                  "bytes per vector."),
     correction_option,

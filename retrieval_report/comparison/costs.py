@@ -7,12 +7,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from retrieval_report.comparison.margins import Margin, parse_margin
 from retrieval_report.contracts.arguments import Named, quoted
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import BOUNDS, SCORE, hold
+from retrieval_report.engines.check_scores import BOUNDS, MEASURE, SCORE, hold
 from retrieval_report.engines.score_grid import settled_means
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.reading.frames import to_polars
@@ -21,7 +22,7 @@ from retrieval_report.reading.readers import columns_of
 COSTS = schema("costs")
 
 
-def cost_table(summary: object, costs: object) -> pl.DataFrame:
+def cost_table(summary: object, costs: object, *, margin: object = None) -> pl.DataFrame:
     """Put each model's score beside its cost, and mark the models that no other beats at both
     (Pareto front).
 
@@ -33,6 +34,10 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
         A mapping from model to amount, or a frame with ``model`` and a column of numbers for each
         kind of cost, such as ``bytes`` and ``milliseconds``: finite, at least 0, less is better.
         Models without a cost are left out; a cost of an unknown model is an error.
+    margin
+        The largest difference in score that does not matter, as for :func:`no_worse`; a share is
+        one of the highest score. A model that costs more, and does not score more by at least the
+        margin, is then not on the front.
 
     Returns
     -------
@@ -86,13 +91,15 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     """
     frame = hold(summary, SUMMARY, "summary", "summarise")
     amounts = _amounts(costs, set(frame["model"]))
+    margins = None if margin is None else parse_margin(margin)
     wanted = frame.filter(~pl.col("policy").is_in(BOUNDS) & pl.col("value").is_not_null())
     parts = [pl.DataFrame(schema=COSTS)]
     for part in amounts.partition_by("cost", maintain_order=True):
         joined = wanted.join(part, on="model", maintain_order="left")
         for rows in joined.partition_by(SCORE, maintain_order=True):
             sorted_ = rows.sort("amount", "value", "model", descending=[False, True, False])
-            parts.append(_fronts(sorted_))
+            accepted = None if margins is None else margins.of(*rows.select(MEASURE).row(0))
+            parts.append(_fronts(sorted_, accepted))
     return pl.concat(parts)
 
 
@@ -115,12 +122,13 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     return long
 
 
-def _fronts(rows: pl.DataFrame) -> pl.DataFrame:
+def _fronts(rows: pl.DataFrame, margin: Margin | None) -> pl.DataFrame:
     """Mark the fronts of one kind of cost, metric, cutoff and policy; rows by amount."""
     amount, value, low, high = (
         rows[name].to_numpy() for name in ("amount", "value", "lowest", "highest")
     )
-    beaten = _beaten(amount, value, value)
+    ahead = 0.0 if margin is None else margin.of(float(value.max()))
+    beaten = _beaten(amount, value, value, ahead)
     best = np.where(beaten, value, -np.inf).argmax(axis=1)
     bounded = not sum(rows.select("lowest", "highest").null_count().row(0))
     every = ~_beaten(amount, low, high).any(axis=1) if bounded else None
@@ -129,13 +137,14 @@ def _fronts(rows: pl.DataFrame) -> pl.DataFrame:
     return in_contract(rows.with_columns(**marks).with_columns(beaten_by=by), COSTS)
 
 
-def _beaten(amount: Floats, values: Floats, theirs: Floats) -> Bools:
+def _beaten(amount: Floats, values: Floats, theirs: Floats, margin: float = 0.0) -> Bools:
     """Return whether a column's model costs no more and scores no less than a row's, and is better
-    in one.
+    in one; or costs less, and scores less by less than the margin.
     """
     values, theirs = settled_means(np.stack([values, theirs]))
     lead = theirs[None] - values[:, None]
     cheaper = amount[None] < amount[:, None]
-    beaten: Bools = (amount[None] <= amount[:, None]) & ((lead > 0) | ((lead == 0) & cheaper))
+    level = (lead == 0) | (lead > -margin)
+    beaten: Bools = (amount[None] <= amount[:, None]) & ((lead > 0) | (level & cheaper))
     np.fill_diagonal(beaten, False)
     return beaten

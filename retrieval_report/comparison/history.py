@@ -23,12 +23,17 @@ from retrieval_report.engines.check_scores import (
 from retrieval_report.engines.summary import summarise
 
 HISTORY = schema("history")
+COMPARED = [*MEAN, "difference", "permutation_p", "p_tie", "p_tie_high", "against"]
 BY = "version", "date"  # groups of a pattern that name the version, the first that it has
 
 
 def history(scores: object, pattern: str) -> pl.DataFrame:
-    r"""Show every version of a model beside the one before it, and mark the steps that neither tie
-    order nor the choice of queries explains.
+    r"""Show every version of a model beside the one before it, the first and the best so far, and
+    mark the steps that neither tie order nor the choice of queries explains.
+
+    Small steps add up: eleven steps of −0.01 may each be noise, and the last version worse than the
+    first beyond doubt. The step of an old version may lose its mark when versions are added, because
+    p is corrected for all of them.
 
     Parameters
     ----------
@@ -50,7 +55,10 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
         from :func:`summarise`; of the step from the version before, on the queries of both,
         ``difference``, ``step_p`` (sign-flip test, corrected by Holm for the steps of the series),
         ``p_tie`` as from :func:`compare`, and ``marked`` (``step_p`` is below 0.05, and random tie
-        order reverses the step with a probability of at most 0.05); null for the first.
+        order reverses the step with a probability of at most 0.05); null for the first. Against the
+        first version ``since_first`` and ``first_p``, and against the ``best`` of the earlier ones
+        (by expected mean) ``since_best`` and ``best_p``; these p-values are corrected together by
+        Holm, and null up to the second version, which the step already sets against the first.
 
     Raises
     ------
@@ -74,7 +82,8 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
     ...     for query in range(12)
     ...     for item, distance in (("a", first), ("b", 2))
     ... ]
-    >>> steps = history(evaluate(pl.DataFrame(rows), metrics="rr@2"), r"v(?P<version>\d+)")
+    >>> scores = evaluate(pl.DataFrame(rows), metrics="rr@2", truncated="no")
+    >>> steps = history(scores, r"v(?P<version>\d+)")
     >>> steps.select("version", "value", "difference", pl.col("step_p").round(4), "marked").rows()
     [('9', 0.5, None, None, None), ('10', 1.0, 0.5, 0.0005, True)]
     """
@@ -128,11 +137,46 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
 
 def _steps(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
     """Compare every version of a model with the one before it."""
-    wanted = [*MEAN, "difference", "permutation_p", "p_tie", "p_tie_high"]
-    steps = [pl.DataFrame(schema={"model": pl.String, **schema("comparison", *wanted[1:])})]
-    for before, after in pairwise(models):
-        pair = compare(scores.filter(pl.col("model").is_in([before, after])), policies="expected")
-        pair = turned(pair, pl.col("model_a") != after)
-        steps.append(pair.with_columns(model=pl.lit(after)).select(wanted))
+    pairs = [_against(scores, before, after) for before, after in pairwise(models)]
     step_p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
-    return pl.concat(steps).with_columns(step_p=step_p).drop("permutation_p")
+    steps = pl.concat([_nothing(), *pairs]).with_columns(step_p=step_p)
+    return beside(steps.drop("permutation_p", "against"), _drift(scores, models), MEAN)
+
+
+def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
+    """Compare every version from the third on with the first, and with the best before it."""
+    means = board(summarise(scores.filter(pl.col("model").is_in(models))))
+    rows = [_nothing().with_columns(kind=pl.lit(""))]
+    for place, after in enumerate(models[2:], 2):
+        earlier = means.filter(pl.col("model").is_in(models[:place]))
+        top = earlier.sort("value", descending=True, nulls_last=True, maintain_order=True)
+        best = top.group_by(MEASURE, maintain_order=True).first().select(*MEASURE, "model")
+        against = {name: _against(scores, name, after) for name in {models[0], *best["model"]}}
+        rows.append(against[models[0]].with_columns(kind=pl.lit("first")))
+        chosen = pl.concat(list(against.values()))
+        best = best.rename({"model": "against"})
+        chosen = chosen.join(best, on=[*MEASURE, "against"], how="semi", nulls_equal=True)
+        rows.append(chosen.with_columns(kind=pl.lit("best")))
+    drift = pl.concat(rows)
+    p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
+    drift = drift.with_columns(p=p)
+    first, best = (drift.filter(kind=kind) for kind in ("first", "best"))
+    wide = first.select(*MEAN, since_first="difference", first_p="p")
+    return beside(
+        wide, best.select(*MEAN, "against", since_best="difference", best_p="p"), MEAN
+    ).rename({"against": "best"})
+
+
+def _against(scores: pl.DataFrame, before: str, after: str) -> pl.DataFrame:
+    """Compare a version with an earlier one."""
+    pair = compare(scores.filter(pl.col("model").is_in([before, after])), policies="expected")
+    pair = turned(pair, pl.col("model_a") != after)
+    return pair.with_columns(model=pl.lit(after), against=pl.lit(before)).select(COMPARED)
+
+
+def _nothing() -> pl.DataFrame:
+    names = [name for name in COMPARED if name not in ("model", "against")]
+    frame = pl.DataFrame(
+        schema={**schema("comparison", *names), "model": pl.String, "against": pl.String}
+    )
+    return frame.select(COMPARED)

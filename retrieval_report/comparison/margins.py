@@ -5,7 +5,7 @@ to the baseline.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from retrieval_report.contracts.arguments import check_number, is_number, quoted
@@ -38,6 +38,12 @@ class Margins(NamedTuple):
         """Return the margin of a measure, None if it has none."""
         known = dict(self.by_measure)
         return known.get(measure_text(metric, cutoff), known.get(None))
+
+    def among(self, measures: Iterable[tuple[str, int | None]]) -> Margins | None:
+        """Return the margins of some measures alone, None if none of them has one."""
+        names = {measure_text(*measure) for measure in measures}
+        kept = tuple(part for part in self.by_measure if part[0] is None or part[0] in names)
+        return Margins(kept) if kept else None
 
     def __str__(self) -> str:
         return ", ".join(

@@ -212,6 +212,10 @@ class Meter:
         reverses it), ``family_p`` (whether the choice of queries explains it) and ``verdict``, such
         as "safe", "not significant" or "depends on tie order". Weights of queries are left out.
 
+        Each call tests one step alone: in 30 epochs in which nothing changes, some step is "safe"
+        with a probability of about 80 %. Compare the last epoch with the first, or correct for the
+        number of steps, as :func:`history <retrieval_report.stats.history>` does.
+
         >>> earlier, later = Meter("rr"), Meter("rr")
         >>> earlier.update(scores=[[2, 2]] * 9, relevance=[[1, 0]] * 9)
         >>> later.update(scores=[[3, 2]] * 9, relevance=[[1, 0]] * 9)

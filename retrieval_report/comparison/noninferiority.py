@@ -16,7 +16,7 @@ from retrieval_report.comparison.margins import Margin, check_measures, parse_ma
 from retrieval_report.comparison.significance import paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
 from retrieval_report.comparison.verdicts import NO_WORSE as NO_WORSE_WORD
-from retrieval_report.contracts.arguments import Named, check_number, check_whole, number_text
+from retrieval_report.contracts.arguments import Named, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -34,7 +34,7 @@ from retrieval_report.engines.score_grid import (
     paired_columns,
 )
 from retrieval_report.kernels.lists import Bools, Floats
-from retrieval_report.metrics.parsing import is_share, measure_text
+from retrieval_report.metrics.parsing import is_share
 
 NO_WORSE = schema("no_worse")
 TIE_ORDERS = ("expected", "worst")
@@ -81,7 +81,7 @@ def no_worse(
         The largest loss that a single query can have; by default 1 for measures between 0 and 1, of
         others the baseline's largest score. Few queries cannot show that rare large losses are
         absent: about 3 · ``largest_loss`` / ``margin`` of them are needed. Lower it only where you
-        know that no query can lose more.
+        know that no query can lose more; where one does, what it loses is taken.
     queries, cluster
         A frame of the queries and one of its columns, such as the topic that several of them ask
         about: the tests are then over its values; see :func:`compare`. ``queries_needed`` are in
@@ -171,7 +171,7 @@ def no_worse(
     >>> no_worse(scores, baseline="float32", margin=0.005).select(columns).row(0)
     ('not decided', -0.001, -0.0159, 603)
     >>> no_worse(scores, baseline="float32", margin=0.005, largest_loss=0.1).select(columns).row(0)
-    ('no worse', -0.001, -0.0025, 59)
+    ('no worse', -0.001, -0.0025, 60)
     """
     check_choice("tie_order", tie_order, TIE_ORDERS)
     margins = parse_margin(margin)
@@ -329,13 +329,7 @@ def _largest_loss(
         if is_share(metric):
             return np.ones(pairs.first.size)
         return np.asarray(np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0))
-    observed = -np.fmin.reduce(lowest, axis=1, initial=0.0)
-    if (observed > largest_loss * (1 + 1e-9)).any():
-        raise ParameterError(
-            f"largest_loss: a query loses {observed.max():.4g} of {measure_text(*scores.measure[:2])}, "
-            f"more than {number_text(largest_loss)}"
-        )
-    return np.full(pairs.first.size, largest_loss)
+    return np.maximum(largest_loss, -np.fmin.reduce(lowest, axis=1, initial=0.0))
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float | Floats) -> Floats:

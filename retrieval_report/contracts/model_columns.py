@@ -269,6 +269,11 @@ history: stats.history
       by Holm
   p_tie p_tie_high
   marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
+  since_first | signed | Since the first | value − that of the first version, on the queries of both
+  first_p | chance | p (first) | p-value of that difference, corrected together with p (best)
+  best | text | Best before | the earlier version with the highest expected mean
+  since_best | signed | Since the best | value − that of this version, on the queries of both
+  best_p | chance | p (best) | p-value of that difference, corrected together with p (first)
 
 segments: stats.segment_winners
   segment metric cutoff policy

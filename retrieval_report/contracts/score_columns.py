@@ -60,6 +60,7 @@ board
   tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval) and, where lists are cut,
       whatever items are missing
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
+  cost_amount | amount | Cost | what the model costs, by the first kind of cost
   answered | text | Answered | of the judged queries, those that the model has a list for
   counts | text | A wins – Equal – B wins | queries that model_a wins, with equal scores, and that
       model_b wins

@@ -21,6 +21,7 @@ COUNTED = ["queries", "unpaired"]  # of all models together
 COLUMNS = [
     "rank",
     "model",
+    "cost_amount",
     "answered",
     "expected",
     "shuffled_range",
@@ -80,6 +81,10 @@ def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> tuple[pl.Da
     ranks = study.headline.leaderboard if ranks is None else ranks
     three = study.headline.three_scores
     rows = leaderboard_rows(study._undrawn.summary, ranks, study.measures, three, study.health)
+    costs = study.headline.costs
+    if costs.width:
+        amounts = costs.filter(pl.col("cost") == pl.col("cost").first(), policy="expected")
+        rows = beside(rows, amounts.select("model", cost_amount="amount"), "model")
     columns = leaderboard_columns(rows)
     return rows, columns, estimates_line(columns)
 
@@ -97,14 +102,14 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
     take minutes. Whether a lead is significant among all pairs the ranks say, without p.
     """
     names, first = study._first_two(), bool(study.suspects)
-    named = study.sentences[:first]
+    named = [*filter(None, [study.decision]), *study.findings[:first]]
     if len(names) < 2:
-        return [*study.sentences[: first + 1]]
+        return [*named, *study.findings[first : first + 1]]
     second = ranks.filter(at_measure(*study.measures[0]), pl.col("model") == names[-1])
     if second["rank"].max() == 1:  # alone, or level with the first
-        return [*study.sentences[: first + 1]]
+        return [*named, *study.findings[first : first + 1]]
     pair = study.headline.pair(*names)
-    said = pair.sentences[: 3 if pair._objections else 2]
+    said = pair.findings[: 3 if pair._objections else 2]
     said = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in said]
     tested = "and is" if second["query_rank_low"].item() > 1 else "but is not"
     tail = r", (and|but) is .*significant \(.*\)"

@@ -12,6 +12,7 @@ from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.flips import flips
 from retrieval_report.comparison.identical import Groups, identical_models, without_twins
 from retrieval_report.comparison.leaderboard import leaderboard
+from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
@@ -38,6 +39,7 @@ from retrieval_report.study.caveats import (
     runs_sentence,
 )
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
+from retrieval_report.study.decision import decision
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NOTHING, LevelledStudy
@@ -127,8 +129,10 @@ class Study(LevelledStudy):
     dataset
         A column of the queries, or without queries of the rankings, that names the data set of a
         query; `datasets` averages over data sets, and `dataset_scores` has the mean in each.
-    baseline, margin
-        `no_worse` shows which models are no worse than the baseline by the margin.
+    baseline, margin, largest_loss
+        `no_worse` shows which models are no worse than the baseline by the margin (points, a share
+        such as "1 %", or either by measure), and `decision` what to do; see
+        :func:`no_worse <retrieval_report.stats.no_worse>`.
     costs
         A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
     correction
@@ -526,22 +530,43 @@ class Study(LevelledStudy):
 
     @answer
     def no_worse(self) -> pl.DataFrame:
-        """The result of :func:`no_worse` for ``baseline`` and ``margin``; nothing where they were
-        not named, or the baseline is not among the selected models.
+        """The result of :func:`no_worse` for ``baseline`` and ``margin``; without columns where
+        they were not given, or the baseline is not among the selected models.
         """
         baseline, margin = self._view.baseline, self._view.margin
         if margin is None or baseline not in self.model_names or baseline in self.suspects:
             return NOTHING
-        scores = self._sound._undrawn._scored
-        return no_worse(scores, baseline=baseline, margin=margin, **self.over)
+        margins = parse_margin(margin).among(self.measures)
+        if margins is None:
+            return NOTHING
+        twins = [name for group in self.identical if baseline in group for name in group]
+        return no_worse(
+            self._sound._undrawn._scored,
+            baseline=str(baseline),
+            margin=margins,
+            largest_loss=self._view.largest_loss,
+            same_lists=twins,
+            **self.over,
+        )
+
+    @property
+    def decision(self) -> str:
+        """What to do by ``baseline`` and ``margin``, and by ``costs`` if they were given, in one
+        sentence on the headline measure; empty without them.
+        """
+        return decision(self.headline.no_worse, self.headline.costs, self.measures[0])
 
     @property
     def costs(self) -> pl.DataFrame:
-        """The result of :func:`cost_table` for ``costs``; nothing where none were given."""
+        """The result of :func:`cost_table` for ``costs`` and ``margin``; without columns where no
+        costs were given.
+        """
         costs = self._view.costs  # may be a frame, by which nothing can be remembered
         sound = pl.when(~pl.col("model").is_in(self.suspects)).then("value")
         return (
-            NOTHING if costs is None else cost_table(self.summary.with_columns(value=sound), costs)
+            NOTHING
+            if costs is None
+            else cost_table(self.summary.with_columns(value=sound), costs, margin=self._view.margin)
         )
 
     @answer
@@ -625,7 +650,12 @@ class Study(LevelledStudy):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The verdict without `notices`."""
+        """The decision, if a baseline and a margin ask for one, and the verdict without `notices`."""
+        return (*filter(None, [self.decision]), *self.findings)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The verdict without `decision` and `notices`: who leads, and how safely."""
         return self._status_and_sentences[1]
 
     @answer

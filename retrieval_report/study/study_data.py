@@ -15,8 +15,9 @@ import polars as pl
 
 from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
+from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.replicates import replicate_groups
-from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole, is_name
+from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole, is_name, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportError
@@ -51,7 +52,13 @@ from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 MOST_KEPT = 200  # answers of one study and all narrower ones
 # Settings, and what each is asked with.
-NEEDED = {"baseline": "margin", "margin": "baseline", "k": "labels", "at_least": "calibrate"}
+NEEDED = {
+    "baseline": "margin",
+    "margin": "baseline",
+    "largest_loss": "margin",
+    "k": "labels",
+    "at_least": "calibrate",
+}
 AVERAGES = ("micro", "macro", "weighted")
 # The options that also decide in the tie profile and the hints, in the coverage by judgements,
 # which knows all relevant items and is not asked how lists end, and in the audit.
@@ -309,7 +316,8 @@ class View:
     by: str | None = None
     dataset: str | None = None
     baseline: str | None = None
-    margin: float | None = None
+    margin: float | str | None = None
+    largest_loss: float | None = None
     # May be a frame, which has no hash: nothing is remembered by it.
     costs: Any = field(default=None, compare=False)
     correction: str = MAX_T
@@ -325,6 +333,15 @@ class View:
     where: tuple[tuple[str, Any], ...] = field(
         default=(), compare=False
     )  # how the queries were chosen, in words
+
+    def __post_init__(self) -> None:
+        """Keep margins by measure as text, which has a hash and stands in the call that repeats a
+        report.
+        """
+        if self.margin is not None:
+            margins = parse_margin(self.margin)
+            if not is_number(self.margin):
+                object.__setattr__(self, "margin", str(margins))
 
     def check(self, queries: pl.DataFrame | None, models: Sequence[str], labelled: bool) -> None:
         """Refuse immediately what could not be answered later."""
@@ -358,7 +375,8 @@ class Questions(TypedDict, total=False):
     by: str | None
     dataset: str | None
     baseline: str | None
-    margin: float | None
+    margin: float | str | Mapping[str, float | str] | None
+    largest_loss: float | None
     costs: object
     correction: str
     cluster: str | None

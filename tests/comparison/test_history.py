@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 import retrieval_report as rr
+from made_scores import scores_of
 from retrieval_report.stats import history
 
 NAMES = ["run-v2", "run-v10", "run-v9", "other-v1"]
@@ -92,3 +94,32 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, said: str) -> No
 def test_one_version_has_no_step() -> None:
     steps = history(made(["v1"]), "(?P<version>.+)")
     assert steps["difference"].null_count() == steps.height == 2
+
+
+def test_small_steps_that_add_up_show_against_the_first_and_the_best() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.random(60)
+    drop = {f"v{step:02}": base - 0.01 * step + rng.normal(0, 0.06, 60) for step in range(12)}
+    steps = history(scores_of(drop), "(?P<version>v.*)")
+    assert steps["marked"].sum() <= 2
+    last = steps.row(-1, named=True)
+    assert last["first_p"] < 0.001
+    assert last["since_first"] == pytest.approx((drop["v11"] - base - (drop["v00"] - base)).mean())
+    means = {name: values.mean() for name, values in list(drop.items())[:-1]}
+    best = max(means, key=means.__getitem__)
+    assert last["best"] == best
+    assert last["since_best"] == pytest.approx((drop["v11"] - drop[best]).mean())
+    assert steps["first_p"].head(2).to_list() == [None, None]
+    raw = [
+        rr.compare(scores_of({"b": drop[name], "a": drop[other]}))["permutation_p"].item()
+        for name, other in zip(steps["model"][2:], steps["best"][2:], strict=True)
+    ]
+    assert all(p <= q + 1e-12 for p, q in zip(raw, steps["best_p"][2:], strict=True))
+
+
+def test_the_best_version_is_found_by_measure() -> None:
+    steps = history(made(["v1", "v2", "v3", "v4"]), "(?P<version>v.)")
+    for _, part in steps.group_by("metric", maintain_order=True):
+        for row in range(2, 4):
+            earlier = part.head(row).sort("value", descending=True, maintain_order=True)
+            assert part["best"][row] == earlier["model"][0]

@@ -1,0 +1,112 @@
+"""The decision that a baseline, a margin and costs ask for, as the first sentence of every face."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.study.decision import decision
+
+QUERIES = 400
+
+
+def rankings(shift: dict[str, int]) -> pl.DataFrame:
+    """Lists of three items, whose relevant one is first in all but so many of the queries."""
+    parts = []
+    for model, lost in shift.items():
+        first = np.where(np.arange(QUERIES) < lost, 3, 1)
+        rows = {
+            "query": [f"q{number:03}" for number in range(QUERIES) for _ in "abc"],
+            "item": [f"{name}{number}" for number in range(QUERIES) for name in "abc"],
+            "distance": np.stack([first, np.full(QUERIES, 2), np.full(QUERIES, 4)], 1).ravel(),
+            "relevance": [1, 0, 0] * QUERIES,
+        }
+        parts.append(pl.DataFrame(rows).with_columns(model=pl.lit(model)))
+    return pl.concat(parts)
+
+
+LISTS = rankings({"float32": 0, "int8": 1, "lsh": 300})
+COSTS = {"float32": 3072, "int8": 768, "lsh": 8}
+
+
+def study(**settings: Any) -> rr.Study:
+    how: dict[str, Any] = {"baseline": "float32", "margin": 0.02, "truncated": "no", **settings}
+    return rr.Study(LISTS, "rr@3, precision@1", **how)
+
+
+def test_a_model_that_is_no_worse_is_shipped_at_a_share_of_the_cost() -> None:
+    found = study(costs=COSTS)
+    said = "Ship int8: no worse than float32 (margin 0.02 in rr@3) at a quarter of the cost."
+    assert found.decision == said
+    assert found.sentences[0] == found.verdict[0] == said
+    assert repr(found).startswith(said)
+    assert said in found._repr_html_()
+    assert found.contents().verdict[0] == said
+    assert (
+        found.using(costs=None).decision
+        == "Ship int8: no worse than float32 (margin 0.02 in rr@3)."
+    )
+
+
+def test_without_a_margin_there_is_no_decision() -> None:
+    plain = rr.Study(LISTS, "rr@3", truncated="no")
+    assert plain.decision == ""
+    assert plain.sentences == plain.findings
+
+
+def test_a_dearer_model_is_not_shipped_and_a_worse_one_never() -> None:
+    dear = study(costs={"float32": 1, "int8": 2})
+    assert (
+        dear.decision == "Keep float32: int8 is no worse (margin 0.02 in rr@3), but cost no less."
+    )
+    worse = study().models("float32", "lsh")
+    assert worse.decision == "Keep float32: lsh is worse (margin 0.02 in rr@3)."
+
+
+def test_what_is_not_decided_says_what_would_decide_it() -> None:
+    close = study(margin=0.002).models("float32", "int8")
+    assert close.decision.startswith(
+        "Keep float32 for now: it is not decided whether int8 is no worse"
+    )
+    needed = close.no_worse["queries_needed"][0]
+    assert f"about {needed} queries would decide it if nothing is lost" in close.decision
+
+
+def test_margins_are_by_measure_or_a_share_of_the_baseline() -> None:
+    by_measure = study(margin={"precision@1": "3 %"})
+    assert by_measure.decision == ""  # the headline has no margin
+    assert by_measure.no_worse.select("metric", "margin").rows() == [("precision", 0.03)] * 2
+    assert "margin='precision@1=3 %'" in by_measure.contents().command
+    assert study(margin="2 %").no_worse["margin"].to_list() == [0.02] * 4
+    with pytest.raises(rr.RetrievalReportError, match="margin: 'x' is not a number above 0"):
+        study(margin="x")
+    with pytest.raises(rr.RetrievalReportError, match="largest_loss: it is given without margin"):
+        rr.Study(LISTS, "rr@3", largest_loss=0.1)
+
+
+def test_the_front_leaves_out_what_is_dearer_and_not_better_by_the_margin() -> None:
+    front = study(costs=COSTS).costs.filter(metric="rr", policy="expected")
+    assert front.filter("front")["model"].to_list() == ["lsh", "int8"]
+    strict = rr.Study(LISTS, "rr@3", costs=COSTS, truncated="no").costs.filter(policy="expected")
+    assert strict.filter("front")["model"].to_list() == ["lsh", "int8", "float32"]
+
+
+def test_costs_are_a_column_of_the_leaderboard_where_they_are_given() -> None:
+    assert "cost_amount" in repr(study(costs=COSTS))
+    assert "cost_amount" not in repr(study())
+
+
+def test_models_with_the_lists_of_the_baseline_need_no_test() -> None:
+    lists = rankings({"float32": 0, "copy": 0})
+    few = lists.filter(pl.col("query") < "q003")
+    found = rr.Study(few, "rr@3", baseline="float32", margin=0.001, truncated="no")
+    assert found.no_worse.select("verdict", "same_lists").rows() == [("no worse", True)]
+    assert found.decision == "Ship copy: no worse than float32 (margin 0.001 in rr@3)."
+
+
+def test_nothing_is_decided_without_rows() -> None:
+    assert decision(pl.DataFrame(), pl.DataFrame(), ("rr", 3)) == ""
