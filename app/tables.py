@@ -93,7 +93,7 @@ def frame_table(
     )
 
 
-def _height(rows: int, row_height: int | None) -> int | str:
+def _height(rows: int, row_height: int | None) -> Any:
     """Return the pixels of a table, so that up to sixteen rows are there without scrolling."""
     if rows <= 9 and row_height is None:
         return "auto"

@@ -25,7 +25,6 @@ from retrieval_report.charts.layers import (
 )
 from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered, row_chart
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.columns import Frames
 from retrieval_report.engines.check_scores import board
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.writing.names import clean
@@ -116,7 +115,9 @@ def three_scores(
     ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
     drawn = [span(rows, ends, x, "lowest", "highest", tips=TIPS, y=y)]
     drawn += [
-        span(part.with_columns(what=pl.lit(what)), mark, x, *at, color=colour, y=y, **_tips(part))
+        span(
+            part.with_columns(what=pl.lit(what)), mark, x, *at, color=colour, y=y, tips=_tips(part)
+        )
         for what, (part, mark, at) in layers.items()
         if what in used
     ]
@@ -140,9 +141,8 @@ def _has(rows: pl.DataFrame, column: str) -> bool:
     return column in rows.columns and bool(rows[column].count())
 
 
-def _tips(rows: pl.DataFrame) -> Frames:
-    names = [name for name in TIPS.split() if name in rows.columns]
-    return {"tips": " ".join(names)}  # type: ignore[dict-item]
+def _tips(rows: pl.DataFrame) -> str:
+    return " ".join(name for name in TIPS.split() if name in rows.columns)
 
 
 def _strokes(shuffled: object, rows: pl.DataFrame, metric: object, cutoff: Cutoff) -> pl.DataFrame:
@@ -245,8 +245,9 @@ def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
 
 def _panel(rows: pl.DataFrame, x: alt.X) -> alt.LayerChart:
     """Draw one model along the cutoffs."""
-    ends = rows.select("order_low", "order_high", "expected", "naive")
-    low, high = ends.min_horizontal().min(), ends.max_horizontal().max()
+    expected = pl.col("expected")
+    ends = rows.select(expected, pl.col("order_low", "order_high", "naive").fill_null(expected))
+    low, high = float(ends.to_numpy().min()), float(ends.to_numpy().max())
     # The range of all orders may be far wider than what any order ever prints: it is cut off here.
     domain = alt.Scale(domain=[low, high], nice=True, zero=False)
     y = number_axis(alt.Y, None, axis=alt.Axis(tickCount=3, format=".3~f"), scale=domain)

@@ -329,7 +329,7 @@ def _largest_loss(
         if is_share(metric):
             return np.ones(pairs.first.size)
         return np.asarray(np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0))
-    return np.maximum(largest_loss, -np.fmin.reduce(lowest, axis=1, initial=0.0))
+    return np.asarray(np.maximum(largest_loss, -np.fmin.reduce(lowest, axis=1, initial=0.0)))
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float | Floats) -> Floats:

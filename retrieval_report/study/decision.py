@@ -68,7 +68,7 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> str:
         return f"Keep {model_text(baseline)}: {names_text(worse)} {verb} worse ({margin})."
     why = open_models["verdict"].unique().to_list()
     reason = f": {why[0]}" if len(why) == 1 and why[0] != verdicts.NOT_DECIDED else ""
-    needed = open_models["queries_needed"].max() if not reason else None
+    needed = max(open_models["queries_needed"].drop_nulls(), default=0) if not reason else 0
     hint = f"; about {needed} queries would decide it if nothing is lost" if needed else ""
     names = names_text(open_models["model"])
     return (

@@ -316,7 +316,7 @@ class View:
     by: str | None = None
     dataset: str | None = None
     baseline: str | None = None
-    margin: float | str | None = None
+    margin: Any = None  # points or text; margins by measure become text
     largest_loss: float | None = None
     # May be a frame, which has no hash: nothing is remembered by it.
     costs: Any = field(default=None, compare=False)

@@ -99,11 +99,11 @@ def test_one_version_has_no_step() -> None:
 def test_small_steps_that_add_up_show_against_the_first_and_the_best() -> None:
     rng = np.random.default_rng(0)
     base = rng.random(60)
-    drop = {f"v{step:02}": base - 0.01 * step + rng.normal(0, 0.06, 60) for step in range(12)}
+    drop = {f"v{step:02}": base - 0.01 * step + rng.normal(0, 0.04, 60) for step in range(12)}
     steps = history(scores_of(drop), "(?P<version>v.*)")
-    assert steps["marked"].sum() <= 2
+    assert steps["marked"].sum() == 0
     last = steps.row(-1, named=True)
-    assert last["first_p"] < 0.001
+    assert last["first_p"] < 0.01
     assert last["since_first"] == pytest.approx((drop["v11"] - base - (drop["v00"] - base)).mean())
     means = {name: values.mean() for name, values in list(drop.items())[:-1]}
     best = max(means, key=means.__getitem__)
