@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.ties.threshold_curves import RATES, Curve, rate
 
 ENDS = (0.025, 0.975)  # of a 95% interval
 ROOM = 1e-12  # rates that differ by less are the same
 
 
-def rate_influence(curve: Curve, name: str) -> Floats:
+def rate_influence(curve: Curve, name: str) -> tuple[Floats, Integers]:
     """Return by how much every query moves a rate at every threshold, (queries, thresholds), to
-    first order; the sum over queries is 0.
+    first order, which adds up to 0; and how many queries have a part in the rate.
     """
     shape = curve.queries, len(curve.values)
     cells = np.ravel_multi_index((curve.query, curve.step), shape)
@@ -31,7 +31,7 @@ def rate_influence(curve: Curve, name: str) -> Floats:
     total = np.asarray(whole).sum(axis=0)
     rates = rate(name, {part: of_query.sum(axis=0) for part, of_query in counts.items()})
     with np.errstate(invalid="ignore"):
-        return np.asarray((share - rates * whole) / total)
+        return np.asarray((share - rates * whole) / total), np.count_nonzero(whole, axis=0)
 
 
 def as_good(values: Floats, influence: Floats, index: int) -> Bools:
@@ -44,7 +44,9 @@ def as_good(values: Floats, influence: Floats, index: int) -> Bools:
     return alike
 
 
-def rate_interval(value: float, influence: Floats, flattered: Floats) -> tuple[float, float]:
+def rate_interval(
+    value: float, influence: Floats, taking_part: int, flattered: Floats
+) -> tuple[float, float]:
     """Return the interval of a rate that was chosen; see `Thresholds.calibrate`."""
     from scipy.special import stdtrit
 
@@ -52,7 +54,7 @@ def rate_interval(value: float, influence: Floats, flattered: Floats) -> tuple[f
     widen = queries / (queries - 1)
     error = np.sqrt(max((influence**2).sum(), flattered.var() if flattered.size else 0.0) * widen)
     if error <= ROOM:
-        return _without_spread(value, queries)
+        return _without_spread(value, taking_part)
     reach = stdtrit(queries - 1, ENDS[1]) * error
     fair = value - flattered.mean() if flattered.size else value
     return max(0.0, min(value, fair) - reach), min(1.0, max(value, fair) + reach)

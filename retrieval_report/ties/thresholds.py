@@ -381,8 +381,10 @@ def _interval(
     first, last = (int(end) for end in np.quantile(choices, ENDS, method="inverted_cdf"))
     low = high = None
     if index >= 0 and queries > 1:
-        influence = rate_influence(curve, metric)
-        low, high = rate_interval(values[index], influence[:, index], np.array(flattered))
+        influence, parts = rate_influence(curve, metric)
+        low, high = rate_interval(
+            values[index], influence[:, index], int(parts[index]), np.array(flattered)
+        )
         if at_least is None:
             alike = np.flatnonzero(as_good(values, influence, index))
             first, last = min(first, int(alike[0])), max(last, int(alike[-1]))

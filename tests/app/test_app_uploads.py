@@ -7,10 +7,12 @@ from __future__ import annotations
 import gzip
 import io
 import threading
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import uploads
 from made_reports import made_rankings
 from records import Upload
 from retrieval_report.contracts.errors import FileError
@@ -80,6 +82,18 @@ def test_row_094_an_upload_that_unpacks_to_more_than_the_cap_is_refused(
     monkeypatch.setattr("uploads.MOST_BYTES", 1000)
     with pytest.raises(FileError, match="more than"):
         read_tables([Upload("bomb.csv.gz", gzip.compress(LONG))])
+
+
+def test_row_094_the_caps_are_those_that_the_settings_and_the_page_name() -> None:
+    settings = Path(__file__).parents[2] / "app" / ".streamlit" / "config.toml"
+    megabytes = tomllib.loads(settings.read_text(encoding="utf-8"))["server"]["maxUploadSize"]
+    assert uploads.MOST_BYTES == megabytes * 2**20 == 256 * 2**20
+    assert uploads.MOST_MEMORY == 2**30
+    assert uploads.MOST_ROWS == 50_000_000
+    # a real bomb, of 300 MB in 300 kB
+    bomb = gzip.compress(b"query,item,distance,relevance\n" + b"\n" * (300 * 2**20), 1)
+    with pytest.raises(FileError, match="more than"):
+        read_tables([Upload("bomb.csv.gz", bomb)])
 
 
 def test_row_095_an_upload_larger_than_the_cap_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,6 +132,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "rows of the parts": {"rows_per_part": 50},
     "judgements": {"judgements": {"query": ["q"], "item": ["a"], "relevance": [1]}},
     "seed": {"seed": 3},
+    "queries": {"queries": {"query": ["q00", "another"]}},
+    "relevant from": {"relevant_from": 2},
+    "ties as equal to a decimal": {"decimals": 1},
 }
 
 

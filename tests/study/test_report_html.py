@@ -92,6 +92,21 @@ def test_row_104_hostile_names_come_out_as_text() -> None:
     assert scripts == ["application/json", "", ""]
 
 
+def test_row_104_sentences_of_the_verdict_hold_hostile_names_as_text() -> None:
+    models = "<img src=x onerror=alert(1)>", "<svg onload=alert(2)>", "<b>fine</b>"
+    report = made_report(models, "Names")
+    said = (*report.verdict, *report.notices)
+    assert any(name in sentence for name in models for sentence in said)
+    text = render_html(report, [chart()])
+    parsed = Page(text)
+    assert not any("onerror" in attributes for _, attributes, _ in parsed.elements)
+    assert not any("onload" in attributes for _, attributes, _ in parsed.elements)
+    assert parsed.all("img") == parsed.all("b") == []
+    shown = " ".join(shown for _, shown in parsed.all("p"))
+    for sentence in report.verdict:
+        assert " ".join(sentence.split()) in " ".join(shown.split())
+
+
 def test_row_104_json_in_the_page_is_escaped_and_reads_as_it_was() -> None:
     _, parsed = page()
     data = next(text for attributes, text in parsed.all("script") if attributes.get("type"))

@@ -111,6 +111,17 @@ def test_of_many_items_fewer_orders_are_drawn_unless_a_number_is_given(
     assert made.using(shuffles=40).options.shuffles == 40
 
 
+def test_every_seed_and_number_of_random_orders_has_its_own_scores() -> None:
+    made = study().using(shuffles=9, seed=0)
+    first = made.shuffled
+    for how in ({"seed": 5}, {"shuffles": 4}, {"seed": 5, "shuffles": 4}):
+        other = made.using(**how)
+        given = {"shuffles": 9, "seed": 0, **how}
+        assert_frame_equal(other.shuffled, rr.shuffled_means(RANKINGS, **ASKED, **given))
+        assert not other.shuffled.equals(first)
+    assert_frame_equal(made.using(seed=5).using(seed=0).shuffled, first)
+
+
 def test_other_random_orders_and_averages_share_exact_scores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

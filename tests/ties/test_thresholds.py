@@ -459,6 +459,11 @@ def test_areas_without_spread_have_an_interval_and_those_of_one_query_none() -> 
     chosen = rr.thresholds(perfect).calibrate("precision", resamples=20).row(0, named=True)
     assert chosen["value"] == chosen["ci_high"] == 1.0
     assert chosen["ci_low"] == pytest.approx(0.025 ** (1 / 3))
+    far = {"query": list("sstt"), "item": list("abab"), "distance": [5] * 4, "relevance": [0] * 4}
+    both = pl.concat([pl.DataFrame(perfect), pl.DataFrame(far)])
+    # queries of which nothing is accepted say nothing on precision
+    again = rr.thresholds(both).calibrate("precision", resamples=20).row(0, named=True)
+    assert (again["threshold"], again["ci_low"]) == (1, chosen["ci_low"])
 
 
 @pytest.mark.slow

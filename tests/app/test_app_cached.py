@@ -1,0 +1,78 @@
+"""What the dashboard remembers, and when it reads again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cached import read_files
+from made_pages import made_data, open_page
+from made_reports import made_rankings
+from records import Files
+
+USUALLY = {"metric": "ndcg", "cutoff": "10"}  # what an address leaves out
+ROWS = "query,item,distance,relevance\nq,a,1,{}\nq,b,2,{}\n"
+
+
+def files(path: Path, **study: object) -> Files:
+    return Files("lists", {"rankings": str(path), **study})
+
+
+def grades(path: Path, **study: object) -> list[float]:
+    frame = read_files(files(path, **study)).source.scores
+    return frame.filter(policy="expected", metric="ndcg", cutoff=10)["value"].to_list()
+
+
+def test_a_file_that_changed_within_the_same_size_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "lists.csv"
+    path.write_text(ROWS.format(1, 0), encoding="utf-8")
+    first = grades(path)
+    before = path.stat()
+    path.write_text(ROWS.format(0, 1), encoding="utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert path.stat().st_size == before.st_size
+    assert grades(path) != first
+
+
+def test_a_file_that_grew_at_the_same_moment_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "lists.csv"
+    path.write_text(ROWS.format(0, 1), encoding="utf-8")
+    first = grades(path)
+    before = path.stat()
+    path.write_text(ROWS.format(0, 1) + "q,c,0,1\n", encoding="utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert grades(path) != first
+
+
+def test_judgements_that_changed_are_read_again(tmp_path: Path) -> None:
+    lists, judged = tmp_path / "lists.csv", tmp_path / "judged.csv"
+    lists.write_text("query,item,distance\nq,a,1\nq,b,2\n", encoding="utf-8")
+    judged.write_text("query,item,relevance\nq,a,1\n", encoding="utf-8")
+    first = grades(lists, judgements=str(judged))
+    before = judged.stat()
+    judged.write_text("query,item,relevance\nq,b,1\n", encoding="utf-8")
+    os.utime(judged, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert grades(lists, judgements=str(judged)) != first
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "cutoff"),
+    [
+        ("ap@all", "ap", None),
+        ("AP@5", "ap", 5),
+        ("ndcg_cut_20", "ndcg", 20),
+        ("P@1", "precision", 1),
+        ("recall@all", "recall", None),
+    ],
+)
+def test_a_measure_in_the_address_opens_at_its_cutoff(
+    text: str, metric: str, cutoff: int | None
+) -> None:
+    page = open_page("overview", made_data(made_rankings(("coarse", "fine"))), metric=text)
+    shown = {key: page.query_params.get(key, default) for key, default in USUALLY.items()}
+    assert {key: one if isinstance(one, str) else one[0] for key, one in shown.items()} == {
+        "metric": metric,
+        "cutoff": str(cutoff or "all"),
+    }
