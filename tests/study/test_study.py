@@ -114,10 +114,10 @@ def test_of_many_items_fewer_orders_are_drawn_unless_a_number_is_given(
 def test_every_seed_and_number_of_random_orders_has_its_own_scores() -> None:
     made = study().using(shuffles=9, seed=0)
     first = made.shuffled
-    for how in ({"seed": 5}, {"shuffles": 4}, {"seed": 5, "shuffles": 4}):
-        other = made.using(**how)
-        given = {"shuffles": 9, "seed": 0, **how}
-        assert_frame_equal(other.shuffled, rr.shuffled_means(RANKINGS, **ASKED, **given))
+    for shuffles, seed in ((9, 5), (4, 0), (4, 5)):
+        other = made.using(shuffles=shuffles, seed=seed)
+        wanted = rr.shuffled_means(RANKINGS, **ASKED, shuffles=shuffles, seed=seed)
+        assert_frame_equal(other.shuffled, wanted)
         assert not other.shuffled.equals(first)
     assert_frame_equal(made.using(seed=5).using(seed=0).shuffled, first)
 
