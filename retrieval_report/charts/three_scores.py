@@ -201,9 +201,7 @@ def along_cutoffs(three_scores: object, *, metric: object) -> ChartType:
     domain = rows["k"].unique(maintain_order=True).to_list()
     axis = alt.Axis(title=None, labelAngle=0, labelOverlap="greedy", grid=False)
     x = alt.X("k:O", sort=None, scale=alt.Scale(domain=domain), axis=axis)
-    panels = []
-    for model in shown:
-        panels.append(_panel(rows.filter(model=model), x))
+    panels = [_panel(part, x) for part in rows.partition_by("label", maintain_order=True)]
     drawn = alt.concat(
         *panels, columns=min(COLUMNS, len(panels)), spacing={"row": 14, "column": 18}
     )

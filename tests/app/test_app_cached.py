@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from cached import read_files
+from cached import answered, read_files, scored
 from made_pages import made_data, open_page
 from made_reports import made_rankings
 from records import Files
@@ -55,6 +56,26 @@ def test_judgements_that_changed_are_read_again(tmp_path: Path) -> None:
     judged.write_text("query,item,relevance\nq,b,1\n", encoding="utf-8")
     os.utime(judged, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
     assert grades(lists, judgements=str(judged)) != first
+
+
+def test_data_of_one_name_are_told_apart_by_their_content() -> None:
+    rankings = made_rankings(("coarse", "fine"))
+    turned = rankings.with_columns(distance=20 - pl.col("distance"))
+    first, second = made_data(rankings), made_data(turned)
+    assert first.name == second.name
+    scores = [scored(data, data.start)[0].under("expected").scores for data in (first, second)]
+    assert not scores[0].equals(scores[1])
+
+
+def test_frames_are_told_apart_by_all_their_rows() -> None:
+    data = made_data(made_rankings(("coarse", "fine")))
+    frames = [pl.DataFrame({"row": [*range(50), last, *range(50)]}) for last in (1, 2)]
+    found = [answered(data, _given_back, {"frame": frame}) for frame in frames]
+    assert [frame["row"][50] for frame in found] == [1, 2]
+
+
+def _given_back(frame: pl.DataFrame, **_: object) -> pl.DataFrame:
+    return frame
 
 
 @pytest.mark.parametrize(

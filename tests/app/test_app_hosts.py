@@ -61,11 +61,14 @@ def test_pages_of_elsewhere_are_refused_and_nobody_is_asked(server: str, origin:
     assert "403" in answer(server, "127.0.0.1", origin)
 
 
+NAMES = (("localhost", "200"), ("[::1]", "200"), ("evil.example", "403"), ("xlocalhost", "403"))
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("path", ["/", "/_stcore/health", "/_stcore/host-config"])
 def test_pages_are_answered_to_names_of_this_machine_alone(server: str, path: str) -> None:
     port = urlsplit(server).port
-    for host, status in (("localhost", "200"), ("[::1]", "200"), ("evil.example", "403")):
+    for host, status in NAMES:
         with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as connection:
             connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
             assert status in connection.recv(1000).decode("latin-1").splitlines()[0], host
@@ -74,3 +77,9 @@ def test_pages_are_answered_to_names_of_this_machine_alone(server: str, path: st
 def test_tracebacks_stay_in_the_terminal() -> None:
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     assert settings["client"]["showErrorDetails"] == "type"
+
+
+def test_only_this_machine_is_served() -> None:
+    settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))["server"]
+    assert settings["address"] == "127.0.0.1"
+    assert settings["allowedHosts"] == ["localhost", "127.0.0.1", "::1"]

@@ -119,7 +119,21 @@ def test_every_seed_and_number_of_random_orders_has_its_own_scores() -> None:
         wanted = rr.shuffled_means(RANKINGS, **ASKED, shuffles=shuffles, seed=seed)
         assert_frame_equal(other.shuffled, wanted)
         assert not other.shuffled.equals(first)
+        of_seed = other.scores.filter(policy="shuffled")
+        assert not of_seed.equals(made.scores.filter(policy="shuffled"))
+        assert_frame_equal(of_seed, other.under("shuffled").scores)
     assert_frame_equal(made.using(seed=5).using(seed=0).shuffled, first)
+
+
+def test_every_selection_of_queries_has_its_own_lists() -> None:
+    made = study()
+    label = QUERIES["label"][0]
+    chosen, others = (
+        made.where(label=one) for one in (label, next(iter({*QUERIES["label"]} - {label})))
+    )
+    for part in (chosen, others, chosen):
+        wanted = {*made._data.frames["queries"].filter(label=part.part["where"]["label"])["query"]}
+        assert {*part.judged.retrieved["query"]} == wanted
 
 
 def test_other_random_orders_and_averages_share_exact_scores(

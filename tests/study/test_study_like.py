@@ -45,6 +45,16 @@ def test_a_study_like_another_system_answers_everything_at_the_measures_asked(
     assert_frame_equal(written.summary, made.summary)
 
 
+def test_a_system_that_draws_its_order_prints_another_for_every_seed() -> None:
+    scored = RANKINGS.with_columns(score=-pl.col("distance").cast(pl.Float64)).drop("distance")
+    made = rr.Study(scored, "ndcg@3", like="KerasRS", shuffles=5)
+    printed = [made.using(seed=seed).under("naive").scores for seed in (0, 5, 0)]
+    assert printed[0].equals(printed[2])
+    assert not printed[0].equals(printed[1])
+    again = rr.Study(scored, "ndcg@3", like="KerasRS", shuffles=5, seed=5)
+    assert_frame_equal(printed[1], again.under("naive").scores)
+
+
 def coarse_scores(seed: int) -> pl.DataFrame:
     """Two models with seven different scores, some not above 0, for 12 queries of 20 items of
     grades 0, 1 and 2.
