@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from cached import answered, read_files, scored
-from made_pages import made_data, open_page
+from made_pages import made_data, open_page, words
 from made_reports import made_rankings
 from records import Files
+from text import plain
 
 USUALLY = {"metric": "ndcg", "cutoff": "10"}  # what an address leaves out
 ROWS = "query,item,distance,relevance\nq,a,1,{}\nq,b,2,{}\n"
@@ -97,3 +98,17 @@ def test_a_measure_in_the_address_opens_at_its_cutoff(
         "metric": metric,
         "cutoff": str(cutoff or "all"),
     }
+
+
+def test_models_in_the_address_are_those_shown_and_unknown_ones_are_named() -> None:
+    data = made_data(made_rankings(("coarse", "fine", "middle")))
+    page = open_page("overview", data, models=["fine", "nobody"])
+    assert page.multiselect(key="models").value == ["fine"]
+    assert page.session_state["refused values of the address"].keys() == {"models"}
+    assert "fine" in words(page)
+    assert "coarse" not in words(page)
+    assert "middle" not in words(page)
+
+
+def test_text_is_shown_literally() -> None:
+    assert plain("**x** [a](b) <b>") == r"\*\*x\*\* \[a\]\(b\) \<b\>"

@@ -143,6 +143,12 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
     assert check_writable_folder(tmp_path / "folder") == tmp_path / "folder"
 
 
+def test_what_no_longer_belongs_to_them_is_removed_and_may_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "old").write_bytes(b"1")
+    write_files({tmp_path / "new": b"2"}, gone=[tmp_path / "old", tmp_path / "never"])
+    assert names(tmp_path) == ["new"]
+
+
 def test_what_somebody_left_in_a_folder_is_not_obeyed(tmp_path: Path) -> None:
     """A planted note named files to delete, and was believed."""
     planted = tmp_path / ".retrieval-report-x.tmp"
