@@ -15,6 +15,7 @@ from retrieval_report.comparison.verdicts import (
     CUT,
     DEPENDS,
     EQUAL,
+    NOT_OVER_RUNS,
     NOT_SIGNIFICANT,
     NOTHING,
     SAFE,
@@ -44,6 +45,7 @@ BOXES = {  # the kind of box for each verdict of `flips`
     CUT: st.warning,
     DEPENDS: st.warning,
     NOT_SIGNIFICANT: st.warning,
+    NOT_OVER_RUNS: st.warning,
 }
 ACROSS = 3  # panels
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}

@@ -18,7 +18,7 @@ from retrieval_report.comparison.corrections import corrected_column
 from retrieval_report.comparison.new_draws import enough_runs, new_runs
 from retrieval_report.comparison.verdicts import (
     EQUAL,
-    NOT_SIGNIFICANT,
+    NOT_OVER_RUNS,
     NOTHING,
     SAFE,
     TOO_FEW_RUNS,
@@ -465,12 +465,12 @@ def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: floa
 
 def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """Return the result of `flips` where a difference that is significant over the queries of these
-    runs alone, but not in the result of `replicate_pairs`, is not.
+    runs alone, but not in the result of `replicate_pairs`, is said not to be over runs.
 
     >>> one = {"model_a": ["b"], "model_b": ["a"], "metric": ["ap"], "cutoff": [1]}
     >>> flips = pl.DataFrame({**one, "model_a": ["a"], "model_b": ["b"], "verdict": ["safe"]})
     >>> over_runs_too(flips, pl.DataFrame({**one, "family_p": [0.5]}))["verdict"].item()
-    'not significant'
+    'not significant over runs'
     """
     keys = ["model_a", "model_b", *MEASURE]
     run_tests = pairs.select(*keys, over_runs="family_p")
@@ -479,7 +479,7 @@ def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     )
     pairs_tested = beside(flips, pl.concat([run_tests, other_way]), keys)
     accident = (pl.col("verdict") == SAFE) & ~significant(pl.col("over_runs"))
-    word = pl.when(accident).then(pl.lit(NOT_SIGNIFICANT)).otherwise("verdict")
+    word = pl.when(accident).then(pl.lit(NOT_OVER_RUNS)).otherwise("verdict")
     return pairs_tested.with_columns(verdict=word).drop("over_runs")
 
 

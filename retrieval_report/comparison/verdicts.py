@@ -21,6 +21,7 @@ CHECK = "check your data"  # of one of the models: what they score says nothing 
 CUT = "lists are cut"
 DEPENDS = "depends on tie order"
 NOT_SIGNIFICANT = "not significant"
+NOT_OVER_RUNS = "not significant over runs"  # but over the queries of these runs alone
 NOTHING = "nothing to compare"
 EQUAL = "equal"
 UNTESTED = "safe from tie order"
@@ -34,6 +35,7 @@ VERDICTS = (
     CUT,
     DEPENDS,
     NOT_SIGNIFICANT,
+    NOT_OVER_RUNS,
     EQUAL,
     UNTESTED,
     SAFE,

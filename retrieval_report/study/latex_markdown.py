@@ -13,7 +13,7 @@ import polars as pl
 from retrieval_report.comparison.verdicts import (
     CUT,
     DEPENDS,
-    NOT_SIGNIFICANT,
+    NOT_OVER_RUNS,
     SIGNIFICANT,
     is_significant,
 )
@@ -127,7 +127,7 @@ def _marks(against: list[Named]) -> str:
         row["family_p"] for row in against if row["family_p"] is not None
     ]  # of many models not every pair is
     below = bool(tested) and all(is_significant(p) for p in tested)
-    below &= all(row["verdict"] != NOT_SIGNIFICANT for row in against)  # nor over runs
+    below &= all(row["verdict"] != NOT_OVER_RUNS for row in against)  # nor over runs
     return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 
 

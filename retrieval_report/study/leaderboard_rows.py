@@ -111,9 +111,12 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
     pair = study.headline.pair(*names)
     said = pair.findings[: 3 if pair._objections else 2]
     said = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in said]
-    tested = "and is" if second["query_rank_low"].item() > 1 else "but is not"
-    tail = r", (and|but) is .*significant \(.*\)"
-    return [*named, *(re.sub(tail, f", {tested} significant", part) for part in said)]
+    tail = r", (and|but) is .*significant \([^)]*\)"
+    if second["query_rank_low"].item() == 1:
+        tail, tested = f"{tail}.*", ", but is not significant."
+    else:
+        tested = ", and is significant"
+    return [*named, *(re.sub(tail, tested, part) for part in said)]
 
 
 def leaderboard_html(study: Any) -> str:

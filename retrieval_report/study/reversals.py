@@ -62,7 +62,7 @@ def reversals(study: Any) -> pl.DataFrame:
 
 def _ties(study: Any, pair: Named) -> list[Named]:
     """All orders inside ties: the exact chance, or what is known of it."""
-    settled = (verdicts.NOT_SIGNIFICANT, verdicts.UNTESTED)
+    settled = (verdicts.NOT_SIGNIFICANT, verdicts.NOT_OVER_RUNS, verdicts.UNTESTED)
     row = {
         "source": TIES,
         "varied": "the order inside every tie",

@@ -436,7 +436,7 @@ class Study(LevelledStudy):
     @answer
     def flips(self) -> pl.DataFrame:
         """The result of :func:`flips`: the verdict of every pair; models with the same lists are
-        equal, with ``replicate`` a difference is "not significant" too if it is not over runs, and
+        equal, with ``replicate`` a difference may be "not significant over runs", and
         pairs with one of the `suspects` are to be checked first.
         """
         return self._flips_of(self._tested_pairs())

@@ -14,6 +14,7 @@ from retrieval_report.comparison.verdicts import (
     CUT,
     DEPENDS,
     EQUAL,
+    NOT_OVER_RUNS,
     NOT_SIGNIFICANT,
     SAFE,
     equal_means,
@@ -36,11 +37,14 @@ ALSO = {  # why leads over models below the second are not safe
     CUT: "Missing items and tie order together could reverse its lead over {}.",
     DEPENDS: "Its lead over {} is not safe from tie order.",
     NOT_SIGNIFICANT: "Its lead over {} is not significant.",
+    NOT_OVER_RUNS: "Its lead over {} is not significant over runs.",
 }
 SAFETY = {  # how safe a lead is
     CUT: "Missing items and tie order together could reverse this lead.",
     DEPENDS: "The lead {depends} on tie order{chance}.",
     NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).",
+    NOT_OVER_RUNS: "The lead {holds}, and is significant ({p}) for these runs, but not once "
+    "other runs are allowed for.",
     SAFE: "The lead {holds}, and is significant ({p}).",
     verdicts.UNTESTED: "The lead {holds}. Its significance was not tested, which requires plain "
     "means and queries that both models have.",
@@ -48,10 +52,6 @@ SAFETY = {  # how safe a lead is
     verdicts.NOTHING: "The two have no query in common, so their means are not over the same "
     "queries.",
 }
-OF_THESE_RUNS = (
-    "The lead {holds}, and is significant ({p}) for these runs, but not once "
-    "other runs are allowed for."
-)
 MARGIN = {  # what is known of a loss
     verdicts.NO_WORSE: "{} no",
     verdicts.WORSE: "{}",
@@ -178,8 +178,7 @@ def _safety(pair: Named) -> str:
     """Say whether the order of a pair is safe, and if not, why."""
     if pair["verdict"] in LEVEL and equal_means(pair["value_a"], pair["value_b"]):
         return LEVEL[pair["verdict"]]
-    accident = pair["verdict"] == NOT_SIGNIFICANT and verdicts.is_significant(pair["family_p"])
-    return (OF_THESE_RUNS if accident else SAFETY[pair["verdict"]]).format(
+    return SAFETY[pair["verdict"]].format(
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
         holds="cannot be reversed by any tie order"
         if (pair["p_tie"], pair["p_tie_method"]) == (0, "exact")

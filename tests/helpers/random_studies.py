@@ -88,7 +88,8 @@ def contradictions(study: rr.Study) -> list[str]:
     [(first, second)] = pair
     means = dict(study.summary.filter(policy="expected").select("model", "value").rows())
     hold(means[first] >= means[second] - 1e-9, "the first is behind")
-    hold(means[first] >= max(means.values()) - 1e-9, "the first does not lead")
+    sound = [mean for model, mean in means.items() if model not in study.suspects]
+    hold(means[first] >= max(sound) - 1e-9, "the first does not lead")
     level = abs(means[first] - means[second]) <= 1e-12
     for row in rows.values():
         found += _against_its_number(row, level, study)
@@ -118,14 +119,15 @@ def _against_status(study: rr.Study, rows: dict[str, dict[str, Any]], said: str)
     status, ties, by_ties = study.status, rows["tie order"]["verdict"], "depends on tie order"
     if study.suspects:
         return [] if status == "check your data" else ["the data are not to be checked"]
-    over_runs = rows["seed"]["family_p"]
-    tests = [p for p in (rows["queries"]["family_p"], over_runs) if p is not None]
-    significant = bool(tests) and max(tests) < 0.05
+    p, over_runs = rows["queries"]["family_p"] or 1.0, rows["seed"]["family_p"] or 0.0
+    significant = max(p, over_runs) < 0.05
     facts = {
         "safe, but not by a row": status != "safe" or (significant and ties == "safe"),
-        "not significant, but by p": status != "not significant" or not significant,
+        "not significant, but by p": status != "not significant" or p >= 0.05,
+        "over runs, but by p": status != "not significant over runs" or p < 0.05 <= over_runs,
         "ties and status differ": (status == by_ties) == (ties == by_ties),
-        "said is not status": ("and is significant (" in said) == (status == "safe") or over_runs,
+        "said is not status": ("and is significant (" in said)
+        == (status in ("safe", "not significant over runs")),
     }
     return [text for text, fact in facts.items() if not fact]
 
