@@ -88,8 +88,8 @@ def contradictions(study: rr.Study) -> list[str]:
     [(first, second)] = pair
     means = dict(study.summary.filter(policy="expected").select("model", "value").rows())
     hold(means[first] >= means[second] - 1e-9, "the first is behind")
-    sound = [mean for model, mean in means.items() if model not in study.suspects]
-    hold(means[first] >= max(sound) - 1e-9, "the first does not lead")
+    leads = [mean for model, mean in means.items() if model not in study.suspects]
+    hold(means[first] >= max(leads) - 1e-9, "the first does not lead")
     level = abs(means[first] - means[second]) <= 1e-12
     for row in rows.values():
         found += _against_its_number(row, level, study)
