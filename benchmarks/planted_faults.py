@@ -30,7 +30,6 @@ RESUMED = "tests/engines/test_disk_resumed.py"
 HOSTS = "tests/app/test_app_hosts.py"
 UPLOADS = "tests/app/test_app_uploads.py"
 CACHED = "tests/app/test_app_cached.py"
-RULES = "tests/app/test_app_rules.py"
 FILES = "tests/writing/test_files.py"
 
 
@@ -87,13 +86,13 @@ FAULTS = [
         "app/cached.py",
         "CUTOFFS if set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs",
         "CUTOFFS",
-        RULES,
+        CACHED,
     ),
     Fault(
         "app/cached.py",
         "study.using(**choice.only(SETTINGS))",
         "study",
-        RULES,
+        CACHED,
     ),
     # parts of an interrupted run
     Fault(
@@ -132,8 +131,8 @@ FAULTS = [
     # what the address says
     Fault(CONTROLS, 'cutoffs[0] or "all"', "cutoffs[0] or 10", CACHED),
     Fault(CONTROLS, "if cutoffs and not metric.own_depth", "if False", CACHED),
-    Fault(CONTROLS, 'shown["relevant_from"]', 'shown["relevance"]', RULES),
-    Fault(URL, "if low <= number <= high and", "if low <= number and", RULES),
+    Fault(CONTROLS, 'shown["relevant_from"]', 'shown["relevance"]', CACHED),
+    Fault(URL, "if low <= number <= high and", "if low <= number and", CACHED),
     Fault(URL, "if value not in texts.values()", "if not value", CACHED),
     Fault(URL, "if model in chosen)", "if model not in chosen)", CACHED),
     # files that are written whole

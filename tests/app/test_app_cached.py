@@ -8,10 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from cached import answered, read_files, scored
+from cached import answered, read_files, scored, study_of
 from made_pages import made_data, open_page, words
 from made_reports import made_rankings
-from records import Files
+from records import USUAL, Choice, Files
 from text import plain
 
 USUALLY = {"metric": "ndcg", "cutoff": "10"}  # what an address leaves out
@@ -98,6 +98,25 @@ def test_a_measure_in_the_address_opens_at_its_cutoff(
         "metric": metric,
         "cutoff": str(cutoff or "all"),
     }
+
+
+def test_a_cutoff_beyond_the_usual_ones_is_scored_and_settings_are_those_chosen() -> None:
+    data = made_data(made_rankings(("coarse", "fine")))
+    options = {**USUAL, "seed": 5, "shuffles": 4}
+    choice = Choice("ndcg", 7, data.models, options)
+    assert ("ndcg", 7) in scored(data, choice)[0].measures
+    study = study_of(data, choice)
+    assert study.measure == "ndcg@7"
+    assert (study.options.seed, study.options.shuffles) == (5, 4)
+
+
+def test_numbers_and_relevance_in_the_address_are_those_of_their_controls() -> None:
+    data = made_data(made_rankings(("coarse", "fine")))
+    page = open_page("overview", data, metric="AP(rel=2)@5")
+    assert page.number_input(key="relevant_from").value == 2
+    page = open_page("overview", data, shuffles="10001")
+    assert page.session_state["refused values of the address"].keys() == {"shuffles"}
+    assert page.number_input(key="shuffles").value == USUAL["shuffles"]
 
 
 def test_models_in_the_address_are_those_shown_and_unknown_ones_are_named() -> None:

@@ -310,7 +310,7 @@ def test_errors_name_the_judge_who_lacks_queries() -> None:
     with pytest.raises(rr.KeyMismatchError, match=named):
         _ = rr.Study(RANKINGS, "ap", judgements=study.judgements, judge="few").summary
     with pytest.raises(rr.RetrievalReportError, match=r"^judge 'bad': "):
-        rr.Study(RANKINGS, "ap", judgements={"human": JUDGES["human"], "bad": {"q": [1]}})
+        rr.Study(RANKINGS, "ap", judgements={"human": JUDGES["human"], "bad": {"q": 5}})
     with pytest.raises(rr.KeyMismatchError, match=r"^\d+ of"):
         _ = rr.Study(RANKINGS, "ap", judgements=few).summary
 

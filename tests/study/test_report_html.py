@@ -107,6 +107,14 @@ def test_row_104_sentences_of_the_verdict_hold_hostile_names_as_text() -> None:
         assert " ".join(sentence.split()) in " ".join(shown.split())
 
 
+def test_row_104_only_what_this_package_wrote_is_not_escaped() -> None:
+    template = files("retrieval_report.study").joinpath("templates/report.html.j2")
+    values = re.findall(r"{{(.*?)}}", template.read_text("utf-8"))
+    raw = {value.strip() for value in values if re.search(r"\|\s*safe\b", value)}
+    assert raw == {"style | safe", "scripts.charts | safe", "scripts.behaviour | safe"}
+    assert not re.search(r"{%-?\s*(autoescape|filter\s+safe)", template.read_text("utf-8"))
+
+
 def test_row_104_json_in_the_page_is_escaped_and_reads_as_it_was() -> None:
     _, parsed = page()
     data = next(text for attributes, text in parsed.all("script") if attributes.get("type"))
