@@ -114,7 +114,7 @@ class Page:
         """Return the same at the cutoffs of the curve."""
         choice = self.choice
         measures = (measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs)
-        return study_of(self.data, choice).at(*measures)
+        return study_of(self.data, choice).at(*dict.fromkeys((choice.measure, *measures)))
 
     @property
     def ranked(self) -> list[str]:
