@@ -31,7 +31,7 @@ from records import (
     Upload,
 )
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.errors import DataError, RetrievalReportError
+from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import PYTHON, speaking_to
@@ -102,9 +102,6 @@ def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
 def _scored(
     data: Data, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Named
 ) -> tuple[rr.Study, tuple[str, ...]]:
-    # `evaluate` returns an empty frame for it, which is of no use to any page.
-    if data.frames["rankings"].is_empty():
-        raise DataError(f"{data.name}: no rows")
     with noticed() as notes:
         study = data.source.alone(measures=metrics, cutoffs=cutoffs, **rules)
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here

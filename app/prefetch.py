@@ -53,4 +53,7 @@ def prepare() -> None:
         frames = three, page.drawn.shuffled, page.study.summary
         specification("light", charts.three_scores, frames, page.choice.at)
         curves, metric = (page.drawn_curve.three_scores,), {"metric": page.choice.metric}
-        specification("light", charts.along_cutoffs, curves, metric)
+        for chart in (charts.along_cutoffs, charts.off_by):
+            specification("light", chart, curves, metric)
+        if (curve := page.all_measures.recall_curve).width:
+            specification("light", charts.recall_curve, (curve,), {})

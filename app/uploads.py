@@ -14,7 +14,7 @@ import streamlit as st
 import retrieval_report as rr
 from records import NAMED, Data, Upload
 from retrieval_report.contracts.arguments import ColumnNames, repeated
-from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.crash_guard import try_first
@@ -76,13 +76,16 @@ def read_tables(
         )
     sources = [opened(upload) for upload in rankings]
     with noticed() as notes:
+        read = _read(sources, RANKINGS, columns)
+        name = first_names([upload.label for upload in rankings], NAMED)
+        if read.is_empty():
+            raise DataError(f"{name}: no rows")
         study = rr.Study(
-            _read(sources, RANKINGS, columns),
+            read,
             judgements=judgements and _read([opened(judgements)], JUDGEMENTS),
             queries=queries and _read([opened(queries)], QUERIES),
         )
-        names = [upload.label for upload in rankings]
-        data = Data(first_names(names, NAMED), study, items and read_texts(items))
+        data = Data(name, study, items and read_texts(items))
         notes += [note for source in sources for note in _left_out(source, columns)]
     return replace(data, notes=tuple(notes))
 

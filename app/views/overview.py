@@ -66,11 +66,12 @@ def _winners(page: Page, winners: Named) -> None:
         delta_arrow="off",
     )
     chance = winners["agreeing_chance"]
-    share = "" if chance is None else f"{chance:.0%} of all orders"
+    share = nobody if chance is None else f"{chance:.0%} of all orders"
+    drawn = winners["orders"]
     agreeing.metric(
         "Random orders with the exact winner",
-        f"{winners['agreeing']} of {winners['orders']}",
-        delta=share or None,
+        f"{winners['agreeing']} of {drawn}" if drawn else share,
+        delta=share if drawn and chance is not None else None,
         delta_color="off",
         delta_arrow="off",
         help="So many of the random orders that were drawn put the exact winner first.",

@@ -146,11 +146,13 @@ def _tips(rows: pl.DataFrame) -> str:
 
 
 def _strokes(shuffled: object, rows: pl.DataFrame, metric: object, cutoff: Cutoff) -> pl.DataFrame:
-    """Return the drawn means of models whose score depends on tie order."""
+    """Return the drawn means of models whose score depends on tie order; none if the three scores
+    are averaged in another way than they.
+    """
     if shuffled is None or not len(shuffled):  # type: ignore[arg-type]
         return rows.clear()
     drawn, _ = at_measure(held(shuffled, "shuffled"), metric, cutoff)
-    varies = rows.filter(pl.col("tie_std") > SAME).select("model", "label")
+    varies = rows.filter(pl.col("tie_std") > SAME, pl.col("orders") > 0).select("model", "label")
     return drawn.join(varies, on="model", how="inner", maintain_order="left")
 
 

@@ -39,6 +39,7 @@ from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
 from retrieval_report.metrics.parsing import Cutoffs, Measure, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
+from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.frames import is_named
 from retrieval_report.reading.levels import columns_named, datasets_of, runs_of
 from retrieval_report.reading.names import JUDGEMENTS
@@ -150,7 +151,7 @@ class Data:
             given = {**given, "judgements": judges[judge]}
         frames, of_run = read_frames(**given, replicate=replicate, dataset=dataset, **reading)
         if frames["rankings"].is_empty():
-            raise DataError("rankings: no rows")
+            raise DataError(f"{_place(given['rankings'])}: no rows")
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
@@ -251,6 +252,13 @@ def read_frames(
         "queries": queries,
     }
     return frames, of_run
+
+
+def _place(rankings: Any) -> str:
+    """Return where rankings come from, for messages: the paths of files, else the argument."""
+    if not is_path(rankings):
+        return "rankings"
+    return ", ".join(map(str, rankings if isinstance(rankings, list | tuple) else [rankings]))
 
 
 def read_judges(judgements: Any, repeated: str) -> dict[str, pl.DataFrame]:

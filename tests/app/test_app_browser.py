@@ -18,7 +18,6 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 PHONE = {"width": 390, "height": 844}
 PAGES = {
     "overview": "Overview",
-    "cutoffs": "Cutoffs",
     "compare": "Compare",
     "pair": "Two models",
     "ties": "Ties",
@@ -54,18 +53,33 @@ def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -
     with Visit(browser, server, "?cutoff=5") as visit:
         alert = visit.page.locator("[data-testid=stAlert]").first
         alert.wait_for()
-        said = alert.inner_text()
+        assert "tie order" in alert.inner_text()
+        assert alert.bounding_box()["y"] + alert.bounding_box()["height"] < LAPTOP["height"]
+        numbers = visit.page.locator("[data-testid=stMetric]").all_inner_texts()
+        for text, told in zip(
+            numbers,
+            [
+                ("Wins exactly", "bm25"),
+                ("Wins by the naive order", "bm25-1-digit", "an accident of tie order"),
+                ("Random orders with the exact winner", " of 10"),
+            ],
+            strict=True,
+        ):
+            assert all(part in text for part in told)
+        visit.page.get_by_role("heading", name="Verdict").wait_for()
+        said = visit.page.locator("[data-testid=stMain]").inner_text()
         assert "bm25 has the highest expected ndcg@5" in said
         assert "name another winner, bm25-1-digit, by an accident of tie order." in said
-        assert alert.bounding_box()["y"] + alert.bounding_box()["height"] < LAPTOP["height"]
         visit.assert_clean()
 
 
 @pytest.mark.slow
 def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: str) -> None:
-    link = "cutoffs?open=digits&metric=ap&ap_denominator=retrieved&cutoff=20&models=itq-16&models=lsh-16"
+    link = (
+        "ties?open=digits&metric=ap&ap_denominator=retrieved&cutoff=20&models=itq-16&models=lsh-16"
+    )
     with Visit(browser, server, link) as visit:
-        visit.title("Cutoffs: ap(denominator=retrieved)")
+        visit.title("Ties")
         first = visit.page.locator("[data-testid=stVegaLiteChart] svg").first
         first.wait_for()
         assert visit.page.url.endswith(link)
@@ -78,7 +92,7 @@ def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: st
         visit.page.reload()
         visit.title("Overview: ap(denominator=retrieved)@20")
         visit.page.go_back()
-        visit.title("Cutoffs: ap(denominator=retrieved)")
+        visit.title("Ties")
         visit.assert_clean()
 
 
@@ -207,7 +221,8 @@ def test_row_101_two_sessions_do_not_disturb_each_other(browser: Any, server: st
         one.title("Overview: ap@20")
         two.title("Overview: precision@50")
         for visit, model in ((one, "bm25"), (two, "lsa-bfloat16")):
-            assert f"{model} has an expected" in visit.alerts()
+            verdict = visit.page.locator("[data-testid=stMain]").inner_text()
+            assert f"{model} has an expected" in verdict
             visit.assert_clean()
 
 
@@ -239,4 +254,4 @@ def test_the_keyboard_reaches_pages_and_controls(browser: Any, server: str) -> N
                 )
             )
         told = "\n".join(reached)
-        assert all(name in told for name in ("Cutoffs", "Audit", "Metric", "Cutoff k", "Models"))
+        assert all(name in told for name in ("Compare", "Audit", "Metric", "Cutoff k", "Models"))

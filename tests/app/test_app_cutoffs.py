@@ -1,60 +1,105 @@
-"""The page Cutoffs draws what `summarise` returns along the cutoffs."""
+"""The overview draws the three scores along the cutoffs, a panel a model, and how far naive scores
+are off at each.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, open_page, words
+from made_pages import NAMES, charts, made_data, open_page, table, words
 from made_reports import made_rankings
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, None)
+PANELS, MAP = "ndcg along the cutoffs", "ndcg: how far the naive score is off"
+SCORES = ("expected", "order_low", "order_high", "lowest", "highest", "naive", "off_by")
 
 
-def rows(spec: dict[str, object], column: str) -> list[dict[str, object]]:
-    tables = spec["datasets"]
-    assert isinstance(tables, dict)
-    return [row for table in tables.values() for row in table if column in row]
+def specs(page: AppTest, title: str) -> list[dict[str, Any]]:
+    """The plots of a chart."""
+    return [spec for name, spec in charts(page).items() if name.startswith(title)]
 
 
-def test_the_chart_shows_the_means() -> None:
-    page = open_page("cutoffs", DATA)
-    chart = next(iter(charts(page).values()))
-    names = {"expected": "expected", "naive": "naive", "lowest": "worst", "highest": "best"}
-    scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=CUTOFFS, policies=tuple(names.values()))
-    truth = rr.summarise(scores)
-    drawn = {
-        (row["model"], row["k"], policy, round(float(str(row[name])), 12))
-        for row in rows(chart, "k")
-        for name, policy in names.items()
+def marks(spec: dict[str, Any], column: str) -> list[dict[str, Any]]:
+    return [row for rows in spec["datasets"].values() for row in rows if column in row]
+
+
+def test_panels_and_map_show_the_three_scores() -> None:
+    page = open_page("overview", DATA)
+    three = rr.Study(RANKINGS, "ndcg", cutoffs=CUTOFFS).three_scores
+    truth = {
+        (model, "all" if cutoff is None else str(cutoff)): pytest.approx(values, abs=1e-12)
+        for model, cutoff, *values in three.select("model", "cutoff", *SCORES).iter_rows()
     }
-    for model, cutoff, *found, value in truth.select("model", "cutoff", "policy", "value").rows():
-        k = "all" if cutoff is None else str(cutoff)
-        assert (model, k, *found, round(value, 12)) in drawn
+    panels, (tiles,) = specs(page, PANELS), specs(page, MAP)
+    assert len(panels) == 3
+    for found in (
+        [row for panel in panels for row in marks(panel, "naive")],
+        marks(tiles, "naive"),
+    ):
+        assert len(found) == len(truth)
+        drawn = {(row["model"], row["k"]): [row[name] for name in SCORES] for row in found}
+        assert drawn == truth
+    for panel in panels:
+        (model,) = {row["model"] for row in marks(panel, "model")}
+        assert panel["title"]["text"] == model
+
+
+def test_each_panel_has_the_line_of_its_model() -> None:
+    for panel in specs(open_page("overview", DATA), PANELS):
+        dots = {row["k"]: row["expected"] for row in marks(panel, "model")}
+        assert {row["k"]: row["expected"] for row in marks(panel, "expected")} == dots
+        assert list(dots) != []
 
 
 def test_a_curve_that_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = open_page("cutoffs", DATA)
-    assert "Along recall" in [part.value for part in whole.header]
-    assert "lists are taken for whole" in words(whole)
+    whole = open_page("overview", DATA)
+    assert "Precision along recall" in [part.label for part in whole.expander]
+    assert specs(whole, "Precision along recall")
     monkeypatch.setattr("retrieval_report.ties.recall_curve.MOST_CURVE_CELLS", 0)
-    page = open_page("cutoffs", made_data(made_rankings(("coarse", "fine"))))
-    assert "Along recall" not in [part.value for part in page.header]
-    assert len(charts(page)) == 1
+    page = open_page("overview", made_data(made_rankings(("coarse", "fine"))))
+    assert "Precision along recall" not in [part.label for part in page.expander]
+    assert not specs(page, "Precision along recall")
+    assert len(specs(page, PANELS)) == 2
 
 
 def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs() -> None:
-    page = open_page("cutoffs", DATA, metric="r_precision")
-    assert "there is no cutoff to choose" in page.info[0].value
-    assert charts(page) == {}
+    page = open_page("overview", DATA, metric="r_precision")
+    (title,) = charts(page)
+    assert title.startswith("r_precision@all: expected, shuffled and naive.")
+    assert "along the cutoffs" not in words(page)
+
+
+@pytest.mark.parametrize("number", [13, 38])
+def test_of_many_models_the_leaders_and_the_endangered_have_panels(number: int) -> None:
+    names = tuple(f"model {place:02}" for place in range(number))
+    rankings = made_rankings(names)
+    page = open_page("overview", made_data(rankings))
+    panels, (tiles,) = specs(page, PANELS), specs(page, MAP)
+    three = rr.Study(rankings, "ndcg", cutoffs=CUTOFFS).three_scores
+    three = three.filter(pl.col("copy_of").is_null())  # copies share the row of their first
+    models = three["model"].unique(maintain_order=True).to_list()
+    assert {row["model"] for row in marks(tiles, "naive")} == {*models}
+    assert table(page, 0).height == len(models)
+    shown = [row["model"] for panel in panels for row in marks(panel, "model")]
+    assert len(panels) == len({*shown}) == 12
+    assert {*models[:6]} <= {*shown}
+    endangered = {*three.filter("rank_can_change")["model"]}
+    assert len({*shown} & endangered) >= min(6, len(endangered))
 
 
 def test_any_name_and_nothing_relevant() -> None:
     rankings = made_rankings(NAMES).with_columns(relevance=pl.lit(0))
-    page = open_page("cutoffs", made_data(rankings), no_relevant="skip")
+    page = open_page("overview", made_data(rankings), no_relevant="skip")
     assert not page.error
-    assert words(page).startswith("Cutoffs: ndcg")
+    assert words(page).startswith("Overview: ndcg")
     assert all("Nothing to show" in title for title in charts(page))
+    assert "Nothing to show" in words(page)
+    page = open_page("overview", made_data(made_rankings(NAMES)))
+    assert len(specs(page, PANELS)) == len(NAMES)

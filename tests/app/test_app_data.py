@@ -76,7 +76,7 @@ def test_warnings_are_shown_whole_beside_the_data_and_folded_on_other_pages() ->
     said = [box.value for box in page.warning]
     assert any("no query has a relevant item" in text for text in said)
     assert not any("about the data" in part.label for part in page.expander)
-    elsewhere = to_page(page, "cutoffs")
+    elsewhere = to_page(page, "compare")
     folded = next(part for part in elsewhere.expander if "about the data" in part.label)
     assert folded.label == f"{len(said)} warning{'s' if len(said) > 1 else ''} about the data"
     assert [box.value for box in folded.warning] == said
@@ -236,9 +236,9 @@ def test_files_without_rows_are_told_on_every_page(
 ) -> None:
     test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\n")
     for page in ("data", "overview", "ties"):
-        assert [box.value for box in drawn(to_page(test, page)).error] == [
-            plain("lists.csv: no rows")
-        ]
+        (said,) = [box.value for box in drawn(to_page(test, page)).error]
+        assert plain(f"{tmp_path / 'lists.csv'}: no rows") in said
+        assert said.endswith("A sample is shown instead.")
 
 
 def test_where_nothing_can_be_scored_other_data_can_be_opened(

@@ -1,35 +1,53 @@
-"""The page Overview says first who wins, whether that depends on tie order, and what others
-print.
+"""The page Overview says first who wins by each of the three scores, and whether that depends on tie
+order.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, open_page, table, words
+from made_pages import NAMES, charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
 from retrieval_report.study.reversals import varied
 from retrieval_report.study.verdict import verdict
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
+ORDERS = "Random orders with the exact winner"
 POLICIES = ("expected", "naive", "worst", "best")
 
 
 def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
-    said = page.error[0].value.replace("\\", "")
+    assert numbers(page)["Wins exactly"] == "fine"
+    assert numbers(page)["Wins by the naive order"] == "coarse"
+    assert page.metric[1].delta == "an accident of tie order"
+    whole = rr.Study(ACCIDENT, "rr@3").verdict
+    assert page.warning[0].value == plain(whole[1])
+    assert not page.error
+    said = verdict_of(page).replace("\\", "")
     assert said.startswith("fine has the highest expected rr@3")
     assert "name another winner, coarse, by an accident of tie order." in said
-    kinds = [page.main.children[measure].type for measure in range(3)]
-    assert kinds == [
-        "title",
-        "caption",
-        "error",
-    ]  # nothing but the title and the name of the data stand above
+    kinds = [page.main.children[place].type for place in range(5)]
+    # Nothing but the title and the name of the data stand above the numbers.
+    assert kinds == ["title", "caption", "flex_container", "warning", "dataframe"]
     assert page.caption[0].value == r"made · 2 models · 1 query"
+
+
+def verdict_of(page: AppTest) -> str:
+    """What stands below the heading "Verdict"."""
+    parts = [part for _, part in sorted(page.main.children.items())]
+    place = next(place for place, part in enumerate(parts) if part_value(part) == "Verdict")
+    return part_value(parts[place + 1])
+
+
+def part_value(part: object) -> str:
+    return str(getattr(part, "value", ""))
 
 
 def test_queries_that_nobody_judged_are_counted_below_the_title() -> None:
@@ -49,8 +67,11 @@ def test_a_safe_winner_is_not_called_an_accident() -> None:
         rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
     )
     page = open_page("overview", made_data(rankings))
-    assert "good has the highest expected" in page.success[0].value
+    assert page.success[0].value.startswith("The lead cannot be reversed by any tie order")
+    assert "good has the highest expected" in verdict_of(page)
     assert not page.error
+    assert not page.warning
+    assert [metric.delta for metric in page.metric] == ["", "", "100% of all orders"]
     assert "accident" not in words(page)
 
 
@@ -60,9 +81,8 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
     summary = rr.summarise(scores)
     pairs = rr.flips(summary, comparison=rr.compare(scores, rankings=RANKINGS))
     _, sentences = verdict(summary, pairs, metric="ndcg", cutoff=3)
-    for sentence in sentences:
-        assert plain(sentence) in words(page)
-    shown = table(page, 1)
+    assert verdict_of(page) == "\n\n".join(map(plain, sentences))
+    shown = table(page, 2)
     exact = summary.filter(policy="expected").sort("value", descending=True)
     assert shown["model"].to_list() == exact["model"].to_list()
     assert shown["expected"].to_list() == exact["value"].to_list()
@@ -71,8 +91,7 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
     assert shown.columns == [*columns, "ndcg@10", "precision@10", "recall@10", "ap@all"]
     naive = summary.filter(policy="naive").select("model", "value")
     assert shown.select("model", value="naive").sort("model").equals(naive.sort("model"))
-    assert len(page.dataframe) == 2  # every pair of models is a page of its own
-    assert len(charts(page)) == 1
+    assert len(page.dataframe) == 3  # every pair of models is a page of its own
 
 
 def test_an_estimate_names_the_control_that_says_that_lists_are_whole() -> None:
@@ -85,18 +104,20 @@ def test_an_estimate_names_the_control_that_says_that_lists_are_whole() -> None:
 
 def test_one_model_has_scores_but_no_order() -> None:
     page = open_page("overview", made_data(RANKINGS), models="fine")
-    assert table(page, 0)["model"].to_list() == ["fine"]
-    assert len(page.dataframe) == 1
+    assert [table(page, number)["model"].to_list() for number in range(2)] == [["fine"]] * 2
+    assert len(page.dataframe) == 2
 
 
 def test_what_could_turn_the_lead_round_stands_above_the_leaderboard() -> None:
     page = open_page("overview", made_data(RANKINGS))
-    assert [heading.value for heading in page.subheader][:2] == [
+    assert [heading.value for heading in page.subheader] == [
+        "Verdict",
         "What could turn it around",
+        "How far naive scores are off, along the cutoffs",
         "Leaderboard",
     ]
     known = varied(rr.Study(RANKINGS, "ndcg@3").reversals)
-    shown = table(page, 0)
+    shown = table(page, 1)
     assert shown["source"].to_list() == ["tie order", "queries", "both"]
     assert shown["verdict"].to_list() == known["verdict"].to_list()
     assert shown["reversal"].to_list() == known["reversal"].to_list()
@@ -115,14 +136,22 @@ def test_other_averages_are_those_of_summarise() -> None:
     scores = rr.evaluate(RANKINGS, queries=queries, metrics="ndcg", cutoffs=3)
     summary = rr.summarise(scores, queries=queries, average="weighted").filter(policy="expected")
     exact = dict(summary.select("model", "value").iter_rows())
-    assert dict(table(page, 1).select("model", "expected").iter_rows()) == pytest.approx(
-        exact, abs=1e-12
-    )
+    for number in (0, 2):
+        shown = dict(table(page, number).select("model", "expected").iter_rows())
+        assert shown == pytest.approx(exact, abs=1e-12)
+    # Single orders are not averaged in this way, so none is counted and none is drawn.
+    winner = rr.Study(RANKINGS, "ndcg@3", queries=queries, average="weighted").winners
+    (chance,) = winner["agreeing_chance"]
+    assert numbers(page)[ORDERS] == f"{chance:.0%} of all orders"
+    assert page.metric[2].delta == ""
+    assert marks(strip(page), "value") == []
 
 
 def test_counts_have_no_order_received() -> None:
     page = open_page("overview", made_data(rr.count_ties(RANKINGS)))
-    assert "naive" not in table(page, 1).columns
+    assert "naive" not in table(page, 0).columns
+    assert "naive" not in table(page, 2).columns
+    assert numbers(page)["Wins by the naive order"] == "–"
 
 
 def test_names_are_text() -> None:
@@ -132,12 +161,14 @@ def test_names_are_text() -> None:
     for name in NAMES:
         assert name not in said.replace("\\", "") or plain(name) in said
         assert f" {name} " not in said
-    assert table(page, 1)["model"].to_list()[0] in NAMES
+    assert table(page, 0)["model"].to_list()[0] in NAMES
+    assert table(page, 2)["model"].to_list()[0] in NAMES
 
 
 def test_the_measure_without_a_score_is_said_to_have_none() -> None:
     page = open_page("overview", made_data(RANKINGS.with_columns(relevance=0)), no_relevant="skip")
-    assert "No model has a score" in words(page)
+    assert page.info[0].value.startswith("No model has a score")
+    assert {*numbers(page).values()} == {"–"}
 
 
 def test_who_shares_the_first_place_in_the_order_received_is_no_false_winner() -> None:
@@ -156,3 +187,55 @@ def test_who_shares_the_first_place_in_the_order_received_is_no_false_winner() -
     page = open_page("overview", made_data(pl.DataFrame(rows), metric="rr", cutoff=3))
     assert "fine has the highest expected rr" in words(page)
     assert "accident" not in words(page)
+
+
+def strip(page: AppTest) -> dict[str, Any]:
+    """The chart of the three scores."""
+    return next(iter(charts(page).values()))
+
+
+def marks(spec: dict[str, Any], column: str) -> list[dict[str, Any]]:
+    """The rows of a chart that have a column."""
+    return [row for rows in spec["datasets"].values() for row in rows if column in row]
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "r_precision"])
+def test_the_numbers_at_the_top_are_the_winners_of_the_study(metric: str) -> None:
+    page = open_page("overview", made_data(RANKINGS), metric=metric)
+    study = rr.Study(RANKINGS, "ndcg@3" if metric == "ndcg" else metric)
+    row = study.winners.row(0, named=True)
+    assert numbers(page) == {
+        "Wins exactly": row["winner"],
+        "Wins by the naive order": row["naive_winner"],
+        ORDERS: f"{row['agreeing']} of {row['orders']}",
+    }
+    assert row["orders"] == 10
+    assert page.metric[2].delta == f"{row['agreeing_chance']:.0%} of all orders"
+
+
+def test_the_first_table_is_that_of_the_three_scores() -> None:
+    page = open_page("overview", made_data(RANKINGS))
+    truth, shown = rr.Study(RANKINGS, "ndcg@3").three_scores, table(page, 0)
+    names = ["model", "expected", "naive", "off_by", "expected_rank", "shuffled_rank", "naive_rank"]
+    assert shown.select(names).rows() == truth.select(names).rows()
+    ranges = shown["shuffled_range"].str.split(" – ")
+    ends = truth.select("order_low", "order_high").rows()
+    for text, (low, high) in zip(ranges, ends, strict=True):
+        assert {*text} == {f"{low:.4f}", f"{high:.4f}"}
+
+
+def test_other_orders_are_drawn_by_the_next_seed() -> None:
+    page = open_page("overview", made_data(RANKINGS))
+    (button,) = [button for button in page.button if button.label == "Draw other orders"]
+    orders = []
+    for seed in range(3):
+        assert page.number_input(key="seed").value == seed
+        drawn_by = rr.Study(RANKINGS, "ndcg@3", seed=seed)
+        varies = drawn_by.three_scores.filter(pl.col("tie_std") > 0)["model"].implode()
+        truth = drawn_by.shuffled.filter(pl.col("model").is_in(varies))
+        found = [(row["model"], row["value"]) for row in marks(strip(page), "value")]
+        assert sorted(found) == sorted(truth.select("model", "value").rows())
+        orders.append(found)
+        page = drawn(button.click().run())
+        (button,) = [button for button in page.button if button.label == "Draw other orders"]
+    assert orders[0] != orders[1] != orders[2]

@@ -66,7 +66,7 @@ def test_missing_items_are_not_called_tie_order() -> None:
 def test_the_first_pair_is_the_best_two_and_an_accident_is_called_one() -> None:
     page = open_page("pair", made_data(ACCIDENT, metric="rr", cutoff=3))
     assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")
-    said = page.error[0].value.replace("\\", "")
+    said = page.warning[0].value.replace("\\", "")
     assert said.startswith("fine has the highest expected rr@3: 0.5000, ahead of coarse (0.4583).")
     assert "name another winner, coarse, by an accident of tie order." in said
 

@@ -82,7 +82,7 @@ def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
     data = made_data(rankings, **others)
     with pytest.raises(RetrievalReportError) as said:
         answers(data)
-    page = open_page("cutoffs", data)
+    page = open_page("compare", data)
     told, (facts, _, advice) = page.error[0].value, str(said.value).rpartition("; ")
     assert told.startswith(plain(facts))
     assert f"{rule}=" in advice  # of Python, for which the page has a control
@@ -101,7 +101,7 @@ def test_a_link_with_rules_gives_the_numbers_of_the_library(
     data, address = made_data(rankings, **others), {name: str(rules[name]) for name in rules}
     truth = answers(data, **rules)
     exact = truth.filter(policy="expected").sort("value", descending=True)
-    shown = table(open_page("overview", data, **address), 1)
+    shown = table(open_page("overview", data, **address), 2)
     assert shown["model"].to_list() == exact["model"].to_list()
     assert shown["expected"].to_list() == exact["value"].to_list()
     of_rows = {name: value for name, value in rules.items() if name in OF_ROWS}
@@ -155,7 +155,7 @@ def test_one_list_and_the_report_follow_the_rules(
 def test_queries_without_a_list_count_or_are_refused_and_reported() -> None:
     data = made_data(NO_LIST)
     page = open_page("overview", data)
-    assert table(page, 1).filter(model="fine")["expected"].to_list() == [
+    assert table(page, 2).filter(model="fine")["expected"].to_list() == [
         answers(data).filter(model="fine", policy="expected")["value"][0]
     ]
     page = changed(page, "missing_query", "error")
@@ -171,7 +171,7 @@ def test_queries_without_a_list_count_or_are_refused_and_reported() -> None:
 
 def test_scores_have_no_distance_to_be_cut_at() -> None:
     scored = RANKINGS.with_columns(score=-pl.col("distance")).drop("distance")
-    page = open_page("cutoffs", made_data(scored), distance_threshold="2")
+    page = open_page("overview", made_data(scored), distance_threshold="2")
     assert [box.key for box in page.number_input] == ["relevant_from", "shuffles", "seed"]
     assert not page.exception
     assert charts(page)
@@ -197,20 +197,21 @@ def top(models: int = 2) -> Data:
 def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     data = top()
     page = open_page("overview", data)
-    (first,) = [box.value for box in page.error]
-    assert first.startswith(plain("fine has the highest expected ndcg@3"))
-    assert plain("Missing items and tie order together could reverse this lead.") in first
-    assert not page.warning
-    assert first.endswith(
+    (first,) = [box.value for box in page.warning]
+    assert first == plain("Missing items and tie order together could reverse this lead.")
+    assert not page.error
+    (whole,) = [part.value for part in page.markdown if first in part.value]
+    assert whole.startswith(plain("fine has the highest expected ndcg@3"))
+    assert whole.endswith(
         plain("ndcg@3 is an estimate: lists are cut. Pass judgements or n_relevant.")
     )
-    shown = table(page, 1)
+    shown = table(page, 2)
     truth = answers(data).filter(policy="expected").sort("value", descending=True)
     assert (truth["truncated_share"] > 0).all()
     assert shown["expected"].to_list() == truth["value"].to_list()
     page = changed(page, "truncated", "no")
     assert "are cut" not in words(page)
-    assert "shuffled_range" in table(page, 1).columns
+    assert "shuffled_range" in table(page, 2).columns
     shown = table(open_page("ties", data), 0).sort("model")
     profile = rr.tie_profile(data.frames["rankings"], cutoffs=3).sort("model")
     assert shown["ends_in_cut_tie"].to_list() == (100 * profile["ends_in_cut_tie"]).to_list()

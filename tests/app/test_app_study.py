@@ -48,7 +48,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     for column in ("expected", "naive"):
         here = made.at("ap@2").summary.filter(policy=column)
-        shown = table(page, 1).select("model", column)
+        shown = table(page, 2).select("model", column)
         assert dict(shown.iter_rows()) == dict(here.select("model", "value").iter_rows())
     assert page.selectbox(key="metric").value == "ap"
     assert page.selectbox(key="given_average").value == "macro"
@@ -138,7 +138,7 @@ def test_judges_seeds_data_sets_and_clusters_come_along(
     }
     monkeypatch.setenv(START, json.dumps(opened))
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
-    shown = table(page, 0)
+    shown = table(page, 1)
     assert shown["source"].to_list() == [
         "tie order",
         "queries",

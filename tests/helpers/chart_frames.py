@@ -78,6 +78,7 @@ def frames(names: Names) -> Frames:
             rankings, model=names[0], query="q0", metric="precision", cutoff=2
         ),
         "thresholds": rr.thresholds(rankings).table,
+        "three_scores": rr.Study(rankings, "precision, recall", cutoffs=(1, 2, None)).three_scores,
         "curve": rr.Study(rankings, "precision@1").recall_curve,
     }
 
@@ -90,6 +91,11 @@ def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
 
 CHARTS: dict[str, Callable[[Frames], Any]] = {
     "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
+    "three_scores": lambda of: charts.three_scores(
+        of["three_scores"], of["means"], of["summary"], **PLACE
+    ),
+    "along_cutoffs": lambda of: charts.along_cutoffs(of["three_scores"], metric=PLACE["metric"]),
+    "off_by": lambda of: charts.off_by(of["three_scores"], metric=PLACE["metric"]),
     "policies": lambda of: charts.policies(of["summary"], **PLACE),
     "shuffled_distribution": lambda of: charts.shuffled_distribution(
         of["means"], of["summary"], **PLACE

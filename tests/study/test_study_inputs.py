@@ -5,6 +5,7 @@ the same study.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -276,11 +277,15 @@ def test_segments_and_costs_of_a_study() -> None:
         rr.Study(LONG, "ap", judgements=QRELS, queries=queries, by="language")
 
 
-def test_a_study_of_no_rows_is_refused_at_once() -> None:
+def test_a_study_of_no_rows_is_refused_at_once(tmp_path: Path) -> None:
     frame = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
     for nothing in (frame.clear(), {"model": frame.clear()}):
         with pytest.raises(rr.RetrievalReportError, match="no rows"):
             rr.Study(nothing, "rr@2")
+    frame.clear().write_parquet(path := tmp_path / "lists.parquet")
+    for paths in (path, [str(path)]):
+        with pytest.raises(rr.DataError, match=re.escape(f"{path}: no rows")):
+            rr.Study(paths, "rr@2")
     labels = {"query": ["q"], "label": ["cat"]}
     with pytest.raises(rr.RetrievalReportError, match="where: no query has label='dog'"):
         rr.Study(frame, "rr@2", queries=labels).where(label="dog")
