@@ -23,8 +23,9 @@ from url_controls import choose_number, choose_one
 
 MARGIN = (
     "model verdict value baseline_value difference bound_low bound_high no_worse_p tie_std "
-    "detectable queries_needed queries"
+    "detectable queries_needed queries_if_observed queries"
 )
+MARGIN_UNITS = ("points", "percent")
 CHOSEN = "the chosen pair"
 
 
@@ -77,13 +78,22 @@ def _no_worse(page: Page) -> None:
         "tests ask whether a "
         "model loses less than a margin that would matter, for example after quantising or pruning."
     )
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
     with left:
         baseline = choose_one("Baseline", page.ranked, name="baseline")
-    with right:
+    with middle:
         margin = choose_number(
             "Margin", name="margin", low=0.0001, default=0.01, step=0.005, format="%g"
         )
+    with right:
+        unit = choose_one(
+            "Margin in",
+            MARGIN_UNITS,
+            name="margin_unit",
+            help="Points of the score, or percent of the baseline's mean.",
+        )
+    if unit == "percent":
+        margin = f"{margin:g} %"
     ask(page.data, baseline=baseline, margin=margin)
     rows = page.study.using(baseline=baseline, margin=margin).no_worse
     rows = rows.sort("difference", descending=True, nulls_last=True)

@@ -155,6 +155,8 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     names = ["leaderboard", *ABOVE, *ALSO]
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ["health", *names]))
     study = study_of(data, settings)
+    if settings["margin"] is None:
+        names.remove("no_worse")
     frames = {**health_frame(study), **{name: getattr(study, name) for name in names}}
     frames = {name: frame for name, frame in frames.items() if frame.width}
     texts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Unpack
 
@@ -181,7 +182,7 @@ def gate(
     candidate: object,
     *,
     measures: str | Metric | None = None,
-    margin: float | str,
+    margin: float | str | Mapping[str, float | str],
     judgements: object = None,
     queries: object = None,
     tie_order: str = "expected",
@@ -203,7 +204,7 @@ def gate(
         One metric with its cutoff, such as "ndcg@10"; without a cutoff the whole list.
     margin
         The largest loss that does not matter: a number above 0, or a share of the baseline's mean
-        such as "1 %".
+        such as "1 %"; or either by measure, so that several gates share one dictionary.
     judgements, queries
         As for :func:`evaluate`. Without them, lists that are not known to be whole leave open which
         items are relevant, and then R, so that a gate on recall, AP or NDCG passes only if nothing
@@ -258,12 +259,16 @@ def gate(
     1
     """
     check_choice("tie_order", tie_order, TIE_ORDERS)
-    parse_margin(margin)
+    margins = parse_margin(margin)
     measures = one_of_two(measures, one_of_two(measure, metrics))
     requests = parse_metrics([] if measures is None else measures, [None])
     if len(requests) != 1 or len(requests[0][1]) != 1:
         raise ParameterError(f"measures: {measures!r} is not one metric with one cutoff")
     metric, cutoffs = requests[0]
+    accepted = margins.among([(str(metric), cutoffs[0])])
+    if accepted is None:
+        asked = measure_text(metric, cutoffs[0])
+        raise ParameterError(f"margin: {asked} has none, only {margins}")
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")
     runs = _check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
@@ -279,7 +284,7 @@ def gate(
     held = no_worse(
         scores,
         baseline="baseline",
-        margin=margin,
+        margin=accepted,
         tie_order=tie_order,
         alpha=alpha,
         largest_loss=largest_loss,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from retrieval_report.comparison.gate import Gate, advice
-from retrieval_report.study.latex_markdown import markdown_text
+from retrieval_report.study.latex_markdown import NAME_WIDTH, markdown_text
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, size
 
@@ -46,7 +46,7 @@ def markdown_summary(gate: Gate) -> str:
         ("candidate", gate.candidate, size(gate.candidate_value)),
         (
             "difference",
-            f"{1 - 2 * gate.alpha:.0%} interval {between}",
+            "the same lists" if gate.same_lists else f"{1 - 2 * gate.alpha:.0%} interval {between}",
             size(gate.difference, sign="+"),
         ),
         ("margin", "largest loss that does not matter", f"{gate.margin:g}"),
@@ -59,5 +59,10 @@ def markdown_summary(gate: Gate) -> str:
         f"**{gate.status}**: "
         f"{markdown_text(f'{gate.measure} of {gate.candidate} against {gate.baseline}')}{order}"
     )
-    table = [f"| {name} | {markdown_text(what)} | {value} |" for name, what, value in rows]
+    # Names of runs are shortened; advice is whole, since its condition stands at its end.
+    widths = {"baseline": NAME_WIDTH, "candidate": NAME_WIDTH}
+    table = [
+        f"| {name} | {markdown_text(what, widths.get(name))} | {value} |"
+        for name, what, value in rows
+    ]
     return "\n".join([head, "", "| | | |", "| --- | --- | ---: |", *table, ""])

@@ -218,9 +218,10 @@ QUESTIONS = (
     ),
     Question(
         "no_worse",
+        of=lambda study: study.margin_rows,
         table=Layout(
             "No worse than {baseline} by more than {margin}?",
-            "model measure value difference bound_low verdict detectable queries_needed",
+            "model measure value difference bound_low verdict queries_needed queries_if_observed",
             "summary",
         ),
     ),

@@ -529,10 +529,8 @@ class Study(LevelledStudy):
         return self._of_models(coverage)
 
     @answer
-    def no_worse(self) -> pl.DataFrame:
-        """The result of :func:`no_worse` for ``baseline`` and ``margin``; without columns where
-        they were not given, or the baseline is not among the selected models.
-        """
+    def margin_rows(self) -> pl.DataFrame:
+        """`no_worse`, but without columns where there is no margin to ask about."""
         baseline, margin = self._view.baseline, self._view.margin
         if margin is None or baseline not in self.model_names or baseline in self.suspects:
             return NOTHING
@@ -550,11 +548,23 @@ class Study(LevelledStudy):
         )
 
     @property
+    def no_worse(self) -> pl.DataFrame:
+        """The result of :func:`no_worse` for ``baseline`` and ``margin``; without columns where the
+        baseline is not among the selected models. A study without them raises a ParameterError.
+        """
+        if self._view.margin is None:
+            raise ParameterError(
+                "no_worse: it needs a baseline and a margin; use "
+                "study.using(baseline='…', margin=0.01).no_worse"
+            )
+        return self.margin_rows
+
+    @property
     def decision(self) -> str:
         """What to do by ``baseline`` and ``margin``, and by ``costs`` if they were given, in one
         sentence on the headline measure; empty without them.
         """
-        return decision(self.headline.no_worse, self.headline.costs, self.measures[0])
+        return decision(self.headline.margin_rows, self.headline.costs, self.measures[0])
 
     @property
     def costs(self) -> pl.DataFrame:
@@ -672,7 +682,7 @@ class Study(LevelledStudy):
         status, sentences = verdict(
             self.headline.summary,
             self.headline.flips,
-            self.no_worse,
+            self.margin_rows,
             metric=self.metric,
             cutoff=self.cutoff,
             ties=naive_ties(self.like, self.options.naive_order),

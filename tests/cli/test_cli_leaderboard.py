@@ -85,7 +85,7 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(
     assert "ndcg@10, 150 queries\n" in output
     rows = [" ".join(line.split()) for line in output.splitlines()]
     assert any(
-        row.startswith("2 bm25-1-digit 0.3992 0.3980 – 0.4004 0.3989 1–2 1–2 ") for row in rows
+        row.startswith("2 bm25-1-digit 2 0.3992 0.3980 – 0.4004 0.3989 1–2 1–2 ") for row in rows
     )
     assert "not decided" in output
     assert "same winner" in output

@@ -71,6 +71,12 @@ def test_the_same_run_passes_and_a_shifted_one_fails() -> None:
     needed = f"about {unclear.queries_needed} queries would decide it if nothing is lost"
     assert needed in unclear.line()
     assert f"| {needed}" in markdown_summary(unclear)
+    loss = -(held(ranking(0.02)).difference or 0)
+    beyond = held(ranking(0.02), margin=0.9 * loss)
+    assert beyond.status == "not decided"
+    words = "no number would if the loss is the one observed"
+    for text in (beyond.line(), markdown_summary(beyond), junit_xml(beyond)):
+        assert words in text  # whole: the condition stands at its end
     assert needed in junit_xml(unclear)
 
 
@@ -469,10 +475,7 @@ def test_runs_of_one_name_in_two_folders_are_told_apart(files: Path) -> None:
     (files / "new").mkdir()
     shutil.copy(files / "base.csv", files / "new/base.csv")
     told = json.loads(run(files, "new/base.csv", "--json").stdout)
-    assert (told["baseline"], told["candidate"]) == (
-        str(files / "base.csv"),
-        str(files / "new/base.csv"),
-    )
+    assert (told["baseline"], told["candidate"]) == (files.name, "new")
 
 
 @pytest.mark.parametrize("flag", ["--junit", "--markdown"])
@@ -500,3 +503,13 @@ def test_help_names_the_exit_codes() -> None:
         "3  not decided: too few queries, cut lists",
     ):
         assert line in text
+
+
+def test_of_margins_by_measure_the_gate_takes_its_own() -> None:
+    several = {"recall@5": "1 %", "ndcg@5": "5 %"}
+    found = held(near(1), margin=several)
+    assert found.baseline_value is not None
+    assert found.margin == pytest.approx(0.05 * found.baseline_value)
+    assert held(near(1), margin="recall@5=0.1, ndcg@5=0.02").margin == 0.02
+    with pytest.raises(rr.ParameterError, match=r"margin: ndcg@5 has none, only recall@5=0\.1"):
+        held(near(1), margin={"recall@5": 0.1})
