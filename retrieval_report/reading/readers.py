@@ -42,8 +42,11 @@ def read_rankings(
     r"""Read ranked lists (or counts) from files or objects in memory.
 
     Supported files are CSV, TSV, NDJSON and TREC runs (also gzipped), Parquet and Arrow IPC (file
-    or stream), and predictions saved by MTEB and sentence-transformers. The format is detected by
-    the content; the name of a file only helps if the content is ambiguous.
+    or stream); ``qid pid rank`` of MS MARCO, without a header; predictions saved by MTEB and
+    sentence-transformers; and JSON: ``{query: {item: score}}``, ``{query: [ids]}``, rows as
+    objects, and what RankLLM, DPR, Rankify, LlamaIndex and Elasticsearch write. The format is
+    detected by the content; the name of a file only helps if the content is ambiguous. Columns
+    without a header may be named by number: ``columns={"query": "1", "item": "2", "score": "3"}``.
 
     Parameters
     ----------
