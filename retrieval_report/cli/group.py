@@ -110,6 +110,13 @@ WORK = {  # what a step does, in words; other answers are looked up
     "deciding": "Finding the queries that decide",
     "audit": "Emulating other evaluators",
     "written": "Writing",
+    "gate": "Testing losses",
+    "similarity": "Comparing lists",
+    "codes": "Scoring codes",
+    "neighbours": "Judging neighbours",
+    "parts": "Scoring parts",
+    "thresholds": "Trying thresholds",
+    "coverage": "Counting judged items",
 }
 
 

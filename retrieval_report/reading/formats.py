@@ -52,8 +52,8 @@ _QRELS = re.compile(
 _NOT_READ = {
     b"\x89HDF\r\n\x1a\n": "an HDF5 file; save its table as Parquet or CSV",
     b"\xd0\xcf\x11\xe0": "an old Office file, such as .xls; save the sheet as CSV",
-    b"\x93NUMPY": "a NumPy array (.npy); an .npz archive of distances and indices is read",
-    b"MATLAB 5.0": "a MATLAB file; of these, codes are read, by the command codes",
+    b"\x93NUMPY": "a NumPy array (.npy); the command neighbours reads distances and indices",
+    b"MATLAB 5.0": "a MATLAB file; save codes as .npz, which the command codes reads",
     b"SQLite format 3": "an SQLite database; save the table as Parquet or CSV",
     b"ORC": "in ORC format; save it as Parquet",
     b"Obj\x01": "in Avro format; save it as Parquet",

@@ -298,6 +298,7 @@ ONE = ("recall", "ap", "wap", "ndcg", "rr", "hit_rate", "r_precision", "ap_at_r"
 def test_row_031_query_without_relevant_item(policy: str) -> None:
     frame = rankings(relevance=[1, 0, 0, 0])
     given = {"metrics": TEXTS, "cutoffs": [1, None], "policies": policy, "shuffles": 2}
+    given["truncated"] = "no"
 
     def found(rule: str) -> pl.DataFrame:
         return evaluate(frame, no_relevant=rule, **given).filter(query="q2")  # type: ignore[arg-type]

@@ -131,8 +131,8 @@ def test_row_055_missing_column() -> None:
 
 @pytest.mark.parametrize("column", ["distance", "relevance"])
 def test_row_055_missing_distance_or_relevance(column: str) -> None:
-    frame = rankings(**{column: None}, rank=[1, 2, 1, 2])
-    refused(frame, ColumnError, f"'{column}'", "rankings", "'rank'")
+    frame = rankings(**{column: None}, note=[1, 2, 1, 2])
+    refused(frame, ColumnError, f"'{column}'", "rankings", "'note'")
 
 
 def test_row_055_a_wrong_case_and_the_names_of_other_tools_are_known() -> None:
@@ -263,7 +263,7 @@ def test_row_072_whole_and_broken_numbers_in_one_list() -> None:
 
 
 NO_FRAMES = [
-    *(None, 5, "runs.csv", b"runs", [{"query": "q"}], {1, 2}, np.zeros(3), object(), iter([])),
+    *(None, 5, "runs.csv", b"runs", [], {1, 2}, np.zeros(3), object(), iter([])),
     *(
         pl.Series([1]),
         pd.Series([1]),

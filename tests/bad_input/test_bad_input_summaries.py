@@ -22,7 +22,11 @@ from retrieval_report.contracts.errors import (
 from retrieval_report.lists import query_weights
 
 SCORES = evaluate(
-    rankings(), metrics=["rr", "ndcg"], cutoffs=[1, None], policies=("expected", "best", "worst")
+    rankings(),
+    metrics=["rr", "ndcg"],
+    cutoffs=[1, None],
+    policies=("expected", "best", "worst"),
+    truncated="no",
 )
 WEIGHTS = query_weights(rankings(weight=[1.0, 2.0, 3.0, 4.0]), metrics=["rr", "ndcg"])
 QUERIES = pl.DataFrame({"query": ["q1", "q2"], "label": ["x", "y"], "weight": [1.0, 3.0]})

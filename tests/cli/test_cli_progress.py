@@ -21,7 +21,7 @@ def test_slow_steps_are_told_on_standard_error_alone(monkeypatch: pytest.MonkeyP
     result = CliRunner().invoke(cli, ["compare", FILE, "--metrics", "rr", "--json"])
     assert result.exit_code == 0, result.output
     lines = result.stderr.splitlines()
-    for beginning in ("read: ", "exact: ", "comparison: "):
+    for beginning in ("Reading … ", "Scoring … ", "Comparing pairs … "):
         assert sum(line.startswith(beginning) for line in lines) >= 1, lines
     assert json.loads(result.stdout)
 
@@ -29,13 +29,13 @@ def test_slow_steps_are_told_on_standard_error_alone(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("evaluate a.parquet --metrics rr --engine disk", "parts: "),
-        ("evaluate a.parquet --metrics rr@10 --like ranx", "scored: "),
-        ("profile a.parquet", "profile: "),
-        ("similarity a.parquet b.parquet", "similarity: "),
-        ("gate a.parquet b.parquet --metrics rr --margin 0.1", "gate: "),
-        ("codes q.npz q.npz --metrics ap", "codes: "),
-        ("neighbours d.npy i.npy --k 1", "neighbours: "),
+        ("evaluate a.parquet --metrics rr --engine disk", "Scoring parts … "),
+        ("evaluate a.parquet --metrics rr@10 --like ranx", "Scoring … "),
+        ("profile a.parquet", "Looking at ties … "),
+        ("similarity a.parquet b.parquet", "Comparing lists … "),
+        ("gate a.parquet b.parquet --metrics rr --margin 0.1", "Testing losses … "),
+        ("codes q.npz q.npz --metrics ap", "Scoring codes … "),
+        ("neighbours d.npy i.npy --k 1", "Judging neighbours … "),
     ],
 )
 def test_every_slow_command_says_what_it_did(

@@ -288,7 +288,7 @@ def test_real_scores_compare_without_a_warning() -> None:
     )
     scores = evaluate(rankings, metrics=("ap", "rr"), cutoffs=(1, None), no_relevant="skip")
     comparison = compare(scores)
-    assert comparison.height == 8
+    assert comparison.height == 12  # two measures, two cutoffs, three scores
     assert comparison["queries"].unique().to_list() == [2]
 
 
