@@ -497,7 +497,7 @@ def clustered_scores(generator: np.random.Generator, clusters: int, sizes: str) 
 
 
 OF_CLUSTERS = (
-    *("t", "permutation", "no worse", "interval of a mean"),
+    *("t", "permutation", "no worse by t", "interval of a mean"),
     *("max-T", "Holm", "BH"),
     *("t, 0.1 apart", "t without clusters", "max-T without"),
 )

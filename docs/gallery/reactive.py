@@ -62,7 +62,7 @@ def verdict(chosen, mo):
 
 @app.cell
 def picture(chosen):
-    chosen.plot.policies()
+    chosen.plot.three_scores()
     return
 
 

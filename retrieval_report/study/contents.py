@@ -93,7 +93,7 @@ class Report:
         columns unless a metric was named.
     three_scores, winners
         The three scores of every model side by side, at every measure, and who wins by each; see
-        :attr:`Study.three_scores`.
+        ``Study.three_scores``.
     shuffled
         The result of `shuffled_means`.
     distribution
