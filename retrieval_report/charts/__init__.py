@@ -67,7 +67,7 @@ __all__ = [
 # In this order, each in a section of the page; by their arguments they say which frames of a study
 # or report they need.
 IN_REPORT = {
-    "three_scores": "summary",
+    "three_scores": "three",
     "costs": "summary",
     "along_cutoffs": "cutoffs",
     "off_by": "cutoffs",

@@ -99,7 +99,7 @@ def _end_unwritten(error: OSError) -> NoReturn:
 
 WORK = {  # what a step does, in words; other answers are looked up
     "read": "Reading",
-    "health": "Checking the data",
+    **dict.fromkeys(("health", "_health"), "Checking the data"),
     **dict.fromkeys(("exact", "expected", "scored", "scores", "judged"), "Scoring"),
     "drawn": "Scoring random orders",
     **dict.fromkeys(("comparison", "flips", "leaderboard", "no_worse"), "Comparing pairs"),

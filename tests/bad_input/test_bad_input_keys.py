@@ -95,7 +95,8 @@ def test_row_036_counts_that_stand_there_twice_add_up() -> None:
 
 def test_row_037_identical_rows() -> None:
     frame = pl.concat([rankings(), rankings()[3:]])
-    refused(frame, DataError, "2 rows", "repeat", *LAST)
+    advice = ("do they belong to several models?", "collapse(group=…)")
+    refused(frame, DataError, "2 rows", "repeat", *LAST, *advice)
     assert scores(frame.unique(["model", "query", "item"]), "rr") == [1.0, 0.5]
 
 

@@ -289,6 +289,12 @@ def test_row_072_what_is_no_frame(frame: Any) -> None:
         evaluate(rankings(), queries=frame if frame is not None else 0)
 
 
+def test_row_072_rows_as_objects_name_the_columns_they_lack() -> None:
+    refused([{"query": "q"}], ColumnError, "rankings", "no column 'item'", "found 'query'")
+    pair = [{"query": "q", "item": item} for item in "ab"]
+    refused(pair, ColumnError, "neither 'distance' nor 'score'", "found 'query', 'item'")
+
+
 def test_row_073_processes_that_are_spawned() -> None:
     frame = mixed(73)
     asked: dict[str, Any] = {"metrics": "ap", "policies": "expected", "truncated": "no"}

@@ -75,6 +75,14 @@ def test_measures_that_no_other_system_prints_have_a_report_without_audit(
     assert 'id="audit"' not in render_html(report, [])
 
 
+def test_counts_of_relevant_items_at_a_cutoff_are_printed_by_ranx_alone() -> None:
+    study = rr.Study(made_rankings(("a", "b"), queries=3), "num_rel_ret@2", shuffles=2)
+    assert study.contents().audit["system"].unique().to_list() == ["ranx"]
+    whole = rr.Study(made_rankings(("a", "b"), queries=3), "num_rel_ret", shuffles=2)
+    printed = {"ir_measures", "pytrec_eval", "ranx", "trec_eval"}
+    assert {*whole.contents().audit["system"]} == printed
+
+
 def test_one_model_has_a_verdict_too() -> None:
     report = made_report(("alone",))
     assert report.status == "single model"
