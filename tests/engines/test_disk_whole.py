@@ -205,7 +205,7 @@ def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
             compute(made().lazy().with_columns(distance=pl.col("nowhere")))
         with pytest.raises(ColumnError, match="a list is not a frame"):
             compute([])
-        rows = made().head(2).with_columns(relevance=1)
+        rows = made().head(2).with_columns(relevance=pl.lit(1, pl.Int64))
         assert_frame_equal(compute(rows.to_dicts()), compute(rows))
     made().write_csv(source / "rankings.csv")
     with pytest.raises(FileError, match=r"is csv; only Parquet and Arrow files .* read_rankings"):
