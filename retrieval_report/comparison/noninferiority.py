@@ -16,7 +16,7 @@ from retrieval_report.comparison.margins import Margin, check_measures, parse_ma
 from retrieval_report.comparison.significance import paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
 from retrieval_report.comparison.verdicts import NO_WORSE as NO_WORSE_WORD
-from retrieval_report.contracts.arguments import Named, check_number, check_whole
+from retrieval_report.contracts.arguments import Named, check_number, check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -182,6 +182,8 @@ def no_worse(
         raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
     frame = check_scores(scores)
     grid = Grid.of(frame)
+    for name in (twins := listed(same_lists)):
+        check_choice("same_lists", name, grid.models)
     pairs = clustered(grid.pairs(baseline), grid, cluster, queries)
     nothing = frame["n_relevant"].max() == 0
     parts = _asked(grid, tie_order, baseline)
@@ -193,7 +195,7 @@ def no_worse(
         columns = _columns(part, pairs, accepted, alpha, largest_loss, nothing=nothing)
         names = [grid.models[row] for row in pairs.first]
         columns |= {"model": names, "baseline": baseline}
-        columns["same_lists"] = [name in same_lists for name in names]
+        columns["same_lists"] = [name in twins for name in names]
         frames.append(_without_test(measured(columns, part.measure, NO_WORSE)))
     return pl.concat(frames)
 

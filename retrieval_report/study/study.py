@@ -537,7 +537,8 @@ class Study(LevelledStudy):
         margins = parse_margin(margin).among(self.measures)
         if margins is None:
             return NOTHING
-        twins = [name for group in self.identical if baseline in group for name in group]
+        same = next((group for group in self.identical if baseline in group), ())
+        twins = [name for name in same if name not in self.suspects]
         return no_worse(
             self._sound._undrawn._scored,
             baseline=str(baseline),
@@ -572,12 +573,13 @@ class Study(LevelledStudy):
         costs were given.
         """
         costs = self._view.costs  # may be a frame, by which nothing can be remembered
-        sound = pl.when(~pl.col("model").is_in(self.suspects)).then("value")
-        return (
-            NOTHING
-            if costs is None
-            else cost_table(self.summary.with_columns(value=sound), costs, margin=self._view.margin)
-        )
+        if costs is None:
+            return NOTHING
+        # Costs may name models that were not chosen; unlike misspelt ones, these are no mistake.
+        everyone = self._with(replace(self._view, models=None)).summary
+        sound = pl.col("model").is_in(self.model_names) & ~pl.col("model").is_in(self.suspects)
+        values = everyone.with_columns(value=pl.when(sound).then("value"))
+        return cost_table(values, costs, margin=self._view.margin)
 
     @answer
     def _profiles(self) -> pl.DataFrame:

@@ -104,7 +104,8 @@ def test_no_answer_names_a_broken_model_winner_or_loser(fault: str) -> None:
     # The others are compared as if it were not there.
     alone = made.models("good", "fair")
     assert alone.status in made.flips["verdict"].to_list()
-    assert alone.sentences[0] == made.sentences[1]
+    assert alone.decision == made.decision == made.sentences[0]
+    assert alone.findings[0] == made.findings[1]
     # An explicit question is answered.
     assert made.compare("good", "broken")["difference"].null_count() == 0
 

@@ -75,7 +75,7 @@ def test_pooled_marks_where_r_may_be_larger(words: Any, pooled: bool) -> None:
 
 def test_r_unknown_is_refused_on_request() -> None:
     options: dict[str, Any] = {"relevant_items": "error", "truncated": "no"}
-    message = "relevant_items='error': neither judgements nor a column 'n_relevant'"
+    message = "relevant_items: neither judgements nor a column 'n_relevant' .* instead of 'error'"
     for queries in (None, pl.DataFrame({"query": ["q"], "label": ["l"]})):
         with pytest.raises(ParameterError, match=message):
             said(TWO, queries=queries, **options)

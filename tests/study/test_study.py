@@ -232,6 +232,12 @@ def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
     costs = {"fine": 4, "coarse": 1}
     assert_frame_equal(made.using(costs=costs).costs, cost_table(made.summary, costs))
     assert_frame_equal(made.using(costs={"fine": 1}).costs, cost_table(made.summary, {"fine": 1}))
+    chosen = made.models("fine")
+    assert_frame_equal(
+        chosen.using(costs=costs).costs, cost_table(chosen.summary, {"fine": 4}), check_exact=True
+    )
+    with pytest.raises(rr.DataError, match=r"costs: .* not in the summary"):
+        _ = chosen.using(costs={"fyne": 4}).costs
     with pytest.raises(rr.ParameterError, match=r"study.using\(baseline='…', margin=0.01\)"):
         _ = made.no_worse
     assert made.using(**asked).models("coarse").no_worse.is_empty()  # its baseline was not chosen
