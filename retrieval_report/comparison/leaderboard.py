@@ -21,6 +21,7 @@ from retrieval_report.engines.check_scores import (
     GROUP,
     SCORE,
     Checked,
+    at_measure,
     beside,
     check_fraction,
     check_scores,
@@ -28,12 +29,13 @@ from retrieval_report.engines.check_scores import (
 from retrieval_report.engines.score_grid import (
     Grid,
     Indices,
+    Measure,
     Pairs,
     complete_queries,
     measured,
 )
 from retrieval_report.engines.summary import summarise
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.lists import Bools, Floats
 
 LEADERBOARD = schema("leaderboard")
 TESTED = schema("leaderboard", *GROUP, "query_rank_low", "query_rank_high", "unpaired")
@@ -50,6 +52,7 @@ def leaderboard(
     seed: int = 0,
     queries: object = None,
     cluster: str | None = None,
+    over_runs: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Rank the models and say how far to trust each rank, by separate ranges for tie order and for
     queries.
@@ -73,6 +76,9 @@ def leaderboard(
     queries, cluster
         A frame of the queries and one of its columns, such as the topic that several of them ask
         about: tests and intervals are then over its values; see :func:`compare`.
+    over_runs
+        The result of :func:`replicate_pairs`, if the scores are means over runs: a difference then
+        sets two models apart only if it is significant over their runs too.
 
     Returns
     -------
@@ -145,7 +151,10 @@ def leaderboard(
     tested = [pl.DataFrame(schema=TESTED)]
     for part in asked:
         p = family_tests(part.value, pairs, correction, draws, seed)
-        ends = open_ranks(part.value, pairs.part(significant(p, alpha)))
+        apart = significant(p, alpha)
+        if over_runs is not None:
+            apart &= _apart_over_runs(over_runs, grid.models, pairs, part.measure, alpha)
+        ends = open_ranks(part.value, pairs.part(apart))
         left_out = ~complete_queries(part.value)
         low, high = (None, None) if left_out.all() else ends
         columns = {
@@ -162,6 +171,24 @@ def leaderboard(
     for other in (pl.concat(tested), summary.drop("value")):
         board = beside(board, other, GROUP)
     return in_contract(board, LEADERBOARD)
+
+
+def _apart_over_runs(
+    over_runs: pl.DataFrame, models: list[str], pairs: Pairs, measure: Measure, alpha: float
+) -> Bools:
+    """Return which pairs are not without significance over their runs; of single runs nothing is
+    known.
+    """
+    tests = over_runs.filter(at_measure(*measure[:2]))
+    level = (
+        tests.filter(~significant(pl.col("family_p"), alpha)).select("model_a", "model_b").rows()
+    )
+    open_pairs = {frozenset(pair) for pair in level}
+    names = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    return np.array(
+        [frozenset((models[one], models[other])) not in open_pairs for one, other in names],
+        np.bool_,
+    )
 
 
 def open_ranks(value: Floats, pairs: Pairs) -> tuple[Indices, Indices]:

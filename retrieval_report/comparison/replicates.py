@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -17,11 +17,14 @@ import polars as pl
 from retrieval_report.comparison.corrections import corrected_column
 from retrieval_report.comparison.new_draws import enough_runs, new_runs
 from retrieval_report.comparison.verdicts import (
+    ALPHA,
     EQUAL,
+    NO_WORSE,
     NOT_OVER_RUNS,
     NOTHING,
     SAFE,
     TOO_FEW_RUNS,
+    WORSE,
     depends,
     equal_means,
     equal_values,
@@ -446,7 +449,7 @@ def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: floa
     values = _mean(first), _mean(second)
     difference = 0.0 if equal_means(*values) else values[0] - values[1]
     means = first.mean(axis=1), second.mean(axis=1)
-    parts = [mean_part(first.mean(axis=0) - second.mean(axis=0)), *map(mean_part, means)]
+    parts = _parts(first, second)
     level, enough = difference == 0, enough_runs(len(first), len(second))
     reversal = None if level else new_runs(*means)
     verdict = depends("the seed", reversal, enough=enough, few=TOO_FEW_RUNS)
@@ -481,6 +484,55 @@ def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     accident = (pl.col("verdict") == SAFE) & ~significant(pl.col("over_runs"))
     word = pl.when(accident).then(pl.lit(NOT_OVER_RUNS)).otherwise("verdict")
     return pairs_tested.with_columns(verdict=word).drop("over_runs")
+
+
+def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) -> pl.DataFrame:
+    """Return the result of `no_worse`, of means over runs, where its tests hold for other runs too:
+    the larger p-values and the wider interval of the two tests, over queries alone and over runs
+    and queries as in `replicate_pairs`. A verdict that other runs might not give is "not
+    significant over runs". Pairs of which a model has one run, and no_worse by the same lists, stay.
+    """
+    models = {(row["metric"], row["cutoff"]): runs for row, runs in _of_models(scores, groups)}
+    rows = []
+    for row in no_worse.iter_rows(named=True):
+        runs = models[row["metric"], row["cutoff"]]
+        lead, parts = _difference(runs[row["model"]][0], runs[row["baseline"]][0])
+        if not row["same_lists"] and lead is not None and all(part.freedom for part in parts):
+            reach = math.sqrt(_reach(parts, 2 * ALPHA))
+            half = p_value(lead + row["margin"], parts) / 2
+            above, below = (half, 1 - half) if lead + row["margin"] > 0 else (1 - half, half)
+            row["bound_low"] = _outer(min, row["bound_low"], lead - reach)
+            row["bound_high"] = _outer(max, row["bound_high"], lead + reach)
+            for name, p, word in (("no_worse_p", above, NO_WORSE), ("worse_p", below, WORSE)):
+                row[name] = _outer(max, row[name], p)
+                if row["verdict"] == word and not significant(p):
+                    row["verdict"] = NOT_OVER_RUNS
+        rows.append(row)
+    return pl.DataFrame(rows, schema=no_worse.schema)
+
+
+def _outer(end: Callable[[float, float], float], one: float | None, other: float) -> float | None:
+    """Return the smaller or larger of two numbers; none where the first is not known."""
+    return None if one is None else end(one, other)
+
+
+def _difference(first: Floats, second: Floats) -> tuple[float | None, list[Part]]:
+    """Return the difference of the means of two models' runs (replicates, queries), and the parts
+    of its variance; none without a query that all runs have.
+    """
+    every, _ = _shared(np.concatenate([first, second]))
+    if not every.any():
+        return None, []
+    first, second = first[:, every], second[:, every]
+    return _mean(first) - _mean(second), _parts(first, second)
+
+
+def _parts(first: Floats, second: Floats) -> list[Part]:
+    """Return the parts of the variance of the difference of two models' means: queries, and the
+    runs of each.
+    """
+    by_query = mean_part(first.mean(axis=0) - second.mean(axis=0))
+    return [by_query, *(mean_part(runs.mean(axis=1)) for runs in (first, second))]
 
 
 def seed_reversal(first: Floats, second: Floats) -> float:

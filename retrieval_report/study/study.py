@@ -16,7 +16,11 @@ from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.comparison.replicates import draws_over_runs, over_runs_too
+from retrieval_report.comparison.replicates import (
+    draws_over_runs,
+    margins_over_runs,
+    over_runs_too,
+)
 from retrieval_report.comparison.tie_chance import Runs
 from retrieval_report.comparison.verdicts import without_verdicts
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
@@ -456,7 +460,10 @@ class Study(LevelledStudy):
         queries leave open. One of the `suspects` has no rank, and comes last.
         """
         sound, suspects = self._sound, self.suspects
-        board = leaderboard(sound._undrawn._scored, policies="expected", **self._tests)
+        over_runs = self.replicate_pairs if self.of_run and not suspects else None
+        board = leaderboard(
+            sound._undrawn._scored, policies="expected", over_runs=over_runs, **self._tests
+        )
         if not suspects:
             return board
         suspect = pl.col("model").is_in(suspects)
@@ -539,7 +546,7 @@ class Study(LevelledStudy):
             return NOTHING
         same = next((group for group in self.identical if baseline in group), ())
         twins = [name for name in same if name not in self.suspects]
-        return no_worse(
+        rows = no_worse(
             self._sound._undrawn._scored,
             baseline=str(baseline),
             margin=margins,
@@ -547,11 +554,17 @@ class Study(LevelledStudy):
             same_lists=twins,
             **self.over,
         )
+        sound = self._sound
+        if not self.of_run:
+            return rows
+        return margins_over_runs(rows, sound.under("expected")._run_scores, sound.of_run)
 
     @property
     def no_worse(self) -> pl.DataFrame:
         """The result of :func:`no_worse` for ``baseline`` and ``margin``; without columns where the
-        baseline is not among the selected models. A study without them raises a ParameterError.
+        baseline is not among the selected models. With ``replicate``, its tests are over runs and
+        queries, and a verdict may be "not significant over runs". A study without a margin raises a
+        ParameterError.
         """
         if self._view.margin is None:
             raise ParameterError(

@@ -59,6 +59,7 @@ MARGIN = {  # what is known of a loss
     verdicts.CUT: "the cut lists do not show whether {}",
     verdicts.UNKNOWN_R: "without R, the number of relevant items, nothing shows whether {}",
     verdicts.NOTHING: "without a relevant item nothing shows whether {}",
+    NOT_OVER_RUNS: "other runs might not agree, so these do not decide whether {}",
 }
 LEVEL = {  # what may set apart models with equal means
     CUT: "Items that are missing from the lists could put one ahead.",

@@ -219,6 +219,65 @@ def test_a_difference_of_these_runs_alone_is_not_significant() -> None:
     assert row(study, "seed")["verdict"] == "depends on the seed"
     chance = float(str(row(study, "seed")["reversal"]))
     assert f"would reverse the two with probability {chance:.4f}" in study.sentences[1]
+    ranks = study.leaderboard.select("query_rank_low", "query_rank_high").rows()
+    assert ranks == [(1, 2), (1, 2)]
+    alone = rr.leaderboard(study.scores, policies="expected")
+    assert alone.select("query_rank_low", "query_rank_high").rows() == [(1, 1), (2, 2)]
+
+
+def runs_with(shares: dict[str, tuple[float, ...]], queries: int = 400) -> pl.DataFrame:
+    """Runs of one relevant item, first for a share of the queries; those of a model are nested."""
+    rows = [
+        {"model": model, "seed": seed, "query": f"q{query}", "item": item, "score": score}
+        for model, of_runs in shares.items()
+        for seed, share in enumerate(of_runs)
+        for query in range(queries)
+        for item, score in (("a", int(query < share * queries)), ("b", 0.5))
+    ]
+    return pl.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("runs", "verdict", "first_words"),
+    [
+        ((0.99, 0.9925, 0.99, 0.99), "no worse", "Ship small: no worse than large (margin 0.02"),
+        ((0.90, 1.00, 1.00, 1.00), "not decided", "Keep large for now: it is not decided"),
+        ((0.965, 1.0, 1.0, 1.0), "not significant over runs", "Keep large for now: it is not"),
+        ((0.60, 1.00, 1.00, 0.90), "not significant over runs", "Keep large for now: it is not"),
+        ((0.60, 0.61, 0.60, 0.62), "worse", "Keep large: small is worse (margin 0.02 in rr@1)."),
+        ((0.995,), "no worse", "Ship small: no worse than large (margin 0.02 in rr@1)."),
+    ],
+)
+def test_a_margin_holds_for_other_runs_too(
+    runs: tuple[float, ...], verdict: str, first_words: str
+) -> None:
+    """Where single runs move far, these runs do not show that others lose less than the margin."""
+    given: dict[str, Any] = {"judgements": {f"q{n}": {"a": 1} for n in range(400)}}
+    large = (1.0, 0.99, 0.995, 0.985)
+    frame = runs_with({"large": large, "small": runs})
+    study = rr.Study(frame, "rr@1", replicate="seed", truncated="no", **given)
+    asked = study.using(baseline="large", margin=0.02)
+    found = asked.no_worse.row(0, named=True)
+    queries_alone = rr.stats.no_worse(study.scores, baseline="large", margin=0.02).row(
+        0, named=True
+    )
+    assert (found["verdict"], asked.decision[: len(first_words)]) == (verdict, first_words)
+    assert found["bound_low"] <= queries_alone["bound_low"]
+    assert found["no_worse_p"] >= queries_alone["no_worse_p"]
+    assert found["worse_p"] >= queries_alone["worse_p"]
+    assert (found["bound_low"] > -0.02) == (verdict == "no worse")
+    if verdict == "not significant over runs":
+        assert queries_alone["verdict"] in ("worse", "no worse")
+        assert "other runs might not agree" in " ".join(asked.sentences)
+    if len(runs) > 1:
+        ends = one_sample_interval(large, runs)
+        assert found["bound_low"] <= ends[0] <= ends[1] <= found["bound_high"]
+
+
+def one_sample_interval(large: tuple[float, ...], small: tuple[float, ...]) -> tuple[float, float]:
+    """SciPy's interval of the difference of the runs' means, 90 %: of the seeds alone."""
+    known = scipy_stats.ttest_ind(small, large, equal_var=False).confidence_interval(0.9)
+    return float(known.low), float(known.high)
 
 
 def test_models_with_the_same_runs_are_the_same() -> None:
