@@ -46,7 +46,7 @@ HOMES = {
     "py4j": {"spark"},
     "pyarrow": {"engines", "spark"},
     "pyspark": {"spark"},
-    "scipy": {"comparison", "engines", "ties"},
+    "scipy": {"codes", "comparison", "engines", "ties"},
     "streamlit": {"app"},
     "tqdm": {"cli", "codes", "engines", "kernels", "scoring"},
     "vl_convert": {"charts", "study"},

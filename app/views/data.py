@@ -34,7 +34,7 @@ def show(page: Page) -> None:
     st.caption(
         "Files stay in the memory of this computer for this session; nothing is stored. Formats: "
         "CSV, TSV, NDJSON, "
-        f"TREC runs and qrels (also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**20} MiB "
+        f"TREC runs and qrels (also as .gz), Parquet, Arrow and .npz; at most {MOST_BYTES // 2**20} MiB "
         "per file, unpacked."
     )
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,9 @@ def codes_command(
     *,
     metrics: Any = None,
     cutoffs: Any = None,
+    query_arrays: Mapping[str, str] | None = None,
+    item_arrays: Mapping[str, str] | None = None,
+    max_bytes: int | None = None,
     **options: Any,
 ) -> dict[str, pl.DataFrame]:
     """Count, score and average the codes in files, where each item file is a shard; return the
@@ -39,6 +42,10 @@ def codes_command(
         Files that :func:`load_codes` reads; one item file at a time is open.
     metrics, cutoffs
         The same as for :func:`evaluate`.
+    query_arrays, item_arrays
+        Names of the arrays in the file of queries and in those of items, as in :func:`load_codes`.
+    max_bytes
+        As in :func:`load_codes`.
     **options
         Options of :func:`count_codes`: ``relevance``, ``model``, ``bits``,
         ``exclude_self``, ``depth``, ``threads``, ``progress``.
@@ -46,13 +53,13 @@ def codes_command(
     depth = options.get("depth")
     if twice := repeated(Path(path).resolve() for path in item_paths):
         raise FileError(f"'{twice[0]}': listed more than once")
-    queries = load_codes(query_path)
+    queries = load_codes(query_path, query_arrays, max_bytes, "query_arrays")
     current: str | PathLike[str] = ""  # the file that is open
 
     def shards() -> Iterator[tuple[Any, Any, Any]]:
         nonlocal current
         for current in item_paths:
-            shard = load_codes(current)
+            shard = load_codes(current, item_arrays, max_bytes, "item_arrays")
             if shard.bits not in (None, queries.bits):
                 raise FileError(
                     f"'{current}': codes of {shard.bits} bits where the queries have {queries.bits}"

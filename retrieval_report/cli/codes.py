@@ -12,6 +12,7 @@ import click
 import retrieval_report as rr
 from retrieval_report.cli.engines import watched
 from retrieval_report.cli.files import (
+    NAMED_COLUMNS,
     Output,
     output_options,
     tell_written,
@@ -26,8 +27,8 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 
 
 @cli.command()
-@click.argument("query", metavar="QUERY.npz")
-@click.argument("items", metavar="ITEM.npz…", nargs=-1, required=True)
+@click.argument("query")
+@click.argument("items", metavar="ITEMS…", nargs=-1, required=True)
 @options("metrics", "cutoffs")
 @click.option(
     "--relevance",
@@ -49,15 +50,25 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     help="Leave each query out of its own list, if queries are among the items.",
 )
 @click.option("--model", default="model", help="Name of the model.")
+@click.option(
+    "--query-arrays", **NAMED_COLUMNS, help="Arrays in QUERY by our names for them: codes=qB."
+)
+@click.option("--item-arrays", **NAMED_COLUMNS, help="Arrays in ITEMS: codes=rB.")
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    help="Most bytes that the arrays of a file may unpack to; default: 4 GiB.",
+)
 @output_options(
     "counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv"
 )
 def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -> None:
-    """Score the codes of QUERY.npz against those of any number of ITEM.npz files, read one at a
+    """Score the codes in the file QUERY against those of any number of ITEMS files, read one at a
     time.
 
-    A file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels`` (class ids or
-    multi-hot) and ``ids``; .npy files hold only codes. A second table scores the items within a
+    An .npz or .mat file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels``
+    (class ids or multi-hot) and ``ids``; .npy files hold only codes. QUERY and ITEMS may be one
+    file if --query-arrays and --item-arrays say which arrays are whose. A second table scores the items within a
     Hamming radius; it is left out with --depth, which may omit items within the radius.
     """
     from retrieval_report.cli.code_scores import codes_command

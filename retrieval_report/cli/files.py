@@ -118,7 +118,7 @@ def _judges(context: click.Context, option: click.Parameter, given: Any) -> Any:
     return _named_parts(path, "judge=file, such as human=qrels.txt")
 
 
-_named: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
+NAMED_COLUMNS: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
 STUDIED = ("judge", "labels_as_rankings")  # what only the commands that hold a study take
 READING = (
     "judgement_columns",
@@ -132,7 +132,7 @@ FILES = {
                  help="Relevance per query and item, such as TREC qrels; - is standard input."),
     "queries": click.option("--queries", metavar="FILE", help="One row per query: label, weight or "
                                                               "n_relevant."),
-    "columns": click.option("--columns", **_named,
+    "columns": click.option("--columns", **NAMED_COLUMNS,
                  help="Columns of RANKINGS: query=q_id,score=sim."),
     "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
                  help="What names TREC runs; default: their files, or their tags if these are "
@@ -140,9 +140,9 @@ FILES = {
     "group": click.option("--group", metavar="PATTERN",
                  help="What names the document of a chunk, such as '(.+)#\\d+'; only its nearest "
                       "chunk counts."),
-    "judgement_columns": click.option("--judgement-columns", **_named,
+    "judgement_columns": click.option("--judgement-columns", **NAMED_COLUMNS,
                  help="Columns of the judgements: item=docid,relevance=grade."),
-    "query_columns": click.option("--query-columns", **_named,
+    "query_columns": click.option("--query-columns", **NAMED_COLUMNS,
                  help="Columns of the queries: query=q_id,label=class."),
     "judge": click.option("--judge", metavar="NAME",
                  help="Of --judgements human=FILE,model=FILE,…: whose decide; default: the first."),
@@ -152,7 +152,7 @@ FILES = {
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
                  help="Judgements below 0: keep and so refuse them, or treat them as not judged."),
     "max_bytes": click.option("--max-bytes", type=click.IntRange(min=1), is_eager=True,
-                 help="Most bytes that a gzipped file may unpack to, or standard input may hold; "
+                 help="Most bytes that a gzipped file or an .npz archive may unpack to, or standard input may hold; "
                       "default: 4 GiB."),
 }  # fmt: skip
 

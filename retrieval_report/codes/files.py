@@ -1,17 +1,23 @@
-"""Read files of codes (NumPy arrays and archives of them), whole or row by row, without trusting
-their content.
+"""Read files of codes (NumPy arrays, archives of them, and MATLAB files), whole or row by row,
+without trusting their content.
 """
 
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from retrieval_report.contracts.errors import FileError, RetrievalReportError, one_line
+from retrieval_report.contracts.wording import PLACEHOLDER, advice, setting
+from retrieval_report.reading.named_arrays import read_archive
+
+MATLAB, MATLAB_7_3 = b"MATLAB 5.0", b"MATLAB 7.3"
 
 
 class CodeFile(NamedTuple):
@@ -23,21 +29,34 @@ class CodeFile(NamedTuple):
     bits: int | None = None
 
 
-def load_codes(path: str | PathLike[str]) -> CodeFile:
+def load_codes(
+    path: str | PathLike[str],
+    arrays: Mapping[str, str] | None = None,
+    max_bytes: int | None = None,
+    argument: str = "arrays",
+) -> CodeFile:
     """Load codes, with labels and ids if there are any.
 
     Parameters
     ----------
     path
-        An ``.npz`` archive with ``codes`` and optionally ``labels``, ``ids`` and ``bits`` (for
-        packed codes). Or an ``.npy`` array of codes, whose rows are read as they are needed; labels
-        and ids are then the arrays ``NAME.labels.npy`` and ``NAME.ids.npy`` beside ``NAME.npy``.
+        An ``.npz`` archive or a MATLAB file (``.mat``, of any version before 7.3) with ``codes``
+        and optionally ``labels``, ``ids`` and ``bits`` (for packed codes). Or an ``.npy`` array of
+        codes, whose rows are read as they are needed; labels and ids are then the arrays
+        ``NAME.labels.npy`` and ``NAME.ids.npy`` beside ``NAME.npy``.
+    arrays
+        Our name → the name in the file, such as ``{"codes": "qB", "labels": "qL"}``; others are
+        then left unread.
+    max_bytes
+        Most bytes that arrays may unpack to, where they are packed. By default 4 GiB.
+    argument
+        The argument that gives ``arrays``, for messages.
 
     Raises
     ------
     FileError
-        The file cannot be read, is of neither kind, or holds Python objects; the message names its
-        path.
+        The file cannot be read, is of no such kind, unpacks to too much, or holds Python objects;
+        the message names its path.
     """
     path = Path(path)
     if not path.is_file():
@@ -47,7 +66,18 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
     try:
         with path.open("rb") as file:
             if zipfile.is_zipfile(file):
-                return _read_archive(path, file)
+                held = read_archive(f"'{path}'", file, max_bytes)
+                names = _names(path, [*held], arrays, argument)
+                return _code_file(path, {ours: held[name] for ours, name in names.items()})
+            file.seek(0)
+            head = file.read(len(MATLAB))
+            if head == MATLAB_7_3:
+                raise FileError(f"'{path}': a MATLAB file of version 7.3; save it with -v7")
+            if head == MATLAB or path.suffix.casefold() == ".mat":
+                from retrieval_report.codes.matlab import read_matlab
+
+                choose = partial(_names, path, arrays=arrays, argument=argument)
+                return _code_file(path, read_matlab(path, file, choose, max_bytes))
         beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
         labels, ids = (
             np.load(other, allow_pickle=False) if other.exists() else None for other in beside
@@ -59,18 +89,23 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
         raise FileError(f"'{path}': neither .npz nor .npy: {one_line(error)}") from error
 
 
-def _read_archive(path: Path, file: BinaryIO) -> CodeFile:
-    with zipfile.ZipFile(file) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
-    if set(names) - set(CodeFile._fields) or "codes" not in names:
+def _names(
+    path: Path, held: Sequence[str], arrays: Mapping[str, str] | None, argument: str
+) -> dict[str, str]:
+    """Return which arrays of a file are codes, labels, ids and bits."""
+    names = dict(arrays or zip(held, held, strict=True))
+    missing = {*names.values()} - {*held}
+    if missing or names.keys() - set(CodeFile._fields) or "codes" not in names:
+        which = advice("; say which is which by {}", setting(argument, {"codes": PLACEHOLDER}))
         raise FileError(
-            f"'{path}': holds {', '.join(names)}; expected codes, and optionally labels, ids, bits"
+            f"'{path}': holds {', '.join(held)}; expected codes, and optionally labels, ids, bits"
+            + which
         )
-    file.seek(0)
-    # NumPy does not close a file that it opened itself if the archive is broken.
-    with np.load(file, allow_pickle=False) as loaded:
-        values = dict(loaded)
-    bits = values.pop("bits", None)
+    return names
+
+
+def _code_file(path: Path, held: dict[str, Any]) -> CodeFile:
+    bits = held.pop("bits", None)
     if bits is not None and (bits.size != 1 or bits.dtype.kind not in "iu"):
         raise FileError(f"'{path}': bits is not a whole number")
-    return CodeFile(**values, bits=None if bits is None else int(bits.item()))
+    return CodeFile(**held, bits=None if bits is None else int(bits.item()))

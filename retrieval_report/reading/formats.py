@@ -17,6 +17,7 @@ from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.csv_files import read_delimited
 from retrieval_report.reading.headerless import UNNAMED_FORMS, unnamed_form
 from retrieval_report.reading.mteb import read_json
+from retrieval_report.reading.named_arrays import is_archive, read_arrays
 from retrieval_report.reading.names import RANKINGS, Choose, Kind
 from retrieval_report.reading.ndjson import read_ndjson
 from retrieval_report.reading.sources import BINARY, BOM, ENDINGS, Source, ending
@@ -35,6 +36,7 @@ READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
     "tsv": partial(read_delimited, separator="\t"),
 }
 """What reads a text of lines under our names."""
+ARRAYS = "a NumPy archive"
 HEAD = 2**16  # bytes by which a format is recognised
 _NUMBER = r"[+-]?(?i:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 _BEGIN = {
@@ -52,8 +54,9 @@ _QRELS = re.compile(
 _NOT_READ = {
     b"\x89HDF\r\n\x1a\n": "an HDF5 file; save its table as Parquet or CSV",
     b"\xd0\xcf\x11\xe0": "an old Office file, such as .xls; save the sheet as CSV",
-    b"\x93NUMPY": "a NumPy array (.npy); the command neighbours reads distances and indices",
-    b"MATLAB 5.0": "a MATLAB file; save codes as .npz, which the command codes reads",
+    b"\x93NUMPY": "one NumPy array (.npy); save it with its indices, as by np.savez('run.npz', "
+    "distances=D, indices=I)",
+    b"MATLAB": "a MATLAB file; the command codes reads codes, and other tables are read as CSV",
     b"SQLite format 3": "an SQLite database; save the table as Parquet or CSV",
     b"ORC": "in ORC format; save it as Parquet",
     b"Obj\x01": "in Avro format; save it as Parquet",
@@ -87,6 +90,8 @@ def read_form(
     """Read columns of a file of a known format under our names; objects hold those of a kind."""
     if form in BINARY.values():
         return read_binary(source, form, choose, max_rows)
+    if form == ARRAYS:
+        return read_arrays(source, choose, kind)
     source.refuse_nul()
     objects = OBJECTS.get(form)
     frame = READERS[form](source, choose) if objects is None else objects(source, choose, kind)
@@ -100,10 +105,10 @@ def read_form(
 
 
 def detect_format(source: Source) -> str:
-    r"""Return the format in which a file is to be parsed, a key of `READERS` or `OBJECTS` or a value of
-    `BINARY`.
+    r"""Return the format in which a file is to be parsed, a key of `READERS` or `OBJECTS`, a value of
+    `BINARY`, or `ARRAYS`.
 
-    Parquet and Arrow are recognised by their magic bytes, JSON by how it begins, TREC files by a
+    Parquet, Arrow and archives of NumPy are recognised by their magic bytes, JSON by how it begins, TREC files by a
     first line of 4 (qrels) or at least 6 (run) fields with numbers in the right columns. The rest
     is delimited text, for which the ending, or else the header, decides between comma and tab.
 
@@ -126,6 +131,8 @@ def detect_format(source: Source) -> str:
     for start, form in BINARY.items():
         if head.startswith(start):
             return form
+    if is_archive(head):
+        return ARRAYS
     _refuse_other_contents(source, head, promised)
     # from the first line on that is neither blank nor a comment
     text = head.removeprefix(BOM).decode("utf-8", "replace")

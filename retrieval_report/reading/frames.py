@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import itertools
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from retrieval_report.reading.dictionaries import (
 )
 from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
+from retrieval_report.reading.named_arrays import holds_results, results_of
 from retrieval_report.reading.names import KINDS, RANKINGS, Kind, known_columns, under_our_names
 from retrieval_report.reading.printed_ranks import RANK, without_agreeing_ranks
 from retrieval_report.reading.records import holds_records, record_table
@@ -85,6 +87,10 @@ def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) ->
         return frame_from(sources_of(given, kind), kind, columns=columns)
     name = name_of(given)
     held = unwrapped(given)
+    if kind.ranked and holds_results(held):
+        arrays = {key: array for key, array in held.items() if array is not None}
+        choose = partial(known_columns, kind=kind, columns=columns, location=what)
+        return results_of(arrays, choose, what)
     if kind.name in VALUES and not any(map(_names_files, _lists(held))):
         held = as_nested(held, kind.name, kind.knows, what)
     if kind.ranked and is_models(held):

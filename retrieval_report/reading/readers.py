@@ -43,10 +43,13 @@ def read_rankings(
 
     Supported files are CSV, TSV, NDJSON and TREC runs (also gzipped), Parquet and Arrow IPC (file
     or stream); ``qid pid rank`` of MS MARCO, without a header; predictions saved by MTEB and
-    sentence-transformers; and JSON: ``{query: {item: score}}``, ``{query: [ids]}``, rows as
-    objects, and what RankLLM, DPR, Rankify, LlamaIndex and Elasticsearch write. The format is
-    detected by the content; the name of a file only helps if the content is ambiguous. Columns
-    without a header may be named by number: ``columns={"query": "1", "item": "2", "score": "3"}``.
+    sentence-transformers; JSON: ``{query: {item: score}}``, ``{query: [ids]}``, rows as objects,
+    and what RankLLM, DPR, Rankify, LlamaIndex and Elasticsearch write; and ``.npz`` archives of
+    NumPy with the arrays of a search: ``distances`` or ``scores`` with a row per query, ``indices``
+    of the same shape, and optionally ``query_ids``, ``item_ids``, ``relevance`` and ``model``. The
+    format is detected by the content; the name of a file only helps if the content is ambiguous.
+    Columns without a header may be named by number: ``columns={"query": "1", "item": "2", "score":
+    "3"}``.
 
     Parameters
     ----------
@@ -58,8 +61,9 @@ def read_rankings(
           them.
         - An iterable of named tuples: ``ScoredDoc`` of ir_measures.
         - Search results: ``(distances, indices)`` of FAISS or scikit-learn, ``(labels, distances)``
-          of hnswlib, matches of usearch. Queries are 0, 1, …, items are the indices, and −1 means
-          no result. For scores, labels and matrices, use `from_search`.
+          of hnswlib, matches of usearch, dictionaries of vector stores such as Chroma's
+          ``{"ids": …, "distances": …}``, or a loaded ``.npz`` archive. Queries are 0, 1, …, items
+          are the indices, and −1 means no result. For scores, labels and matrices, use `from_search`.
         - A dictionary model → any of these.
     columns : Mapping[str, str] | None
         Our column name → the name in the source, for example ``{"query": "q", "distance":
@@ -79,7 +83,7 @@ def read_rankings(
     keep : str or collection of str
         Other columns that are kept where a source has them, such as the ``seed`` of a run.
     max_bytes : int | None
-        Largest unpacked size of a gzipped file. By default 4 GiB.
+        Largest unpacked size of a gzipped file or ``.npz`` archive. By default 4 GiB.
     max_rows : int | None
         Largest number of rows of a Parquet or Arrow file, checked before it is read. By default 2³²
         - 1.

@@ -250,8 +250,10 @@ def item_ids(values: Array) -> pl.Series:
     return pl.Series("item", list(map(str, values.tolist())) if named else values)
 
 
-def check_direction(results: Results, what: str, *, scores: bool) -> None:
+def check_direction(results: Results, what: str, *, scores: bool, cure: str = "") -> None:
     """Refuse results of which every row begins with the value that its kind puts last.
+
+    ``cure`` says how to name their kind, if it is not by `from_search`.
 
     >>> similar = read_results(
     ...     (np.array([[0.9, 0.2], [0.8, 0.8]]), np.array([[4, 7], [4, 5]])), "results"
@@ -272,8 +274,9 @@ def check_direction(results: Results, what: str, *, scores: bool) -> None:
     if (first != farthest).any() or (first == nearest).all():
         return
     words = "not scores but distances" if scores else "not distances but similarities"
+    cure = cure or in_python(f"say what they are by from_search(results, scores={not scores})")
     raise DataError(
         f"{what}: every row begins with its farthest result, as if these were {words}; "
-        + in_python(f"say what they are by from_search(results, scores={not scores}), or ")
+        + (f"{cure}, or " if cure else "")
         + "sort the rows"
     )

@@ -50,6 +50,7 @@ named.
 _NAMED_ONLY = (
     ".txt",
     ".json",
+    ".npz",
 )  # too common to be taken from a folder, but no part of a model's name
 BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
 """How files begin that are not text."""
@@ -68,10 +69,13 @@ class Source:
         The file as the caller named it, for messages and the model name.
     content : Path | bytes
         The path where the file can be parsed in place; its unpacked bytes where it was compressed.
+    max_bytes : int | None
+        Most bytes that its arrays may unpack to, where they are packed. None: `MAX_BYTES`.
     """
 
     path: Path
     content: Path | bytes
+    max_bytes: int | None = None
 
     def open(self) -> BinaryIO:
         """Return the bytes as a file."""
@@ -184,7 +188,7 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
         raise FileError(
             f"{str(path)!a}: the name of the file is not UTF-8 or holds a null byte; rename it"
         ) from None
-    return Source(path, path)
+    return Source(path, path, max_bytes)
 
 
 def source_of(name: str | Path, content: bytes, max_bytes: int | None = None) -> Source:
@@ -223,7 +227,7 @@ def source_of(name: str | Path, content: bytes, max_bytes: int | None = None) ->
         )
     if not content:
         raise FileError(f"{label}: the file is empty (0 bytes)")
-    return Source(label, content)
+    return Source(label, content, max_bytes)
 
 
 def larger() -> str:

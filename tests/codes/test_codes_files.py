@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tempfile
+import tracemalloc
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.io import savemat
+from scipy.sparse import csr_matrix
 
 from codes_by_hand import classes, random_bits
 from retrieval_report import evaluate, summarise
@@ -155,6 +158,13 @@ def broken(folder: Path, name: str) -> Path:
         path.write_bytes(b"")
     elif name == "cut.npz":
         path.write_bytes((folder / "queries.npz").read_bytes()[:200])
+    elif name == "cut.mat":
+        savemat(path, {"codes": ITEMS})
+        path.write_bytes(path.read_bytes()[:-100])
+    elif name == "new.mat":
+        path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF")
+    elif name == "other.mat":
+        savemat(path, {"B": ITEMS, "L": OTHER})
     elif name == "cut.npy":
         path.write_bytes((folder / "b.npy").read_bytes()[:-100])
     elif name == "objects.npz":
@@ -175,8 +185,11 @@ def broken(folder: Path, name: str) -> Path:
         ("text.npy", "neither .npz nor .npy: EOF: reading magic string"),
         ("empty.npz", "neither .npz nor .npy"),
         ("cut.npz", "neither .npz nor .npy"),
+        ("cut.mat", "damaged MATLAB file: "),
+        ("new.mat", "a MATLAB file of version 7.3; save it with -v7"),
+        ("other.mat", "holds B, L; expected codes, and optionally labels, ids, bits; say which"),
         ("cut.npy", "neither .npz nor .npy"),
-        ("objects.npz", "neither .npz nor .npy: Object arrays cannot"),
+        ("objects.npz", "holds Python objects, which are not read"),
         ("other.npz", "holds features; expected codes"),
         ("more.npz", "holds codes, extra; expected codes"),
         ("bits.npz", "bits is not a whole number"),
@@ -185,6 +198,54 @@ def broken(folder: Path, name: str) -> Path:
 def test_broken_files_are_named(folder: Path, name: str, message: str) -> None:
     with pytest.raises(FileError, match=f"{name}': {message}"):
         codes_command(folder / "queries.npz", [folder / "a.npz", broken(folder, name)])
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_matlab_files_give_the_scores_of_archives(folder: Path, packed: bool) -> None:
+    np.savez(folder / "all.npz", codes=ITEMS, labels=OTHER)
+    np.savez(folder / "q.npz", codes=QUERIES, labels=OWN, ids=[f"q{n}" for n in range(8)])
+    path = folder / "codes.mat"
+    names = np.array([f"q{n}" for n in range(8)], object)
+    both = {"qB": 2.0 * QUERIES - 1, "qL": 1.0 * OWN, "n": names, "rB": ITEMS == 1, "rL": OTHER}
+    savemat(path, both | {"history": {"loss": 0.1}}, do_compression=packed)
+    found = codes_command(
+        path,
+        [path],
+        query_arrays={"codes": "qB", "labels": "qL", "ids": "n"},
+        item_arrays={"codes": "rB", "labels": "rL"},
+    )
+    for name, frame in codes_command(folder / "q.npz", [folder / "all.npz"]).items():
+        assert frame.equals(found[name])
+
+
+def test_labels_of_matlab_files_may_be_sparse_and_ids_text(tmp_path: Path) -> None:
+    classes = np.eye(3, dtype=np.int64)[[0, 1, 1, 2]]
+    held = {"codes": np.eye(4), "labels": csr_matrix(classes), "ids": ["a", "bcd", "e", "f"]}
+    savemat(tmp_path / "a.mat", held | {"bits": 4.0})
+    loaded = load_codes(tmp_path / "a.mat")
+    assert np.array_equal(loaded.labels, classes)
+    assert loaded.ids.tolist() == ["a", "bcd", "e", "f"]
+    assert loaded.bits == 4
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.mat"])
+def test_row_094_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    zeros = np.zeros((2000, 1000))
+    if name == "a.mat":
+        savemat(path, {"codes": zeros}, do_compression=True)
+    else:
+        np.savez_compressed(path, codes=zeros)
+    assert path.stat().st_size < 10**5
+    tracemalloc.start()
+    with pytest.raises(
+        FileError, match=r"unpacks to 160\d{5} bytes, more than 10000000; if that is"
+    ):
+        load_codes(path, max_bytes=10**7)
+    if name == "a.npz":  # SciPy unpacks up to 128 kB at once
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    tracemalloc.stop()
+    assert load_codes(path).codes.shape == (2000, 1000)
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ ROWS = (
     ("folders, pipes, devices, no permission, names that are not UTF-8", "Error"),
     (
         "bombs: gzip, zip, Parquet",
-        "Refused by what they declare, or at a bound (4 GiB of gzip, counted before they are held)",
+        "Refused by what they declare, or at a bound (4 GiB of gzip or .npz, counted before they are held)",
     ),
     ("very large uploads", "Refused at a bound of bytes"),
     ("names of uploads such as `../../x`", "A label; never a path"),

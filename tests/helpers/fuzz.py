@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from scipy.io import savemat
 
 import retrieval_report as rr
 from catalogue_texts import TEXTS
@@ -113,6 +114,8 @@ FORMATS: dict[str, bytes] = {
     "arrow": _bytes(FRAME.write_ipc),
     "stream.arrow": _bytes(FRAME.write_ipc_stream),
     "npz": _bytes(lambda file: np.savez(file, codes=np.eye(4, dtype=np.int8), labels=np.arange(4))),
+    "search.npz": _bytes(lambda file: np.savez(file, D=np.eye(4), I=np.tile(np.arange(4), (4, 1)))),
+    "mat": _bytes(lambda file: savemat(file, {"codes": np.eye(4), "labels": np.arange(4)})),
     "npy": _bytes(lambda file: np.save(file, np.eye(4, dtype=np.int8))),
     "objects.npy": _bytes(lambda file: np.save(file, _OBJECTS, allow_pickle=True)),
     "objects.npz": _bytes(lambda file: np.savez(file, codes=_OBJECTS)),
@@ -175,7 +178,7 @@ def fuzz_file(name: str, number: int, folder: Path) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rr.RetrievalReportWarning)
         try:
-            if name.endswith(("npy", "npz")):
+            if name.endswith(("npy", "npz", "mat")) and name != "search.npz":
                 load_codes(path)
             else:
                 source = open_source(path, 2**24)
