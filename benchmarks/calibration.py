@@ -29,7 +29,7 @@ from margins import no_worse_p, parts_of_margins
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from retrieval_report.comparison.corrections import resamples_for
+from retrieval_report.comparison.corrections import of_skewed, resamples_for
 from retrieval_report.comparison.datasets import rank_ranges
 from retrieval_report.comparison.estimate import powered
 from retrieval_report.comparison.max_t import step_down
@@ -446,10 +446,16 @@ def sign_flips_holm(scores: Floats, seed: int) -> Floats:
     return holm(sign_flips(scores, pairs, resamples_for("holm", pairs), seed)[0])
 
 
+def skewed_holm(scores: Floats, seed: int) -> Floats:
+    """Return the p of all pairs by the tests that allow for skewed differences."""
+    return of_skewed(scores, Pairs.every(len(scores)))
+
+
 SKEWED_TESTS = {
     "max-T": max_t,
     "Holm": sign_flips_holm,
     "Holm of t": holm_t,
+    "skewed": skewed_holm,
     "not corrected": single,
 }
 

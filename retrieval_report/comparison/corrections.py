@@ -4,17 +4,18 @@ by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import polars as pl
 
+from retrieval_report.comparison.loss_test import difference_test
 from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.significance import benjamini_hochberg, holm, sign_flips
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import SCORE
-from retrieval_report.engines.score_grid import Pairs
+from retrieval_report.engines.score_grid import Pairs, differences
 from retrieval_report.kernels.lists import Floats
 
 LEAST_RESAMPLES = 9_999
@@ -24,7 +25,27 @@ MOST_COMPARED = (
 
 
 OF_SINGLE_TESTS = {"holm": holm, "bh": benjamini_hochberg}  # of p-values
-OF_SCORES = {"max-t": step_down}  # of all scores
+
+
+def of_skewed(value: Floats, pairs: Pairs, *_drawn: int) -> Floats:
+    """Return the p of every pair by :func:`difference_test`, corrected by Holm; nothing is drawn.
+
+    >>> value = np.array([[0.9, 0.8, 0.9, 0.7], [0.3, 0.1, 0.2, 0.2], [0.2, 0.2, 0.1, 0.3]])
+    >>> of_skewed(value, Pairs.every(3)).round(4).tolist()
+    [0.099, 0.1618, 1.0]
+    """
+
+    def of_part(part: Pairs) -> tuple[Floats]:
+        return (difference_test(differences(value, part), part.cluster),)
+
+    [p] = pairs.in_blocks(value.shape[1], of_part)
+    return corrected(p, "holm")
+
+
+OF_SCORES: dict[str, Callable[[Floats, Pairs, int, int], Floats]] = {
+    "max-t": step_down,
+    "skewed": of_skewed,
+}  # of all scores
 # With fewer resamples per pair, no pair of many could be significant.
 RESAMPLES_PER_PAIR = {"holm": 100}
 
@@ -34,7 +55,7 @@ def check_correction(correction: object) -> None:
 
     >>> check_correction("bonferroni")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: correction: 'bonferroni' is not one of 'max-t', 'holm', 'bh'
+    retrieval_report.ParameterError: correction: 'bonferroni' is not one of 'max-t', 'holm', 'skewed', 'bh'
     """
     check_choice("correction", correction, tuple(CORRECTIONS))
 

@@ -64,7 +64,7 @@ def leaderboard(
     policies
         By default all policies in the scores except best and worst.
     correction
-        One of {"max-t", "holm", "bh"}: how the tests of all pairs allow for their number;
+        One of {"max-t", "holm", "skewed", "bh"}: how the tests of all pairs allow for their number;
         see :func:`compare`.
     alpha
         Two models differ significantly if the corrected p of their difference is below it.

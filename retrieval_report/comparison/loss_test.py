@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.comparison.clusters import by_cluster
-from retrieval_report.comparison.significance import PairedT
+from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.engines.score_grid import DIGITS, Indices
 from retrieval_report.kernels.lists import Floats
 
@@ -53,8 +53,7 @@ def loss_test(
     units, scale = _units(difference, cluster, moments)
     worst = largest_loss * scale
     size = np.maximum(moments.units, 2.0)
-    differing = (np.abs(np.nan_to_num(units)) > 10.0**-DIGITS).sum(axis=1)
-    freedom = np.maximum(differing - 1.0, 1.0)
+    freedom = _freedom(units)
     skewness = _skewness(units, moments)
     lead = moments.mean + margin
     rounding = 10.0**-DIGITS * np.maximum(np.abs(moments.mean), margin)
@@ -69,6 +68,36 @@ def loss_test(
     )
     few = (moments.units < 2) | np.isnan(moments.spread)
     return LossTest(np.where(few, np.nan, p), np.where(few, np.nan, low))
+
+
+def difference_test(difference: Floats, cluster: Indices | None = None) -> Floats:
+    """Return the two-sided p that paired differences (pairs, queries) have a mean of 0, the larger
+    of Student's t with one degree of freedom less than the queries that differ and Hall's t; NaN
+    of fewer than two queries.
+
+    >>> rarely_ahead = np.array([[0.0] * 16 + [0.5, 0.4, 0.6, 0.5]])
+    >>> paired_t(rarely_ahead, 0.95).p.round(3).tolist()
+    [0.044]
+    >>> difference_test(rarely_ahead).round(3).tolist()
+    [0.12]
+    """
+    moments = paired_t(difference, 0.95, cluster)
+    units, _ = _units(difference, cluster, moments)
+    size = np.maximum(moments.units, 2.0)
+    skewness = _skewness(units, moments)
+    freedom = _freedom(units)
+    sides = [
+        _p_of_spread(side * moments.mean, moments.spread, size, freedom, side * skewness)
+        for side in (1.0, -1.0)
+    ]
+    p = np.minimum(2 * np.minimum(*sides), 1.0)
+    return np.where(np.isnan(moments.spread), np.nan, p)
+
+
+def _freedom(units: Floats) -> Floats:
+    """Return one less than the units that differ, at least 1."""
+    differing = (np.abs(np.nan_to_num(units)) > 10.0**-DIGITS).sum(axis=1)
+    return np.maximum(differing - 1.0, 1.0)
 
 
 def _units(difference: Floats, cluster: Indices | None, moments: PairedT) -> tuple[Floats, Floats]:

@@ -117,11 +117,13 @@ def compare(
     adjust
         One of {"permutation", "t", "wilcoxon"}: the p-value that "holm", "bh" and ``bh_p`` correct.
     correction
-        One of {"max-t", "holm", "bh"}: how ``family_p`` allows for the number of pairs.
+        One of {"max-t", "holm", "skewed", "bh"}: how ``family_p`` allows for the number of pairs.
         "max-t" flips the signs of all differences of a query together, and compares each pair with
         the largest studentised difference of the pairs that are not more significant (Westfall and
         Young's step-down); with a baseline, this is Dunnett's case. "holm" takes the p-values of
-        single tests; "bh" (Benjamini–Hochberg) controls only the share of false findings. See
+        single tests; "skewed" those of Student's t with one degree of freedom less than the queries
+        that differ or of Hall's t, whichever is larger, with Holm's correction: the choice where a
+        false finding costs much; "bh" (Benjamini–Hochberg) controls only the share of false findings. See
         ``docs/choosing-a-test.md``.
     most_apart
         Only pairs at most so many ranks apart, by the means of each measure, and those with the

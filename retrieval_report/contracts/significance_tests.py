@@ -39,6 +39,11 @@ CORRECTIONS = {
         "the p-values of single tests",
         "sign-flip test of each pair with Holm's correction",
     ),
+    "skewed": Correction(
+        "skewness",
+        "t-tests that allow for skewed differences",
+        "t-tests of each pair that allow for skewed differences, with Holm's correction",
+    ),
     "bh": Correction(
         "Benjamini–Hochberg",
         "only the share of false findings",

@@ -59,8 +59,8 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
         The metric by which a threshold of distance is chosen, and what it has to reach; see
         :func:`thresholds`.
     correction
-        How p-values allow for the number of pairs: "max-t", "holm" or "bh"; see
-        :func:`compare`.
+        How p-values allow for the number of pairs: "max-t", "holm", "skewed" or "bh";
+        see :func:`compare`.
     title
         The page's heading; by default how many models and queries there are.
     command

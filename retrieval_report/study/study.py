@@ -140,8 +140,8 @@ class Study(LevelledStudy):
     costs
         A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
     correction
-        How p-values allow for the number of pairs, everywhere: "max-t" (the default), "holm" or
-        "bh"; see :func:`compare`.
+        How p-values allow for the number of pairs, everywhere: "max-t" (the default), "holm",
+        "skewed" or "bh"; see :func:`compare`.
     cluster
         A column of the queries, such as the topic that several of them ask about: tests, ranks and
         intervals over queries are then over its values; see :func:`compare`.

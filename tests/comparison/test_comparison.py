@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 from polars.testing import assert_frame_equal
 from scipy import stats
 
@@ -341,7 +342,55 @@ def test_each_correction_is_the_one_it_is_called() -> None:
     assert np.sort(corrected["holm"]["family_p"].to_numpy()[:6]) == pytest.approx(holm)
 
 
-@pytest.mark.parametrize("correction", ["holm", "bh", "max-t"])
+def skewed_p(difference: NDArray[np.float64]) -> float:
+    """The two-sided p of Student's t with one degree less than the values that are not 0, and of
+    Hall's t (1992): the larger.
+    """
+    size, spread = difference.size, difference.std(ddof=1)
+    freedom = np.count_nonzero(difference) - 1
+    student = stats.t.sf(abs(difference.mean()) / spread * size**0.5, freedom)
+    sides = []
+    for turned in (difference, -difference):
+        skew = stats.skew(turned, bias=False)
+        ratio = turned.mean() / spread
+        hall = ratio + skew * ratio**2 / 3 + skew**2 * ratio**3 / 27 + skew / (6 * size)
+        sides.append(stats.t.sf(size**0.5 * hall, size - 1))
+    return float(min(1.0, 2 * max(student, min(sides))))
+
+
+def test_skewed_differences_are_tested_by_both_t_with_holm() -> None:
+    generator = np.random.default_rng(4)
+    values = generator.exponential(0.1, (5, 25)) * np.linspace(1, 2, 5)[:, None]
+    values[1, :20] = values[0, :20]  # two models that differ in five queries
+    values[2, 3] = np.nan
+    scores = scores_of({f"m{row}": column.tolist() for row, column in enumerate(values)})
+    p = {}
+    for one, other in combinations(range(5), 2):
+        difference = values[one] - values[other]
+        p[f"m{one}", f"m{other}"] = skewed_p(difference[~np.isnan(difference)])
+    order = sorted(p, key=lambda pair: p[pair])
+    holm = np.maximum.accumulate([p[pair] * (10 - at) for at, pair in enumerate(order)])
+    found = compare(scores, correction="skewed")
+    for row in found.iter_rows(named=True):
+        wanted = min(1.0, holm[order.index((row["model_a"], row["model_b"]))])
+        assert row["family_p"] == pytest.approx(wanted, rel=1e-9)
+    assert found["family_method"].unique().to_list() == ["skewed"]
+    alone = pl.DataFrame({"query": scores["query"].unique(), "topic": scores["query"].unique()})
+    assert_frame_equal(
+        compare(scores, correction="skewed", queries=alone, cluster="topic").select("family_p"),
+        found.select("family_p"),
+    )
+
+
+@pytest.mark.parametrize("queries", [1, 2, 30])
+def test_skewed_differences_need_two_queries_and_a_difference(queries: int) -> None:
+    values = np.random.default_rng(0).random(queries)
+    scores = scores_of({"a": values.tolist(), "b": values.tolist()})
+    p = compare(scores, correction="skewed")["family_p"].to_list()
+    assert p == [None if queries < 2 else 1.0]
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", "max-t", "skewed"])
 def test_neighbours_and_the_best_alone_have_the_p_values_of_all_pairs(correction: str) -> None:
     generator = np.random.default_rng(2)
     scores = scores_of({f"m{number:02}": generator.random(30) + number / 9 for number in range(5)})

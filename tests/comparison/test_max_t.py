@@ -251,7 +251,7 @@ def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
     }
     values["m2"][0] = values["m5"][1] = None
     scores = scores_of(values)
-    for correction in ("max-t", "holm", "bh"):
+    for correction in ("max-t", "holm", "skewed", "bh"):
         pairs = rr.compare(scores, correction=correction)
         worse: dict[str, int] = dict.fromkeys(values, 0)
         better: dict[str, int] = dict.fromkeys(values, 0)
@@ -270,7 +270,7 @@ def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("correction", ["max-t", "holm"])
+@pytest.mark.parametrize("correction", ["max-t", "holm", "skewed"])
 def test_verdict_ranks_and_marks_say_the_same_of_many_models(correction: str) -> None:
     """Of more than 1 000 pairs only some are compared, among them all with the best model."""
     generator = np.random.default_rng(8)
