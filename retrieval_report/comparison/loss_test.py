@@ -97,7 +97,8 @@ def difference_test(difference: Floats, cluster: Indices | None = None) -> Float
 def _freedom(units: Floats) -> Floats:
     """Return one less than the units that differ, at least 1."""
     differing = (np.abs(np.nan_to_num(units)) > 10.0**-DIGITS).sum(axis=1)
-    return np.maximum(differing - 1.0, 1.0)
+    freedom: Floats = np.maximum(differing - 1.0, 1.0)
+    return freedom
 
 
 def _units(difference: Floats, cluster: Indices | None, moments: PairedT) -> tuple[Floats, Floats]:
