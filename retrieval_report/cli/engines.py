@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,17 +20,20 @@ from retrieval_report.cli.files import (
 from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import merge_repeats
 from retrieval_report.contracts.options import OPTIONS, Options
 from retrieval_report.contracts.steps import step
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.scoring.health import health_of, health_of_summary
-from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.writing.files import csv_bytes, write_files
-from retrieval_report.writing.temporary import scratch
+from retrieval_report.writing.temporary import Scratch, scratch
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
 
+SAMPLED_ROWS, SAMPLED_QUERIES, FEWEST_SAMPLED = 1_000_000, 100, 3  # of files, for their health
 FILES = (
     "scores.csv",
     "scores.parquet",
@@ -93,7 +97,11 @@ def on_disk(
         if summary.is_empty():
             raise no_rows(data.rankings)
         notes = _lengths(pl.scan_parquet(scores, glob=False), summary)
-        health = health_of_summary(summary, _options(settings))
+        given = {"judgements": judgements, "queries": queries}
+        sample, note = step(
+            "health", lambda: _sampled(data, scores, given, _options(settings), temporary)
+        )
+        health = health_of_summary(summary, _options(settings), sample, note)
         if folder is None:
             return Scored(summary, [], health, notes)
         files: dict[Path, bytes | Path] = {
@@ -104,6 +112,35 @@ def on_disk(
     if kept is not None:
         shutil.rmtree(kept, ignore_errors=True)
     return Scored(summary, list(files), health, notes)
+
+
+def _sampled(
+    data: Data, scores: Path, given: Named, options: Options, folder: Scratch
+) -> tuple[Judged, str]:
+    """Return the judged lists of some queries of files that were scored part by part, and a note if
+    these are not all queries.
+    """
+    from retrieval_report.engines.disk_tables import open_table
+
+    table = open_table(list(data.rankings), folder, data.columns)
+    query = pl.col("query").cast(pl.String)
+    every = pl.scan_parquet(scores, glob=False).select(query.unique().sort()).collect()["query"]
+    most = max(FEWEST_SAMPLED, SAMPLED_ROWS * len(every) // max(table.rows, 1))
+    names = every.gather_every(-(-len(every) // min(most, SAMPLED_QUERIES))).implode()
+    rows = table.collect(lambda rows: rows.filter(query.is_in(names)))
+    repeated, judgements = (0, 0), given["judgements"]
+    if judgements is not None:
+        merged = merge_repeats(judgements, options.repeated_judgements)
+        repeated = judgements.height - merged.height, judgements.height
+    frames: Named = {
+        name: None if frame is None else frame.filter(query.is_in(names))
+        for name, frame in given.items()
+    }
+    with noticed():  # of all rows, warnings were given
+        sample = judge(rows, **frames, options=options)
+    number = len(names.item())
+    note = "" if number == len(every) else f"; in a sample of {number} of {len(every)} queries"
+    return replace(sample, repeated_judgements=repeated), note
 
 
 def _options(settings: Named) -> Options:

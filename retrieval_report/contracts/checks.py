@@ -161,13 +161,13 @@ def _all_plain(ids: pl.Series) -> bool:
     return all(text.isascii() and " " not in text and "\t" not in text for text in parts)
 
 
-def warn_unmatched(judged: pl.Series, rankings: pl.DataFrame, judgements: pl.DataFrame) -> None:
-    """Warn if no retrieved item is judged, because ids from two sources often differ in form ('7'
-    and '007'). ``judged`` says how many items of each list are.
+def warn_unmatched(items: int, rankings: pl.DataFrame, judgements: pl.DataFrame) -> None:
+    """Warn that none of so many retrieved items is judged, because ids from two sources often
+    differ in form ('7' and '007'). ``rankings`` shows one of them.
     """
-    if rankings.height and judgements.height and not judged.any():
+    if rankings.height and judgements.height:
         warn(
-            f"judgements: none of the {rankings.height} retrieved items is judged; the rankings "
+            f"judgements: none of the {items} retrieved items is judged; the rankings "
             f"have items like {rankings['item'][0]!r}, the judgements like "
             f"{judgements['item'][0]!r} (query {judgements['query'][0]!r})"
         )

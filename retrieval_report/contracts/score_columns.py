@@ -134,7 +134,8 @@ profile: tie_profile
 
 health
   model | | | the model; empty: all of them
-  finding | text | Finding | what kind of fault the data may have
+  finding | text | Finding | what kind of fault the data may have: no list, no match, other ids,
+      reversed, printed ranks, same list, repeated judgements
   serious | flag | Serious | whether the fault alone would decide a comparison, so that no verdict
       is given on the model
   affected | count | Affected | how many queries, lists, items or judgements it affects

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import polars as pl
 
+from retrieval_report.contracts.checks import warn_unmatched
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import is_own
 from retrieval_report.contracts.options import NO, Options, is_relevant
@@ -45,14 +46,15 @@ def score_part(
     ids of the rows' types; ``options.truncated`` holds the words decided for the whole (see
     `evidence_of_part`).
 
-    The result's ``lists`` have the columns ``unseen`` and ``unpooled``, from which
-    `warn_of_lists` warns once for all parts.
+    The result's ``lists`` have the columns ``unseen``, ``unpooled`` and ``matched`` (whether any
+    item of the part is judged), for warnings that come once for all parts.
     """
     judged = judge(rows, judgements, queries, options, whole)
     run = start(judged, requests, options)
     scores = score_run(run)
     doubts = doubtful_lists(run, judged).select("unseen", "unpooled")
-    return replace(scores, lists=scores.lists.with_columns(doubts))
+    matched = "judged" not in judged.lists.columns or judged.lists["judged"].sum() > 0
+    return replace(scores, lists=scores.lists.with_columns(doubts, matched=matched))
 
 
 def evidence_of_part(
@@ -177,7 +179,10 @@ def scored_parts(
     for scores in _run(work, parts.rows, "scoring" if options.progress else ""):
         lists.append(scores.lists)
         yield scores
-    warn_of_lists(pl.concat(lists), requests)
+    every = pl.concat(lists)
+    warn_of_lists(every, requests)
+    if given[0] is not None and not every["matched"].any():
+        warn_unmatched(table.rows, table.collect(lambda rows: rows.head(1)), given[0])
 
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterator[pl.DataFrame]:

@@ -25,6 +25,7 @@ from retrieval_report.scoring.layout import Prepared, lay_out
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
+REPEATED = "repeated judgements"
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list of {models} ({example})",
     NO_MATCH: "no item that {models} retrieved is judged, of {total} ({example})",
@@ -35,6 +36,8 @@ SENTENCES = {
     RANKS: "the printed ranks of {models} contradict its order in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} repeat the same items in the same order ({example})",
+    REPEATED: "{affected} of {total} judgements are of an item that was already judged for the "
+    "query ({example})",
 }
 FEW_MISSING = 0.05  # of the judged queries: a system may find nothing for some of them
 DEVIATIONS = 4.75  # below random order, which an honest model is once in a million
@@ -49,6 +52,10 @@ Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
 
 def health_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return what may be wrong with the data of each model, serious faults first."""
+    return _frame(_findings(judged, options))
+
+
+def _findings(judged: Judged, options: Options) -> list[Finding]:
     prepared = lay_out(judged, replace(options, policies=("expected",)))
     sample = _sample(judged)
     asked = prepared.relevant >= 0
@@ -57,7 +64,7 @@ def health_of(judged: Judged, options: Options) -> pl.DataFrame:
     findings += [*_reversed(judged, prepared), *_same_lists(judged, sample)]
     if judged.named and "judged" in judged.lists.columns:
         findings += [*_unmatched(judged), *_other_ids(judged, sample)]
-    return _frame(findings)
+    return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
 def sentence_of(finding: Finding, models: str) -> str:
@@ -66,17 +73,25 @@ def sentence_of(finding: Finding, models: str) -> str:
     return SENTENCES[name].format(affected=affected, total=total, models=models, example=example)
 
 
-def health_of_summary(summary: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Return what a summary shows of the same, where the lists are not in memory: judged queries
-    without a list.
+def health_of_summary(
+    summary: pl.DataFrame, options: Options, sample: Judged | None = None, note: str = ""
+) -> pl.DataFrame:
+    """Return the same where the lists are not in memory: the summary shows judged queries without
+    a list, and a sample of the queries everything else, which ``note`` says.
     """
     missing, left_out = pl.max("missing"), options.missing_query != "zero"
     models = summary.group_by("model").agg(missing, total=pl.max("queries") + missing * left_out)
-    return _frame(_unanswered(models, options))
+    findings = [] if sample is None else _findings(sample, options)
+    sampled = [
+        (*finding[:-1], f"{finding[-1]}{note if finding[0] else ''}")
+        for finding in findings
+        if finding[1] != NO_LIST
+    ]
+    return _frame([*_unanswered(models, options), *sampled])
 
 
 def _frame(findings: Iterable[Finding]) -> pl.DataFrame:
-    rows = [(*finding, sentence_of(finding, str(finding[0]))) for finding in findings]
+    rows = [(*finding, sentence_of(finding, finding[0] or "")) for finding in findings]
     frame = pl.DataFrame(rows, schema=HEALTH, orient="row")
     return frame.sort(~pl.col("serious"), "model", maintain_order=True)
 
@@ -93,6 +108,14 @@ def _unanswered(models: pl.DataFrame, options: Options) -> Iterator[Finding]:
         )
     for model, missing, total in models.filter(pl.col("missing") > 0).iter_rows():
         yield model, NO_LIST, zero and missing > FEW_MISSING * total, missing, total, effect
+
+
+def _repeated(merged: int, total: int, options: Options) -> Iterator[Finding]:
+    """Find judgements that repeat others: a pool that was judged twice, or files that overlap."""
+    if merged:
+        rule = options.repeated_judgements
+        counts = "each counts once" if rule == "error" else f"of different grades the {rule} counts"
+        yield None, REPEATED, False, merged, total, counts
 
 
 def _printed_ranks(judged: Judged) -> Iterator[Finding]:

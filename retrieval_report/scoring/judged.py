@@ -90,6 +90,8 @@ class Judged:
     )
     # (model), query, distance or score, and the rank beside it, where a source prints ranks
     printed_ranks: pl.DataFrame | None = field(default=None, repr=False, compare=False)
+    # how many judgements were of an item that had one already, and how many there were
+    repeated_judgements: tuple[int, int] = (0, 0)
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
     ties: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
     laid_out: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -189,6 +191,7 @@ class _Parts:
     # Whether the unretrieved are the relevant items of each query that any model retrieved
     pooled: bool = False
     printed_ranks: pl.DataFrame | None = None
+    repeated_judgements: tuple[int, int] = (0, 0)
 
 
 def judge(
@@ -229,11 +232,10 @@ def judge(
     if parts.judgements is not None:
         lists = lists.with_columns(judged=rows.sums(frame["judged"].cast(pl.Int64).to_numpy()))
         frame = frame.drop("judged")
-        if not whole.part:  # other parts may have judged items
-            warn_unmatched(lists["judged"].cast(pl.Boolean), parts.received, parts.judgements)
-    return Judged(
-        frame, known, lists, rows, grades, grade, whole, printed_ranks=parts.printed_ranks
-    )
+        if not whole.part and not lists["judged"].sum():  # other parts may have judged items
+            warn_unmatched(parts.received.height, parts.received, parts.judgements)
+    beside = {name: getattr(parts, name) for name in ("printed_ranks", "repeated_judgements")}
+    return Judged(frame, known, lists, rows, grades, grade, whole, **beside)
 
 
 def _read(
@@ -270,8 +272,10 @@ def _read(
         # naive scores may use the order of the file
         if "row" in rows.columns and not rows["row"].is_sorted():
             rows = rows.sort("row", maintain_order=True)
-    beside: tuple[Any, Any] = judgements, queries
+    received = None if judgements is None else to_polars(judgements, "judgements")
+    beside: tuple[Any, Any] = received, queries
     judged, labelled = beside if whole.part else frames_beside(*beside, options.repeated_judgements)
+    number, once = (0 if table is None else table.height for table in (received, judged))
     if options.exclude_self and judged is not None:
         judged = judged.remove(is_own(judged))
     rows, named = _of_one_type(rows, judged, labelled)
@@ -297,6 +301,7 @@ def _read(
         **named,
         pooled=pool is not None,
         printed_ranks=ranks if RANK in ranks.columns else None,
+        repeated_judgements=(number - once, number),
     )
 
 

@@ -120,10 +120,11 @@ def health_sentences(study: Any) -> tuple[str, ...]:
     its data; of many models with the same fault one line.
     """
     fault = ["finding", "serious", "affected", "total", "example"]
-    same = study.health.group_by(fault, maintain_order=True).agg("model")
+    of_models = pl.col("model").drop_nulls()
+    same = study.health.group_by(fault, maintain_order=True).agg(of_models)
     return tuple(
         f"{CHECK.capitalize() if row[1] else 'Note on the data'}: "
-        f"{sentence_of((None, *row[:5]), names_text(row[5]))}."
+        f"{sentence_of((None, *row[:5]), names_text(row[5]) if row[5] else '')}."
         for row in same.iter_rows()
     )
 

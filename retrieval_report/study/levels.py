@@ -26,7 +26,7 @@ from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.frames import merge_repeats, with_model
 from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import Checked
@@ -156,7 +156,8 @@ class LevelledStudy:
     def health(self) -> pl.DataFrame:
         """What may be wrong with the data, one row per model and fault, serious ones first: judged
         queries without a list, items that match no judgement, lists the wrong way round, printed
-        ranks that contradict the order, and lists that repeat. Empty where nothing is.
+        ranks that contradict the order, lists that repeat, and judgements that repeat. Empty where
+        nothing is.
         """
         study = self._with(View(self._view.draws, queries=self._view.queries))
         return self._of_models(study._health)
@@ -266,8 +267,11 @@ class LevelledStudy:
 
     @property
     def judgements(self) -> dict[str, pl.DataFrame]:
-        """The judgements of every judge by name; none if they are not given by name."""
-        return dict(self._data.judges)
+        """The judgements of every judge by name, of each item one; none if they are not given by
+        name.
+        """
+        rule = options_with(self._data.options).repeated_judgements
+        return {judge: merge_repeats(frame, rule) for judge, frame in self._data.judges.items()}
 
     def judged_by(self, judge: str) -> Self:
         """Return the study under another of its judges, whose judgements then decide everything.

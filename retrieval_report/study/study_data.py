@@ -21,7 +21,6 @@ from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportError
-from retrieval_report.contracts.frames import merge_repeats
 from retrieval_report.contracts.options import (
     OPTIONS,
     POLICIES,
@@ -134,7 +133,7 @@ class Data:
         reading: Named = {
             name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
         }
-        checked = options_with(scoring)
+        options_with(scoring)  # refuses what is wrong
         named = {
             (str(metric), cutoff): (str(metric), cutoff)
             for metric, depths in parse_metrics(**asked)
@@ -145,7 +144,7 @@ class Data:
             check_like(scoring)
             known = measures_like(like, **asked)
             named = {measure: (record.definition, measure[1]) for measure, record in known.items()}
-        judges = read_judges(given["judgements"], checked.repeated_judgements)
+        judges = read_judges(given["judgements"])
         judge = headline_judge(judges, judge)
         if judge is not None:
             given = {**given, "judgements": judges[judge]}
@@ -261,7 +260,7 @@ def _place(rankings: Any) -> str:
     return ", ".join(map(str, rankings if isinstance(rankings, list | tuple) else [rankings]))
 
 
-def read_judges(judgements: Any, repeated: str) -> dict[str, pl.DataFrame]:
+def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
     """Return the judgements of every judge, by name; none if these are the judgements of one."""
     if not is_named(judgements, JUDGEMENTS):
         return {}
@@ -271,7 +270,7 @@ def read_judges(judgements: Any, repeated: str) -> dict[str, pl.DataFrame]:
     judges = {}
     for name, given in judgements.items():
         with judge_in_errors(name):
-            judges[name] = merge_repeats(read_judgements(given), repeated)
+            judges[name] = read_judgements(given)
     return judges
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import retrieval_report as rr
 from real_data import folder as real_folder
+from retrieval_report.cli import cli, engines
 from retrieval_report.contracts.registry import schema
 from retrieval_report.study.caveats import health_sentences
 from retrieval_report.study.samples import SAMPLES
@@ -275,3 +279,59 @@ def test_real_runs_are_healthy_except_those_that_are_not() -> None:
         judgements = rr.read_judgements(folder / "qrels.txt", negative="unjudged")
         made = rr.Study(folder / "runs", "ndcg@10", judgements=judgements, unjudged_query="skip")
         assert {row[:2] for row in faults(made)} == expected
+
+
+MANY = 120
+TRUTH = {f"q{query:03}": {f"d{query}-{n}": int(n == 3) for n in range(6)} for query in range(MANY)}
+DISK: dict[str, Any] = {
+    "sound": lambda query, n: (f"d{query}-{n}", abs(n - 3) + query % 7),
+    "reversed": lambda query, n: (f"d{query}-{n}", -abs(n - 3)),
+    "no match": lambda query, n: (str(6 * query + n), n),
+    "other ids": lambda query, n: (f"d{query}-{n}" if n == 3 else f"x#{query}#{n}", abs(n - 3)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*were scored at most")
+@pytest.mark.parametrize("sampled", [100, 1000])
+def test_files_scored_part_by_part_have_their_health_from_a_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sampled: int
+) -> None:
+    monkeypatch.setattr(engines, "SAMPLED_QUERIES", sampled)
+    for name, row in DISK.items():
+        rows = [(f"q{query:03}", *row(query, n)) for query in range(MANY) for n in range(6)]
+        frame = pl.DataFrame(rows, schema=["query", "item", "distance"], orient="row")
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    qrels = tmp_path / "qrels.csv"
+    judged = [(q, item, grade) for q, items in TRUTH.items() for item, grade in items.items()]
+    truth = pl.DataFrame([*judged, judged[0]], schema=["query", "item", "relevance"], orient="row")
+    truth.write_csv(qrels)
+    runs = [str(tmp_path / f"{name}.parquet") for name in DISK]
+    args = ["evaluate", *runs, "--qrels", str(qrels), "--measures", "rr", "--truncated", "no"]
+    whole = CliRunner().invoke(cli, [*args, "--json"])
+    disk = CliRunner().invoke(cli, [*args, "--json", "--engine", "disk"])
+    assert (whole.exit_code, disk.exit_code) == (0, 0)
+    found = [json.loads(result.stdout)["health"] for result in (whole, disk)]
+    kinds = [[(row["model"], row["finding"], row["serious"]) for row in rows] for rows in found]
+    assert kinds[0] == kinds[1]
+    assert {(name, kind) for name, kind, _ in kinds[0]} == {
+        *((name, name) for name in DISK if name != "sound"),
+        (None, "repeated judgements"),
+    }
+    if sampled == 1000:
+        assert found[0] == found[1]
+    else:  # every second query
+        for row in found[1]:
+            assert ("in a sample of 60 of 120 queries" in row["message"]) == (
+                row["model"] is not None
+            )
+
+
+def test_parts_warn_together_that_no_item_is_judged(tmp_path: Path) -> None:
+    rows = {"query": [0, 1, 2], "item": [7, 8, 9], "distance": [1, 1, 1]}
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    how: dict[str, Any] = {"measures": "rr", "policies": "expected", "rows_per_part": 1}
+    truth = {"query": [0, 1, 2], "item": [1, 1, 1], "relevance": [1, 1, 1]}
+    with pytest.warns(rr.RetrievalReportWarning, match="none of the 3 retrieved items is judged"):
+        rr.evaluate_to(tmp_path / "s.parquet", tmp_path / "a.parquet", judgements=truth, **how)
+    truth["item"][1] = 8
+    rr.evaluate_to(tmp_path / "s.parquet", tmp_path / "a.parquet", judgements=truth, **how)

@@ -72,3 +72,43 @@ def test_different_grades_are_refused_with_both_values_and_the_choice(tmp_path: 
     assert "1 and 4; --repeated-judgements highest or mean decides" in refused.stderr
     scored = CliRunner().invoke(cli, [*words, "--repeated-judgements", "mean"])
     assert f"{DCG['mean']:.4f}" in scored.output
+
+
+@pytest.mark.parametrize(
+    ("truth", "rule", "counts"),
+    [
+        (SAME, "error", "each counts once"),
+        (DIFFERENT, "mean", "of different grades the mean counts"),
+        (DIFFERENT, "highest", "of different grades the highest counts"),
+    ],
+)
+@pytest.mark.parametrize("judges", [1, 2])
+def test_the_health_of_a_study_counts_them(
+    truth: pl.DataFrame, rule: str, counts: str, judges: int
+) -> None:
+    judgements = truth if judges == 1 else {"one": truth, "other": SAME.unique()}
+    study = rr.Study(RUN, "dcg@3", judgements=judgements, repeated_judgements=rule)
+    assert study.health.rows() == [
+        (None, "repeated judgements", False, 1, 3, counts, study.health["message"][0])
+    ]
+    assert study.verdict[0] == (
+        "Note on the data: 1 of 3 judgements are of an item that was already judged for the "
+        f"query ({counts})."
+    )
+    assert study.models("m").health.equals(study.health)
+    if judges == 2:
+        assert study.judged_by("other").health.is_empty()
+        assert {name: len(frame) for name, frame in study.judgements.items()} == {
+            "one": 2,
+            "other": 2,
+        }
+
+
+def test_the_terminal_and_the_gate_pass_over_them_with_a_note(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "m.run"
+    qrels.write_text("q 0 a 1\nq 0 b 2\nq 0 a 1\n")
+    run.write_text("q Q0 a 1 3 m\nq Q0 b 2 2 m\nq Q0 c 3 1 m\n")
+    words = ["--qrels", str(qrels), "--measures", "dcg@3", "--truncated", "no"]
+    done = CliRunner().invoke(cli, ["evaluate", str(run), *words])
+    assert done.exit_code == 0
+    assert "Note on the data: 1 of 3 judgements are of an item that was" in done.output
