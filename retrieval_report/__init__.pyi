@@ -66,6 +66,7 @@ from retrieval_report.reading import (
     read_rankings as read_rankings,
 )
 from retrieval_report.report import read_report as read_report, write_report as write_report
+from retrieval_report.codes.embeddings import from_embeddings as from_embeddings
 from retrieval_report.codes.search import from_search as from_search
 from retrieval_report.study.study import Study as Study
 

@@ -13,11 +13,19 @@ import polars as pl
 
 from retrieval_report.codes.counts import count_relevant, query_names
 from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
-from retrieval_report.contracts.arguments import check_flag, is_name, known_of, listed, quoted
+from retrieval_report.contracts.arguments import (
+    Named,
+    check_flag,
+    is_name,
+    known_of,
+    listed,
+    quoted,
+)
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.options import AUTO
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
@@ -44,6 +52,11 @@ class Inputs:
         ``query``, ``item``, ``relevance`` if they are known separately from the rankings.
     queries : pl.DataFrame | None
         ``query``, and ``n_relevant`` and ``label`` if they are known.
+    truncated : str
+        How all lists end: "no", "between_ties", or "auto" where that is not known. A
+        :class:`Study` uses it.
+    costs : pl.DataFrame | None
+        ``model`` and what it costs, if that is known. A :class:`Study` uses it.
 
     Examples
     --------
@@ -57,17 +70,25 @@ class Inputs:
     rankings: pl.DataFrame
     judgements: pl.DataFrame | None = None
     queries: pl.DataFrame | None = None
+    truncated: str = AUTO
+    costs: pl.DataFrame | None = None
 
     def keys(self) -> Iterator[str]:
-        """Return the names of the parts, which ``**inputs`` needs together with
+        """Return the names of the frames, which ``**inputs`` needs together with
         ``inputs[name]``.
         """
-        return iter(vars(self))
+        return iter(("rankings", "judgements", "queries"))
 
     def __getitem__(self, name: str) -> pl.DataFrame | None:
-        """Return one part by its name."""
+        """Return one frame by its name."""
         frame: pl.DataFrame | None = vars(self)[name]
         return frame
+
+    @property
+    def settings(self) -> Named:
+        """What is known besides the frames, as options of a study."""
+        ends = None if self.truncated == AUTO else self.truncated
+        return known_of({"truncated": ends, "costs": self.costs})
 
 
 def from_search(

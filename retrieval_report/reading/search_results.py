@@ -152,6 +152,8 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
     >>> found.query, found.item, found.value
     (array([0, 0, 1]), array([4, 7, 4]), array([0.1, 0.2, 0.3]))
     """
+    if isinstance(given, Results):
+        return given
     value, item, counts = _parts(given, what)
     flat, lengths = flat_rows(value, what)
     items, widths = (flat, lengths) if item is None else flat_rows(item, what)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 import polars as pl
 
+from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.flips import flips
 from retrieval_report.comparison.identical import Groups, identical_models, without_twins
@@ -197,7 +198,7 @@ class Study(LevelledStudy):
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
-        scoring: Named = {**options}
+        scoring: Named = {**(rankings.settings if isinstance(rankings, Inputs) else {}), **options}
         asked = {name: scoring.pop(name) for name in Questions.__annotations__ if name in scoring}
         dataset = asked.get("dataset")
         measures = one_of_two(measures, metrics)

@@ -1,0 +1,401 @@
+"""Embeddings in every format against brute force, FAISS and sentence-transformers."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import retrieval_report as rr
+from retrieval_report.codes import nearest
+from retrieval_report.codes.formats import parse_format
+
+Array = NDArray[Any]
+FORMATS = (
+    "float32", "float16", "bfloat16", "int8", "int4", "binary", "SQ8", "SQ4", "SQfp16", "SQbf16",
+    "truncate:3", "digits:1", "digits:0+truncate:5", "bfloat16+upcast", "binary+truncate:5",
+    "int8+truncate:4+digits:2", "float16+truncate:4",
+)  # fmt: skip
+SIMILARITIES = ("cosine", "inner_product")
+
+
+def on_grid(seed: int, rows: int, width: int) -> Array:
+    """Vectors of few values, none zero, so that whole rows repeat and scores tie."""
+    values = np.random.default_rng(seed).integers(-3, 4, (rows, width)) / 8
+    values[:, 0] = np.where(values[:, 0] == 0, 0.5, values[:, 0])
+    return np.asarray(values, np.float32)
+
+
+def single(values: Any) -> Array:
+    return np.asarray(values, np.float32).astype(float)
+
+
+def half(values: Any) -> Array:
+    return np.asarray(values, np.float16).astype(float)
+
+
+def brain(values: Any) -> Array:
+    """bfloat16 by its definition: eight significant bits of a float32, halves to even."""
+    mantissa, exponent = np.frexp(single(values))
+    return np.asarray(np.ldexp(np.rint(mantissa * 256) / 256, exponent))
+
+
+def steps(vectors: Array, ranges: Array, bits: int) -> Array:
+    """Whole numbers as sentence-transformers' `quantize_embeddings` documents them, value by
+    value.
+    """
+    low, high = ranges.min(axis=0), ranges.max(axis=0)
+    codes = np.empty(vectors.shape)
+    for row, column in np.ndindex(*vectors.shape):
+        step = np.float32((high[column] - low[column]) / np.float32(2**bits - 1)) or np.float32(1)
+        level = math.floor(np.float32(vectors[row, column] - low[column]) / step)
+        codes[row, column] = min(max(level, 0), 2**bits - 1) - 2 ** (bits - 1)
+    return codes
+
+
+def middles(vectors: Array, ranges: Array, bits: int) -> Array:
+    """What FAISS's scalar quantizer decodes its codes to."""
+    low, width = ranges.min(axis=0), ranges.max(axis=0) - ranges.min(axis=0)
+    share = (vectors - low) / np.where(width == 0, np.float32(1), width)
+    levels = np.float32(2**bits - 1)
+    return single(
+        low + (np.floor(np.clip(share, 0, 1) * levels) + np.float32(0.5)) / levels * width
+    )
+
+
+def directions(vectors: Array) -> Array:
+    return np.array([[x / (math.sqrt(math.fsum(row * row)) or 1) for x in row] for row in vectors])
+
+
+def brute_force(queries: Array, items: Array, text: str, similarity: str) -> Array:
+    """The score of every pair, or minus the Hamming distance."""
+    words = dict(word.partition(":")[::2] for word in text.split("+"))
+    kept = int(words.pop("truncate", queries.shape[1]))
+    digits, upcast = words.pop("digits", None), words.pop("upcast", None) is not None
+    storage = next(iter(words), "float32")
+    queries, items = queries[:, :kept], items[:, :kept]
+    if storage == "binary":
+        differ = np.array([[(q > 0) ^ (i > 0) for i in items] for q in queries])
+        return np.asarray(-differ.sum(axis=2))
+    if similarity == "cosine":
+        queries, items = (directions(vectors.astype(float)) for vectors in (queries, items))
+    queries, items = np.asarray(queries, np.float32), np.asarray(items, np.float32)
+    stored = {
+        "float32": (single, single), "float16": (half, half), "bfloat16": (brain, brain),
+        "SQfp16": (single, half), "SQbf16": (single, brain),
+        "SQ8": (single, lambda x: middles(x, items, 8)),
+        "SQ4": (single, lambda x: middles(x, items, 4)),
+        "int8": (lambda x: steps(x, items, 8),) * 2, "int4": (lambda x: steps(x, items, 4),) * 2,
+    }  # fmt: skip
+    one, other = (encode(x) for encode, x in zip(stored[storage], (queries, items), strict=True))
+    of_codes = storage.startswith("int") and similarity == "cosine"
+    scores = np.array([[math.fsum(q * i) for i in other] for q in one])
+    if of_codes:
+        norms = [np.sqrt((codes**2).sum(axis=1)) for codes in (one, other)]
+        scores /= np.where(np.outer(*norms) == 0, 1, np.outer(*norms))
+    if digits is not None:
+        return np.round(scores, int(digits))
+    if upcast or of_codes or storage.startswith(("SQ", "float32")):
+        return single(scores)
+    return {"float16": half, "bfloat16": brain}.get(storage, np.asarray)(scores)
+
+
+def lists(scores: Array, depth: int) -> list[list[tuple[int, float]]]:
+    """The nearest items of every query, and all that tie with the last: the order of the items
+    inside ties.
+    """
+    found = []
+    for row in scores:
+        last = sorted(row, reverse=True)[min(depth, len(row)) - 1]
+        order = sorted(range(len(row)), key=lambda item: (-row[item], item))
+        found.append([(item, row[item]) for item in order if row[item] >= last])
+    return found
+
+
+def searched(runs: Any, model: str) -> list[list[tuple[int, float]]]:
+    rows = runs.rankings.filter(model=model)
+    score = pl.col("score") if "score" in rows.columns else -pl.col("distance")
+    return [
+        list(part.select("item", score).iter_rows())
+        for part in rows.partition_by("query", maintain_order=True)
+    ]
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize("text", FORMATS)
+def test_every_format_equals_brute_force(text: str, similarity: str) -> None:
+    queries, items = on_grid(0, 9, 6), on_grid(1, 60, 6)
+    runs = rr.from_embeddings(queries, items, [text], depth=7, similarity=similarity)
+    expected = lists(brute_force(queries, items, text, similarity), 7)
+    assert searched(runs, text) == expected
+    assert runs.truncated == "between_ties"
+
+
+@given(
+    st.integers(0, 10_000), st.integers(1, 5), st.integers(1, 30), st.integers(5, 7),
+    st.integers(1, 40), st.sampled_from(FORMATS), st.sampled_from(SIMILARITIES),
+)  # fmt: skip
+def test_any_shape_equals_brute_force(
+    seed: int, rows: int, count: int, width: int, depth: int, text: str, similarity: str
+) -> None:
+    queries, items = on_grid(seed, rows, width), on_grid(seed + 1, count, width)
+    runs = rr.from_embeddings(queries, items, [text], depth=depth, similarity=similarity)
+    assert searched(runs, text) == lists(brute_force(queries, items, text, similarity), depth)
+    assert runs.truncated == ("no" if depth >= count else "between_ties")
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize("order", ["as drawn", "farthest first", "nearest first"])
+def test_results_do_not_depend_on_the_size_of_blocks(
+    monkeypatch: pytest.MonkeyPatch, order: str, similarity: str
+) -> None:
+    rng = np.random.default_rng(5)
+    queries, items = rng.normal(size=(7, 40)), rng.normal(size=(300, 40))
+    items = np.concatenate([items, items[:50]])  # ties of float32
+    if order != "as drawn":
+        near = np.argsort(items @ queries[0])
+        items = items[near if order == "farthest first" else near[::-1]]
+    asked: dict[str, Any] = {"formats": FORMATS, "depth": 11, "similarity": similarity}
+    whole = rr.from_embeddings(queries, items, **asked).rankings
+    for name, size in {"QUERIES": 3, "ITEMS": 13, "PAIRS": 5}.items():
+        monkeypatch.setattr(nearest, f"{name}_AT_ONCE", size)
+    monkeypatch.setattr(nearest, "SPARE", 40)
+    assert rr.from_embeddings(queries, items, **asked).rankings.equals(whole)
+
+
+def test_equal_vectors_tie_wherever_they_stand() -> None:
+    rng = np.random.default_rng(3)
+    queries, one = rng.normal(size=(20, 333)), rng.normal(size=(1, 333))
+    items = np.concatenate([rng.normal(size=(91, 333)), one, rng.normal(size=(78, 333)), one])
+    rows = rr.from_embeddings(queries, items, ["float32", "int8"], depth=200).rankings
+    twins = rows.filter(pl.col("item").is_in([91, 170])).group_by("model", "query")
+    assert twins.agg(pl.n_unique("score"))["score"].to_list() == [1] * 40
+
+
+def test_whole_numbers_beyond_single_precision_are_exact() -> None:
+    rng = np.random.default_rng(8)
+    queries, items = (rng.choice([-1.0, 1.0], (rows, 2000)) for rows in (3, 50))
+    items[10] = items[20] = queries[0]
+    runs = rr.from_embeddings(queries, items, ["int8"], depth=5, similarity="inner_product")
+    expected = lists(brute_force(queries, items, "int8", "inner_product"), 5)
+    assert searched(runs, "int8") == expected
+    assert max(score for found in expected for _, score in found) > 2**24
+
+
+def test_costs_are_bytes_per_vector() -> None:
+    vectors = on_grid(4, 3, 130)
+    formats = {"full": "float32", "half": "float16", "bits": "binary", "short": "int4+truncate:63"}
+    runs = rr.from_embeddings(vectors, vectors, formats)
+    sizes = {"full": 520, "half": 260, "bits": 17, "short": 32}
+    assert runs.costs is not None
+    assert runs.costs.to_dict(as_series=False) == {
+        "model": list(sizes),
+        "bytes per vector": list(sizes.values()),
+    }
+    assert runs.rankings["model"].unique(maintain_order=True).to_list() == list(sizes)
+
+
+def test_a_study_takes_ends_and_costs_unless_told_otherwise() -> None:
+    vectors, labels = on_grid(5, 60, 8), np.arange(60) % 3
+    found = rr.from_embeddings(
+        vectors[:20], vectors[20:], "float32, binary", depth=10,
+        query_labels=labels[:20], item_labels=labels[20:],
+    )  # fmt: skip
+    study = rr.Study(found, "precision@5", baseline="float32", margin=0.9)
+    assert study.summary["truncated_share"].max() == 0
+    assert dict(study.costs.filter(policy="expected").select("model", "amount").rows()) == {
+        "float32": 32.0,
+        "binary": 1.0,
+    }
+    cut = rr.Study(found, "precision@10", truncated="within_tie", costs={"float32": 5})
+    assert cut.summary.filter(pl.col("truncated_share") > 0).height
+    assert cut.costs["amount"].unique().to_list() == [5.0]
+    scores = rr.evaluate(**found, measures="precision@5", truncated=found.truncated)
+    means = rr.summarise(scores).filter(policy="expected").select("model", "value").sort("model")
+    assert means.equals(study.table().select("model", value="precision@5").sort("model"))
+
+
+def test_labels_judgements_matrix_and_ids_say_what_is_relevant() -> None:
+    vectors, labels = on_grid(6, 30, 8), np.arange(30) % 3
+    queries, items = vectors[:6], vectors[6:]
+    same = labels[:6, None] == labels[None, 6:]
+    ids = {"query_ids": [f"q{n}" for n in range(6)], "item_ids": [f"d{n}" for n in range(24)]}
+    pairs = [
+        {"query": f"q{q}", "item": f"d{i}", "relevance": int(same[q, i])}
+        for q, i in np.ndindex(*same.shape)
+    ]
+    sources: list[dict[str, Any]] = [
+        {"query_labels": labels[:6], "item_labels": labels[6:], **ids},
+        {"relevance": same.astype(int), **ids},
+        {"judgements": pl.DataFrame(pairs), **ids},
+        {"query_labels": labels[:6], "item_labels": labels[6:]},
+    ]
+    tables = [
+        rr.Study(rr.from_embeddings(queries, items, ["binary", "int8"], depth=9, **source), "ap@9")
+        .table()
+        .rows()
+        for source in sources
+    ]
+    assert tables[1:] == tables[:1] * 3
+
+
+def test_a_query_among_the_items_is_left_out_of_its_list() -> None:
+    vectors, labels = on_grid(7, 40, 8), np.arange(40) % 4
+    asked: dict[str, Any] = {"query_labels": labels, "item_labels": labels, "depth": 6}
+    runs = rr.from_embeddings(vectors, vectors, ["int8"], exclude_self=True, **asked)
+    rows = runs.rankings
+    assert rows.filter(pl.col("query") == pl.col("item")).is_empty()
+    assert rows.group_by("query").len()["len"].min() >= 6  # type: ignore[operator]
+    scores = brute_force(vectors, vectors, "int8", "cosine")
+    np.fill_diagonal(scores, -9)
+    for query, (found, expected) in enumerate(
+        zip(searched(runs, "int8"), lists(scores, 6), strict=True)
+    ):
+        assert found[: len(expected)] == expected, query  # and perhaps the tie that follows
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float16, np.int8, np.bool_, list])
+def test_numbers_of_any_type_are_read(kind: Any) -> None:
+    values = np.random.default_rng(9).integers(0, 2, (12, 6))
+    values[:, 0] = 1
+    vectors = values.tolist() if kind is list else values.astype(kind)
+    expected = rr.from_embeddings(values.astype(np.float32), values.astype(np.float32)).rankings
+    assert rr.from_embeddings(vectors, vectors).rankings.equals(expected)
+
+
+def test_faiss_finds_the_same() -> None:
+    faiss = pytest.importorskip("faiss")
+    rng = np.random.default_rng(11)
+    queries, items = (rng.normal(size=(rows, 64)).astype(np.float32) for rows in (8, 500))
+    kinds = faiss.ScalarQuantizer
+    indexes = {
+        "float32": faiss.IndexFlatIP(64),
+        **{
+            name: faiss.IndexScalarQuantizer(64, kind, faiss.METRIC_INNER_PRODUCT)
+            for name, kind in {
+                "SQ8": kinds.QT_8bit, "SQ4": kinds.QT_4bit, "SQfp16": kinds.QT_fp16,
+                "SQbf16": kinds.QT_bf16,
+            }.items()
+        },
+    }  # fmt: skip
+    runs = rr.from_embeddings(queries, items, [*indexes], depth=50, similarity="inner_product")
+    for name, index in indexes.items():
+        index.train(items)
+        index.add(items)
+        scores, _ = index.search(queries, 50)
+        ours = [[score for _, score in found] for found in searched(runs, name)]
+        np.testing.assert_allclose(ours, scores, rtol=2e-5, err_msg=name)
+    bits = [np.packbits(vectors > 0, axis=1) for vectors in (queries, items)]
+    flat = faiss.IndexBinaryFlat(64)
+    flat.add(bits[1])
+    distances, _ = flat.search(bits[0], 50)
+    found = searched(rr.from_embeddings(queries, items, ["binary"], depth=50), "binary")
+    assert [[-score for _, score in row[:50]] for row in found] == distances.tolist()
+
+
+def test_sentence_transformers_quantises_the_same() -> None:
+    module = pytest.importorskip("sentence_transformers.util.quantization")
+    rng = np.random.default_rng(12)
+    queries, items = (rng.normal(size=(rows, 33)).astype(np.float32) for rows in (8, 200))
+    one, other = (
+        module.quantize_embeddings(x, "int8", calibration_embeddings=items).astype(int)
+        for x in (queries, items)
+    )
+    runs = rr.from_embeddings(queries, items, ["int8"], depth=30, similarity="inner_product")
+    assert searched(runs, "int8") == lists(one @ other.T, 30)
+    bits = [
+        np.unpackbits(module.quantize_embeddings(x, "ubinary"), axis=1) for x in (queries, items)
+    ]
+    distances = (bits[0][:, None] != bits[1][None]).sum(axis=2)
+    found = searched(rr.from_embeddings(queries, items, ["binary"], depth=30), "binary")
+    assert found == lists(-distances, 30)
+
+
+def test_calibration_sets_the_ranges_and_values_outside_are_clipped() -> None:
+    queries, items, sample = on_grid(20, 4, 6) * 3, on_grid(21, 30, 6) * 3, on_grid(22, 50, 6)
+    codes = [steps(vectors, sample, 8) for vectors in (queries, items)]
+    runs = rr.from_embeddings(
+        queries, items, ["int8"], depth=5, similarity="inner_product", calibration=sample
+    )
+    assert searched(runs, "int8") == lists(codes[0] @ codes[1].T, 5)
+    assert {codes[1].min(), codes[1].max()} == {-128, 127}
+
+
+VECTORS = on_grid(30, 5, 4)
+
+
+def changed(row: int, column: int | slice, value: float, dtype: Any = np.float64) -> Array:
+    vectors = VECTORS.astype(dtype)
+    vectors[row, column] = value
+    return vectors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"formats": ["int9"]}, "formats: 'int9' is not one of 'float32'"),
+        ({"formats": ["binary+bf16"]}, "formats: 'bf16' in 'binary+bf16' is not one of"),
+        ({"formats": ["int8+binary"]}, "formats: 'int8+binary' says twice what its storage is"),
+        ({"formats": ["truncate:0"]}, "'0' is not a whole number from 1 on"),
+        ({"formats": ["digits:-1"]}, "'-1' is not a whole number from 0 on"),
+        ({"formats": ["truncate:9"]}, "'truncate:9' keeps 9 dimensions, and the vectors have 4"),
+        ({"formats": ["binary+digits:1"]}, "Hamming distances have no digits to round"),
+        ({"formats": ["int8+upcast"]}, "only scores of float16 and bfloat16 are upcast"),
+        ({"formats": [8]}, "formats: 8 is not text"),
+        ({"formats": []}, "formats: none given"),
+        ({"depth": 0}, "depth: 0 is not a whole number from 1 on"),
+        ({"similarity": "dot"}, "similarity: 'dot' is not one of 'cosine', 'inner_product'"),
+        ({"items": changed(3, 1, np.nan)}, "items: 1 values are not finite in float32, first nan in row 3, column"),
+        ({"queries": changed(2, 0, 1e39)}, "1 values are not finite in float32, first 1e+39 in row 2, column 0"),
+        ({"items": changed(4, slice(None), 0)}, "items: 1 rows hold only zeros, first row 4"),
+        ({"items": VECTORS[:, :3]}, "queries: 4 dimensions, and the items have 3"),
+        ({"calibration": VECTORS[:, :3]}, "calibration: 3 dimensions, and the items have 4"),
+        ({"items": VECTORS[0]}, "items: shape (4,); embeddings are numbers, (n, dimensions)"),
+        ({"items": [["a"]]}, "items: shape (1, 1), <U1 values; embeddings are numbers"),
+        ({"items": VECTORS[:0]}, "items: empty, shape (0, 4)"),
+        ({"query_labels": [1], "item_labels": [1] * 5}, "query_labels: 1 labels for 5 rows"),
+        ({"query_labels": [1] * 5, "item_labels": [1] * 6}, "item_labels: 6 labels for 5 items"),
+        ({"item_ids": list("abc")}, "item_ids: 3 ids for 5 rows"),
+        ({"relevance": np.ones((5, 4))}, "relevance: shape (5, 4); a row for each of 5 queries"),
+        ({"exclude_self": 1}, "exclude_self: 1 is neither True nor False"),
+        (
+            {"items": changed(1, 2, 1e5), "formats": ["float16"], "similarity": "inner_product"},
+            "items: row 1 holds values that are too large for the format 'float16'",
+        ),
+        (
+            {
+                "items": changed(1, 2, 6e4), "queries": changed(3, 2, 9), "formats": ["float16"],
+                "similarity": "inner_product",
+            },
+            "format 'float16': scores of query 3 are too large for it",
+        ),
+    ],
+)  # fmt: skip
+def test_errors_name_rule_location_and_value(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(rr.RetrievalReportError, match=re.escape(message)):
+        rr.from_embeddings(**{"queries": VECTORS, "items": VECTORS, **arguments})
+
+
+def test_ties_of_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "MOST_ROWS", 100)
+    vectors = on_grid(31, 40, 4)
+    with pytest.raises(rr.DataError, match=r"format 'digits:0': .* rows for the first 40 queries"):
+        rr.from_embeddings(vectors, vectors, ["digits:0"], depth=2)
+
+
+def test_zeros_have_an_inner_product() -> None:
+    items = changed(4, slice(None), 0)
+    runs = rr.from_embeddings(VECTORS, items, similarity="inner_product", formats=["float32"])
+    assert runs.rankings.filter(item=4)["score"].to_list() == [0.0] * 5
+
+
+def test_formats_are_read_in_any_order() -> None:
+    one, other = parse_format("truncate:64+binary"), parse_format("binary+truncate:64")
+    assert vars(one) | {"text": ""} == vars(other) | {"text": ""}
