@@ -32,8 +32,8 @@ div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 3.4rem; padding-bottom: 4rem;}
 [data-testid="stMainBlockContainer"] h1 {font-size: 1.9rem; padding: 0.4rem 0 0;}
 [data-testid="stMetricValue"] {font-size: 1.4rem;}
-[data-testid="stMetricValue"] * {white-space: normal; overflow-wrap: anywhere; line-height: 1.15;}
-[data-testid="stPageLink"] * {white-space: normal;}
+[data-testid="stMetricValue"] * {white-space: normal !important; overflow-wrap: anywhere; line-height: 1.15;}
+[data-testid="stPageLink"] * {white-space: normal; text-decoration: underline;}
 @media (max-width: 48rem) {[data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]) {row-gap: 1rem;}}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""

@@ -52,8 +52,8 @@ def prepare() -> None:
         three = page.drawn.three_scores
         frames = three, page.drawn.shuffled, page.study.summary
         specification("light", charts.three_scores, frames, page.choice.at)
-        curves, metric = (page.drawn_curve.three_scores,), {"metric": page.choice.metric}
+        curves = (page.drawn_curve.three_scores,)
         for chart in (charts.along_cutoffs, charts.off_by):
-            specification("light", chart, curves, metric)
+            specification("light", chart, curves, page.choice.at)
         if (curve := page.all_measures.recall_curve).width:
             specification("light", charts.recall_curve, (curve,), {})

@@ -17,6 +17,8 @@ from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.table_columns import OF_BOARD
+from retrieval_report.study.three_tables import MAX_COPIES
+from retrieval_report.writing.names import unique_labels, unlike
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -31,7 +33,11 @@ PAIRS = (
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
 SHOWN_ROWS = 16  # of a table, before it scrolls
-NARROW = {"query": 120, "model": 150}  # pixels; long names would push the scores out of sight
+# In pixels; long names would push the scores out of sight.
+NARROW = {"query": 150, "model": 165, "order_unsure": 120, "decides": 75}
+NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winner", "baseline")
+IN_FULL = "names_in_full"  # the last column of the leaderboard, where a name is shortened
+DIGITS_OF = {"naive": "expected"}  # columns that are compared have as many digits
 WIDTHS = {
     "verdict": 170,
     "call": 190,
@@ -57,12 +63,14 @@ def frame_table(
     key: str | None = None,
     on_select: Callable[[Named], None] | None = None,
     row_height: int | None = None,
+    in_full: bool = False,
 ) -> None:
     """Show a frame; if its kind is named, only these columns, with titles, except those that are
     all null.
 
     Shares are percentages, probabilities are texts, as in the report.
-    ``widths`` holds widths of text columns in pixels.
+    ``widths`` holds widths of columns in pixels; ``in_full`` adds a column of the models' whole
+    names if one is shortened.
     With ``on_select`` and a ``key``, one row can be chosen; the function takes it, with all columns
     of the frame.
     """
@@ -71,7 +79,13 @@ def frame_table(
         for name in show.split() or frame.columns
         if name in frame.columns and (not of or frame[name].count())
     ]
-    columns = [_column(of, frame[name], widths.get(name)) for name in names]
+    shown = with_short_names(frame, names) if of else frame
+    columns = []
+    for name in names:
+        like = DIGITS_OF.get(name) if DIGITS_OF.get(name) in names else name
+        columns.append(_column(of, shown[name], widths.get(name), frame[like]))
+    if in_full and not shown["model"].equals(frame["model"]):
+        columns.append((frame["model"].alias(IN_FULL), st.column_config.Column("Name in full")))
     more: Named = {}
     if on_select is not None:
 
@@ -93,6 +107,36 @@ def frame_table(
     )
 
 
+def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return a frame with labels in place of the names of models, which differ where names do.
+    Copies of a model are named by what tells them from it.
+    """
+    of_models = [name for name in names if name in NAMES and frame[name].dtype == pl.String]
+    if not of_models or frame.is_empty():
+        return frame
+    groups = frame["same_lists"].to_list() if "same_lists" in frame.columns else []
+    known = [name for column in of_models for name in frame[column].drop_nulls()]
+    labels = unique_labels([first for first, *_ in groups] if groups else known)
+    texts = [copies_text(labels[first], [first, *more]) for first, *more in groups]
+    if groups:
+        return frame.with_columns(pl.Series("model", texts))
+    return frame.with_columns(
+        pl.col(of_models).replace_strict(labels, default=None, return_dtype=pl.String)
+    )
+
+
+def copies_text(label: str, same_lists: Sequence[str]) -> str:
+    """Return the label of a model, and what tells its copies from it.
+
+    >>> copies_text("bm25…18", ["bm25-2019-06-18", "bm25-2019-06-28"])
+    'bm25…18 = …28'
+    """
+    first, *copies = same_lists
+    unlike_first = [unlike(name, first) for name in copies[:MAX_COPIES]]
+    rest = len(copies) - MAX_COPIES
+    return " = ".join([label, *unlike_first, *([f"{rest} more"] if rest > 0 else [])])
+
+
 def _height(rows: int, row_height: int | None) -> Any:
     """Return the pixels of a table, so that up to sixteen rows are there without scrolling."""
     if rows <= 9 and row_height is None:
@@ -101,9 +145,11 @@ def _height(rows: int, row_height: int | None) -> Any:
     return 2 + 35 + each * min(rows, SHOWN_ROWS)
 
 
-def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, Any]:
+def _column(
+    of: str, values: pl.Series, width: int | None, compared: pl.Series
+) -> tuple[pl.Series, Any]:
     """Return the values that the browser formats, or texts where it cannot, with title, help and
-    format.
+    format; with as many digits as tell the ``compared`` values apart.
     """
     name, kinds = values.name, st.column_config
     declared = of and "@" not in name  # other measures are not
@@ -112,7 +158,7 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
         if declared
         else Column(name, values.dtype, name, "", "")
     )
-    about: Named = {"label": known.title, "help": known.help or None}
+    about: Named = {"label": known.title, "help": known.help or None, "width": width}
     if name == "image":
         return values, kinds.ImageColumn(**about)
     if known.format == "chance":
@@ -120,16 +166,16 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
             values = values.map_elements(chance_text, return_dtype=pl.String)
         return values, kinds.Column(**about, alignment="right")
     if not values.dtype.is_numeric():
-        return values, kinds.Column(**about, width=width)
+        return values, kinds.Column(**about)
     if not values.dtype.is_float():
         return values, kinds.NumberColumn(**about, format="%d")
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
     form, places = FORMATS.get(known.format, "%.{}f"), DECIMALS
     if known.format == "amount" and (values == values.round()).all():  # bytes, pairs
         form = "%d"
-    if len(values) <= FEW:
+    if len(compared) <= FEW:
         alone = known.format == "signed" or name.endswith(ALONE)
-        places = min(decimals(*values) if alone else column_decimals(values), MOST)
+        places = min(decimals(*compared) if alone else column_decimals(compared), MOST)
     shown = 100 * values if known.format == "share" else values
     # −1e-17 would be -0.0000
     shown = shown.set((shown < 0) & (shown > -0.5 * 10.0**-places), 0.0)
@@ -151,7 +197,7 @@ def brushed_table(
     rectangle dragged around points, else all. ``take`` gets a row that is chosen, and the first of
     a new rectangle.
     """
-    left, right = st.columns([5, 7])
+    left, right = st.columns([4, 8])
     rows, key = known, f"{of} rectangle"
     with left:
         if chart is None:
@@ -200,6 +246,7 @@ def items_table(data: Data, rows: pl.DataFrame, query: object, **how: Any) -> No
 def leaderboard_table(study: rr.Study) -> None:
     """Show the leaderboard of a study."""
     rows, show, note = leaderboard_of(study)
-    frame_table(rows, of="board", show=show, alt="Scores of the models, best first.")
+    alt = "Scores of the models, best first."
+    frame_table(rows, of="board", show=show, alt=alt, in_full=True)
     if note:
         st.caption(note)

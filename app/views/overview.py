@@ -20,7 +20,9 @@ from url_controls import another_order
 
 TURNING = "source reversal verdict family_p varied"  # what fits a phone first
 THREE = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
-NARROW_MODEL = {"model": 190, "shuffled_range": 130}
+NOBODY = "–"
+LETTERS = 90  # of the names of winners
+WIDTHS = {"shuffled_range": 130}
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
     "depend on it. *Expected*: the exact mean over all orders of the tied items, free of chance; where "
@@ -33,13 +35,13 @@ def show(page: Page) -> None:
     """Draw the page."""
     study = page.study
     three = page.drawn.three_scores
-    _winners(page, page.drawn.winners.row(0, named=True))
+    rows = three_rows(three, study.measures[0])
+    _winners(rows, page.drawn.winners.row(0, named=True))
     findings = study.findings
     whole = study.status == CHECK or len(findings) == 1
     decision = filter(None, [study.decision])
     say(study.status, [*decision, *(findings if whole else findings[1:2])])
-    rows = three_rows(three, study.measures[0])
-    how: Named = {"show": THREE, "widths": NARROW_MODEL, "row_height": 28}
+    how: Named = {"show": THREE, "widths": WIDTHS, "row_height": 28}
     frame_table(rows, of="three_scores", alt="The three scores, best first.", **how)
     left, right = st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)
     with left:
@@ -48,25 +50,30 @@ def show(page: Page) -> None:
     if right is not None:
         with right:
             curves = page.drawn_curve.three_scores
-            show_chart(charts.along_cutoffs, curves, metric=page.choice.metric)
+            show_chart(charts.along_cutoffs, curves, **at)
     _details(page)
 
 
-def _winners(page: Page, winners: Named) -> None:
+def _winners(rows: pl.DataFrame, winners: Named) -> None:
     """Show who wins exactly, who by the naive order, and in how many of the orders drawn."""
-    exact, naive, agreeing, more = st.columns([3, 3, 3, 2], vertical_alignment="center")
+    exact, naive, agreeing, more = st.columns([4, 4, 3, 2], vertical_alignment="center")
     same = winners["naive_winner"] == winners["winner"]
-    nobody = "–"
-    exact.metric("Wins exactly", plain_name(winners["winner"]) or nobody)
-    naive.metric(
-        "Wins by the naive order",
-        plain_name(winners["naive_winner"]) or nobody,
-        delta=None if same or winners["naive_winner"] is None else "an accident of tie order",
-        delta_color="off",
-        delta_arrow="off",
-    )
+    for place, title, rank, remark in (
+        (exact, "Wins exactly", "expected_rank", None),
+        (naive, "Wins by the naive order", "naive_rank", "an accident of tie order"),
+    ):
+        first = rows.filter(pl.col(rank) == 1)["same_lists"].to_list()
+        copies = ", ".join(name for names in first for name in names[1:])
+        place.metric(
+            title,
+            plain(", ".join(names[0] for names in first) or NOBODY, LETTERS),
+            delta=None if same or not first else remark,
+            delta_color="off",
+            delta_arrow="off",
+            help=f"The same lists: {plain(copies)}" if copies else None,
+        )
     chance = winners["agreeing_chance"]
-    share = nobody if chance is None else f"{chance:.0%} of all orders"
+    share = NOBODY if chance is None else f"{chance:.0%} of all orders"
     drawn = winners["orders"]
     agreeing.metric(
         "Random orders with the exact winner",
@@ -78,11 +85,6 @@ def _winners(page: Page, winners: Named) -> None:
     )
     with more:
         another_order()
-
-
-def plain_name(name: str | None) -> str:
-    """Return the name of a model for a number at the top, where nothing is formatted."""
-    return "" if name is None else plain(name, 40)
 
 
 def _details(page: Page) -> None:
@@ -99,7 +101,7 @@ def _details(page: Page) -> None:
         st.caption(plain(not_varied_line(reversals)))
     if len(page.choice.cutoffs) > 1:
         st.subheader("How far naive scores are off, along the cutoffs")
-        show_chart(charts.off_by, page.drawn_curve.three_scores, metric=page.choice.metric)
+        show_chart(charts.off_by, page.drawn_curve.three_scores, **page.choice.at)
     st.subheader("Leaderboard")
     leaderboard_table(page.with_others)
     st.caption(MEANINGS)

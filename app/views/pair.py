@@ -26,7 +26,8 @@ from url_controls import choose_one, choose_query
 
 INTERVAL = column("board", "interval")
 QUERY = "pair_query"
-DECIDING = "query difference lowest highest value_a value_b decides order_unsure"
+DECIDING = "query order_unsure difference lowest highest value_a value_b decides"
+POLICIES = {"expected": 0, "shuffled": 1, "naive": 2}  # in this order
 LIST: Named = {
     "of": "side_by_side",
     "show": "ranks item text image relevance other_ranks distance score",
@@ -52,6 +53,7 @@ def show(page: Page) -> None:
     pair = first, second
     _verdict(page, *pair)
     queries = page.study.pair(*pair).deciding.filter(policy="expected")
+    queries = queries.sort("order_unsure", descending=True, nulls_last=True, maintain_order=True)
     if queries.height:
         _queries(page, queries, pair)
         _alike(page, *pair)
@@ -61,8 +63,9 @@ def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show the queries as points and as a table; a rectangle around points chooses among them."""
     st.header("Query by query")
     said = (
-        "queries{}, the largest differences first, whichever model they favour. Drag a rectangle on "
-        "the chart to choose among them; choose a row to see both lists."
+        "queries{}: first those on which tie order can change who is ahead, then the largest "
+        "differences. Drag a rectangle on the chart to choose among them; choose a row to see both "
+        "lists."
     )
     rows = brushed_table(
         charts.pair_scatter,
@@ -116,12 +119,12 @@ def _run(page: Page, model: str, side: str) -> str:
 
 
 def _steps(names: list[str]) -> None:
-    """Offer the query before and the one after, by size of the difference."""
+    """Offer the query before and the one after, in the order of the table."""
     current = names.index(st.session_state[QUERY]) if st.session_state[QUERY] in names else 0
     with st.container(horizontal=True):
         for label, step in (
-            ("← Larger difference", current - 1),
-            ("Smaller difference →", current + 1),
+            ("← Previous query", current - 1),
+            ("Next query →", current + 1),
         ):
             inside = 0 <= step < len(names)
             name = names[step] if inside else ""
@@ -169,7 +172,9 @@ def _verdict(page: Page, first: str, second: str) -> None:
         means, study.flips.filter(both), **page.choice.at, identical=alone.identical
     )
     say(status, (*sentences, *alone.notices))
-    pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
+    # With random orders, which the sentences above do without.
+    pair = turned(page.drawn.comparison.filter(both), pl.col("model_a") != first)
+    pair = pair.sort(pl.col("policy").replace_strict(POLICIES, default=3), maintain_order=True)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():
         st.info(f"They have no query in common on which both have a score for {page.measure}.")

@@ -12,7 +12,7 @@ from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.engines.check_scores import at_cutoff, board, hold
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import clean, measure_name, unique_labels
+from retrieval_report.writing.names import LABEL, clean, measure_name, unique_labels
 
 SAME = 1e-12  # scores are exact to twelve digits
 
@@ -60,11 +60,13 @@ def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataF
     return board(rows), where
 
 
-def with_labels(frame: pl.DataFrame, column: str = "model", *names: str) -> pl.DataFrame:
+def with_labels(
+    frame: pl.DataFrame, column: str = "model", *names: str, limit: int = LABEL
+) -> pl.DataFrame:
     """Add ``label``, short and unique; the full name stays for the tooltip, harmless, as do other
     ``names``.
     """
-    labels = unique_labels(frame[column])
+    labels = unique_labels(frame[column], limit)
     name = pl.col(column)
     return frame.with_columns(
         name.replace_strict({text: clean(text) for text in labels}, return_dtype=pl.String),

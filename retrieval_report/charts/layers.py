@@ -12,7 +12,7 @@ import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import title_of
-from retrieval_report.writing.names import clean, first_names, telling_head
+from retrieval_report.writing.names import clean, first_names
 
 # After Okabe and Ito (2008), with light colours darkened to a contrast of 3:1 against white and
 # #1e1e1e.
@@ -31,9 +31,8 @@ GRID = "rgba(128, 128, 128, 0.22)"
 Axis = Callable[[str], alt.X | alt.Y]  # the axis of a column
 Mark = Named
 
-NARROW = 520  # pixels; on narrower screens labels are shortened and legends stand in one column
+NARROW = 520  # pixels; on narrower screens legends stand in one column
 NAMED = 3  # of what is not drawn
-LETTERS = 22  # of such a label; longer ones lose what is alike
 IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {NARROW}"
 NUMBER = ".6~g"  # as many digits as there are, six at most
 OPEN = "not exact, higher or lower if items are missing"  # what is drawn dashed, and what is said of it
@@ -71,10 +70,7 @@ def row_axis(labels: Iterable[str]) -> alt.Y:
     """An axis with one row per label, in order."""
     names = [*labels]
     scale = alt.Scale(domain=names)
-    head = telling_head(names, LETTERS)
-    short = f"slice(datum.label, 0, {head}) + '…' + slice(datum.label, {head + 1 - LETTERS})"
-    expression = f"{IS_NARROW} && length(datum.label) > {LETTERS} ? {short} : datum.label"
-    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelExpr=expression)
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8)
     return alt.Y("label:N", sort=None, title=None, scale=scale, axis=axis)
 
 
@@ -107,18 +103,33 @@ def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> al
     used = dict.fromkeys([*tips.split(), *(field.partition(":")[0] for field in fields)])
     data = rows.select(name for name in used if name in rows.columns)
     if tips:
-        channels["tooltip"] = [
-            alt.Tooltip(
-                f"{name}:{'Q' if dtype.is_numeric() else 'N'}",
-                title=title_of(name),
-                format=NUMBER if dtype.is_float() else alt.Undefined,
-            )
-            for name, dtype in data.select(tips.split()).schema.items()
-        ]
-    # Altair and Vega do without NaN and infinities.
-    values = data.with_columns(pl.when(cs.float().is_finite()).then(cs.float())).to_dicts()
-    chart: alt.Chart = alt.Chart(Rows(values=values), mark=alt.MarkDef(**mark))
+        channels["tooltip"] = tooltips(data.select(tips.split()))
+    chart: alt.Chart = alt.Chart(inline_rows(data), mark=alt.MarkDef(**mark))
     return chart.encode(**channels)
+
+
+def layer_of_parent(mark: Mark, **channels: Any) -> alt.Chart:
+    """Draw with a mark the rows of the chart that this layer is part of."""
+    chart: alt.Chart = alt.Chart(mark=alt.MarkDef(**mark))
+    return chart.encode(**channels)
+
+
+def inline_rows(rows: pl.DataFrame) -> Rows:
+    """Return rows as data inside a chart, since Altair and Vega do without NaN and infinities."""
+    finite = pl.when(cs.float().is_finite()).then(cs.float())
+    return Rows(values=rows.with_columns(finite).to_dicts())
+
+
+def tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
+    """Return the tool tips of columns, with their titles and formats."""
+    return [
+        alt.Tooltip(
+            f"{name}:{'Q' if dtype.is_numeric() else 'N'}",
+            title=title_of(name),
+            format=NUMBER if dtype.is_float() else alt.Undefined,
+        )
+        for name, dtype in rows.schema.items()
+    ]
 
 
 def span(

@@ -16,6 +16,7 @@ from retrieval_report.contracts.arguments import Named
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
 NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 150, 170, 200
 LABELS = 300  # pixels beside a plot, for names and legends
+FACET_TITLE: Named = {"fontSize": 11, "fontWeight": "normal", "offset": 4}
 
 
 class Panel(NamedTuple):
@@ -81,15 +82,39 @@ def responsive(chart: ChartType, *, text: str = INK) -> Responsive:
     if title is alt.Undefined:  # a sentence, which the page can wrap
         return Responsive(description, "", description, (), 1)
     heading = " ".join(title.text)
-    separate = isinstance(chart, alt.ConcatChart)
-    plots = chart.concat if separate else [chart]
-    known = [description, *(f"{heading}: plot {number}" for number in range(2, len(plots) + 1))]
     with unchecked():
-        panels = [_panel(plot, words, text) for plot, words in zip(plots, known, strict=True)]
-    if not separate:  # the page shows its title as text
-        del panels[0].specification["title"]
-    columns = chart.columns if separate else 1
+        if isinstance(chart, alt.FacetChart):
+            panels, columns = _facets(chart, heading, description, text), chart.columns
+        elif isinstance(chart, alt.ConcatChart):
+            words = [f"{heading}: plot {number}" for number in range(2, len(chart.concat) + 1)]
+            plots = zip(chart.concat, [description, *words], strict=True)
+            panels, columns = [_panel(plot, words, text) for plot, words in plots], chart.columns
+        else:  # the page shows its title as text
+            panels, columns = [_panel(chart, description, text)], 1
+            del panels[0].specification["title"]
     return Responsive(heading, " ".join(title.subtitle), description, tuple(panels), columns)
+
+
+def _facets(chart: alt.FacetChart, heading: str, description: str, text: str) -> list[Panel]:
+    """Return one plot per facet; they differ in their rows and titles only, so one is written."""
+    field = chart.facet.shorthand.partition(":")[0]
+    rows: dict[str, list[Named]] = {}
+    for row in chart.data.values:
+        rows.setdefault(row[field], []).append(row)
+    whole, most = _panel(with_parts(chart.spec, data=chart.data), description, text)
+    (data,) = whole["datasets"]
+    return [
+        Panel(
+            {
+                **whole,
+                "datasets": {data: rows[label]},
+                "title": {"text": label, **FACET_TITLE},
+                "description": f"{heading}: {label}" if number else description,
+            },
+            most,
+        )
+        for number, label in enumerate(chart.facet["sort"])
+    ]
 
 
 def _panel(plot: Any, description: str, text: str) -> Panel:

@@ -16,16 +16,19 @@ from retrieval_report.charts.layers import (
     INK,
     SKY,
     VERMILLION,
+    inline_rows,
     keyed,
+    layer_of_parent,
     left_out,
     number_axis,
     row_axis,
     span,
     tiles,
+    tooltips,
 )
 from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered, row_chart
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import board
+from retrieval_report.engines.check_scores import at_cutoff, board
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.writing.names import clean
 from retrieval_report.writing.numbers import size
@@ -37,7 +40,10 @@ PRINTED, SAMPLING = "naive", "95% interval over queries"
 LOOKS = {EXACT: BLUE, BAND: f"{SKY}73", DRAWN: SKY, PRINTED: VERMILLION, SAMPLING: GREY}
 TIPS = "model expected tie_std order_low order_high lowest highest naive off_by orders expected_rank naive_rank"
 MAX_PANELS, COLUMNS = 12, 4
+# Two columns fit half a page, but no phone.
+LEGEND_COLUMNS = {"expr": "containerSize()[0] > 0 && containerSize()[0] < 400 ? 1 : 2"}
 PANEL_WIDTH, PANEL_HEIGHT = 165, 78
+PANEL_LETTERS = 20  # of a name above a panel
 GAP, INSIDE = "naive, off by more than the gap to the next model", "naive"
 PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
@@ -111,7 +117,13 @@ def three_scores(
         ),
     }
     used = [what for what, (part, _, ends) in layers.items() if _has(part, ends[0])]
-    colour = keyed(pl.Series("what", used), LOOKS, symbolType="square", symbolStrokeWidth=0)
+    colour = keyed(
+        pl.Series("what", used),
+        LOOKS,
+        symbolType="square",
+        symbolStrokeWidth=0,
+        columns=LEGEND_COLUMNS,
+    )
     ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
     drawn = [span(rows, ends, x, "lowest", "highest", tips=TIPS, y=y)]
     drawn += [
@@ -166,22 +178,24 @@ def _intervals(summary: object, rows: pl.DataFrame, metric: object, cutoff: Cuto
 
 
 @chart
-def along_cutoffs(three_scores: object, *, metric: object) -> ChartType:
+def along_cutoffs(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
     """Draw the three scores along the cutoffs, one small panel a model.
 
     Parameters
     ----------
     three_scores
         ``three_scores`` of a study that has several cutoffs of the metric.
-    metric
-        The metric.
+    metric, cutoff
+        The metric, and the cutoff at which the best model comes first (or a measure, such as
+        ``"ndcg@10"``); without a cutoff the whole list.
 
     Returns
     -------
-    altair.Chart
-        Line: the expected score; band: what 90 % of random orders print, within the range of all
-        orders; dot: the naive score, coloured where it is off by more than the gap to the next
-        model. Up to twelve models; of more, the leaders and those whose rank tie order can change.
+    altair.FacetChart
+        Line: the expected score; band: what 90 % of random orders print, within the pale range of
+        all orders, which ends where the panel ends; dot: the naive score, coloured where it is off
+        by more than the gap to the next model. Up to twelve models; of more, the leaders and those
+        whose rank tie order can change.
 
     Examples
     --------
@@ -196,27 +210,24 @@ def along_cutoffs(three_scores: object, *, metric: object) -> ChartType:
     >>> along_cutoffs(study.three_scores, metric="rr").to_dict()["title"]["text"]
     ['rr along the cutoffs: expected, shuffled and naive']
     """
-    rows, name = _curves(three_scores, metric)
+    rows, name = _curves(three_scores, metric, cutoff)
     shown = _worth_a_panel(rows)
     rest = [model for model in rows["model"].unique(maintain_order=True) if model not in shown]
-    rows = with_labels(rows.filter(pl.col("model").is_in(shown)))
-    domain = rows["k"].unique(maintain_order=True).to_list()
-    axis = alt.Axis(title=None, labelAngle=0, labelOverlap="greedy", grid=False)
-    x = alt.X("k:O", sort=None, scale=alt.Scale(domain=domain), axis=axis)
-    panels = [_panel(part, x) for part in rows.partition_by("label", maintain_order=True)]
-    drawn = alt.concat(
-        *panels, columns=min(COLUMNS, len(panels)), spacing={"row": 14, "column": 18}
-    )
-    text = "line: expected; band: 90% of orders; dot: naive, red where off by more than the gap"
+    rows = with_labels(rows.filter(pl.col("model").is_in(shown)), limit=PANEL_LETTERS)
+    labels = rows["label"].unique(maintain_order=True).to_list()
+    drawn = _panels(_within_panels(rows), rows["k"].unique(maintain_order=True).to_list(), labels)
+    text = "line: expected; band: 90% of orders, paler: all; dot: naive, red if off by more than the gap"
     text += left_out("models further down", rest)
     last = rows.group_by("label", maintain_order=True).last()
     title = f"{name} along the cutoffs: expected, shuffled and naive"
     return finish(drawn, title, text, last, "expected", "naive")
 
 
-def _curves(frame: object, metric: object) -> tuple[pl.DataFrame, str]:
-    """Return the rows of a metric by model and cutoff, with the gap to the next model."""
-    name = parse_measure(metric)[0]
+def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame, str]:
+    """Return the rows of a metric by model and cutoff, with the gap to the next model; the models in
+    their order at a cutoff, or at the first if there is none such.
+    """
+    name, depth = parse_measure(metric, cutoff)
     rows = of_metric(held(frame, "three_scores"), name).filter(pl.col("copy_of").is_null())
     rows = rows.filter(pl.col("expected").is_not_null())
     filled(rows, f"no model has an expected {clean(name, 60)}")
@@ -224,9 +235,10 @@ def _curves(frame: object, metric: object) -> tuple[pl.DataFrame, str]:
     ahead = pl.col("expected").sort(descending=True)
     gaps = [ahead.shift(1) - ahead, ahead - ahead.shift(-1)]
     gap = pl.min_horizontal(*gaps).over("cutoff")
+    ranked = pl.concat([rows.filter(at_cutoff(depth)), rows])["model"].unique(maintain_order=True)
     by_rank = rows.sort("cutoff", pl.col("expected"), descending=[False, True], nulls_last=True)
     by_rank = by_rank.with_columns(gap=gap, k=pl.col("cutoff").cast(pl.String).fill_null("all"))
-    order = {model: place for place, model in enumerate(rows["model"].unique(maintain_order=True))}
+    order = {model: place for place, model in enumerate(ranked)}
     place = pl.col("model").replace_strict(order, return_dtype=pl.Int64)
     return by_rank.sort(place, "cutoff", nulls_last=True, maintain_order=True), clean(name, 60)
 
@@ -243,39 +255,70 @@ def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
     return [name for name in models if name in chosen]
 
 
-def _panel(rows: pl.DataFrame, x: alt.X) -> alt.LayerChart:
-    """Draw one model along the cutoffs."""
-    expected = pl.col("expected")
-    ends = rows.select(expected, pl.col("order_low", "order_high", "naive").fill_null(expected))
-    low, high = float(ends.to_numpy().min()), float(ends.to_numpy().max())
-    # The range of all orders may be far wider than what any order ever prints: it is cut off here.
-    domain = alt.Scale(domain=[low, high], nice=True, zero=False)
-    y = number_axis(alt.Y, None, axis=alt.Axis(tickCount=3, format=".3~f"), scale=domain)
-    far = pl.col("off_by").abs() > pl.max_horizontal(pl.col("gap").fill_null(0.0), pl.lit(SAME))
-    dot: Named = {"type": "point", "filled": True, "size": 28, "opacity": 1}
-    area: Named = {"type": "area", "color": SKY, "line": False, "clip": True}
-    end: Named = {"type": "line", "color": SKY, "strokeWidth": 0.7, "clip": True}
+def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add whether a naive score is ``far`` off, and ``floor`` and ``ceiling``, the range of all
+    orders as far as it is drawn: it may be far wider than what any order ever prints.
+    """
+    expected, naive = pl.col("expected"), pl.col("naive")
+    low = pl.min_horizontal(expected, "order_low", naive).min().over("model")
+    high = pl.max_horizontal(expected, "order_high", naive).max().over("model")
+    room = (high - low) / 12
+    gap = pl.max_horizontal(pl.col("gap").fill_null(0.0), pl.lit(SAME))
+    return rows.with_columns(
+        far=(pl.col("off_by").abs() > gap).fill_null(value=False),
+        floor=pl.max_horizontal("lowest", low - room),
+        ceiling=pl.min_horizontal("highest", high + room),
+    )
+
+
+def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.FacetChart:
+    """Draw one panel per label: all panels are one chart, which is described once."""
+    axis = alt.Axis(title=None, labelAngle=0, labelOverlap="greedy", grid=False)
+    x = alt.X("k:O", sort=None, scale=alt.Scale(domain=cutoffs), axis=axis)
+    y = number_axis(
+        alt.Y,
+        None,
+        axis=alt.Axis(tickCount=3, format=".3~f"),
+        scale=alt.Scale(zero=False, nice=False),
+    )
+    area: Named = {"type": "area", "color": SKY, "line": False}
+    colour = alt.condition("datum.far", alt.value(VERMILLION), alt.value(INK))
+    tips = tooltips(rows.select(PANEL_TIPS.split()))
     layers = [
-        *(span(rows, end, y, name, x=x) for name in ("lowest", "highest")),
-        span(rows, {**area, "opacity": 0.45}, y, "order_low", "order_high", x=x),
-        span(rows, {"type": "line", "strokeWidth": 1.8, "color": BLUE}, y, "expected", x=x),
-        span(rows.filter(~far), {**dot, "color": INK}, y, "naive", tips=PANEL_TIPS, x=x),
-        span(rows.filter(far), {**dot, "color": VERMILLION}, y, "naive", tips=PANEL_TIPS, x=x),
+        layer_of_parent({**area, "opacity": 0.13}, x=x, y=y("floor"), y2="ceiling:Q"),
+        layer_of_parent({**area, "opacity": 0.45}, x=x, y=y("order_low"), y2="order_high:Q"),
+        layer_of_parent({"type": "line", "strokeWidth": 1.8, "color": BLUE}, x=x, y=y("expected")),
+        layer_of_parent(
+            {"type": "point", "filled": True, "size": 28, "opacity": 1},
+            x=x,
+            y=y("naive"),
+            color=colour,
+            tooltip=tips,
+        ),
     ]
-    title = alt.Title(text=rows["label"][0], fontSize=11, fontWeight="normal", offset=4)
-    return layered(layers, PANEL_WIDTH, PANEL_HEIGHT).properties(title=title)
+    names = f"label far floor ceiling {PANEL_TIPS}".split()
+    header = alt.Header(title=None, labelAnchor="start", labelFontSize=11, labelPadding=4)
+    return alt.FacetChart(
+        data=inline_rows(rows.select(names)),
+        spec=layered(layers, PANEL_WIDTH, PANEL_HEIGHT),
+        facet=alt.Facet("label:N", sort=labels, header=header),
+        columns=min(COLUMNS, len(labels)),
+        spacing={"row": 14, "column": 18},
+        resolve=alt.Resolve(scale={"y": "independent"}),
+    )
 
 
 @chart
-def off_by(three_scores: object, *, metric: object) -> ChartType:
+def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
     """Draw how far the naive score is off, for every model and cutoff.
 
     Parameters
     ----------
     three_scores
         ``three_scores`` of a study.
-    metric
-        One of its metrics.
+    metric, cutoff
+        One of its metrics, and the cutoff at which the best model comes first; without a cutoff the
+        whole list.
 
     Returns
     -------
@@ -296,7 +339,7 @@ def off_by(three_scores: object, *, metric: object) -> ChartType:
     >>> off_by(study.three_scores, metric="rr").to_dict()["title"]["text"]
     ['rr: how far the naive score is off']
     """
-    rows, name = _curves(three_scores, metric)
+    rows, name = _curves(three_scores, metric, cutoff)
     known = rows.drop_nulls("off_by")
     if not known.filter(pl.col("off_by").abs() > SAME).height:
         raise Said(f"No naive {name} is off: ties do not change these scores.")

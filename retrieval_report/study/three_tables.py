@@ -20,18 +20,23 @@ LEVEL = 1e-12
 
 def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of models without those that are copies, which are named after their first, as in
-    "06-18 = 06-28".
+    "06-18 = 06-28"; ``same_lists`` holds all names of a row.
 
     >>> rows = pl.DataFrame({"model": ["b", "a", "c"], "copy_of": ["a", None, None]})
-    >>> with_copies_folded(rows)["model"].to_list()
-    ['a = b', 'c']
+    >>> with_copies_folded(rows).rows()
+    [('a = b', None, ['a', 'b']), ('c', None, ['c'])]
     """
     copies: dict[str, list[str]] = {}
     for model, first in rows.select("model", "copy_of").iter_rows():
         if first is not None:
             copies.setdefault(first, []).append(model)
-    names = {first: " = ".join([first, *_shown(sorted(more))]) for first, more in copies.items()}
-    return rows.filter(pl.col("copy_of").is_null()).with_columns(pl.col("model").replace(names))
+    firsts = rows.filter(pl.col("copy_of").is_null())
+    same = [[name, *sorted(copies.get(name, ()))] for name in firsts["model"]]
+    texts = [" = ".join([first, *_shown(more)]) for first, *more in same]
+    return firsts.with_columns(
+        pl.Series("model", texts, dtype=pl.String),
+        same_lists=pl.Series(same, dtype=pl.List(pl.String)),
+    )
 
 
 def _shown(names: list[str]) -> list[str]:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from retrieval_report.contracts.wording import counted as counted
 
-LABEL = 28  # characters of a label beside a chart
+LABEL = 22  # characters of a label beside a chart, which fit a phone too
 TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the name
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -23,6 +24,8 @@ OF_OBJECTS = {
 }
 """What every object of JavaScript has: Vega keeps rows by name in objects, and would find these."""
 T = TypeVar("T")
+SEPARATORS = re.compile(r"([^\w.]+|[_.]+)")  # between the words of a name
+LONGEST = 5  # limits; longer names are hardly made of words
 ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNORECASE)
 
 
@@ -86,17 +89,79 @@ def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:
 
 
 def unique_labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
-    """Return a label for every name. A long one loses letters near its middle, so that what is left
-    tells it from the others; names that still look alike are numbered.
+    """Return a label for every name. A long one loses whole words, first those that most names
+    share, as long as what is left could be no other name; names of one long word lose letters near
+    their middle. Labels that still look alike are numbered.
 
-    >>> unique_labels(["lsh", "a" * 100 + "b" * 100, "a" * 101 + "b" * 100])["a" * 101 + "b" * 100]
-    'aaaaaaaaaaaaaa…bbbbbbbbbbbbb (2)'
     >>> list(unique_labels(["atire-06-18-100-percent", "atire-06-28-100-percent"], 13).values())
-    ['atire-06-1…nt', 'atire-06-2…nt']
+    ['atire…18…', 'atire…28…']
+    >>> unique_labels(["lsh", "a" * 100 + "b" * 100, "a" * 101 + "b" * 100])["a" * 101 + "b" * 100]
+    'aaaaaaaaaaa…bbbbbbbbbb (2)'
     """
     known = {name: clean(name) for name in dict.fromkeys(names)}
-    head = telling_head(known.values(), limit)
-    return numbered(known, lambda name: _cut(known[name], head, limit))
+    texts = list(dict.fromkeys(known.values()))
+    shared = Counter(word for text in texts for word in {*SEPARATORS.split(text)[::2]})
+    labels = {text: _by_words(text, texts, shared, limit) for text in texts}
+    head = telling_head(labels.values(), limit)
+    return numbered(known, lambda name: _cut(labels[known[name]], head, limit))
+
+
+def unlike(name: str, other: str) -> str:
+    """Return the words of a name that another lacks; the whole name if it lacks none.
+
+    >>> unlike("bm25-06-28.run", "bm25-06-18.run"), unlike("bm25", "bm25-2")
+    ('…28…', 'bm25')
+    """
+    parts = SEPARATORS.split(name)
+    kept = [word not in SEPARATORS.split(other) for word in parts[::2]]
+    return "…".join(_runs(parts, kept)) if any(kept) else name
+
+
+def _by_words(text: str, texts: Sequence[str], shared: Counter[str], limit: int) -> str:
+    """Return a text without some of its words, so that it fits; or as it is, if that cannot be."""
+    if not limit < len(text) <= LONGEST * limit:
+        return text
+    parts = SEPARATORS.split(text)
+    words = parts[::2]
+    kept = [True] * len(words)
+    # Names of a series begin alike, but the first word says most.
+    for number in sorted(range(len(words)), key=lambda at: (-shared[words[at]], at == 0, at)):
+        kept[number] = False
+        runs = _runs(parts, kept)
+        if any(_fits(runs, other) for other in texts if other != text):
+            kept[number] = True
+        elif len(label := "…".join(runs)) <= limit:
+            return label
+    return text
+
+
+def _runs(parts: Sequence[str], kept: Sequence[bool]) -> list[str]:
+    """Return the texts between words that are left out, with the separators of words that stay."""
+    runs, last = [""], -1
+    for number, stays in enumerate(kept):
+        if stays and last == number - 1:
+            runs[-1] += "".join(parts[max(2 * number - 1, 0) : 2 * number + 1])
+        elif stays:
+            runs.append(parts[2 * number])
+        last = number if stays else last
+    return runs if kept[-1] else [*runs, ""]
+
+
+def _fits(runs: Sequence[str], text: str) -> bool:
+    """Return whether a text begins with the first run, ends with the last, and has the others
+    between them in order.
+    """
+    first, *others, last = runs
+    end = len(text) - len(last)
+    if end < len(first) or not text.startswith(first) or not text.endswith(last):
+        return False
+    place = len(first)
+    for run in others:
+        found = text.find(run, place, end)
+        if found < 0:
+            return False
+        place = found + len(run)
+    return True
 
 
 def telling_head(names: Iterable[str], limit: int) -> int:
@@ -106,8 +171,9 @@ def telling_head(names: Iterable[str], limit: int) -> int:
     >>> telling_head(["atire-06-18-100-percent", "atire-06-28-100-percent", "bm25"], 13)
     10
     """
+    texts = [*names]
     near = sorted(range(1, limit - 1), key=lambda head: abs(limit // 2 - head))
-    return max(near, key=lambda head: len({_cut(name, head, limit) for name in names}))
+    return max(near, key=lambda head: len({_cut(name, head, limit) for name in texts}))
 
 
 def _cut(text: str, head: int, limit: int) -> str:

@@ -84,12 +84,16 @@ def test_of_many_models_the_leaders_and_the_endangered_have_panels(number: int) 
     panels, (tiles,) = specs(page, PANELS), specs(page, MAP)
     three = rr.Study(rankings, "ndcg", cutoffs=CUTOFFS).three_scores
     three = three.filter(pl.col("copy_of").is_null())  # copies share the row of their first
-    models = three["model"].unique(maintain_order=True).to_list()
+    models = three.filter(cutoff=3)["model"].to_list()  # as in the table
     assert {row["model"] for row in marks(tiles, "naive")} == {*models}
     assert table(page, 0).height == len(models)
     shown = [row["model"] for panel in panels for row in marks(panel, "model")]
     assert len(panels) == len({*shown}) == 12
     assert {*models[:6]} <= {*shown}
+    panels_in_order = [marks(panel, "model")[0]["model"] for panel in panels]
+    assert panels_in_order == [name for name in models if name in {*shown}]
+    rows = [*dict.fromkeys(row["model"] for row in marks(tiles, "naive"))]
+    assert rows == models
     endangered = {*three.filter("rank_can_change")["model"]}
     assert len({*shown} & endangered) >= min(6, len(endangered))
 

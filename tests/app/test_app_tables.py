@@ -39,3 +39,36 @@ def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:
     assert "%.1f%%" in formats[1]
     assert areas["relevant_pairs"].to_list() == [20_000]
     assert ("%d" in formats[2], "%.4f" in formats[2]) == (True, True)  # whole amounts are counts
+
+
+def long_names() -> None:
+    import polars as pl
+
+    from retrieval_report.study.three_tables import with_copies_folded
+    from tables import frame_table
+
+    names = [f"anserini-2019-06-{day}-{run}" for run in ("ql.ax", "bm25.rm3") for day in (18, 28)]
+    copies = [None, names[0], None, None]
+    rows = pl.DataFrame({"model": names, "expected": [0.5, 0.5, 0.4, 0.3], "copy_of": copies})
+    rows = rows.with_columns(naive=pl.col("expected") + pl.Series([0.0, 0.0, 1e-6, 0.0]))
+    show = "model expected naive"
+    frame_table(with_copies_folded(rows), of="three_scores", show=show, in_full=True)
+    pairs = pl.DataFrame({"model_a": names[:2], "model_b": names[2:]})
+    frame_table(pairs, of="comparison", show="model_a model_b")
+
+
+def test_long_names_lose_whole_words_and_differ() -> None:
+    page = AppTest.from_function(long_names, default_timeout=TIMEOUT).run()
+    three, pairs = (element.value for element in page.dataframe)
+    assert three["model"].to_list() == [
+        "anserini…06-18-ql.ax = …28…",
+        "anserini…18-bm25.rm3",
+        "anserini…28-bm25.rm3",
+    ]
+    assert three["names_in_full"].to_list() == [
+        "anserini-2019-06-18-ql.ax = anserini-2019-06-28-ql.ax",
+        "anserini-2019-06-18-bm25.rm3",
+        "anserini-2019-06-28-bm25.rm3",
+    ]
+    assert page.dataframe[0].proto.columns.count("%.4f") == 2  # naive has the digits of expected
+    assert len({*pairs["model_a"], *pairs["model_b"]}) == 4

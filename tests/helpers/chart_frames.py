@@ -94,8 +94,8 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "three_scores": lambda of: charts.three_scores(
         of["three_scores"], of["means"], of["summary"], **PLACE
     ),
-    "along_cutoffs": lambda of: charts.along_cutoffs(of["three_scores"], metric=PLACE["metric"]),
-    "off_by": lambda of: charts.off_by(of["three_scores"], metric=PLACE["metric"]),
+    "along_cutoffs": lambda of: charts.along_cutoffs(of["three_scores"], **PLACE),
+    "off_by": lambda of: charts.off_by(of["three_scores"], **PLACE),
     "policies": lambda of: charts.policies(of["summary"], **PLACE),
     "shuffled_distribution": lambda of: charts.shuffled_distribution(
         of["means"], of["summary"], **PLACE
