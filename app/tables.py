@@ -82,8 +82,9 @@ def frame_table(
     shown = with_short_names(frame, names) if of else frame
     columns = []
     for name in names:
-        like = DIGITS_OF.get(name) if DIGITS_OF.get(name) in names else name
-        columns.append(_column(of, shown[name], widths.get(name), frame[like]))
+        like = DIGITS_OF.get(name, name)
+        compared = frame[like if like in names else name]
+        columns.append(_column(of, shown[name], widths.get(name), compared))
     if in_full and not shown["model"].equals(frame["model"]):
         columns.append((frame["model"].alias(IN_FULL), st.column_config.Column("Name in full")))
     more: Named = {}
@@ -114,7 +115,7 @@ def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     of_models = [name for name in names if name in NAMES and frame[name].dtype == pl.String]
     if not of_models or frame.is_empty():
         return frame
-    groups = frame["same_lists"].to_list() if "same_lists" in frame.columns else []
+    groups = frame["row_models"].to_list() if "row_models" in frame.columns else []
     known = [name for column in of_models for name in frame[column].drop_nulls()]
     labels = unique_labels([first for first, *_ in groups] if groups else known)
     texts = [copies_text(labels[first], [first, *more]) for first, *more in groups]
@@ -125,13 +126,13 @@ def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def copies_text(label: str, same_lists: Sequence[str]) -> str:
+def copies_text(label: str, row_models: Sequence[str]) -> str:
     """Return the label of a model, and what tells its copies from it.
 
     >>> copies_text("bm25…18", ["bm25-2019-06-18", "bm25-2019-06-28"])
     'bm25…18 = …28'
     """
-    first, *copies = same_lists
+    first, *copies = row_models
     unlike_first = [unlike(name, first) for name in copies[:MAX_COPIES]]
     rest = len(copies) - MAX_COPIES
     return " = ".join([label, *unlike_first, *([f"{rest} more"] if rest > 0 else [])])

@@ -62,7 +62,7 @@ def _winners(rows: pl.DataFrame, winners: Named) -> None:
         (exact, "Wins exactly", "expected_rank", None),
         (naive, "Wins by the naive order", "naive_rank", "an accident of tie order"),
     ):
-        first = rows.filter(pl.col(rank) == 1)["same_lists"].to_list()
+        first = rows.filter(pl.col(rank) == 1)["row_models"].to_list()
         copies = ", ".join(name for names in first for name in names[1:])
         place.metric(
             title,
@@ -76,12 +76,12 @@ def _winners(rows: pl.DataFrame, winners: Named) -> None:
     share = NOBODY if chance is None else f"{chance:.0%} of all orders"
     drawn = winners["orders"]
     agreeing.metric(
-        "Random orders with the exact winner",
+        "Random orders that agree",
         f"{winners['agreeing']} of {drawn}" if drawn else share,
         delta=share if drawn and chance is not None else None,
         delta_color="off",
         delta_arrow="off",
-        help="So many of the random orders that were drawn put the exact winner first.",
+        help="In so many of the random orders that were drawn the exact winner comes first.",
     )
     with more:
         another_order()

@@ -175,15 +175,22 @@ def left_out(what: str, names: Iterable[str]) -> str:
 
 
 def tiles(
-    rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, strong: float, tips: str
+    rows: pl.DataFrame,
+    x: alt.X,
+    y: alt.Y,
+    colour: alt.Color,
+    strong: float,
+    tips: str,
+    text_mark: Named | None = None,
 ) -> list[alt.Chart | None]:
     """Draw tiles with a ``text``, light on those whose number is above ``strong``; a page that says
-    its own colour of text shines through the others.
+    its own colour of text shines through the others. ``text_mark`` says more about the text.
     """
     number = str(colour.shorthand)
     is_strong = f"datum.{number.partition(':')[0]} > {strong}"
     ink = alt.Color(condition={"test": is_strong, "value": "#ffffff"})
     text = {"type": "text", "style": IN_CELL, "fontSize": {"expr": f"{IS_NARROW} ? 8 : 10"}}
+    text |= text_mark or {}
     return [
         layer(rows, {"type": "rect"}, tips, x=x, y=y, color=colour),
         layer(rows, text, x=x, y=y, text="text:N", color=ink, detail=number),

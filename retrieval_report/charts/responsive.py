@@ -95,7 +95,7 @@ def responsive(chart: ChartType, *, text: str = INK) -> Responsive:
     return Responsive(heading, " ".join(title.subtitle), description, tuple(panels), columns)
 
 
-def _facets(chart: alt.FacetChart, heading: str, description: str, text: str) -> list[Panel]:
+def _facets(chart: Any, heading: str, description: str, text: str) -> list[Panel]:
     """Return one plot per facet; they differ in their rows and titles only, so one is written."""
     field = chart.facet.shorthand.partition(":")[0]
     rows: dict[str, list[Named]] = {}

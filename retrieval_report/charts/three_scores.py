@@ -13,11 +13,14 @@ from retrieval_report.charts.layers import (
     BLUE,
     DOT,
     GREY,
+    IN_CELL,
     INK,
+    IS_NARROW,
     SKY,
     VERMILLION,
     inline_rows,
     keyed,
+    layer,
     layer_of_parent,
     left_out,
     number_axis,
@@ -31,10 +34,9 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_cutoff, board
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.writing.names import clean
-from retrieval_report.writing.numbers import size
 
 MAX_MODELS = 60  # rows, from the top
-ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 14, 34, 22  # pixels of a row: fewer models have more room
+ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 14, 31, 22  # pixels of a row: fewer models have more room
 EXACT, BAND, DRAWN = "expected", "90% of random orders", "an order drawn"
 PRINTED, SAMPLING = "naive", "95% interval over queries"
 LOOKS = {EXACT: BLUE, BAND: f"{SKY}73", DRAWN: SKY, PRINTED: VERMILLION, SAMPLING: GREY}
@@ -49,6 +51,15 @@ PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
 )
 CAN_CHANGE = "◆"  # on tiles: tie order can change the rank there
+CHANGE_MARK: Named = {  # beside the number, or above it on a narrow screen
+    "type": "text",
+    "style": IN_CELL,
+    "angle": 0,
+    "text": CAN_CHANGE,
+    "fontSize": {"expr": f"{IS_NARROW} ? 6 : 9"},
+    "dx": {"expr": f"{IS_NARROW} ? 0 : 24"},
+    "dy": {"expr": f"{IS_NARROW} ? -8 : 0"},
+}
 
 
 @chart
@@ -308,6 +319,11 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
     )
 
 
+def _points(value: float) -> str:
+    """Return hundredths as text that fits a narrow tile."""
+    return "0" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
+
+
 @chart
 def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
     """Draw how far the naive score is off, for every model and cutoff.
@@ -345,12 +361,10 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
         raise Said(f"No naive {name} is off: ties do not change these scores.")
     models = known["model"].unique(maintain_order=True).head(MAX_MODELS)
     known = with_labels(known.filter(pl.col("model").is_in(models.implode())))
-    mark = pl.when("rank_can_change").then(pl.lit(f" {CAN_CHANGE}")).otherwise(pl.lit(""))
-    points = (100 * pl.col("off_by")).map_elements(
-        lambda value: "0" if abs(value) < 0.005 else size(value, 2, sign="+"), pl.String
-    )
     known = known.with_columns(
-        points=100 * pl.col("off_by"), size=pl.col("off_by").abs(), text=points + mark
+        points=100 * pl.col("off_by"),
+        size=pl.col("off_by").abs(),
+        text=(100 * pl.col("off_by")).map_elements(_points, pl.String),
     )
     domain = rows["k"].unique(maintain_order=True).to_list()
     axis = alt.Axis(title="cutoff k", labelAngle=0, orient="top", domain=False, ticks=False)
@@ -359,14 +373,9 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
     colour = alt.Color(
         "size:Q", scale=alt.Scale(domain=[0, strongest], range="heatmap"), legend=None
     )
-    layers = tiles(
-        known,
-        x,
-        row_axis(known["label"].unique(maintain_order=True)),
-        colour,
-        0.6 * strongest,
-        PANEL_TIPS,
-    )
+    y = row_axis(known["label"].unique(maintain_order=True))
+    layers = tiles(known, x, y, colour, 0.6 * strongest, PANEL_TIPS, {"angle": 0})
+    layers.append(layer(known.filter("rank_can_change"), CHANGE_MARK, x=x, y=y))
     text = f"naive − expected in points (hundredths); {CAN_CHANGE}: tie order can change the rank"
     spoken = known.sort("size", descending=True)
     drawn = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)

@@ -20,7 +20,7 @@ LEVEL = 1e-12
 
 def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of models without those that are copies, which are named after their first, as in
-    "06-18 = 06-28"; ``same_lists`` holds all names of a row.
+    "06-18 = 06-28"; ``row_models`` holds all names of a row.
 
     >>> rows = pl.DataFrame({"model": ["b", "a", "c"], "copy_of": ["a", None, None]})
     >>> with_copies_folded(rows).rows()
@@ -35,7 +35,7 @@ def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     texts = [" = ".join([first, *_shown(more)]) for first, *more in same]
     return firsts.with_columns(
         pl.Series("model", texts, dtype=pl.String),
-        same_lists=pl.Series(same, dtype=pl.List(pl.String)),
+        row_models=pl.Series(same, dtype=pl.List(pl.String)),
     )
 
 

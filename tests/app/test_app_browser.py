@@ -61,7 +61,7 @@ def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -
             [
                 ("Wins exactly", "bm25"),
                 ("Wins by the naive order", "bm25-1-digit", "an accident of tie order"),
-                ("Random orders with the exact winner", " of 10"),
+                ("Random orders that agree", " of 10"),
             ],
             strict=True,
         ):

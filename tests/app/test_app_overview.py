@@ -18,7 +18,7 @@ from retrieval_report.study.verdict import verdict
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
-ORDERS = "Random orders with the exact winner"
+ORDERS = "Random orders that agree"
 POLICIES = ("expected", "naive", "worst", "best")
 
 
