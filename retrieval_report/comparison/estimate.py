@@ -36,6 +36,7 @@ OF_MEANS = (0.0, 1.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
 OF_PAIRS = (0.0, 0.0, 1.0, -1.0), (1.0, -1.0, 0.0, 0.0)
 ALARM = 0.01  # the chance that queries drawn at random are warned of
 DRAWS = 9_999
+LEAST_FREEDOM = 3  # of a gain: with fewer degrees of freedom, a ratio of 100 is chance
 
 
 def estimate(
@@ -74,8 +75,8 @@ def estimate(
         ``human_only``, ``human_low``, ``human_high`` (mean of the queries that people judged, with
         its interval), ``machine_only`` (mean of all queries by the machine);
         ``lambda`` (how far the machine is trusted, from 0 to 1), ``gain`` (as many times more human
-        queries would be needed for this error without the machine), ``queries`` (that the machine
-        judged) and ``judged`` (those of them that people judged too).
+        queries would be needed for this error without the machine; null where two or fewer degrees of
+        freedom are left, as of four human queries), ``queries`` (that the machine judged) and ``judged`` (those of them that people judged too).
 
     Raises
     ------
@@ -369,6 +370,7 @@ def _tuned(machine: Floats, human: Floats, confidence: float, *, sparse: bool) -
     alone = paired_t(np.where(judged, human, np.nan), confidence)
     ordinary = alone.std**2 / np.maximum(n, 1)
     gain = divided(ordinary, error**2, np.nan)
+    gain[freedom < LEAST_FREEDOM] = np.nan
     return {
         "value": value,
         "std_error": error,

@@ -119,6 +119,14 @@ def test_where_people_judged_all_it_is_the_ordinary_interval(seed: int) -> None:
     assert set(found["lambda"]) == {0.0}
 
 
+@pytest.mark.parametrize(("judged", "gain_known"), [(3, False), (4, False), (5, True)])
+def test_too_few_human_queries_have_no_gain(judged: int, gain_known: bool) -> None:
+    """With one or two degrees of freedom, gains of 44 and 118 were printed."""
+    found = rr.stats.estimate(*frames(*made(0, judged=judged)))
+    assert found["ci_low"].null_count() == 0
+    assert found["gain"].is_not_null().unique().to_list() == [gain_known]
+
+
 def test_a_bias_of_the_machine_changes_nothing() -> None:
     machine, human = made(7)
     kept = rr.stats.estimate(*frames(machine, human))
