@@ -17,7 +17,7 @@ import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import is_name
 from retrieval_report.contracts.errors import ColumnError
-from retrieval_report.reading.convert import convert_columns
+from retrieval_report.reading.convert import convert_columns, include, types_of
 
 Nested = Mapping[Any, Mapping[Any, Any]]
 
@@ -120,6 +120,8 @@ def refuse_texts(given: object, knows: Callable[[object], bool], what: str) -> N
     """
     if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
         return
+    if not include(types_of(chain.from_iterable(items.values() for items in given.values())), str):
+        return
     for query, items in given.items():
         for item, value in items.items():
             if knows(item):
@@ -164,16 +166,12 @@ def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
     [('q1', 'a', 1.5), ('q1', 'b', 2.0)]
     """
     lists = given.values()
-    # The precision of NumPy's numbers would be a matter of the first of them.
-    columns = {
-        "query": list(given),
-        "item": list(chain.from_iterable(lists)),
-        value: [
-            number.item() if isinstance(number, np.generic) else number
-            for items in lists
-            for number in items.values()
-        ],
-    }
+    held = list(chain.from_iterable(items.values() for items in lists))
+    if include(
+        types_of(held), np.generic
+    ):  # whose precision would be a matter of the first of them
+        held = [number.item() if isinstance(number, np.generic) else number for number in held]
+    columns = {"query": list(given), "item": list(chain.from_iterable(lists)), value: held}
     queries, items, values = convert_columns(columns.items(), what)
     numbers = np.repeat(np.arange(len(lists), dtype=np.uint32), list(map(len, lists)))
     frame = pl.DataFrame([queries.gather(pl.Series(numbers)), items, values])

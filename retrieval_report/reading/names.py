@@ -91,9 +91,10 @@ class Kind:
 
     def knows(self, name: object) -> bool:
         """Return whether this could be the name of one of our columns."""
-        return isinstance(name, str) and any(
-            _normal(name) in known for known in self.columns.values()
-        )
+        if not isinstance(name, str):
+            return False
+        normal = _normal(name)
+        return any(normal in known for known in self.columns.values())
 
 
 RANKINGS = Kind(
