@@ -75,8 +75,9 @@ def estimate(
         ``human_only``, ``human_low``, ``human_high`` (mean of the queries that people judged, with
         its interval), ``machine_only`` (mean of all queries by the machine);
         ``lambda`` (how far the machine is trusted, from 0 to 1), ``gain`` (as many times more human
-        queries would be needed for this error without the machine; null where two or fewer degrees of
-        freedom are left, as of four human queries), ``queries`` (that the machine judged) and ``judged`` (those of them that people judged too).
+        queries would be needed for this error without the machine; null where two or fewer degrees
+        of freedom are left, as of four human queries), ``queries`` (that the machine judged) and
+        ``judged`` (those of them that people judged too).
 
     Raises
     ------
