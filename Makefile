@@ -66,7 +66,7 @@ format: .venv/installed-dev ## format, and mend what the linter can
 wheel: .venv/installed-dev ## build dist/*.tar.gz, and dist/*.whl from it
 	$(BIN)/python -m build
 
-benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes), into benchmarks/*.md
+benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes; installs PyTorch for some of them), into benchmarks/*.md
 	@$(PIP) install --editable '.[peers]'
 	$(BIN)/python benchmarks/peers.py --out benchmarks/peers.md
 	$(BIN)/python benchmarks/codes.py --out benchmarks/codes.md

@@ -323,14 +323,16 @@ conventions: systems.conventions
   metric | | | name of the metric
   row_order_up_to | count | Rows up to | lists of up to this many items keep the rows as received
   float32 | flag | Float32 | whether distances are rounded to float32 first, which makes ties
-  seen | text | Sees | whose relevant items count: those judged, or those of the list
+  seen | text | Sees | whose relevant items count: those judged (others: without an item whose id is
+      the query's), or those of the list (samples: which come first in it)
   cutoffs | text | Cutoffs | any, whole (lists only) or given (a whole number only)
   binary | flag | Binary | whether it treats relevances as 0 and 1 only
   relevant_from | number | Relevant from | smallest grade that is relevant; empty: the caller
       decides
   positive | text | Scores of 0 | what it does with items whose score is not above 0
   short_lists | flag | Short lists | whether it accepts lists with fewer than k items
-  no_relevant | text | Nothing relevant | what a query without a relevant item scores
+  no_relevant | text | Nothing relevant | what a query without a relevant item scores; raise: an
+      error
   missing_query | text | No list | what a query without rows scores
   note
 

@@ -45,6 +45,12 @@ ELSEWHERE = {
         "gives the mean precision at every recall"
     ),
     "Judged": "lists.judgement_coverage computes the share of judged items",
+    "Hole": (
+        "lists.judgement_coverage computes the share of judged items; the hole of BEIR and MTEB is "
+        "1 minus that share if an item counts as judged wherever any query has judged it"
+    ),
+    "nAUC": "it measures how well the scores of a model tell easy queries from hard ones",
+    "p_MRR": "it compares two runs of the same queries, not a run with judgements",
     "NumRet(None) NumRet() NumRel num_rel NumQ num_q": (
         "the scores have it: items and n_relevant are columns, queries are rows"
     ),
@@ -65,8 +71,11 @@ ELSEWHERE = {
     "Rprec_mult": "nothing here measures the same",
 }
 DEPTH = re.compile(r"(?!rbp\.)(.+?)(?:_cut|_at)?[._](\d+(?:\.\d+)?)", re.IGNORECASE)
-# sentence-transformers writes the similarity before the name
-SIMILARITY = re.compile(r"(cosine|cos_sim|dot|dot_score|euclidean|manhattan)[_-]", re.IGNORECASE)
+# sentence-transformers writes the data set and the similarity before the name
+SIMILARITY = re.compile(
+    r"(?:.+_)?(cosine|cos_sim|dot|dot_score|euclidean|manhattan|maxsim)[_-]", re.IGNORECASE
+)
+NAUC = re.compile(r"nauc_.+", re.IGNORECASE)  # MTEB writes the measure and the confidence behind it
 RBP = re.compile(r"rbp(\.\d+)", re.IGNORECASE)  # ranx writes p behind the name
 
 
@@ -92,6 +101,7 @@ SPELLINGS = {
     # what sentence-transformers, MTEB, BEIR, RecBole and papers print
     **dict.fromkeys(("accuracy", "acc", "topkaccuracy", "hr", "hitratio"), "hit_rate"),
     **dict.fromkeys(("meanreciprocalrank", "reciprocalrank", "mrr"), "rr"),
+    "inverseharmonicmeanrank": "rr",  # PyKEEN
     **dict.fromkeys(("meanaverageprecision", "averageprecision"), "ap"),
     **dict.fromkeys(("normalizeddiscountedcumulativegain", "normalizeddcg"), "ndcg"),
     "discountedcumulativegain": "dcg",
@@ -127,6 +137,7 @@ def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | No
     """
     name = SIMILARITY.sub("", name, count=1) if SIMILARITY.match(name) else name
     stem, depth = _split(name)
+    stem = "nAUC" if NAUC.fullmatch(name) else stem
     with_p = RBP.fullmatch(name)
     if with_p:
         return f"rbp(p=0{with_p[1]})", arguments, None

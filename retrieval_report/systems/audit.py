@@ -191,7 +191,7 @@ class _Entry(NamedTuple):
     def row(self) -> Named:
         """Return its columns that do not depend on the data."""
         record = self.record
-        names = ("system", "version", "call", "definition", "short_lists")
+        names = ("system", "version", "call", "definition", "short_lists", "no_relevant")
         return {
             "measure": self.measure,
             **{name: getattr(record, name) for name in names},
@@ -257,11 +257,13 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
 
 
 def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the printed number if there is only one, null if lists are too short for the system; and
-    the effects of tie order and of definition, ignoring rounding errors.
+    """Add the printed number if there is only one, null if the system fails at lists that are too
+    short or without relevant items; and the effects of tie order and of definition, ignoring
+    rounding errors.
     """
     short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
-    frame = frame.with_columns(pl.when(~short).then(pl.col("prints_low", "prints_high")))
+    fails = short | ((pl.col("no_relevant") == "raise") & (pl.col("undefined") > 0))
+    frame = frame.with_columns(pl.when(~fails).then(pl.col("prints_low", "prints_high")))
     known = pl.col("prints_high") - pl.col("prints_low") <= SAME
     frame = frame.with_columns(prints=pl.when(known).then("prints_low"))
     off, shift = pl.col("prints") - pl.col("expected"), pl.col("expected") - pl.col("exact")

@@ -29,8 +29,10 @@ ORDERS = {
     "random": "random",
     "arbitrary": "unstable sort, so arbitrary",
     "threshold": "a tie is one threshold",
+    "middle": "mean of the best and the worst rank",
 }
 OPEN = ("random", "arbitrary")  # the order is not determined
+LISTS = ("list", "samples")  # what is seen of systems that know only the items of a list
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,9 @@ class Convention:
         Whether distances are rounded to float32 before they are compared, which makes new ties.
     seen
         ``judged``: the relevant items of the judgements or of ``n_relevant`` count, retrieved or
-        not. ``list``: only those of the list.
+        not. ``others``: the same, without an item whose id is the query's. ``list``: only those of
+        the list. ``samples``: the same, relevant items before the others in every list, and no
+        query without either.
     cutoffs
         ``any``; ``whole``: only whole lists; ``given``: only a whole number.
     binary
@@ -66,7 +70,7 @@ class Convention:
     short_lists
         Whether it accepts lists with fewer than k items.
     no_relevant, missing_query
-        As in ``evaluate``.
+        As in ``evaluate``; ``no_relevant`` may be ``raise``: it prints nothing then.
     note
         Further remarks.
     """
@@ -117,12 +121,15 @@ class Convention:
     def differs(self) -> str:
         """Return what else decides its numbers, in words."""
         parts = {
-            "only relevant items of the list count": self.seen == "list",
+            "only relevant items of the list count": self.seen in LISTS,
+            "an item whose id is the query's is left out": self.seen == "others",
+            "relevant items are listed first": self.seen == "samples",
             "relevance as 0 or 1": self.binary,
             f"relevant from {self.relevant_from or 0:g}": self.relevant_from is not None,
             "items with a score of 0 or less count as not relevant": self.positive != "",
             "refuses lists shorter than k": not self.short_lists,
             "queries without relevant item are left out": self.no_relevant == "skip",
+            "a query without relevant item makes it fail": self.no_relevant == "raise",
             "queries without relevant item score 1": self.no_relevant == "one",
             "queries without rows are left out": self.missing_query == "skip",
             self.note: self.note != "",
@@ -261,6 +268,66 @@ RecBole | 1.2.1 | "order": "arbitrary", "cutoffs": "given", "binary": true
   MRR | rr
   NDCG | ndcg
   Hit | hit_rate
+
+mteb | 2.26.24 | "order": "item_descending", "float32": true, "cutoffs": "given", "note": "rounded to 5 decimals"
+  ndcg_at_k | ndcg
+  map_at_k | ap
+  recall_at_k | recall | "note": "rounded to 5 decimals; accuracy is recall_at_1"
+  R_cap_at_k | recall(denominator=min) | "float32": false, "no_relevant": "skip", "note": "of its LMEB tasks alone"
+  precision_at_k | precision
+  mrr_at_k | rr | "float32": false, "note": "its own code, not that of pytrec_eval"
+  hit_rate_at_k | hit_rate
+
+BEIR | 2.2.0 | "order": "item_descending", "float32": true, "cutoffs": "given", "seen": "others", "missing_query":
+      "skip", "note": "rounded to 5 decimals"
+  NDCG@k | ndcg
+  MAP@k | ap
+  Recall@k | recall
+  R_cap@k | recall(denominator=min) | "order": "row", "float32": false, "no_relevant": "raise", "missing_query": "zero"
+  P@k | precision
+  MRR@k | rr | "order": "row", "float32": false, "missing_query": "zero"
+  Accuracy@k | hit_rate | "order": "row", "float32": false, "missing_query": "zero"
+
+sentence-transformers | 6.2.0 | "order": "item", "cutoffs": "given", "binary": true, "no_relevant": "skip"
+  accuracy@k | hit_rate
+  precision@k | precision
+  recall@k | recall
+  ndcg@k | ndcg
+  mrr@k | rr
+  map@k | ap(denominator=min)
+
+RerankingEvaluator | 6.2.0 | "order": "arbitrary", "seen": "samples", "binary": true, "no_relevant": "skip", "note":
+      "of sentence-transformers"
+  mrr@k | rr | "cutoffs": "given", "row_order_up_to": 16
+  ndcg@k | ndcg(ideal=list) | "cutoffs": "given", "order": "exact"
+  map | ap | "cutoffs": "whole", "order": "threshold"
+
+CrossEncoderRerankingEvaluator | 6.2.0 | "order": "arbitrary", "seen": "list", "float32": true, "binary": true, "note":
+      "of sentence-transformers"
+  mrr@k | rr | "cutoffs": "given", "note": "of sentence-transformers; reverses an unstable sort, so a list that ties as
+      a whole is read from its end"
+  ndcg@k | ndcg(ideal=list) | "cutoffs": "given", "order": "exact"
+  map | ap | "cutoffs": "whole", "order": "threshold"
+
+PyKEEN | 1.11.1 | "order": "middle", "seen": "list", "binary": true, "no_relevant": "skip"
+  inverse_harmonic_mean_rank | rr | "cutoffs": "whole"
+  hits_at_k | hit_rate | "cutoffs": "given"
+  hits_at_k | num_rel_ret | "cutoffs": "given"
+
+OGB | 1.3.6 | "order": "middle", "seen": "list", "binary": true, "no_relevant": "skip"
+  mrr_list | rr | "cutoffs": "whole"
+  hits@k_list | hit_rate | "cutoffs": "given", "note": "for k = 1, 3 and 10"
+  hits@k_list | num_rel_ret | "cutoffs": "given", "note": "for k = 1, 3 and 10"
+
+TGB | 2.3.0 | "order": "middle", "seen": "list", "binary": true, "no_relevant": "skip"
+  mrr | rr | "cutoffs": "whole"
+  hits@k | hit_rate | "cutoffs": "given"
+  hits@k | num_rel_ret | "cutoffs": "given"
+
+triage | 6.0.0 | "order": "random", "seen": "list", "binary": true, "cutoffs": "given", "note": "stores the mean of 30
+      random orders beside the worst and the best"
+  precision@ | precision
+  recall@ | recall
 """
 
 
@@ -299,7 +366,27 @@ def conventions() -> pl.DataFrame:
 
 
 SYSTEMS = tuple(dict.fromkeys(record.system for record in CONVENTIONS))
-SPELLINGS = {"sklearn": "scikit-learn", "tfr": "TensorFlow Ranking", "tfsim": "TF Similarity"}
+SPELLINGS = {
+    "sklearn": "scikit-learn",
+    "tfr": "TensorFlow Ranking",
+    "tfsim": "TF Similarity",
+    "py-tgb": "TGB",
+    **dict.fromkeys(
+        (
+            "InformationRetrievalEvaluator",
+            "MultiVectorInformationRetrievalEvaluator",
+            "SparseInformationRetrievalEvaluator",
+            "NanoBEIREvaluator",
+            "MultiVectorNanoBEIREvaluator",
+            "SparseNanoBEIREvaluator",
+        ),
+        "sentence-transformers",
+    ),
+    **dict.fromkeys(
+        ("MultiVectorRerankingEvaluator", "SparseRerankingEvaluator"), "RerankingEvaluator"
+    ),
+    "CrossEncoderNanoBEIREvaluator": "CrossEncoderRerankingEvaluator",
+}
 
 
 def system_of(name: str) -> tuple[str, str]:

@@ -15,14 +15,16 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import is_own
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.engines.check_scores import BOUNDS, MEAN, side_by_side
+from retrieval_report.engines.check_scores import BOUNDS, MEAN, beside, side_by_side
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.run import run_of, score_judged, score_with_means
 from retrieval_report.scoring.scores import Scored
-from retrieval_report.systems.conventions import OPEN, Convention
+from retrieval_report.systems.conventions import LISTS, OPEN, Convention
 
 BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
@@ -76,6 +78,11 @@ class Emulation:
         """Whether no score is 0 or below, so that rules about such scores do not matter."""
         return self.judged.order == "distance" or bool((self._lists.retrieved["score"] > 0).all())
 
+    @cached_property
+    def _own_items(self) -> bool:
+        """Whether any query found an item whose id is its own."""
+        return self.judged.retrieved.select(is_own(self.judged.retrieved).any()).item()
+
     def way(self, record: Convention) -> Way:
         """Return how a system orders these lists, without float32 if it cannot change an order."""
         narrow = self.judged.retrieved.schema[self.judged.order] in (pl.Float32, pl.Float16)
@@ -92,13 +99,14 @@ class Emulation:
         if level == 1 and not ((grades > 0) & (grades < 1)).any():
             level = None
         complete = (rows.end > rows.begin).all()  # every model has a list for every query
+        seen = "judged" if record.seen == "others" and not self._own_items else record.seen
         return Rules(
-            record.seen,
+            seen,
             record.binary and not np.isin(grades, [0.0, 1.0]).all(),
             "" if self._all_positive else record.positive,
             level,
-            record.no_relevant,
-            "zero" if complete or record.seen == "list" else record.missing_query,
+            "skip" if record.no_relevant == "raise" else record.no_relevant,
+            "zero" if complete or seen in LISTS else record.missing_query,
         )
 
     def limits(self, rules: Rules, metrics: Iterable[str], way: Way) -> pl.DataFrame:
@@ -122,9 +130,11 @@ class Emulation:
         """Return exact means, their standard deviations and bounds side by side, for the distances
         received.
         """
-        means = tie_means(self.scores(rules, metrics, policies=("expected", "worst", "best")))
+        scores = self.scores(rules, metrics, policies=("expected", "worst", "best"))
         others = pl.col("tie_std", "shortest").filter(policy="expected").first()
-        return side_by_side(means, MEAN, ("expected", *BOUNDS), others)
+        means = side_by_side(tie_means(scores), MEAN, ("expected", *BOUNDS), others)
+        undefined = scores.group_by(MEAN).agg(undefined=pl.col("value").null_count())
+        return beside(means, undefined, MEAN)
 
     def scores(
         self, rules: Rules, metrics: Iterable[str], float32: bool = False, **asked: Any
@@ -149,10 +159,14 @@ class Emulation:
         """Return the value of every list as printed with this tie order; an open order is one
         random draw.
         """
+        if way.order == "middle":
+            ranks = pl.concat(_middle_ranks(*part) for part in self.seen(rules))
+            return _with_middle_ranks(self.scores(rules, metrics, policies="expected"), ranks)
         if way.order == "threshold":
             scores = self.scores(rules, metrics, policies="expected").filter(pl.col("items") > 0)
             values = pl.concat(_threshold_values(*part) for part in self.seen(rules))
-            return scores.with_columns(value=values, std=pl.lit(None, pl.Float64))
+            defined = pl.when(pl.col("value").is_not_null()).then(values)
+            return scores.with_columns(value=defined, std=pl.lit(None, pl.Float64))
         if way.order in OPEN:
             draw: Named = {"policies": ("shuffled", "naive"), "shuffles": 1, "seed": seed}
             scores = self.scores(rules, metrics, way.float32, **draw)
@@ -186,7 +200,7 @@ class Emulation:
             "no_relevant": rules.no_relevant,
             "missing_query": rules.missing_query,
         }
-        if rules.seen == "list":
+        if rules.seen in LISTS:
             followed |= {"unjudged": None, "missing_query": "skip", "relevant_items": "own"}
         words = followed.pop("truncated")
         # One record of rows for all systems that receive the same.
@@ -202,8 +216,14 @@ class Emulation:
         return cache(self._made)
 
     def _made(self, rules: Rules, float32: bool) -> list[Judged]:
-        judged = self._lists if rules.seen == "list" else self.judged
+        judged = self._lists if rules.seen in LISTS else self.judged
         rows, score = judged.retrieved, pl.col(judged.order)
+        if rules.seen == "others":
+            rows = rows.remove(is_own(rows))
+            judged = judged.with_rows(rows, judged.known, judged.lists)
+        if rules.seen == "samples":
+            judged = judged.as_lists(_as_samples(rows, rules.relevant_from))
+            rows = judged.retrieved
         if rules.positive == "unretrieved":
             judged = judged.with_rows(rows.filter(score > 0), rows.filter(score <= 0), judged.lists)
         parts = [judged]
@@ -243,6 +263,50 @@ def _threshold_values(judged: Judged, options: Options) -> pl.Series:
     )
     lists = ties.group_by("list", maintain_order=True).agg(pl.sum("gain"), pl.sum("hits"))
     return (lists["gain"] / lists["hits"]).fill_nan(0.0)
+
+
+def _as_samples(rows: pl.DataFrame, level: float | None) -> pl.DataFrame:
+    """Return lists with relevant items first. In a list of relevant items alone none counts as
+    relevant, so that its query is left out like one without any.
+    """
+    relevant = is_relevant(pl.col("relevance"), level)
+    alone = relevant.all().over(KEYS)
+    rows = rows.with_columns(relevance=pl.when(alone).then(0).otherwise("relevance"))
+    return rows.sort(relevant, descending=True, maintain_order=True)
+
+
+def _middle_ranks(judged: Judged, options: Options) -> pl.Series:
+    """Return the mean of the best and the worst rank of the relevant item of every list with items;
+    null if it has none or several.
+    """
+    relevant = is_relevant(pl.col("relevance"), options.relevant_from)
+    score = pl.col(judged.order)
+    own = score.filter("relevant").first()
+    better = score < own if judged.order == "distance" else score > own
+    rank = better.sum() + ((score == own).sum() + 1) / 2
+    number = pl.Series("list", judged.rows.list_of())
+    lists = (
+        judged.retrieved.select(number, judged.order, relevant=relevant)
+        .group_by("list")
+        .agg(rank=pl.when(pl.sum("relevant") == 1).then(rank))
+    )
+    return lists.sort("list")["rank"]
+
+
+def _with_middle_ranks(scores: pl.DataFrame, ranks: pl.Series) -> pl.DataFrame:
+    """Return scores of rr and hit_rate as they would be if every relevant item had this rank; of a
+    model with several in a list, nulls.
+    """
+    scores = scores.filter(pl.col("items") > 0)
+    times = scores.height // max(ranks.len(), 1)  # measures, of every list in turn
+    every = pl.Series("rank", np.repeat(ranks.to_numpy(), times)).fill_nan(None)
+    rank = pl.col("rank")
+    found = (rank <= pl.col("cutoff")) | pl.col("cutoff").is_null()
+    value = pl.when(~found).then(0.0).when(metric="rr").then(1 / rank).otherwise(1.0)
+    alone = (pl.col("n_relevant") <= 1).all().over("model")
+    known = pl.when(alone & rank.is_not_null()).then(value)
+    scores = scores.with_columns(every).with_columns(value=known, std=pl.lit(None, pl.Float64))
+    return scores.drop("rank")
 
 
 def judge_items(

@@ -59,11 +59,26 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
         for cutoff in cutoffs_of_metric:
             record = next((record for record in of_metric if record.prints(cutoff)), None)
             if record is None:
+                others = [record for record in records if record.metric == metric.name]
                 raise ParameterError(
-                    f"like: {system[0]} prints no {measure_text(metric, cutoff)}; see conventions()"
+                    f"like: {system[0]} prints no {measure_text(metric, cutoff)}"
+                    f"{_what_it_prints(others)}; see conventions()"
                 )
             result[name, cutoff] = record
     return result
+
+
+def _what_it_prints(records: Iterable[Convention]) -> str:
+    """Say what a system prints of a metric, where it is something else than requested.
+
+    >>> _what_it_prints([next(record for record in CONVENTIONS if record.call == "hit_rate_at_k")])
+    ' (its hit_rate_at_k is hit_rate at a cutoff)'
+    """
+    cutoffs = {"any": "", "given": " at a cutoff", "whole": " of whole lists"}
+    said = [
+        f"its {record.call} is {record.definition}{cutoffs[record.cutoffs]}" for record in records
+    ]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def evaluate_like(
@@ -154,6 +169,7 @@ def score_like(
         for policy in wanted.policies:
             if policy == "naive":
                 scores = emulation.printed(rules, text, emulation.way(record), wanted.seed)
+                _refuse_several_relevant(scores, record)
                 scores = scores.with_columns(policy=pl.lit("naive"), std=None)
             elif policy == "shuffled":
                 scores, drawn = emulation.drawn(
@@ -167,6 +183,17 @@ def score_like(
     if not means:
         return whole, pl.DataFrame()
     return whole, pl.concat(means).sort("model", maintain_order=True)
+
+
+def _refuse_several_relevant(scores: pl.DataFrame, record: Convention) -> None:
+    """Refuse lists of several relevant items where a system ranks one among the others."""
+    several = scores.filter(pl.col("n_relevant") > 1, pl.lit(record.order == "middle"))
+    if several.height:
+        raise ParameterError(
+            f"like: {record.system} ranks one relevant item among the others, and "
+            f"{several.height} of {scores.height} lists have several, the first of query "
+            f"{several['query'][0]!r}; make a list for each of them, without the others"
+        )
 
 
 def emulated(

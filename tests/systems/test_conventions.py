@@ -7,6 +7,7 @@ from collections import Counter
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
 from retrieval_report.systems.conventions import (
     CONVENTIONS,
+    LISTS,
     ORDERS,
     Convention,
     choose,
@@ -23,7 +24,7 @@ def test_every_record_names_a_metric_and_stands_there_once() -> None:
         assert record.metric in CATALOGUE
         assert str(parse_metric(record.definition)[0]) == record.definition
         assert record.order in ORDERS
-        assert record.seen in ("judged", "list")
+        assert record.seen in ("judged", "others", "list", "samples")
         assert record.cutoffs in ("any", "whole", "given")
         assert record.positive in ("", "irrelevant", "unretrieved")
 
@@ -32,14 +33,16 @@ def test_rules_are_known_for_lists_for_ap_or_for_arbitrary_orders_only() -> None
     for record in CONVENTIONS:
         assert record.order == "arbitrary" or not record.row_order_up_to
         assert record.order != "threshold" or record.definition == "ap"
-        assert record.seen == "list" or not (record.order == "threshold" or record.positive)
+        assert record.seen in LISTS or not (record.order == "threshold" or record.positive)
+        assert record.order != "middle" or record.metric in ("rr", "hit_rate", "num_rel_ret")
+        assert record.seen != "samples" or record.binary
 
 
 def test_the_frame_has_a_row_for_every_record() -> None:
     frame = conventions()
     assert frame.height == len(CONVENTIONS)
     assert frame.columns[:6] == ["system", "version", "metric", "call", "definition", "order"]
-    assert frame["system"].n_unique() == 15
+    assert frame["system"].n_unique() == 24
 
 
 def test_systems_are_chosen_by_name() -> None:

@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 
 from retrieval_report import ParameterError, audit, count_ties, evaluate
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.systems import conventions, evaluate_like
+from retrieval_report.systems.evaluate_like import measures_like
 
 RNG = np.random.default_rng(5)
 QUERIES, ITEMS = 5, 30
@@ -23,6 +25,7 @@ ROWS = [(f"q{q}", f"d{i}", float(SCORES[q, i])) for q in range(QUERIES) for i in
 RANKINGS = pl.DataFrame(ROWS, schema=["query", "item", "score"], orient="row")
 JUDGEMENTS = RANKINGS.select("query", "item", relevance=pl.Series(GRADES.ravel()))
 BOTH = RANKINGS.join(JUDGEMENTS, on=["query", "item"], maintain_order="left")
+ONE_RELEVANT = BOTH.with_columns(relevance=(pl.col("item") == "d7").cast(pl.Int64))
 RUN = {f"q{q}": {f"d{i}": float(SCORES[q, i]) for i in range(ITEMS)} for q in range(QUERIES)}
 QRELS = {f"q{q}": {f"d{i}": int(GRADES[q, i]) for i in range(ITEMS)} for q in range(QUERIES)}
 
@@ -149,8 +152,10 @@ def test_the_first_number_is_the_one_that_is_known() -> None:
 
 @pytest.mark.parametrize("system", conventions()["system"].unique(maintain_order=True))
 def test_every_system_prints_what_the_audit_says(system: str) -> None:
+    alone = system in ("PyKEEN", "OGB", "TGB")  # rank one relevant item among the others
+    rankings = ONE_RELEVANT if alone else BOTH
     asked = audit(
-        BOTH, metrics="ndcg, ap, precision, recall, rr", cutoffs=(5, None), systems=system
+        rankings, metrics="ndcg, ap, precision, recall, rr", cutoffs=(5, None), systems=system
     )
     asked = asked.unique(["metric", "cutoff", "version"], keep="first", maintain_order=True)
     asked = asked.unique(
@@ -160,7 +165,7 @@ def test_every_system_prints_what_the_audit_says(system: str) -> None:
         f"{metric}@{cutoff or 'all'}" for metric, cutoff in asked.select("metric", "cutoff").rows()
     )
     scores = evaluate_like(
-        BOTH, system, metrics=text, policies=("expected", "naive", "best", "shuffled"), seed=3
+        rankings, system, metrics=text, policies=("expected", "naive", "best", "shuffled"), seed=3
     )
     keys = ["metric", "cutoff"]
     means = scores.group_by(*keys, "policy").agg(pl.col("value").mean())
@@ -205,6 +210,27 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
         ),
         ("trec_eval", {"metrics": "ap(denominator=k)@3"}, r"prints no ap\(denominator=k\)@3"),
         (
+            "mteb",
+            {"metrics": "accuracy"},
+            r"mteb prints no hit_rate@all \(its hit_rate_at_k is hit_rate at a cutoff\)",
+        ),
+        (
+            "sentence-transformers",
+            {"metrics": "map"},
+            r"prints no ap@all \(its map@k is ap\(denominator=min\) at a cutoff\)",
+        ),
+        ("RerankingEvaluator", {"metrics": "map@10"}, r"\(its map is ap of whole lists\)"),
+        ("mteb", {"metrics": "Hole_at_10"}, "'Hole_at_10' is not among the metrics: lists.judge"),
+        ("beir", {"metrics": "hole@10"}, "1 minus that share"),
+        ("mteb", {"metrics": "nauc_ndcg_at_10_max"}, "easy queries from hard ones"),
+        ("mteb", {"metrics": "p-MRR"}, "compares two runs"),
+        (
+            "pykeen",
+            {"metrics": "rr"},
+            ("PyKEEN ranks one relevant item among the others, and . of 5 lists have several, the "
+            "first of query 'q0'; make a list for each of them, without the others"),
+        ),
+        (
             "ranx",
             {"no_relevant": "skip"},
             "no_relevant: not with like=, which decides it; options that remain are",
@@ -216,6 +242,57 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
 def test_what_no_system_does_is_refused(like: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         evaluate_like(BOTH, like, **{"metrics": "ap", "cutoffs": None, **options})
+
+
+@pytest.mark.parametrize(
+    ("like", "theirs", "ours"),
+    [
+        ("mteb", "ndcg_at_10, map_at_100, recall_at_5, precision_at_5, mrr_at_10, hit_rate_at_1",
+         "ndcg@10, ap@100, recall@5, precision@5, rr@10, hit_rate@1"),
+        ("mteb", "R_cap_at_10", "recall(denominator=min)@10"),
+        ("BEIR", "NDCG@10, MAP@100, Recall@5, P@5, MRR@10, Accuracy@1",
+         "ndcg@10, ap@100, recall@5, precision@5, rr@10, hit_rate@1"),
+        ("beir", "R_cap@10, recall_cap@5", "recall(denominator=min)@10, recall(denominator=min)@5"),
+        ("InformationRetrievalEvaluator", "cosine_accuracy@1, dot_map@100, ndcg@10",
+         "hit_rate@1, ap(denominator=min)@100, ndcg@10"),
+        ("NanoBEIREvaluator", "NanoBEIR_mean_cosine_mrr@10", "rr@10"),
+        ("sparse-reranking-evaluator", "map, mrr@10, ndcg@10",
+         "ap@all, rr@10, ndcg(ideal=list)@10"),
+        ("CrossEncoderNanoBEIREvaluator", "map, ndcg@10", "ap@all, ndcg(ideal=list)@10"),
+        ("PyKEEN", "inverse_harmonic_mean_rank, hits_at_10", "rr@all, num_rel_ret@10"),
+        ("ogb", "hits@3", "num_rel_ret@3"),
+        ("py-tgb", "mrr", "rr@all"),
+    ],
+)  # fmt: skip
+def test_measures_are_called_as_each_system_calls_them(like: str, theirs: str, ours: str) -> None:
+    asked = measures_like(like, theirs, None)
+    computed = [measure_text(record.definition, cutoff) for (_, cutoff), record in asked.items()]
+    assert ", ".join(computed) == ours
+
+
+def test_beir_leaves_out_the_item_with_the_id_of_the_query() -> None:
+    """mteb and sentence-transformers keep it, in opposite orders of a tie."""
+    rankings = {"query": ["7"] * 3, "item": ["7", "a", "b"], "score": [3, 2, 2]}
+    asked: dict[str, Any] = {
+        "judgements": {"7": {"a": 1, "7": 0}}, "metrics": "rr@2, ndcg@2", "policies": "naive"
+    }  # fmt: skip
+    values = {
+        like: evaluate_like(rankings, like, **asked)["value"].to_list()
+        for like in ("beir", "mteb", "sentence-transformers")
+    }
+    second = 1 / np.log2(3)
+    assert values["beir"] == [1.0, pytest.approx(second)]  # in the order of rows, and by id
+    assert values["mteb"] == [0.0, 0.0]
+    assert values["sentence-transformers"] == [0.5, pytest.approx(second)]
+
+
+def test_several_relevant_items_have_no_middle_rank() -> None:
+    rows = audit(BOTH, metrics="rr", cutoffs=None, systems="PyKEEN").rows(named=True)
+    assert [row["prints_low"] for row in rows] == [None]
+    one = ONE_RELEVANT.with_columns(score=pl.lit(1.0))
+    [row] = audit(one, metrics="rr", cutoffs=None, systems="PyKEEN").rows(named=True)
+    assert row["prints"] == pytest.approx(2 / (ITEMS + 1))
+    assert row["expected"] == pytest.approx(sum(1 / rank for rank in range(1, ITEMS + 1)) / ITEMS)
 
 
 def test_counts_have_no_order() -> None:
