@@ -227,8 +227,10 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
         (
             "pykeen",
             {"metrics": "rr"},
-            ("PyKEEN ranks one relevant item among the others, and . of 5 lists have several, the "
-            "first of query 'q0'; make a list for each of them, without the others"),
+            (
+                "PyKEEN ranks one relevant item among the others, and . of 5 lists have several, the "
+                "first of query 'q0'; make a list for each of them, without the others"
+            ),
         ),
         (
             "ranx",
