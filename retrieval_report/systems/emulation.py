@@ -81,7 +81,8 @@ class Emulation:
     @cached_property
     def _own_items(self) -> bool:
         """Whether any query found an item whose id is its own."""
-        return self.judged.retrieved.select(is_own(self.judged.retrieved).any()).item()
+        rows = self.judged.retrieved
+        return bool(rows.select(is_own(rows).any()).item())
 
     def way(self, record: Convention) -> Way:
         """Return how a system orders these lists, without float32 if it cannot change an order."""
