@@ -35,7 +35,7 @@ from importlib import import_module
 
 from retrieval_report.contracts import forks as _forks  # noqa: F401 - imported to watch for forks
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 
 def _homes() -> dict[str, str]:
