@@ -24,11 +24,13 @@ from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
 from retrieval_report.reading.ids import as_text
+from retrieval_report.reading.merged_lists import SAMPLED_ROWS, check_merged, first_queries
 from retrieval_report.reading.names import (
     ID_COLUMNS,
     RANKINGS,
     match_columns,
     under_our_names,
+    unknown,
 )
 from retrieval_report.reading.parquet_pages import check_pages
 from retrieval_report.reading.printed_ranks import RANK
@@ -151,6 +153,18 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
     return Table((file,), renamed(given, matched, RANKINGS))
 
 
+def _check_merged(path: Path, frame: pl.LazyFrame, chosen: dict[str, str]) -> None:
+    """Refuse or warn of the lists of several systems in a file, by all rows of some queries."""
+    unused = unknown(frame.collect_schema().names(), chosen, RANKINGS)
+    if not unused:
+        return
+    query = pl.col(chosen["query"])
+    first = first_queries(frame.head(SAMPLED_ROWS).select(query).collect().to_series())
+    rows = frame.filter(query.is_in(first)).collect()
+    ours = rows.select(under_our_names(chosen))
+    check_merged(ours, lambda: rows.select(unused), str(path))
+
+
 OTHERS = {"run": "a TREC run", "qrels": "TREC qrels"}  # and what text files are
 
 
@@ -171,6 +185,8 @@ def _open(path: Path, columns: ColumnNames) -> File:
         names = frame.collect_schema().names()
         rows = frame.select(pl.len()).collect().item()
     chosen = match_columns(names, RANKINGS, columns, str(path))
+    if "model" not in chosen and "count" not in chosen and folder_model(path) is None:
+        _check_merged(path, frame, chosen)
     chosen.pop(RANK, None)
     known = as_text(frame.select(under_our_names(chosen)), ID_COLUMNS)
     if "model" in chosen:

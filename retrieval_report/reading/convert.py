@@ -58,8 +58,8 @@ def convert(frame: object, what: str) -> pl.DataFrame:
     >>> convert([{"query": "q1"}], "rankings")
     Traceback (most recent call last):
     ...
-    retrieval_report.ColumnError: rankings: a list is not a frame; for rows as dicts, pass
-    pl.DataFrame(rows)
+    retrieval_report.ColumnError: rankings: a list is not a frame; pass a Polars, pandas, PyArrow or
+    DuckDB frame, or a dict of columns
     """
     converted = _to_polars(frame, what)
     objects = [name for name, dtype in converted.schema.items() if dtype == pl.Object]
@@ -243,6 +243,8 @@ def _not_usable(what: str, name: str, problem: str) -> str:
 
 def _no_frame(frame: object, what: str) -> str:
     kind = type(frame).__name__
+    if isinstance(frame, list | tuple) and not frame:
+        return f"{what}: the {kind} is empty"
     if hasattr(frame, "rankings"):  # Inputs, Study and their like
         return (
             f"{what}: a {kind} holds more than the {what}; unpack it with **, as in "
@@ -252,7 +254,6 @@ def _no_frame(frame: object, what: str) -> str:
         "__array__": "from_search makes one of the arrays that a search returns",
         "encode": "read a file with read_rankings, read_judgements or read_queries",
         "__fspath__": "read a file with read_rankings, read_judgements or read_queries",
-        "index": "for rows as dicts, pass pl.DataFrame(rows)",
     }
     usual = "pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
     hint = next((hint for name, hint in hints.items() if hasattr(frame, name)), usual)

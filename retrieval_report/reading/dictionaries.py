@@ -18,6 +18,7 @@ import polars.selectors as cs
 from retrieval_report.contracts.arguments import is_name
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.reading.convert import convert_columns, include, types_of
+from retrieval_report.reading.json_forms import as_records
 
 Nested = Mapping[Any, Mapping[Any, Any]]
 
@@ -133,8 +134,8 @@ def refuse_texts(given: object, knows: Callable[[object], bool], what: str) -> N
 
 
 def as_nested(given: Any, kind: str, knows: Callable[[object], bool], what: str) -> Any:
-    """Return ``{query: [ids]}`` and the data set of LlamaIndex as ``{query: {item: number}}``, and
-    anything else as it is.
+    """Return ``{query: [ids]}`` and the data set of LlamaIndex as ``{query: {item: number}}``,
+    tables and hits as `as_records` does, and anything else as it is.
 
     Raises
     ------
@@ -145,6 +146,7 @@ def as_nested(given: Any, kind: str, knows: Callable[[object], bool], what: str)
         if kind == "rankings":
             raise ColumnError(f"{what}: these are judgements ('relevant_docs'), not rankings")
         given = given["relevant_docs"]
+    given = as_records(given, knows)
     refuse_texts(given, knows, what)
     return listing_as_nested(given, kind) if is_listing(given, knows) else given
 

@@ -13,14 +13,16 @@ from retrieval_report.contracts.frames import with_row
 from retrieval_report.contracts.wording import argument, in_python
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.finding import find_files
-from retrieval_report.reading.formats import detect_format, read_form
+from retrieval_report.reading.formats import ARRAYS, detect_format, read_form
 from retrieval_report.reading.ids import as_text
+from retrieval_report.reading.merged_lists import check_merged
 from retrieval_report.reading.names import (
     COSTS,
     ID_COLUMNS,
     Kind,
     in_order,
     match_columns,
+    unknown,
 )
 from retrieval_report.reading.numbers import TextTable, as_number
 from retrieval_report.reading.printed_ranks import without_agreeing_ranks
@@ -62,7 +64,7 @@ def parts_from(
     """
     parts = []
     for source in sources:
-        form, frame = _read_source(source, kind, columns, max_rows)
+        form, frame = _read_source(source, kind, columns, max_rows, checked=model is None)
         if kind.ranked:
             frame = without_agreeing_ranks(frame)
             parts.append(_with_model(source.path, frame, model, form == "run"))
@@ -129,12 +131,23 @@ def column_names(source: Source) -> list[str]:
 
 
 def _read_source(
-    source: Source, kind: Kind, columns: ColumnNames, max_rows: int | None
+    source: Source,
+    kind: Kind,
+    columns: ColumnNames,
+    max_rows: int | None,
+    *,
+    checked: bool = False,
 ) -> tuple[str, pl.DataFrame]:
-    """Read one file; return its format and its columns under our names."""
+    """Read one file; return its format and its columns under our names. If it is to be ``checked``,
+    rankings without a model are not those of several.
+    """
+    unused: dict[str, str] = {}
 
     def choose(found: Sequence[str]) -> dict[str, str]:
-        return match_columns(found, kind, columns, str(source.path))
+        matched = match_columns(found, kind, columns, str(source.path))
+        if checked and kind.ranked and not {"model", "count"} & matched.keys():
+            unused.update((name, name) for name in unknown(found, matched, kind))
+        return matched
 
     try:
         form = detect_format(source)
@@ -146,7 +159,14 @@ def _read_source(
         name, wanted = others.get(form, ("", kind.name))
         if wanted != kind.name:
             raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(wanted)}")
-        return form, as_text(read_form(source, form, choose, max_rows, kind), ID_COLUMNS)
+        frame = as_text(read_form(source, form, choose, max_rows, kind), ID_COLUMNS)
+        if unused and form != ARRAYS and folder_model(source.path) is None:
+            check_merged(
+                frame,
+                lambda: read_form(source, form, lambda _: unused, max_rows, kind),
+                str(source.path),
+            )
+        return form, frame
     except OSError as error:  # deleted, or truncated to nothing, after it was opened
         raise FileError(f"{source.path}: {error.strerror or error}") from error
 

@@ -41,7 +41,7 @@ HEAD = 2**16  # bytes by which a format is recognised
 _NUMBER = r"[+-]?(?i:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 _BEGIN = {
     "json": re.compile(
-        r'\[\s*[\]{]|\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:\{|\[(?![^\n]*\}\s*(?:\n|$)))|\{[ \t\r]*\n'
+        r'\[\s*[\]{]|\[\s*\[\s*[{[]|\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:\{|\[(?![^\n]*\}\s*(?:\n|$)))|\{[ \t\r]*\n'
     ),
     "ndjson": re.compile(r"\{"),
     "run": re.compile(rf"(?:\S+[^\S\n]+){{4}}(?:{_NUMBER}|[+-]?\d[\d.,]*)[^\S\n]+\S"),

@@ -29,8 +29,16 @@ from retrieval_report.reading.dictionaries import (
 )
 from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
+from retrieval_report.reading.merged_lists import check_merged
 from retrieval_report.reading.named_arrays import holds_results, results_of
-from retrieval_report.reading.names import KINDS, RANKINGS, Kind, known_columns, under_our_names
+from retrieval_report.reading.names import (
+    KINDS,
+    RANKINGS,
+    Kind,
+    known_columns,
+    under_our_names,
+    unknown,
+)
 from retrieval_report.reading.printed_ranks import RANK, without_agreeing_ranks
 from retrieval_report.reading.records import holds_records, record_table
 from retrieval_report.reading.search_results import is_search_result, results_frame
@@ -96,7 +104,13 @@ def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) ->
     if kind.ranked and is_models(held):
         return _of_models(held, kind, columns)
     frame = _table(held, kind, what)
-    frame = renamed(frame, matched_columns(frame, kind, what, columns), kind)
+    matched = matched_columns(frame, kind, what, columns)
+    if kind.ranked and what == kind.name and not {"model", "count"} & matched.keys():
+        unused = unknown(frame.columns, matched, kind)
+        if unused and name is None:
+            known = frame.select(under_our_names(matched))
+            check_merged(known, lambda: frame.select(unused), what)
+    frame = renamed(frame, matched, kind)
     frame = without_agreeing_ranks(frame) if kind.ranked else frame
     return frame if name is None else with_model(frame, name)
 

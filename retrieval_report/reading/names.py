@@ -242,6 +242,15 @@ def known_columns(
     return {name: matched[name] for name in kind.columns if name in matched}
 
 
+def unknown(found: Sequence[str], matched: Mapping[str, str], kind: Kind) -> list[str]:
+    """Return the names that stand for none of our columns.
+
+    >>> unknown(["qid", "doc", "arm", "docid"], {"query": "qid", "item": "doc"}, RANKINGS)
+    ['arm']
+    """
+    return [name for name in found if name not in matched.values() and not kind.knows(name)]
+
+
 def require(
     kind: Kind,
     found: Sequence[str],

@@ -3,7 +3,7 @@ what was found or expected.
 
 The shapes are recognised by their keys: RankLLM (``query``, ``candidates``), DPR and Rankify
 (``question``, ``ctxs`` or ``contexts``), LlamaIndex (``retrieved_ids``, ``expected_ids``,
-``relevant_docs``), sentence-transformers (``query_id``, ``results``) and Elasticsearch (``hits``,
+``relevant_docs``, ``source_nodes``), sentence-transformers (``query_id``, ``results``) and Elasticsearch (``hits``,
 ``responses``, ``details``, ``ratings``). Rows as objects, such as those of a table, are its columns.
 """
 
@@ -18,7 +18,10 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import counted
 
 Columns = dict[str, list[Any]]
-FOUND = ("candidates", "ctxs", "contexts", "results", "retrieved_ids", "hits")
+FOUND = (
+    "candidates", "ctxs", "contexts", "results", "retrieved_ids", "hits", "source_nodes", "points",
+    "matches",
+)  # fmt: skip
 """Keys of what was found for a query, best first."""
 EXPECTED = {
     "expected_ids": 1,
@@ -28,11 +31,14 @@ EXPECTED = {
     "ratings": None,
 }
 """Keys of what was judged for a query, and its relevance; None: every item has its own."""
+LISTS_OF_RECORDS = ("responses", "requests", "details")
+QUERY_NAMES = {"qid", "q_id", "query_id", "question_id", "query", "question"}
 QUERY = ("qid", "q_id", "query_id", "question_id", "id", "_id", "query", "question", "text")
 ITEM = (
     "docid", "doc_id", "_id", "id", "passage_id", "psg_id", "corpus_id", "document_id", "docno",
     "item",
 )  # fmt: skip
+NODE_ID = ("id_", "node_id", "id")
 SCORE = ("score", "_score", "similarity")
 GRADE = ("rating", "relevance", "has_answer", "grade")
 
@@ -79,7 +85,10 @@ def record_table(given: object, kind: str, what: str) -> Columns | None:
     for number, record in records.items():
         if not isinstance(record, Mapping):
             raise ColumnError(f"{what}: entry {number!r} is {record!r:.60}, not an object")
+        if record.get("error") and not _found(record):
+            raise ColumnError(f"{what}: entry {number!r} is an error: {record['error']!r:.80}")
     rows = list(records.values())
+    _warn_of_parts(rows, what)
     if kind == "judgements" and any(map(_expected, rows)):
         hits = [hit for pair in records.items() for hit in _judged(*pair, what)]
         return _columns(hits, ("query", "item", "relevance"))
@@ -87,7 +96,8 @@ def record_table(given: object, kind: str, what: str) -> Columns | None:
         return _flat(rows)
     hits = [hit for pair in records.items() for hit in _ranked(*pair, what)]
     if kind == "judgements":
-        return _columns(hits, ("query", "item", "relevance"))
+        judged = [hit for hit in hits if hit.relevance is not None]
+        return _columns(judged or hits, ("query", "item", "relevance"))
     if all(hit.score is None for hit in hits):
         hits = _scored_by_rank(hits)
     else:
@@ -109,7 +119,7 @@ def _records(given: Any) -> Iterator[tuple[Any, Any]]:
         return
     if not isinstance(given, Mapping):
         return
-    for key in ("responses", "requests", "details"):
+    for key in LISTS_OF_RECORDS:
         held = given.get(key)
         if isinstance(held, list):
             yield from enumerate(held)
@@ -173,6 +183,8 @@ def _hit(query: Any, entry: Any, what: str) -> Hit:
     rating = None
     if isinstance(entry, Mapping) and isinstance(entry.get("hit"), Mapping):
         rating, entry = entry.get("rating"), entry["hit"]
+    if isinstance(entry, Mapping) and isinstance(entry.get("node"), Mapping):  # LlamaIndex
+        entry = {"id": _first(entry["node"], NODE_ID), "score": entry.get("score")}
     if not isinstance(entry, Mapping):
         if isinstance(entry, str | int) and not isinstance(entry, bool):
             return Hit(query, entry)
@@ -210,6 +222,21 @@ def _scored_by_rank(hits: Sequence[Hit]) -> list[Hit]:
         scored.append(hit._replace(score=left[hit.query]))
         left[hit.query] -= 1
     return scored
+
+
+def _warn_of_parts(rows: Sequence[Mapping[Any, Any]], what: str) -> None:
+    """Warn where a search engine says that it did not search everything."""
+    parts = 0
+    for row in rows:
+        shards = row.get("_shards")
+        failed = shards.get("failed") if isinstance(shards, Mapping) else 0
+        parts += row.get("timed_out") is True or bool(failed)
+    if parts:
+        warn(
+            f"{what}: only a part of the index was searched for {parts} of "
+            f"{counted(len(rows), 'response')}: the search timed out, or shards failed; items may be "
+            "missing"
+        )
 
 
 def _warn_of_order(hits: Sequence[Hit], what: str) -> None:

@@ -97,6 +97,74 @@ def test_a_column_that_names_models_in_other_words_keeps_them_apart(
     assert "model" in rr.read_rankings(again, columns={"model": "pipeline"}).columns
 
 
+ARMS = [
+    ("q1", "a", "x", 3, 1, 0),
+    ("q1", "b", "x", 2, 2, 1),
+    ("q1", "c", "x", 1, 3, 0),
+    ("q2", "d", "x", 3, 1, 1),
+    ("q2", "e", "x", 2, 2, 0),
+    ("q2", "f", "x", 1, 3, 0),
+    ("q1", "g", "y", 9, 1, 1),
+    ("q1", "h", "y", 8, 2, 0),
+    ("q1", "i", "y", 7, 3, 0),
+    ("q2", "j", "y", 9, 1, 1),
+    ("q2", "k", "y", 8, 2, 0),
+    ("q2", "l", "y", 7, 3, 0),
+]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame", "part by part"])
+@pytest.mark.parametrize("ranks", [True, False])
+@pytest.mark.parametrize("order", [None, ["query", "printed"], ["printed"]])
+def test_a_column_whose_name_says_nothing_of_models_is_found_by_its_lists(
+    ranks: bool, form: str, order: list[str] | None, tmp_path: Path
+) -> None:
+    names = ["query", "item", "arm", "score", "printed", "relevance"]
+    frame = pl.DataFrame(ARMS, schema=names, orient="row").with_columns(page=pl.lit(1), text="item")
+    frame = (frame.sort(order, maintain_order=True) if order else frame).rename({"printed": "rank"})
+    frame = frame if ranks else frame.drop("rank")
+    frame.write_csv(tmp_path / "run.csv")
+    frame.write_parquet(tmp_path / "run.parquet")
+    given: Any = (
+        frame if form == "frame" else tmp_path / f"run.{'csv' if form == 'csv' else 'parquet'}"
+    )
+    read = rr.read_rankings
+    if form == "part by part":
+        read = lambda path: rr.evaluate(path, measures="rr")  # type: ignore[assignment,misc] # noqa: E731
+    if ranks:
+        with pytest.raises(ColumnError, match=r"2 values of column 'arm' has ranks from 1 on"):
+            read(given)
+    else:
+        with pytest.warns(rr.RetrievalReportWarning, match="column 'arm' divides all lists into 2"):
+            read(given)
+    rankings = rr.read_rankings(given, columns={"model": "arm"})
+    means = rr.summarise(rr.evaluate(rankings, measures="rr", policies="expected", truncated="no"))
+    assert means.select("model", "value").rows() == [("x", 0.75), ("y", 1.0)]
+
+
+def test_columns_that_divide_lists_by_something_else_are_left_alone() -> None:
+    random = np.random.default_rng(2)
+    size = 400
+    frame = pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(20), size // 20),
+            "item": np.arange(size),
+            "score": random.normal(size=size),
+            "rank": np.tile(np.arange(1, 1 + size // 20), 20),
+            "language": random.choice(["de", "en"], size),
+            "section": np.repeat(np.arange(20) // 5, size // 20),
+            "text": [f"text {number}" for number in range(size)],
+            "relevance": random.integers(0, 2, size),
+        }
+    )
+    rr.read_rankings(frame.drop("rank"))
+    rr.read_rankings(frame.sort("query", "score", descending=[False, True]).drop("rank"))
+    ranked = frame.sort("query", "score", descending=[False, True]).with_columns(frame["rank"])
+    rr.read_rankings(ranked)
+    tied = ranked.with_columns(pl.col("rank") // 2, score=-1.0 * (pl.col("rank") // 2))
+    rr.read_rankings(tied)
+
+
 def test_rows_of_two_systems_are_not_advised_to_be_merged() -> None:
     frame = pl.DataFrame({"query": ["q"] * 2, "item": ["a"] * 2, "score": [2, 1], "relevance": 1})
     with pytest.raises(

@@ -19,6 +19,10 @@ CONTEXTS = [
 HITS = {"total": {"value": 2}, "hits": [{"_id": "a", "_score": 2.0}, {"_id": "b", "_score": 1.5}]}
 RATED = [{"hit": hit, "rating": grade} for hit, grade in zip(HITS["hits"], (3, None), strict=True)]
 ROWS = [{"query": "q", "item": "a", "score": 2}, {"query": "q", "item": "b", "score": 1}]
+NODES = [
+    {"node": {"id_": "a", "text": "…", "class_name": "TextNode"}, "score": 0.5},
+    {"node": {"id_": "b", "text": "…", "class_name": "TextNode"}, "score": 0.25},
+]
 PAIRS = {"expected_ids": ["b"], "retrieved_ids": ["a", "b"], "mode": "text"}
 
 RANKED: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
@@ -37,6 +41,33 @@ RANKED: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
         [("who?", "5", 1.0)],
     ),
     "LlamaIndex": ([{"query": "who", **PAIRS}], [("who", "a", 2), ("who", "b", 1)]),
+    "LlamaIndex, nodes": ({"q": NODES}, [("q", "a", 0.5), ("q", "b", 0.25)]),
+    "LlamaIndex, response": (
+        [{"query": "who", "response": "me", "source_nodes": NODES}],
+        [("who", "a", 0.5), ("who", "b", 0.25)],
+    ),
+    "sentence-transformers, semantic_search": (
+        [[{"corpus_id": 5, "score": 0.5}], [{"corpus_id": 7, "score": 0.25}]],
+        [("0", "5", 0.5), ("1", "7", 0.25)],
+    ),
+    "hits of a query": ({"q": LIST}, [("q", "a", 0.5), ("q", "b", 0.25)]),
+    "pairs of a query": ({"q": [["a", 0.5], ["b", 0.25]]}, [("q", "a", 0.5), ("q", "b", 0.25)]),
+    "Solr": (
+        {"responseHeader": {}, "response": {"numFound": 2, "docs": LIST}},
+        [("0", "a", 0.5), ("0", "b", 0.25)],
+    ),
+    "Qdrant": ([{"query": "q", "points": [{"id": 3, "score": 0.5}]}], [("q", "3", 0.5)]),
+    "Pinecone": ({"matches": [{"id": "a", "score": 0.5}], "namespace": ""}, [("0", "a", 0.5)]),
+    "pandas, by columns": (
+        {name: {"0": ROWS[0][name], "1": ROWS[1][name]} for name in ROWS[0]},
+        [("q", "a", 2), ("q", "b", 1)],
+    ),
+    "pandas, by rows": ({"0": ROWS[0], "1": ROWS[1]}, [("q", "a", 2), ("q", "b", 1)]),
+    "pandas, split": (
+        {"columns": list(ROWS[0]), "index": [0, 1], "data": [list(row.values()) for row in ROWS]},
+        [("q", "a", 2), ("q", "b", 1)],
+    ),
+    "pandas, table": ({"schema": {"fields": []}, "data": ROWS}, [("q", "a", 2), ("q", "b", 1)]),
     "Elasticsearch": ({"took": 3, "hits": HITS}, [("0", "a", 2.0), ("0", "b", 1.5)]),
     "Elasticsearch, by query": (
         {"q": {"took": 3, "hits": HITS}},
@@ -48,6 +79,10 @@ RANKED: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     ),
     "Elasticsearch, rated": (
         {"metric_score": 0.4, "details": {"q": {"metric_score": 0.6, "hits": RATED}}},
+        [("q", "a", 2.0), ("q", "b", 1.5)],
+    ),
+    "Elasticsearch, rated, as its manual prints it": (
+        {"rank_eval": {"metric_score": 0.4, "details": {"q": {"hits": RATED}}, "failures": {}}},
         [("q", "a", 2.0), ("q", "b", 1.5)],
     ),
 }
@@ -81,6 +116,11 @@ JUDGED: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     "Elasticsearch": (
         {"requests": [{"id": "q", "request": {}, "ratings": [{"_id": "a", "rating": 3}]}]},
         [("q", "a", 3)],
+    ),
+    "Elasticsearch, answers": ({"details": {"q": {"hits": RATED}}}, [("q", "a", 3)]),
+    "pandas, by columns": (
+        {"qid": {"0": "q"}, "docid": {"0": "a"}, "rel": {"0": 2}},
+        [("q", "a", 2)],
     ),
 }
 
@@ -158,3 +198,23 @@ def test_a_reranker_that_keeps_the_old_scores_is_noticed() -> None:
 def test_an_item_without_an_id_is_refused() -> None:
     with pytest.raises(ColumnError, match="an item has none of the keys docid"):
         rr.read_rankings([{"query": "q", "candidates": [{"score": 1.0}]}])
+
+
+def test_a_search_that_failed_is_refused_and_a_part_of_one_is_warned_of() -> None:
+    failed = {"responses": [{"hits": HITS}, {"error": {"type": "index_not_found"}, "status": 404}]}
+    with pytest.raises(ColumnError, match=r"entry 1 is an error: .*index_not_found"):
+        rr.read_rankings(failed)
+    for sign in ({"timed_out": True}, {"_shards": {"total": 2, "successful": 1, "failed": 1}}):
+        with pytest.warns(RetrievalReportWarning, match="only a part of the index was searched"):
+            rr.read_rankings({"took": 1, **sign, "hits": HITS})
+    rr.read_rankings({"timed_out": False, "_shards": {"total": 2, "failed": 0}, "hits": HITS})
+
+
+@pytest.mark.parametrize("given", [[], ()])
+def test_an_empty_list_is_called_empty(given: Any) -> None:
+    with pytest.raises(ColumnError, match=r"rankings: the (list|tuple) is empty"):
+        rr.evaluate(given, measures="rr")
+
+
+def test_rows_by_model_stay_models() -> None:
+    assert rr.read_rankings({"bm25": ROWS, "dense": ROWS})["model"].n_unique() == 2
