@@ -158,6 +158,25 @@ class Terminal(Reader):
         texts = either([_typed(value) for value in values if value is not True])
         return f"{typed} {texts}".strip() if typed else None
 
+    def portable(self) -> Reader:
+        """Return a terminal that knows the options of this command, where there is no command."""
+        context = click.get_current_context(silent=True)
+        names = {*self.names}
+        for parameter in context.command.params if context else ():
+            names |= {str(parameter.name), *(name.lstrip("-") for name in parameter.opts)}
+        return _Elsewhere({name: self.argument(name) for name in names})
+
+
+class _Elsewhere(Terminal):
+    """A terminal in another process, where no command was called."""
+
+    def __init__(self, options: dict[str, str | None]) -> None:
+        super().__init__()
+        self.options = options
+
+    def argument(self, name: str) -> str | None:
+        return self.options.get(name)
+
 
 def _typed(value: object) -> str:
     """Return a value as it follows an option.

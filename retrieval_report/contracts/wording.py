@@ -34,15 +34,27 @@ class Reader:
         text = f"{name}={either([python_text(value) for value in values])}"
         return f"{function}({text})" if function else text
 
+    def portable(self) -> Reader:
+        """Return the same reader for another process, such as an executor of Spark."""
+        return self
+
 
 PYTHON = Reader()
 _reader: ContextVar[Reader] = ContextVar("reader", default=PYTHON)
 
 
+def portable_reader() -> Reader | None:
+    """Return the present reader for another process; None for Python, where each process has its
+    own.
+    """
+    reader = _reader.get()
+    return None if reader is PYTHON else reader.portable()
+
+
 @contextmanager
-def speaking_to(reader: Reader) -> Iterator[None]:
-    """Write all messages of this thread for a reader, until the block ends."""
-    outside = _reader.set(reader)
+def speaking_to(reader: Reader | None) -> Iterator[None]:
+    """Write all messages of this thread for a reader (None: for Python), until the block ends."""
+    outside = _reader.set(reader or PYTHON)
     try:
         yield
     finally:

@@ -24,6 +24,7 @@ from retrieval_report.contracts.options import (
     options_with,
 )
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import Reader, portable_reader, speaking_to
 from retrieval_report.engines.score_parts import (
     evidence_of_part,
     facts_of,
@@ -115,7 +116,7 @@ def evaluate(
 
     def mapped(work: Work) -> DataFrame:
         schema = arrow_schema(pl.concat(work(*empty)))
-        of_parts = partial(_of_parts, work=work, schema=schema)
+        of_parts = partial(_of_parts, work=work, schema=schema, reader=portable_reader())
         return rows.mapInArrow(of_parts, from_arrow_schema(schema))
 
     # No rows are scored first, so that wrong arguments and columns are refused.
@@ -187,9 +188,9 @@ def _divided(frames: Mapping[str, DataFrame], clustered: bool, partitions: int |
 
 
 def _of_parts(
-    batches: Iterable[pa.RecordBatch], work: Work, schema: pa.Schema
+    batches: Iterable[pa.RecordBatch], work: Work, schema: pa.Schema, reader: Reader | None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield what ``work`` returns of every part, on an executor."""
+    """Yield what ``work`` returns of every part, on an executor; errors are for a reader."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nobody would see them
         for part in _parts(batches):
@@ -198,7 +199,9 @@ def _of_parts(
                 for name in FRAMES
             ]
             try:
-                for frame in work(*given):
+                with speaking_to(reader):
+                    frames = work(*given)
+                for frame in frames:
                     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
                     yield from table.cast(schema).combine_chunks().to_batches()
             except RetrievalReportError as error:

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from retrieval_report.contracts.options import POLICIES
+from retrieval_report.contracts.wording import portable_reader, speaking_to
 from retrieval_report.engines import summary
 from retrieval_report.engines.check_scores import MEAN
 from retrieval_report.reading.frames import to_polars
@@ -53,10 +54,14 @@ def summarise(
     nothing = summary.summarise(empty_of(scores), queries=table, **options)
     schema = arrow_schema(nothing)
 
+    reader = portable_reader()
+
     def mean(rows: pa.Table) -> pa.Table:
         """Return the summary of the scores of one model, metric and cutoff."""
         group = pl.DataFrame(pl.from_arrow(rows))
-        return summary.summarise(group, queries=table, **options).to_arrow().cast(schema)
+        with speaking_to(reader):
+            means = summary.summarise(group, queries=table, **options)
+        return means.to_arrow().cast(schema)
 
     with our_errors():
         means = collected(scores.groupBy(*MEAN).applyInArrow(mean, from_arrow_schema(schema)))

@@ -5,6 +5,7 @@ dies.
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import click
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -19,6 +21,8 @@ from polars.testing import assert_frame_equal
 
 import spark_sessions
 from retrieval_report.cli import cli
+from retrieval_report.cli.group import Terminal
+from retrieval_report.contracts.wording import argument, portable_reader, setting, speaking_to
 from spark_kills import executor_of, wait_until
 
 ASKED = (
@@ -167,3 +171,28 @@ def test_on_two_executors_one_of_which_is_killed_half_way(
     agrees(folder, (folder / "stdout").read_text(), asked)
     assert len(list(folder.glob("worker-*"))) > 1
     assert "Lost executor" in (folder / "stderr").read_text()
+
+
+@pytest.mark.spark
+@PANDAS_3
+@pytest.mark.usefixtures("session_here")
+def test_errors_of_executors_speak_in_options(tmp_path: Path) -> None:
+    nothing = {"query": ["q"], "item": ["a"], "distance": [None], "relevance": [1]}
+    frame = pl.DataFrame(nothing, schema_overrides={"distance": pl.Float64})
+    frame.write_parquet(tmp_path / "run.parquet")
+    asked = ["evaluate", str(tmp_path / "run.parquet"), "--metrics", "rr", "--truncated", "no"]
+    result = CliRunner().invoke(cli, on_spark(tmp_path, asked, "local[2]"))
+    assert result.exit_code == 2
+    assert "--null-distance not_retrieved counts such items as known" in result.stderr
+    assert "null_distance=" not in result.stderr
+
+
+def test_a_terminal_keeps_its_options_in_another_process() -> None:
+    with click.Context(click.Command("c", params=[click.Option(["--judgements", "--qrels"])])):
+        reader = pickle.loads(pickle.dumps(Terminal(columns="judgements").portable()))
+    with speaking_to(reader):
+        assert setting("judgements", "a.txt") == "--judgements a.txt"
+        assert setting("qrels", "a.txt") == "--qrels a.txt"
+        assert argument("columns") == "--judgements"
+        assert setting("decimals", 2) == ""
+    assert portable_reader() is None
