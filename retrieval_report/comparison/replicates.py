@@ -42,7 +42,7 @@ from retrieval_report.engines.check_scores import (
     check_scores,
 )
 from retrieval_report.engines.score_grid import Grid, ranked
-from retrieval_report.engines.summary import clipped
+from retrieval_report.engines.summary import clipped, interval_of_equal
 from retrieval_report.kernels.lists import Floats
 
 REPLICATES = schema("replicates")
@@ -344,8 +344,10 @@ def _summary(metric: str, value: Floats, variance: Floats, confidence: float) ->
     mean = _mean(value)
     means = value.mean(axis=1)
     interval = interval_of(mean, [mean_part(value.mean(axis=0)), mean_part(means)], confidence)
-    ends = clipped(metric, mean, interval["ci_low"], interval["ci_high"])
-    interval["ci_low"], interval["ci_high"] = ends
+    ends = interval["ci_low"], interval["ci_high"]
+    if min(value.shape) > 1 and value.min() == value.max():
+        ends = interval_of_equal(mean, queries, confidence)
+    interval["ci_low"], interval["ci_high"] = clipped(metric, mean, *ends)
     note = ONE_QUERY if queries == 1 else ""
     return {
         **row,

@@ -76,7 +76,8 @@ def summarise(
         Share of samples of queries whose interval holds the true mean. Intervals are Student's t
         over queries; for macro, labels are strata and queries vary within them. For metrics whose
         scores lie between 0 and 1 (all except acg, dcg, wap and num_rel_ret) they are clipped
-        there, which keeps their coverage.
+        there, which keeps their coverage. Where all scores are the same, as where every query is a
+        hit, four imaginary queries keep the interval from having no width.
     cluster
         A column of the queries, such as the topic that several of them ask about: standard errors
         and intervals are then over its values (Liang and Zeger, 1986), for micro and weighted.
@@ -254,6 +255,8 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
         ]
     )
     low, high = t_interval(mean, confidence)
+    if mean.freedom and np.unique(values[weight > 0]).size == 1:
+        low, high = interval_of_equal(mean.value, mean.freedom + len(parts), confidence)
     return *mean[:3], *clipped(rows["metric"][0], mean.value, low, high)
 
 
@@ -330,6 +333,25 @@ def t_interval(mean: Mean, confidence: float) -> tuple[float, float]:
         return math.nan, math.nan
     reach = _quantile(mean.freedom, 0.5 + confidence / 2) * mean.query_se
     return mean.value - reach, mean.value + reach
+
+
+def interval_of_equal(value: float, units: int, confidence: float) -> tuple[float, float]:
+    """Return the interval of scores that are all the same, such as hits of every query: that of
+    Student's t with four imaginary queries more, two that score 0 and two that score 1 (or the
+    value, if that is larger); it includes the value.
+
+    Without them it would have no width, though ten hits of ten queries do not show that there are no
+    misses (Agresti and Coull, *Approximate Is Better than "Exact" for Interval Estimation of
+    Binomial Proportions*, The American Statistician 52, 1998).
+
+    >>> [round(end, 3) for end in interval_of_equal(1.0, 10, 0.95)]
+    [0.647, 1.067]
+    """
+    step, size = max(1.0, abs(value)), units + 4
+    mean = (units * value + 2 * step) / size
+    square = units * (value - mean) ** 2 + 2 * mean**2 + 2 * (step - mean) ** 2
+    reach = _quantile(size - 1, 0.5 + confidence / 2) * math.sqrt(square / (size - 1) / size)
+    return min(value, mean - reach), max(value, mean + reach)
 
 
 @cache

@@ -13,7 +13,7 @@ from made_scores import bounded_scores, scores_of, within
 from retrieval_report import ColumnError, DataError, ParameterError, evaluate
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.engines import summary as summaries
-from retrieval_report.engines.summary import summarise
+from retrieval_report.engines.summary import interval_of_equal, summarise
 
 generator = np.random.default_rng(20240)
 SKEWED = generator.beta(0.6, 2.0, size=40)
@@ -124,10 +124,40 @@ def test_weighted_intervals_cover_the_ratio_of_means() -> None:
     )
 
 
-def test_equal_scores_have_an_interval_of_no_width() -> None:
-    row = summarise(scores_of({"a": [0.1] * 7})).row(0, named=True)
-    assert row["ci_low"] == pytest.approx(0.1, abs=1e-15)
-    assert row["ci_high"] == pytest.approx(0.1, abs=1e-15)
+@pytest.mark.parametrize("value", [0.0, 0.1, 0.5, 1.0, 3.0, -2.0])
+@pytest.mark.parametrize("clusters", [1, 2])
+def test_the_interval_of_equal_scores_has_a_width(value: float, clusters: int) -> None:
+    size = 14
+    scores = scores_of({"a": [value] * size})
+    if abs(value) > 1:
+        scores = scores.with_columns(metric=pl.lit("dcg"))
+    names = [f"q{number:05}" for number in range(size)]
+    queries = pl.DataFrame({"query": names, "topic": np.arange(size) // clusters})
+    row = summarise(scores, queries=queries, cluster="topic").row(0, named=True)
+    step = max(1.0, abs(value))
+    more = np.array([value] * (size // clusters) + [0, 0, step, step])
+    reach = stats.t.ppf(0.975, more.size - 1) * stats.sem(more)
+    low, high = min(value, more.mean() - reach), max(value, more.mean() + reach)
+    if abs(value) <= 1:
+        low, high = max(low, 0), min(high, 1)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), rel=1e-12)
+    assert row["ci_low"] < row["ci_high"]
+    assert (row["value"], row["query_se"]) == pytest.approx((value, 0), abs=1e-12)
+
+
+def test_intervals_of_nearly_all_hits_hold_the_share() -> None:
+    share, size = 0.98, 25  # in 60 of 100 samples every query is a hit
+    hits = np.random.default_rng(0).random((300, size)) < share
+    summary = summarise(scores_of({f"m{number}": row * 1.0 for number, row in enumerate(hits)}))
+    assert hits.all(axis=1).mean() > 0.5
+    assert summary.select(pl.lit(share).is_between("ci_low", "ci_high").mean()).item() > 0.95
+
+
+def test_weights_of_zero_do_not_keep_scores_from_being_equal() -> None:
+    queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "weight": [1, 1, 0]})
+    scores = scores_of({"a": [1.0, 1.0, 0.5]})
+    row = summarise(scores, queries=queries, average="weighted").row(0, named=True)
+    assert (row["ci_low"], row["ci_high"]) == (interval_of_equal(1.0, 2, 0.95)[0], 1.0)
 
 
 def test_one_query_has_a_mean_and_no_interval() -> None:
