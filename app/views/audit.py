@@ -7,7 +7,12 @@ import streamlit as st
 
 from page import Page
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.study.caveats import not_audited, same_winner, winner_sentences
+from retrieval_report.study.caveats import (
+    not_audited,
+    printed_sentences,
+    same_winner,
+    winner_sentences,
+)
 from retrieval_report.study.questions import MOST_AUDITED
 from retrieval_report.systems.audit import as_defined, furthest_off
 from tables import frame_table
@@ -47,6 +52,8 @@ def show(page: Page) -> None:
     if not printed["prints_low"].count():
         st.info(f"None of the evaluators prints {page.measure} for these models.")
         return
+    for sentence in printed_sentences(printed):
+        st.markdown(plain(sentence))
     _winners(printed)
     _model(page, printed)
 

@@ -103,7 +103,8 @@ def report(
         "written",
         lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
-    sentences = [visible(line) for line in (*contents.verdict, *contents.notices)]
+    lines = *contents.printed, *contents.verdict, *contents.notices
+    sentences = [visible(line) for line in lines]
     click.echo("\n".join(filter(None, [health_text(contents), *sentences])))
     click.echo(f"\n{three_table(study)}\n\n{leaderboard_table(study, contents.leaderboard)}")
     first = ": open report.html first" if "html" in kinds else ""

@@ -21,13 +21,15 @@ from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.writing.names import counted, first_names
-from retrieval_report.writing.numbers import p_value
+from retrieval_report.writing.numbers import number, p_value
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
 GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
+OPPOSITE = "mteb", "sentence-transformers"  # order ties by item id, descending and ascending
+VISIBLE = 5e-5  # a difference that four decimals show
 USUAL = None, "pooled"  # their values if none is given
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 WINNERS = {  # which evaluators name another winner, and why
@@ -287,6 +289,81 @@ def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
         (kind, names_text(models) if models else None, message)
         for kind, message, models in same.rows()
     ]
+
+
+def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
+    """Say what mteb and sentence-transformers would print, and what is exact, where their orders of
+    ties make a visible difference; no sentence elsewhere.
+
+    Parameters
+    ----------
+    audit
+        Rows of one measure from the result of `audit`.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {"query": ["q"] * 2, "item": ["x", "y"], "distance": [1, 1], "relevance": [0, 1]}
+    >>> printed_sentences(rr.audit(rankings, measures="rr@10"))
+    ('For model, mteb would print rr@10 1.0000 and sentence-transformers 0.5000, because they order
+    ties in opposite directions; exact is 0.7500 ± 0.2500.',)
+    """
+    if audit.is_empty():
+        return ()
+    sides = [
+        audit.filter(pl.col("system") == name, pl.col("prints").is_not_null()).unique(
+            "model", keep="first", maintain_order=True
+        )
+        for name in OPPOSITE
+    ]
+    both = sides[0].join(sides[1], on="model", suffix="_other", maintain_order="left")
+    apart = (pl.col("off") - pl.col("off_other")).abs()
+    both = both.filter(apart.max() >= VISIBLE).sort(apart, descending=True, maintain_order=True)
+    if both.is_empty():
+        return ()
+    row = both.row(0, named=True)
+    row["measure"] = measure_text(row["metric"], row["cutoff"])
+    told = _other_winners(both, row) or _other_numbers(row)
+    return (told,)
+
+
+def _other_winners(both: pl.DataFrame, row: Mapping[str, Any]) -> str:
+    """Say which models the two name best, if they name different ones by order of ties alone."""
+    names = [row[name] for name in ("winner", "winner_other", "exact_winner")]
+    open_order = any(name is None or " or " in name for name in names)
+    if open_order or names[0] == names[1] or row["exact_winner"] != row["exact_winner_other"]:
+        return ""
+    printed, other, exact = (
+        number(both[name].max())  # type: ignore[arg-type]  # a number
+        for name in ("prints", "prints_other", "expected")
+    )
+    first, second, best = (names_text(name.split(" = ")) for name in names)
+    apart = " by its own definition" if _defined_apart(row) else ""
+    return (
+        f"mteb would name {first} best by {row['measure']} ({printed}), and sentence-transformers "
+        f"{second} ({other}{apart}); by the exact mean over all orders of ties it is {best} "
+        f"({exact})."
+    )
+
+
+def _other_numbers(row: Mapping[str, Any]) -> str:
+    """Say what the two print for the model that their orders of ties set furthest apart."""
+    printed, other, exact, exact_other, spread = (
+        number(row[name])
+        for name in ("prints", "prints_other", "expected", "expected_other", "tie_std")
+    )
+    why = "because they order ties in opposite directions"
+    said = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
+    if _defined_apart(row):
+        return (
+            f"{said} where {exact} is exact, and sentence-transformers, by its own definition, "
+            f"{other} where {exact_other} is exact, {why}."
+        )
+    return f"{said} and sentence-transformers {other}, {why}; exact is {exact} ± {spread}."
+
+
+def _defined_apart(row: Mapping[str, Any]) -> bool:
+    return abs(row["expected"] - row["expected_other"]) >= VISIBLE  # type: ignore[no-any-return]
 
 
 def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:

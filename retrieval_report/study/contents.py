@@ -15,7 +15,12 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.caveats import any_cut, health_sentences, notices_of
+from retrieval_report.study.caveats import (
+    any_cut,
+    health_sentences,
+    notices_of,
+    printed_sentences,
+)
 from retrieval_report.study.terminal import html_page
 
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
@@ -132,7 +137,7 @@ class Report:
 
     @property
     def _sentences(self) -> tuple[str, ...]:
-        return (*health_sentences(self), *self.verdict, *self.notices)
+        return (*health_sentences(self), *self.printed, *self.verdict, *self.notices)
 
     @property
     def measure(self) -> str:
@@ -150,6 +155,15 @@ class Report:
         not known.
         """
         return notices_of(self)
+
+    @property
+    def printed(self) -> tuple[str, ...]:
+        """A line to read before the verdict if mteb and sentence-transformers would print different
+        numbers because of ties: what each prints, and what is exact.
+        """
+        return printed_sentences(
+            self.audit.filter(self.at_headline) if self.audit.height else self.audit
+        )
 
     @property
     def cut(self) -> bool:

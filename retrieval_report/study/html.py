@@ -14,6 +14,7 @@ from importlib import metadata, resources
 from pathlib import Path
 
 import jinja2
+import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
 from retrieval_report.metrics.parsing import parse_metric
@@ -72,7 +73,7 @@ def render_html(
             health=health_sentences(report),
             winners=winners,
             not_audited=not_audited(report.parameters),
-            accidents=winners[: bool(audit.height and audit["same_winner"].eq(False).any())],
+            accidents=() if report.printed else winners[: _misleads(audit)],
             most_audited=MOST_AUDITED,
             tables=report_tables(report),
             hints=hints[:HINTS],
@@ -88,6 +89,11 @@ def render_html(
             scripts=scripts,
         )
     )
+
+
+def _misleads(audit: pl.DataFrame) -> bool:
+    """Return whether tie order makes any evaluator name another winner."""
+    return bool(audit.height and audit["same_winner"].eq(False).any())
 
 
 def _digest(text: str) -> str:

@@ -46,7 +46,12 @@ from retrieval_report.reading.readers import read_labels
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.scores import Scored
 from retrieval_report.systems.audit import audit
-from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
+from retrieval_report.systems.evaluate_like import (
+    check_like,
+    in_words_of,
+    measures_like,
+    score_like,
+)
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
@@ -129,7 +134,8 @@ class Data:
         if "policies" in options:
             raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
         scoring = dict(options)
-        asked = {"measures": measures, "cutoffs": scoring.pop("cutoffs", None)}
+        words = measures if like is None else in_words_of(like, measures)
+        asked = {"measures": words, "cutoffs": scoring.pop("cutoffs", None)}
         reading: Named = {
             name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
         }

@@ -312,17 +312,14 @@ CrossEncoderRerankingEvaluator | 6.2.0 | "order": "arbitrary", "seen": "list", "
 PyKEEN | 1.11.1 | "order": "middle", "seen": "list", "binary": true, "no_relevant": "skip"
   inverse_harmonic_mean_rank | rr | "cutoffs": "whole"
   hits_at_k | hit_rate | "cutoffs": "given"
-  hits_at_k | num_rel_ret | "cutoffs": "given"
 
 OGB | 1.3.6 | "order": "middle", "seen": "list", "binary": true, "no_relevant": "skip"
   mrr_list | rr | "cutoffs": "whole"
   hits@k_list | hit_rate | "cutoffs": "given", "note": "for k = 1, 3 and 10"
-  hits@k_list | num_rel_ret | "cutoffs": "given", "note": "for k = 1, 3 and 10"
 
 TGB | 2.3.0 | "order": "middle", "seen": "list", "binary": true, "no_relevant": "skip"
   mrr | rr | "cutoffs": "whole"
   hits@k | hit_rate | "cutoffs": "given"
-  hits@k | num_rel_ret | "cutoffs": "given"
 
 triage | 6.0.0 | "order": "random", "seen": "list", "binary": true, "cutoffs": "given", "note": "stores the mean of 30
       random orders beside the worst and the best"
@@ -365,6 +362,7 @@ def conventions() -> pl.DataFrame:
     return frame.select(*first, pl.exclude(first))
 
 
+HITS = ("PyKEEN", "OGB", "TGB")  # whose hits are a rate; those of ranx are a number
 SYSTEMS = tuple(dict.fromkeys(record.system for record in CONVENTIONS))
 SPELLINGS = {
     "sklearn": "scikit-learn",

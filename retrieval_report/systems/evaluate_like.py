@@ -4,12 +4,13 @@ numbers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names
+from retrieval_report.contracts.arguments import Names, listed
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import LikeOptions, options_with
@@ -24,11 +25,12 @@ from retrieval_report.metrics.parsing import (
     parse_metric,
     parse_metrics,
 )
+from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.run import start
 from retrieval_report.scoring.scores import Scored
 from retrieval_report.scoring.truncation import ends_of
-from retrieval_report.systems.conventions import CONVENTIONS, Convention, system_of
+from retrieval_report.systems.conventions import CONVENTIONS, HITS, Convention, system_of
 from retrieval_report.systems.emulation import Emulation, judge_items
 
 Asked = dict[Measure, Convention]
@@ -49,7 +51,7 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
     result: Asked = {}
     system = system_of(like)
     records = [record for record in CONVENTIONS if (record.system, record.version) == system]
-    for metric, cutoffs_of_metric in parse_metrics(measures, cutoffs):
+    for metric, cutoffs_of_metric in parse_metrics(in_words_of(like, measures), cutoffs):
         name, plain = str(metric), metric == type(metric)()
         of_metric = [
             record
@@ -66,6 +68,20 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
                 )
             result[name, cutoff] = record
     return result
+
+
+def in_words_of(like: str, measures: object) -> object:
+    """Return measures under names that mean here what they mean in a system.
+
+    >>> in_words_of("PyKEEN", "rr, hits@10"), in_words_of("ranx", "hits@10")
+    (['rr, hit_rate@10'], 'hits@10')
+    """
+    if measures is None or system_of(like)[0] not in HITS:
+        return measures
+    return [
+        re.sub(r"\bhits(?=_?@|_at_)", "hit_rate", text) if isinstance(text, str) else text
+        for text in listed(measures, (str, bytes, Metric))
+    ]
 
 
 def _what_it_prints(records: Iterable[Convention]) -> str:

@@ -280,7 +280,9 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None
     result = run("demo", "--out", tmp_path / "report")
     assert result.exit_code == 0, result.output
     for title, winner in (("digits: ", "cosine-float32"), ("docs: ", "bm25")):
-        verdict = result.output[result.output.index(title) :].splitlines()[2]
+        said, verdict = result.output[result.output.index(title) :].splitlines()[2:4]
+        assert "mteb would " in said
+        assert "sentence-transformers" in said
         assert verdict.startswith(f"{winner} has the highest expected ndcg@10: ")
     assert len(result.output.splitlines()) < 25
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}

@@ -34,7 +34,7 @@ def test_rules_are_known_for_lists_for_ap_or_for_arbitrary_orders_only() -> None
         assert record.order == "arbitrary" or not record.row_order_up_to
         assert record.order != "threshold" or record.definition == "ap"
         assert record.seen in LISTS or not (record.order == "threshold" or record.positive)
-        assert record.order != "middle" or record.metric in ("rr", "hit_rate", "num_rel_ret")
+        assert record.order != "middle" or record.metric in ("rr", "hit_rate")
         assert record.seen != "samples" or record.binary
 
 

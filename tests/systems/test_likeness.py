@@ -261,8 +261,8 @@ def test_what_no_system_does_is_refused(like: Any, options: dict[str, Any], mess
         ("sparse-reranking-evaluator", "map, mrr@10, ndcg@10",
          "ap@all, rr@10, ndcg(ideal=list)@10"),
         ("CrossEncoderNanoBEIREvaluator", "map, ndcg@10", "ap@all, ndcg(ideal=list)@10"),
-        ("PyKEEN", "inverse_harmonic_mean_rank, hits_at_10", "rr@all, num_rel_ret@10"),
-        ("ogb", "hits@3", "num_rel_ret@3"),
+        ("PyKEEN", "inverse_harmonic_mean_rank, hits_at_10", "rr@all, hit_rate@10"),
+        ("ogb", "hits@3", "hit_rate@3"),
         ("py-tgb", "mrr", "rr@all"),
     ],
 )  # fmt: skip

@@ -1,0 +1,90 @@
+"""What a report says that mteb and sentence-transformers would print, and where it says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+from retrieval_report.study.caveats import printed_sentences
+
+# Model "up" ties its relevant item "a" with "b", model "down" its relevant "a" with an item before
+# it by name; model "flat" has no ties and finds it in the second place.
+TIED = {
+    "model": ["up"] * 3 + ["down"] * 3,
+    "query": ["q"] * 6,
+    "item": ["a", "b", "c", "a", "A", "c"],
+    "score": [2, 2, 1, 2, 2, 1],
+    "relevance": [1, 0, 0, 1, 0, 0],
+}
+
+
+def said(measures: str = "rr@10", **columns: Any) -> tuple[str, ...]:
+    rankings = pl.DataFrame({**TIED, **columns})
+    return printed_sentences(rr.audit(rankings, measures=measures))
+
+
+def test_they_name_other_winners_by_their_orders_of_ties_alone() -> None:
+    # Of "up", one of three tied items is relevant; of "down", one of two.
+    scores = [2, 2, 2, 2, 2, 1]
+    assert said(score=scores) == (
+        (
+            "mteb would name down best by rr@10 (1.0000), and sentence-transformers up (1.0000); by the "
+            "exact mean over all orders of ties it is down (0.7500)."
+        ),
+    )
+
+
+def test_they_print_other_numbers_for_the_model_furthest_apart() -> None:
+    others = {"item": ["a", "b", "c", "x", "y", "z"], "score": [2, 2, 2, 3, 2, 1]}
+    assert said(**others, relevance=[1, 0, 0, 0, 0, 0]) == (  # nothing for "down", so "up" leads
+        (
+            "For up, mteb would print rr@10 0.3333 and sentence-transformers 1.0000, because they order "
+            "ties in opposite directions; exact is 0.6111 ± 0.2833."
+        ),
+    )
+    [told] = said("ndcg@3", **others, relevance=[1, 2, 0, 0, 0, 0])
+    assert told.startswith("For up, mteb would print ndcg@3 ")
+    assert " is exact, and sentence-transformers, by its own definition, " in told
+    assert told.endswith(" is exact, because they order ties in opposite directions.")
+
+
+def test_nothing_is_said_where_they_print_the_same() -> None:
+    assert said(score=[3, 2, 1, 2, 3, 1]) == ()  # no ties
+    assert said("ap@all") == ()  # both print it at a cutoff only
+    assert said("rbp@10, ap") == ()
+    alone = printed_sentences(rr.audit(TIED, measures="rr@10", systems=["mteb", "ranx"]))
+    assert alone == ()
+    assert printed_sentences(pl.DataFrame()) == ()
+
+
+def test_the_sentence_comes_first_in_the_report_and_on_the_terminal(tmp_path: Path) -> None:
+    rankings = pl.DataFrame(TIED)
+    report = rr.Study(rankings, "rr@10", truncated="no").contents()
+    [sentence] = report.printed
+    assert repr(report).splitlines()[1] == sentence
+    rr.write_report(tmp_path / "report", report, formats="html")
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    verdict = page.index('<section id="verdict"')
+    assert page.index("<p", verdict) < page.index(sentence, verdict) < page.index("<h2", verdict)
+    rankings.write_csv(tmp_path / "run.csv")
+    words = ["report", str(tmp_path / "run.csv"), "--measures", "rr@10", "--truncated", "no"]
+    printed = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "again")])
+    assert printed.exit_code == 0, printed.output
+    assert printed.output.splitlines()[0] == sentence
+
+
+def test_counts_have_no_order_to_break_ties_by() -> None:
+    counts = rr.count_ties(pl.DataFrame(TIED))
+    assert rr.Study(counts, "rr@10").contents().printed == ()
+
+
+@pytest.mark.parametrize("like", ["mteb", "sentence-transformers"])
+def test_a_study_of_one_of_them_says_it_too(like: str) -> None:
+    report = rr.Study(pl.DataFrame(TIED), "rr@10", like=like, truncated="no").contents()
+    assert report.printed == said()
