@@ -41,7 +41,7 @@ def test_they_name_other_winners_by_their_orders_of_ties_alone() -> None:
 
 
 def test_they_print_other_numbers_for_the_model_furthest_apart() -> None:
-    others = {"item": ["a", "b", "c", "x", "y", "z"], "score": [2, 2, 2, 3, 2, 1]}
+    others: dict[str, Any] = {"item": ["a", "b", "c", "x", "y", "z"], "score": [2, 2, 2, 3, 2, 1]}
     assert said(**others, relevance=[1, 0, 0, 0, 0, 0]) == (  # nothing for "down", so "up" leads
         (
             "For up, mteb would print rr@10 0.3333 and sentence-transformers 1.0000, because they order "
