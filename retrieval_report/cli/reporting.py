@@ -168,7 +168,7 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
     texts.append(leaderboard_table(study, study.leaderboard))
-    texts += uneven_lengths(study.under("expected").scores, study.measures)
+    texts += uneven_lengths(study.under("expected").scores, study.measures[1:])
     texts += question_tables(study, [name for name in ALSO if name in frames])
     output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)
 

@@ -28,6 +28,7 @@ from retrieval_report.contracts.arguments import Named, Names, check_text, known
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import DRAWS, Options, options_with
+from retrieval_report.engines.check_scores import MEAN, beside
 from retrieval_report.metrics.parsing import (
     Foreign,
     Measure,
@@ -84,7 +85,7 @@ from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.recall_curve import curve_means
 from retrieval_report.ties.similarity import similarity_means
-from retrieval_report.ties.three_scores import exact_means, three_scores, winners
+from retrieval_report.ties.three_scores import RANKS, exact_means, three_scores, winners
 from retrieval_report.ties.truncated_lists import truncated_lists
 from retrieval_report.writing.names import counted
 
@@ -371,7 +372,8 @@ class Study(LevelledStudy):
         exact ``tie_std``, what one random order prints (the percentiles ``order_low`` and
         ``order_high``; of the drawn orders their mean ``shuffled``, ``shuffled_std``, the
         ``first_order`` and how many ``orders`` there are), ``naive`` and how far it is ``off_by``,
-        the rank by each, and whether tie order can change the rank (``rank_can_change``).
+        the rank by each, and whether tie order can change the rank (``rank_can_change``); models
+        with a serious fault in `health` have none.
 
         >>> rows = {"query": ["q"] * 4, "item": list("abcd"), "relevance": [0, 1, 0, 0]}
         >>> study = Study(
@@ -388,16 +390,31 @@ class Study(LevelledStudy):
         fine 0.5 0.5 0.5 0.5
         """
         every = self._with(replace(self._view, policies=None))
-        return three_scores(every.summary, every._drawn_means, every._exact_means, self.identical)
+        scores = every._three_scores
+        if not self.suspects:
+            return scores
+        sound = every._sound
+        ranks = sound._three_scores.select(*MEAN, *RANKS)
+        if len({*sound.model_names} - {*self.suspects}) < 2:
+            ranks = ranks.clear()
+        return beside(scores.drop(RANKS), ranks, MEAN).select(scores.columns)
+
+    @property
+    def _three_scores(self) -> pl.DataFrame:
+        """The three scores, with ranks among all models."""
+        return three_scores(self.summary, self._drawn_means, self._exact_means, self.identical)
 
     @answer
     def winners(self) -> pl.DataFrame:
         """Who wins by every measure: exactly, by the naive order, and in how many of the drawn
         ``orders`` an exact winner is first (``agreeing``), with the chance that a random order
-        agrees.
+        agrees. Models with a serious fault in `health` neither win nor lose.
         """
-        every = self._with(replace(self._view, policies=None))
-        return winners(every.three_scores, every._drawn_means, every._exact_means)
+        sound = self._with(replace(self._view, policies=None))._sound
+        scores = self.three_scores
+        ranked = scores.filter(pl.col("expected_rank").is_not_null())
+        compared = scores if ranked.is_empty() else ranked
+        return winners(compared, sound._drawn_means, sound._exact_means)
 
     @property
     def _drawn_means(self) -> pl.DataFrame:

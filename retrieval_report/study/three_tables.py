@@ -93,7 +93,7 @@ def winner_sentence(row: Named) -> str:
         row["naive_winner"],
     )
     if first is None:
-        return f"{measure}: no model has an expected score."
+        return f"{measure}: no winner can be named."
     agree = naive in (first, None)
     if row["agreeing_chance"] == 1 and agree:
         order = ", by the naive order and" if naive else " and"

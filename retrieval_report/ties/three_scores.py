@@ -28,6 +28,7 @@ from retrieval_report.scoring.score_distribution import score_orders
 
 THREE_SCORES = schema("three_scores")
 WINNERS = schema("winners")
+RANKS = ("expected_rank", "shuffled_rank", "naive_rank", "rank_can_change")
 MAX_AFFECTED_LISTS = (
     20  # of more lists, whose mean is nearly normal, no exact distribution is formed
 )

@@ -105,6 +105,13 @@ def test_no_answer_names_a_broken_model_winner_or_loser(fault: str) -> None:
     assert board["model"].to_list() == ["good", "fair", "broken"]
     assert board["rank"].to_list() == [1, 2, None]
     assert board.filter(model="broken").select("^.*rank.*$").null_count().row(0) == (1,) * 5
+    assert "broken" not in {*made.winners["winner"], *made.winners["naive_winner"]}
+    three = made.three_scores.filter(metric="ndcg").sort("expected_rank", nulls_last=True)
+    assert three.select("model", "expected_rank", "naive_rank").rows() == [
+        ("good", 1, 1),
+        ("fair", 2, 2),
+        ("broken", None, None),
+    ]
     # The others are compared as if it were not there.
     alone = made.models("good", "fair")
     assert alone.status in made.flips["verdict"].to_list()
@@ -116,6 +123,10 @@ def test_no_answer_names_a_broken_model_winner_or_loser(fault: str) -> None:
 
 def test_of_nothing_but_broken_models_nothing_is_said() -> None:
     made = study({"one": flipped(), "two": half()}, by=None)
+    assert made.winners["winner"].null_count() == made.winners.height == 2
+    assert made.three_scores["expected_rank"].null_count() == 4
+    assert "wins" not in repr(made)
+    assert "no winner can be named" in repr(made)
     assert made.suspects == ["one", "two"]
     assert made.sentences == ("No verdict is given on one and two.",)
     assert made.comparison.is_empty()
