@@ -99,7 +99,7 @@ SPELLINGS = {
     **dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "recall(denominator=min)"),
     **dict.fromkeys(("aptrapezoid", "trapezoidap", "oxfordap"), "ap(interpolation=trapezoid)"),
     # what sentence-transformers, MTEB, BEIR, RecBole and papers print
-    **dict.fromkeys(("accuracy", "acc", "topkaccuracy", "hr", "hitratio"), "hit_rate"),
+    **dict.fromkeys(("accuracy", "acc", "topkaccuracy", "hr", "hitratio", "cmc"), "hit_rate"),
     **dict.fromkeys(("meanreciprocalrank", "reciprocalrank", "mrr"), "rr"),
     "inverseharmonicmeanrank": "rr",  # PyKEEN
     **dict.fromkeys(("meanaverageprecision", "averageprecision"), "ap"),

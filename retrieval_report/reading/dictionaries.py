@@ -7,6 +7,7 @@ pytrec_eval, ranx and ir_measures are not imported: their objects are recognised
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from glob import has_magic
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from retrieval_report.contracts.arguments import is_name
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.reading.convert import convert_columns, include, types_of
 from retrieval_report.reading.json_forms import as_records
+from retrieval_report.reading.sources import ending
 
 Nested = Mapping[Any, Mapping[Any, Any]]
 
@@ -79,7 +81,7 @@ def is_listing(given: object, knows: Callable[[object], bool]) -> bool:
     """
     if not isinstance(given, Mapping) or not given or any(map(knows, given)):
         return False
-    lists = list(given.values())
+    lists = [_plain(items) for items in given.values()]
     if not all(isinstance(items, list | tuple | set | frozenset) for items in lists):
         return False
     kinds = {type(item) for items in lists for item in items}
@@ -103,8 +105,13 @@ def listing_as_nested(given: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any
 
     return {
         query: {item: score(items, rank) for rank, item in enumerate(_in_order(items))}
-        for query, items in given.items()
+        for query, items in zip(given, map(_plain, given.values()), strict=True)
     }
+
+
+def _plain(items: Any) -> Any:
+    """Return an array of ids as a list."""
+    return items.tolist() if isinstance(items, np.ndarray) and items.ndim == 1 else items
 
 
 def _in_order(items: Any) -> Any:
@@ -147,8 +154,34 @@ def as_nested(given: Any, kind: str, knows: Callable[[object], bool], what: str)
             raise ColumnError(f"{what}: these are judgements ('relevant_docs'), not rankings")
         given = given["relevant_docs"]
     given = as_records(given, knows)
+    if isinstance(given, list) and given and all(isinstance(items, list) for items in given):
+        lists = dict(enumerate(given))  # of queries 0, 1, …
+        given = lists if is_listing(lists, knows) else given
+    if kind == "judgements" and is_pairs(given, knows):
+        given = {query: [item] for query, item in given.items()}
     refuse_texts(given, knows, what)
     return listing_as_nested(given, kind) if is_listing(given, knows) else given
+
+
+def is_pairs(given: object, knows: Callable[[object], bool]) -> bool:
+    """Return whether this is ``{query: id}``, with the one relevant item of every query, not the
+    files of judges; whole numbers might be grades, too.
+
+    >>> knows = ("query",).__contains__
+    >>> (
+    ...     is_pairs({"q1": "a"}, knows),
+    ...     is_pairs({"q1": 5}, knows),
+    ...     is_pairs({"gpt": "a.txt"}, knows),
+    ... )
+    (True, False, False)
+    """
+    if not isinstance(given, Mapping) or not given or any(map(knows, given)):
+        return False
+    return all(isinstance(item, str) and not _names_file(item) for item in given.values())
+
+
+def _names_file(text: str) -> bool:
+    return bool(has_magic(text) or ending(Path(text)) or "/" in text or Path(text).exists())
 
 
 def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:

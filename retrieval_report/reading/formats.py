@@ -54,9 +54,14 @@ _QRELS = re.compile(
 _NOT_READ = {
     b"\x89HDF\r\n\x1a\n": "an HDF5 file; save its table as Parquet or CSV",
     b"\xd0\xcf\x11\xe0": "an old Office file, such as .xls; save the sheet as CSV",
-    b"\x93NUMPY": "one NumPy array (.npy); save it with its indices, as by np.savez('run.npz', "
-    "distances=D, indices=I)",
+    b"\x93NUMPY": "one NumPy array (.npy); save distances and indices in one archive (.npz), by "
+    "these names",
     b"MATLAB": "a MATLAB file; the command codes reads codes, and other tables are read as CSV",
+    b"FEA1": "in the first version of Feather; save it as Parquet",
+    b"$FL2": "an SPSS file; save its table as CSV",
+    b"RDX": "a workspace of R; save its table as CSV",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
     b"SQLite format 3": "an SQLite database; save the table as Parquet or CSV",
     b"ORC": "in ORC format; save it as Parquet",
     b"Obj\x01": "in Avro format; save it as Parquet",
@@ -81,6 +86,8 @@ _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _ZIPPED = {
     b"xl/": "an Excel workbook; save the sheet as CSV",
     b"content.xml": "an OpenDocument file; save the sheet as CSV",
+    b"data.pkl": "a file of PyTorch, which is not read because it can run any code; save its tensors "
+    "as .npz",
 }
 
 
@@ -175,6 +182,8 @@ def _refuse_other_contents(source: Source, head: bytes, promised: str) -> None:
         )
     if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
         raise FileError(f"{source.path}: is a web page, not the data; download the raw file")
+    if head[8:12] == b"DUCK":
+        raise FileError(f"{source.path}: is a DuckDB database; save the table as Parquet or CSV")
     if head[257:262] == b"ustar":
         raise FileError(f"{source.path}: is a tar archive; unpack it, and name the files inside")
     if promised in BINARY.values() and b"\x00" in head:

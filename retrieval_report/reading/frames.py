@@ -22,6 +22,7 @@ from retrieval_report.reading.dictionaries import (
     as_nested,
     is_listing,
     is_nested,
+    is_pairs,
     name_of,
     nested_frame,
     record_columns,
@@ -177,7 +178,7 @@ def is_named(held: object, kind: Kind) -> bool:
     """
     if not isinstance(held, Mapping) or not held or is_nested(held) or is_listing(held, kind.knows):
         return any(map(_names_files, _lists(held)))
-    if holds_records(held):
+    if holds_records(held) or (not kind.ranked and is_pairs(held, kind.knows)):
         return False
     if any(kind.knows(name) and _is_columnar(value) for name, value in held.items()):
         return False

@@ -84,6 +84,12 @@ def by_number(choose: Choose, first: Sequence[str], location: str) -> dict[str, 
     except ColumnError as error:
         last = "relevance" if " judgements " in str(error) else "score"
         names = ("query", "item", last)
+        if len(first) < len(names):
+            raise ColumnError(
+                f"{location}: {len(first)} columns, the first line is {' '.join(first)[:80]!r}; "
+                f"there have to be three, {', '.join(names)}"
+                + ("; where all items are relevant, add a 1 to every line" * (last != "score"))
+            ) from error
         named = dict(zip(names, numbers, strict=False))
         raise ColumnError(
             f"{location}: no header: the first line is {' '.join(first)[:80]!r}"

@@ -32,7 +32,7 @@ MODEL_WORDS = {
     *("pipeline", "strategy", "agent", "runid", "backend", "searcher"),
 }
 NO_NAME = {"score", "rank", "time", "latency", "version", "distance", "similarity", "size", "cost"}
-_QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id")
+_QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id", "question_id")
 _ITEM = (
     "item",
     "item_id",
@@ -43,13 +43,16 @@ _ITEM = (
     "document",
     "document_id",
     "corpus_id",
+    "passage_id",
+    "pid",
 )
+_PASSAGES = ("passage_id", "pid")  # beside the id of a document, the document is meant
 _RELEVANCE = ("relevance", "rel", "label", "grade")
 _ORDERS = {"distance", "score"}
 # What may hold a text or a number where a column of ids is there too, as in PyTerrier's frames;
 # in rows that have a column `item`, our own names are meant.
 _IDS = {
-    "query": ("qid", "q_id", "query_id"),
+    "query": ("qid", "q_id", "query_id", "question_id"),
     "docid": ("docno",),
     "doc": ("docno", "doc_id", "docid", "document_id"),
     "document": ("docno", "doc_id", "docid", "document_id"),
@@ -115,13 +118,14 @@ RANKINGS = Kind(
         "printed_rank": ("printed_rank", "rank"),
     },
     required=("query", "item", "distance|score"),
+    last=_PASSAGES,
     skip=("qrels",),
 )
 JUDGEMENTS = Kind(
     "judgements",
     {"query": _QUERY, "item": _ITEM, "relevance": (*_RELEVANCE, "score")},
     ("query", "item", "relevance"),
-    last=("score",),  # what BEIR calls the relevance in its qrels
+    last=("score", *_PASSAGES),  # what BEIR calls the relevance in its qrels
     skip=("run",),
 )
 QUERIES = Kind(

@@ -10,7 +10,7 @@ import polars.selectors as cs
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.reading.csv_files import undecodable
-from retrieval_report.reading.dictionaries import is_listing
+from retrieval_report.reading.dictionaries import is_listing, is_pairs
 from retrieval_report.reading.json_forms import as_records
 from retrieval_report.reading.mteb import read_json
 from retrieval_report.reading.names import ID_COLUMNS, Choose, Kind, under_our_names
@@ -85,6 +85,8 @@ def _is_record(content: bytes, kind: Kind) -> bool:
     except (ValueError, RecursionError):
         return False
     if is_listing(first, kind.knows) or as_records(first, kind.knows) is not first:
+        return True
+    if kind.name == "judgements" and is_pairs(first, kind.knows):
         return True
     return holds_records(first) and not {"query_id", "results"} <= {*first}
 

@@ -240,6 +240,7 @@ def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool) -> Non
         ("Hit Ratio@5".replace(" ", "_"), ("hit_rate", 5)),
         ("mean_reciprocal_rank", ("rr", None)),
         ("mean_average_precision@100", ("ap", 100)),
+        ("CMC@1", ("hit_rate", 1)),
         ("normalized_discounted_cumulative_gain@10", ("ndcg", 10)),
     ],
 )

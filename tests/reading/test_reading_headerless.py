@@ -118,7 +118,13 @@ def workbook() -> bytes:
         (b"\x89HDF\r\n\x1a\n\0\0", "is an HDF5 file; save"),
         (b"\x80\x04\x95\x00", "is a pickle, which is not read"),
         (b"\x04\x22\x4d\x18\x64", "is compressed by lz4"),
-        (b"\x93NUMPY\x01\x00", r"is one NumPy array \(.npy\); save it with its indices"),
+        (b"\x93NUMPY\x01\x00", r"is one NumPy array \(.npy\); save distances and"),
+        (b"FEA1abc", "is in the first version of Feather"),
+        (b"$FL2abc", "is an SPSS file"),
+        (b"RDX3", "is a workspace of R"),
+        (b"\x89PNG", "is a picture"),
+        (bytes(8) + b"DUCK" + bytes(9), "is a DuckDB database"),
+        (b"PK\x03\x04" + bytes(22) + b"\x10\0\0\0archive/data.pkl", "is a file of PyTorch"),
         (b"MATLAB 5.0 MAT-file", "is a MATLAB file; the command codes reads codes"),
         (b"<!DOCTYPE html>\n<html>\n", "is a web page, not the data"),
         (b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS"),
@@ -149,3 +155,19 @@ def test_files_of_one_name_are_called_after_their_folders(tmp_path: Path) -> Non
     other = write(tmp_path, "dev1.csv", "query,item,score\nq,a,1\n")
     found = rr.read_rankings([*files, other])
     assert found["model"].unique(maintain_order=True).to_list() == ["dev1/run", "dev2/run", "dev1"]
+
+
+def test_a_file_of_pairs_is_told_what_lacks(tmp_path: Path) -> None:
+    path = write(tmp_path, "pairs.tsv", "7\t71\n8\t75\n")
+    for columns in (None, {"query": "1", "item": "2"}):
+        with pytest.raises(ColumnError, match=r"2 columns, .* query, item, relevance; where all"):
+            rr.read_judgements(path, columns=columns)
+
+
+@pytest.mark.parametrize("names", [("question_id", "passage_id"), ("qid", "pid")])
+def test_ids_of_questions_and_passages_are_known(names: tuple[str, str], tmp_path: Path) -> None:
+    header = ",".join((*names, "question", "passage", "score"))
+    path = write(tmp_path, "run.csv", f"{header}\n1,d1,same,t,4\n2,d2,same,t,3\n")
+    assert rr.read_rankings(path).select("query", "item").rows() == [("1", "d1"), ("2", "d2")]
+    both = write(tmp_path, "both.csv", "qid,doc_id,passage_id,score\n1,d,p,4\n")
+    assert rr.read_rankings(both)["item"].to_list() == ["d"]

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.contracts.errors import ColumnError, RetrievalReportWarning
+from retrieval_report.contracts.errors import ColumnError, FileError, RetrievalReportWarning
 
 LIST = [{"docid": "a", "score": 0.5, "doc": {"x": 1}}, {"docid": "b", "score": 0.25, "doc": {}}]
 CONTEXTS = [
@@ -87,6 +88,7 @@ RANKED: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     ),
 }
 JUDGED: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
+    "the id of a query": ({"q": "a", "r": "b"}, [("q", "a", 1), ("r", "b", 1)]),
     "ids of a query": ({"q": ["a", "b"]}, [("q", "a", 1), ("q", "b", 1)]),
     "rows": ([{"qid": "q", "docid": "a", "rel": 2}], [("q", "a", 2)]),
     "LlamaIndex": ([{"query": "who", **PAIRS}], [("who", "b", 1)]),
@@ -218,3 +220,36 @@ def test_an_empty_list_is_called_empty(given: Any) -> None:
 
 def test_rows_by_model_stay_models() -> None:
     assert rr.read_rankings({"bm25": ROWS, "dense": ROWS})["model"].n_unique() == 2
+
+
+@pytest.mark.parametrize("wrap", [list, tuple, np.array])
+def test_arrays_and_lists_of_ids_without_names_are_lists_of_queries(wrap: Any) -> None:
+    named = rr.evaluate(
+        {"q": wrap(["a", "b"])},
+        judgements={"q": wrap(["b"])},
+        measures="rr",
+        policies="expected",
+        truncated="no",
+    )
+    assert named["value"].to_list() == [0.5]
+    given: Any = [["a", "b"], ["c"]]
+    found = rr.evaluate(
+        given, judgements=[["b"], ["c"]], measures="rr", policies="expected", truncated="no"
+    )
+    assert found.select("query", "value").rows() == [(0, 0.5), (1, 1.0)]
+
+
+def test_the_one_relevant_item_of_a_query_and_the_files_of_judges_are_told_apart(
+    tmp_path: Path,
+) -> None:
+    study = rr.Study(
+        {"m": {"q": {"a": 2.0, "b": 1.0}}}, "rr", judgements={"q": "b"}, truncated="no"
+    )
+    assert (study.judge, study.table()["rr@all"].to_list()) == (None, [0.5])
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    judged = rr.Study(
+        {"m": {"q": {"a": 2.0, "b": 1.0}}}, "rr", judgements={"q": str(tmp_path / "qrels")}
+    )
+    assert judged.judge == "q"
+    with pytest.raises(FileError, match=r"missing\.txt: No such file"):
+        rr.Study({"m": {"q": {"a": 2.0}}}, "rr", judgements={"human": "missing.txt"})
