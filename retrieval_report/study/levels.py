@@ -18,6 +18,7 @@ from retrieval_report.comparison.judges import (
     own_labels,
 )
 from retrieval_report.comparison.replicates import (
+    draws_over_runs,
     means_over_runs,
     replicate_pairs,
     replicate_table,
@@ -42,6 +43,7 @@ from retrieval_report.study.study_data import (
     answer,
     at_measures,
     check_chosen,
+    drawn,
     scores_under,
 )
 
@@ -165,6 +167,22 @@ class LevelledStudy:
     @answer
     def _health(self) -> pl.DataFrame:
         return health_of(self.judged, options_with(self._data.options, policies="expected"))
+
+    @property
+    def shuffled(self) -> pl.DataFrame:
+        """The result of :func:`shuffled_means`: the mean under every single random order, over the
+        selected queries.
+        """
+        data, queries = self._data, self._view.queries
+        if queries is not None:  # the means of some are others, so they are drawn again
+            data = data.other(("of queries", queries), frames=self._given())
+        means = self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
+        return draws_over_runs(means, self.of_run) if self.of_run else means
+
+    @property
+    def _drawn_means(self) -> pl.DataFrame:
+        """The means under single orders; empty if queries are averaged in another way than they."""
+        return self.shuffled if self.average == "micro" else NOTHING
 
     @property
     def suspects(self) -> list[str]:

@@ -18,7 +18,6 @@ from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.comparison.replicates import (
-    draws_over_runs,
     margins_over_runs,
     over_runs_too,
 )
@@ -28,7 +27,6 @@ from retrieval_report.contracts.arguments import Named, Names, check_text, known
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import DRAWS, Options, options_with
-from retrieval_report.engines.check_scores import MEAN, beside
 from retrieval_report.metrics.parsing import (
     Foreign,
     Measure,
@@ -69,7 +67,6 @@ from retrieval_report.study.study_data import (
     answer,
     at_measures,
     check_chosen,
-    drawn,
     of_models,
 )
 from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
@@ -85,7 +82,7 @@ from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.recall_curve import curve_means
 from retrieval_report.ties.similarity import similarity_means
-from retrieval_report.ties.three_scores import RANKS, exact_means, three_scores, winners
+from retrieval_report.ties.three_scores import exact_means, ranked_without, three_scores, winners
 from retrieval_report.ties.truncated_lists import truncated_lists
 from retrieval_report.writing.names import counted
 
@@ -355,17 +352,6 @@ class Study(LevelledStudy):
         """Whether the rankings are counts of items, which have no order."""
         return "count" in self._data.frames["rankings"].columns
 
-    @property
-    def shuffled(self) -> pl.DataFrame:
-        """The result of :func:`shuffled_means`: the mean under every single random order, over the
-        selected queries.
-        """
-        data, queries = self._data, self._view.queries
-        if queries is not None:  # the means of some are others, so they are drawn again
-            data = data.other(("of queries", queries), frames=self._given())
-        means = self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
-        return draws_over_runs(means, self.of_run) if self.of_run else means
-
     @answer
     def three_scores(self) -> pl.DataFrame:
         """The three scores of every model side by side, at every measure: ``expected`` with its
@@ -390,14 +376,8 @@ class Study(LevelledStudy):
         fine 0.5 0.5 0.5 0.5
         """
         every = self._with(replace(self._view, policies=None))
-        scores = every._three_scores
-        if not self.suspects:
-            return scores
-        sound = every._sound
-        ranks = sound._three_scores.select(*MEAN, *RANKS)
-        if len({*sound.model_names} - {*self.suspects}) < 2:
-            ranks = ranks.clear()
-        return beside(scores.drop(RANKS), ranks, MEAN).select(scores.columns)
+        scores, suspects = every._three_scores, self.suspects
+        return ranked_without(scores, every._sound._three_scores, suspects) if suspects else scores
 
     @property
     def _three_scores(self) -> pl.DataFrame:
@@ -411,15 +391,7 @@ class Study(LevelledStudy):
         agrees. Models with a serious fault in `health` neither win nor lose.
         """
         sound = self._with(replace(self._view, policies=None))._sound
-        scores = self.three_scores
-        ranked = scores.filter(pl.col("expected_rank").is_not_null())
-        compared = scores if ranked.is_empty() else ranked
-        return winners(compared, sound._drawn_means, sound._exact_means)
-
-    @property
-    def _drawn_means(self) -> pl.DataFrame:
-        """The means under single orders; empty if queries are averaged in another way than they."""
-        return self.shuffled if self.average == "micro" else NOTHING
+        return winners(self.three_scores, sound._drawn_means, sound._exact_means)
 
     @answer
     def _exact_means(self) -> dict[tuple[str, Measure], Spread]:

@@ -278,6 +278,18 @@ def _can_change(rows: pl.DataFrame) -> list[bool]:
     return changes
 
 
+def ranked_without(
+    scores: pl.DataFrame, others: pl.DataFrame, suspects: Sequence[str]
+) -> pl.DataFrame:
+    """Return the three scores with the ranks of those of other models; no model has a rank if fewer
+    than two of the others are no suspects.
+    """
+    ranks = others.filter(~pl.col("model").is_in(suspects)).select(*MEAN, *RANKS)
+    if ranks["model"].n_unique() < 2:
+        ranks = ranks.clear()
+    return beside(scores.drop(RANKS), ranks, MEAN).select(scores.columns)
+
+
 def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
     """Return who wins by every measure: exactly, by the naive order, and in how many of the drawn
     orders.
@@ -297,8 +309,11 @@ def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> 
         the first), ``agreeing_chance`` (the probability that a random order agrees, drawn for each model on
         its own) and ``agreeing_method`` ("exact", "normal" or "drawn", as for :func:`three_scores`).
     """
+    ranked = scores.filter(pl.any_horizontal(pl.col(RANKS).is_not_null()))
+    compared = scores if ranked.is_empty() else ranked
     rows = [
-        _winner(part, shuffled, exact) for part in scores.partition_by(MEASURE, maintain_order=True)
+        _winner(part, shuffled, exact)
+        for part in compared.partition_by(MEASURE, maintain_order=True)
     ]
     return pl.DataFrame(rows, schema=WINNERS)
 
