@@ -10,6 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from back_button import step_by_setting
 from cached import scored
 from chart_display import STYLE
 from controls import sidebar
@@ -66,6 +67,7 @@ def main() -> None:
     st.html(STYLE)
     data = choose_data()
     page = Page(data, sidebar(data))
+    step_by_setting()
     views = {name: partial(draw, name, page) for name in PAGES}
     # The page at the root has no path of its own, but links may name the overview.
     first = st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True)

@@ -172,3 +172,8 @@ class Page:
         """Offer another page."""
         if name in (views := st.session_state.get(VIEWS, {})):
             st.page_link(views[name], label=label)
+
+    def go(self, name: str) -> None:
+        """Open another page."""
+        if name in (views := st.session_state.get(VIEWS, {})):
+            st.switch_page(views[name])

@@ -55,5 +55,3 @@ def prepare() -> None:
         curves = (page.drawn_curve.three_scores,)
         for chart in (charts.along_cutoffs, charts.off_by):
             specification("light", chart, curves, page.choice.at)
-        if (curve := page.all_measures.recall_curve).width:
-            specification("light", charts.recall_curve, (curve,), {})

@@ -64,7 +64,8 @@ def frame_table(
     on_select: Callable[[Named], None] | None = None,
     row_height: int | None = None,
     in_full: bool = False,
-) -> None:
+    selection_mode: str = "",
+) -> pl.DataFrame:
     """Show a frame; if its kind is named, only these columns, with titles, except those that are
     all null.
 
@@ -72,7 +73,7 @@ def frame_table(
     ``widths`` holds widths of columns in pixels; ``in_full`` adds a column of the models' whole
     names if one is shortened.
     With ``on_select`` and a ``key``, one row can be chosen; the function takes it, with all columns
-    of the frame.
+    of the frame. With a ``selection_mode`` and a ``key``, the chosen rows are returned.
     """
     names = [
         name
@@ -88,6 +89,8 @@ def frame_table(
     if in_full and not shown["model"].equals(frame["model"]):
         columns.append((frame["model"].alias(IN_FULL), st.column_config.Column("Name in full")))
     more: Named = {}
+    if selection_mode:
+        more = {"on_select": "rerun", "selection_mode": selection_mode}
     if on_select is not None:
 
         def take() -> None:
@@ -95,7 +98,7 @@ def frame_table(
                 on_select(frame.row(number, named=True))
 
         more = {"on_select": take, "selection_mode": "single-row"}
-    st.dataframe(
+    event: Any = st.dataframe(
         pl.DataFrame([values for values, _ in columns]),
         hide_index=True,
         column_config={values.name: config for values, config in columns},
@@ -106,6 +109,7 @@ def frame_table(
         height=_height(len(frame), row_height),
         **more,
     )
+    return frame[event["selection"]["rows"]] if selection_mode else frame.clear()
 
 
 def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

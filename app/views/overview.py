@@ -14,6 +14,7 @@ from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
 from retrieval_report.study.three_tables import three_rows
+from retrieval_report.writing.names import counted
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import another_order
@@ -41,8 +42,10 @@ def show(page: Page) -> None:
     whole = study.status == CHECK or len(findings) == 1
     decision = filter(None, [study.decision])
     say(study.status, [*decision, *(findings if whole else findings[1:2])])
-    how: Named = {"show": THREE, "widths": WIDTHS, "row_height": 28}
-    frame_table(rows, of="three_scores", alt="The three scores, best first.", **how)
+    how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS, "row_height": 28}
+    if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
+        how |= {"key": f"three scores {hash(tuple(rows['model']))}", "selection_mode": "multi-row"}
+    _choose_models(page, frame_table(rows, alt="The three scores, best first.", **how))
     left, right = st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)
     with left:
         at: Named = page.choice.at
@@ -87,6 +90,28 @@ def _winners(rows: pl.DataFrame, winners: Named) -> None:
         another_order()
 
 
+def _choose_models(page: Page, rows: pl.DataFrame) -> None:
+    """Offer to show the models in the chosen rows alone, or all of them again."""
+    names = [name for group in rows["row_models"] for name in group]
+    firsts = [group[0] for group in rows["row_models"]]
+    narrowed = page.choice.models != page.data.models
+    if not (names or narrowed):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if names:
+            said = f"Show only {counted(len(names), 'model')}"
+            st.button(said, on_click=_show_models, args=(names,))
+        if narrowed:
+            st.button("Show all models", on_click=_show_models, args=([],))
+        if len(firsts) == 2 and st.button("Compare these two, query by query"):
+            st.session_state["a"], st.session_state["b"] = firsts
+            page.go("pair")
+
+
+def _show_models(names: list[str]) -> None:
+    st.session_state["models"] = names
+
+
 def _details(page: Page) -> None:
     """Show the verdict, what could turn it around, and the leaderboard of all measures."""
     study = page.study
@@ -107,7 +132,17 @@ def _details(page: Page) -> None:
     st.caption(MEANINGS)
     if len(page.choice.models) > 1:
         page.link("compare", "See every pair of models, and whether its order depends on ties")
-    curve = page.all_measures.recall_curve if len(page.choice.cutoffs) > 1 else pl.DataFrame()
-    if curve.width:  # large ties would make it take minutes
-        with st.expander("Precision along recall"):
-            show_chart(charts.recall_curve, curve)
+    if len(page.choice.cutoffs) > 1:
+        curve = st.expander("Precision along recall", key="recall_curve", bind="query-params")
+        if curve.open:
+            with curve:
+                _recall_curve(page)
+
+
+def _recall_curve(page: Page) -> None:
+    """Show precision along recall, unless large ties would make it take minutes."""
+    curve = page.all_measures.recall_curve
+    if curve.width:
+        show_chart(charts.recall_curve, curve)
+    else:
+        st.info("The ties of these lists are so large that the curve would take minutes.")

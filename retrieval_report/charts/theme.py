@@ -101,8 +101,13 @@ def layered(
     layers: Iterable[alt.Chart | None], width: int = WIDTH, height: int = HEIGHT
 ) -> alt.LayerChart:
     """Put layers on top of each other, the first at the bottom; None is a layer without rows."""
-    chart = alt.LayerChart(layer=[layer for layer in layers if layer is not None])
-    return with_parts(chart, width=width, height=height)
+    known = [layer for layer in layers if layer is not None]
+    with_params = [layer for layer in known if layer.params is not alt.Undefined]
+    # Altair copies every layer to the last encoding, twice, in order to find their parameters.
+    chart = alt.LayerChart(layer=known if with_params else [])
+    return with_parts(
+        chart, **({} if with_params else {"layer": known}), width=width, height=height
+    )
 
 
 def with_parts(chart: Drawing, **parts: object) -> Drawing:

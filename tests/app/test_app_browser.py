@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import polars as pl
 import pytest
 
-from app_visits import LAPTOP, Visit, lists
+from app_visits import LAPTOP, OPENINGS, READY, Visit, lists
 
 pytestmark = pytest.mark.browser
 
@@ -255,3 +255,63 @@ def test_the_keyboard_reaches_pages_and_controls(browser: Any, server: str) -> N
             )
         told = "\n".join(reached)
         assert all(name in told for name in ("Compare", "Audit", "Metric", "Cutoff k", "Models"))
+
+
+def test_back_returns_to_the_last_setting(browser: Any, server: str) -> None:
+    with Visit(browser, server) as visit:
+        visit.title("Overview: ndcg@10")
+        visit.choose("Metric", "precision")
+        visit.title("Overview: precision@10")
+        visit.choose("Cutoff k", "5")
+        visit.title("Overview: precision@5")
+        visit.page.get_by_role("link", name="Compare", exact=True).click()
+        visit.title("Compare: precision@5")
+        for title in ("Overview: precision@5", "Overview: precision@10", "Overview: ndcg@10"):
+            visit.page.go_back()
+            visit.title(title)
+        visit.page.go_forward()
+        visit.title("Overview: precision@10")
+        visit.choose("Metric", "rr")
+        visit.title("Overview: rr@10")
+        visit.page.go_back()
+        visit.title("Overview: precision@10")
+        visit.assert_clean()
+
+
+@pytest.mark.slow
+def test_rows_of_the_first_table_choose_models(browser: Any, server: str) -> None:
+    with Visit(browser, server) as visit:
+        visit.title("Overview")
+        names = choose_rows(visit, 0, 2)
+        visit.page.get_by_role("button", name="Show only 2 models").click()
+        visit.page.wait_for_function("location.search.split('models=').length === 3")
+        visit.page.get_by_role("button", name="Show all models").click()
+        visit.page.wait_for_function("location.search === ''")
+        choose_rows(visit, 0, 2)
+        visit.page.get_by_role("button", name="Compare these two").click()
+        visit.title("Two models")
+        boxes = [visit.page.get_by_role("combobox", name=f"Model {side}") for side in "AB"]
+        assert [box.input_value() for box in boxes] == names
+        visit.assert_clean()
+
+
+def choose_rows(visit: Visit, *numbers: int) -> list[str]:
+    """Tick rows of the first table, and return the names of their models. A table that is drawn
+    anew meanwhile takes no click.
+    """
+    visit.page.wait_for_function(READY)
+    table = visit.page.locator("[data-testid=stDataFrame]").first
+    rows = table.locator("[role=row]")
+    rows.nth(1).wait_for(state="attached")
+    for number in numbers:
+        for _ in range(OPENINGS):
+            box = table.bounding_box()
+            visit.page.mouse.click(box["x"] + 17, box["y"] + 35 + 28 * (number + 0.5))
+            visit.page.wait_for_function(READY)
+            visit.page.wait_for_timeout(500)
+            if rows.nth(number + 1).get_attribute("aria-selected") == "true":
+                break
+    visit.page.get_by_role("button", name=f"Show only {len(numbers)} model").wait_for()
+    return [
+        rows.nth(number + 1).locator("[role=gridcell]").first.inner_text() for number in numbers
+    ]

@@ -58,14 +58,20 @@ def test_each_panel_has_the_line_of_its_model() -> None:
         assert list(dots) != []
 
 
-def test_a_curve_that_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = open_page("overview", DATA)
-    assert "Precision along recall" in [part.label for part in whole.expander]
-    assert specs(whole, "Precision along recall")
+def test_precision_along_recall_is_computed_when_it_is_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    title = "Precision along recall"
+    closed = open_page("overview", DATA)
+    assert title in [part.label for part in closed.expander]
+    assert not specs(closed, title)
+    whole = open_page("overview", DATA, recall_curve="true")
+    assert specs(whole, title)
     monkeypatch.setattr("retrieval_report.ties.recall_curve.MOST_CURVE_CELLS", 0)
-    page = open_page("overview", made_data(made_rankings(("seen by", "no other test"))))
-    assert "Precision along recall" not in [part.label for part in page.expander]
-    assert not specs(page, "Precision along recall")
+    data = made_data(made_rankings(("seen by", "no other test")))
+    page = open_page("overview", data, recall_curve="true")
+    assert "would take minutes" in page.info[-1].value
+    assert not specs(page, title)
     assert len(specs(page, PANELS)) == 2
 
 
