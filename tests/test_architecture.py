@@ -150,6 +150,7 @@ APP_LAYERS = (
     "uploads",
     "url_controls",
     "cached",
+    "back_button",
     "chart_display",
     "page",
     "tables",
