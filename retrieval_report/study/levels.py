@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 import polars as pl
 
 from retrieval_report.comparison.datasets import dataset_scores, dataset_table
+from retrieval_report.comparison.identical import Groups, identical_models
 from retrieval_report.comparison.judges import (
     judge_agreement,
     judge_pairs,
@@ -39,6 +40,7 @@ from retrieval_report.scoring.layout import rounded
 from retrieval_report.study.study_data import (
     ROW_OPTIONS,
     Data,
+    Draws,
     View,
     answer,
     at_measures,
@@ -199,6 +201,23 @@ class LevelledStudy:
         sound = [name for name in self.model_names if name not in suspects]
         chosen = tuple(sound or self.model_names[:1])
         return self._with(replace(self._view, models=chosen)) if suspects else self
+
+    @property
+    def identical(self) -> Groups:
+        """Groups of models whose lists are the same for every query."""
+        if "expected" not in self.policies:
+            return ()
+        # Whatever the measures, so that they are compared once.
+        every = View(Draws(), queries=self._view.queries, runs=self._view.runs)
+        models = {*self.model_names}
+        groups = self._with(every)._identical
+        of_these = [tuple(name for name in group if name in models) for group in groups]
+        return tuple(group for group in of_these if len(group) > 1)
+
+    @answer
+    def _identical(self) -> Groups:
+        first = self._with(replace(self._view, measures=self.measures[:1]))
+        return identical_models(first.under("expected").scores, self._retrieved, self.of_run)
 
     @property
     def scores(self) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.flips import flips
-from retrieval_report.comparison.identical import Groups, identical_models, without_twins
+from retrieval_report.comparison.identical import without_twins
 from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.noninferiority import no_worse
@@ -465,23 +465,6 @@ class Study(LevelledStudy):
         place = {measure: place for place, measure in enumerate(self.measures)}
         order = [place[row] for row in both.select("metric", "cutoff").iter_rows()]
         return both.sort(pl.Series(order), maintain_order=True)
-
-    @property
-    def identical(self) -> Groups:
-        """Groups of models whose lists are the same for every query."""
-        if "expected" not in self.policies:
-            return ()
-        # Whatever the measures, so that they are compared once.
-        every = View(Draws(), queries=self._view.queries, runs=self._view.runs)
-        models = {*self.model_names}
-        groups = self._with(every)._identical
-        of_these = [tuple(name for name in group if name in models) for group in groups]
-        return tuple(group for group in of_these if len(group) > 1)
-
-    @answer
-    def _identical(self) -> Groups:
-        first = self._with(replace(self._view, measures=self.measures[:1]))
-        return identical_models(first.under("expected").scores, self._retrieved, self.of_run)
 
     @answer
     def deciding(self) -> pl.DataFrame:
