@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.flips import pair_verdicts
+from retrieval_report.comparison.log_values import log_values
 from retrieval_report.comparison.pairs import compare
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import DataError, ParameterError
@@ -26,6 +27,8 @@ from retrieval_report.scoring.run import score_judged
 from retrieval_report.scoring.scores import ListScores
 
 POLICIES = ("expected", "best", "worst")
+OF_MEANS = {"value": "", "tie_std": "/tie_std", "lowest": "/lowest", "highest": "/highest"}
+OF_CHANGES = {"difference": "/difference", "p_tie": "/p_tie"}
 
 
 class MeterOptions(TypedDict, total=False):
@@ -179,6 +182,26 @@ class Meter:
             queries, average = list_weights(every.sort("metric", "query")), "weighted"
         means = summarise(self.scores, queries=queries, average=average, confidence=confidence)
         return means.filter(policy="expected")
+
+    def log(self, previous: Meter | pl.DataFrame | None = None) -> dict[str, float]:
+        """Return the means so far as an experiment tracker logs them: for every measure, such as
+        ``ndcg@10``, the exact mean and, beside it, ``ndcg@10/tie_std``, ``ndcg@10/lowest`` and
+        ``ndcg@10/highest``.
+
+        With the meter of an earlier epoch, or its ``scores``, also ``ndcg@10/difference`` and
+        ``ndcg@10/p_tie``, the chance that tie order reverses it, as from :meth:`changed`. Numbers
+        that are not known are left out.
+
+        >>> meter = Meter("rr@2")
+        >>> meter.update(scores=[[2, 2]], relevance=[[1, 0]])
+        >>> meter.log()
+        {'rr@2': 0.75, 'rr@2/tie_std': 0.25, 'rr@2/lowest': 0.5, 'rr@2/highest': 1.0}
+        """
+        logged = log_values(self.compute(), OF_MEANS, {MODEL: ""})
+        if previous is not None:
+            rows = self.changed(previous).with_columns(model=pl.lit(MODEL))
+            logged |= log_values(rows, OF_CHANGES, {MODEL: ""})
+        return logged
 
     @property
     def scores(self) -> pl.DataFrame:

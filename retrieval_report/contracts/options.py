@@ -49,7 +49,8 @@ ELSEWHERE = {  # arguments that another function has, or has under another name
     "topics": "; it is called 'queries'",
     "k": "; write the cutoff beside the metric, as in measures='ndcg@10', or pass cutoffs=10",
     **dict.fromkeys(
-        ("query_labels", "item_labels", "scores"), "; pass it to from_search, and its result here"
+        ("query_labels", "item_labels", "relevance", "scores"),
+        "; pass it to from_search, and its result here",
     ),
 }
 MANY_ITEMS = 10_000_000  # of all lists together; of more, fewer random orders are drawn

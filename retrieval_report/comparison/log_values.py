@@ -1,0 +1,72 @@
+"""Scores as a flat dictionary of numbers, which is what experiment trackers log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from retrieval_report.engines.check_scores import MEASURE
+from retrieval_report.metrics.parsing import measure_text
+
+KEYS = ("model", *MEASURE)
+
+
+def log_values(
+    means: pl.DataFrame, columns: Mapping[str, str], models: Mapping[str, str]
+) -> dict[str, float]:
+    """Return means as numbers by name, such as ``ndcg@10`` and ``ndcg@10/tie_std``; what is null is
+    left out, since trackers log numbers alone.
+
+    Parameters
+    ----------
+    means
+        One row per model and measure.
+    columns
+        The columns to log → what follows the name of the measure.
+    models
+        The models to log → what precedes the name of the measure.
+
+    Examples
+    --------
+    >>> means = pl.DataFrame({"model": ["m"], "metric": ["ap"], "cutoff": [None], "value": [0.5]})
+    >>> log_values(means, {"value": ""}, {"m": "bm25/"})
+    {'bm25/ap@all': 0.5}
+    """
+    rows = [row for row in means.iter_rows(named=True) if row["model"] in models]
+    return {
+        f"{models[row['model']]}{measure_text(row['metric'], row['cutoff'])}{ending}": row[name]
+        for row in rows
+        for name, ending in columns.items()
+        if row[name] is not None
+    }
+
+
+def chances_against(flips: pl.DataFrame, means: pl.DataFrame, baseline: str | None) -> pl.DataFrame:
+    """Return for every model and measure ``p_tie``, the chance that tie order reverses it and the
+    baseline: without one, the model with the highest mean, and for that model the second.
+
+    Parameters
+    ----------
+    flips
+        The result of `flips`: pairs that were not tested have no row here.
+    means
+        ``model``, ``metric``, ``cutoff`` and ``value``.
+    baseline
+        A model, or none.
+    """
+    in_order = means.sort("value", descending=True, nulls_last=True, maintain_order=True)
+    best = in_order.group_by(MEASURE, maintain_order=True).agg(pl.col("model").head(2))
+    if baseline is not None:
+        best = best.with_columns(model=pl.concat_list(pl.lit(baseline)))
+    first = best.select(*MEASURE, first=pl.col("model").list.get(0))
+    second = best.select(*MEASURE, second=pl.col("model").list.get(1, null_on_oob=True))
+    references = means.select(KEYS).join(first, on=MEASURE, nulls_equal=True)
+    references = references.join(second, on=MEASURE, nulls_equal=True).with_columns(
+        reference=pl.when(pl.col("model") == pl.col("first")).then("second").otherwise("first")
+    )
+    pairs = flips.select("model_a", "model_b", *MEASURE, "p_tie")
+    turned = pairs.rename({"model_a": "model_b", "model_b": "model_a"}).select(pairs.columns)
+    both = pl.concat([pairs, turned]).rename({"model_a": "model", "model_b": "reference"})
+    found = references.join(both, on=[*KEYS, "reference"], nulls_equal=True)
+    return found.select(*KEYS, "p_tie")

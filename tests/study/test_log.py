@@ -1,0 +1,100 @@
+"""What trackers log of a study and of a meter."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+
+
+def rankings(models: int = 3, queries: int = 12) -> pl.DataFrame:
+    """Lists of eight items at few distances; the second and third model are near each other."""
+    generator = np.random.default_rng(3)
+    rows = []
+    for model in range(models):
+        for query in range(queries):
+            distance = generator.integers(0, 3, 8) - (np.arange(8) < 2) * (model == 0)
+            rows += [
+                {
+                    "model": f"m{model}",
+                    "query": f"q{query}",
+                    "item": f"i{item}",
+                    "distance": int(distance[item]),
+                    "relevance": int(item < 2),
+                }
+                for item in range(8)
+            ]
+    return pl.DataFrame(rows)
+
+
+def test_every_number_is_that_of_the_three_scores() -> None:
+    study = rr.Study(rankings(), "ndcg@5, ap", truncated="no")
+    logged = study.log()
+    for row in study.three_scores.iter_rows(named=True):
+        name = f"{row['model']}/{'ndcg@5' if row['metric'] == 'ndcg' else 'ap@all'}"
+        assert logged[name] == row["expected"]
+        assert logged[f"{name}/tie_std"] == row["tie_std"]
+        assert logged[f"{name}/naive"] == row["naive"]
+        assert logged[f"{name}/shuffled_low"] == row["order_low"]
+        assert logged[f"{name}/shuffled_high"] == row["order_high"]
+    assert all(isinstance(number, float) and math.isfinite(number) for number in logged.values())
+    assert json.loads(json.dumps(logged)) == logged
+
+
+def test_one_model_has_the_names_of_the_measures() -> None:
+    study = rr.Study(rankings(), "ndcg@5", truncated="no")
+    alone = study.log("m1")
+    assert alone == {
+        name.removeprefix("m1/"): number
+        for name, number in study.log().items()
+        if name.startswith("m1/")
+    }
+    single = rr.Study(rankings(models=1), "ndcg@5", truncated="no").log()
+    assert set(single) == {
+        "ndcg@5",
+        *(f"ndcg@5/{name}" for name in ("tie_std", "shuffled_low", "shuffled_high", "naive")),
+    }
+    with pytest.raises(rr.ParameterError, match="model: 'm9' is not one of 'm0', 'm1', 'm2'"):
+        study.log("m9")
+
+
+@pytest.mark.parametrize("baseline", [None, "m2"])
+def test_the_chance_of_ties_is_against_the_baseline_or_the_best_other_model(
+    baseline: str | None,
+) -> None:
+    study = rr.Study(rankings(), "ndcg@5", truncated="no")
+    if baseline is not None:
+        study = study.using(baseline=baseline, margin=0.01)
+    logged = study.log()
+    order = study.three_scores.sort("expected", descending=True)["model"].to_list()
+    for model in study.model_names:
+        reference = baseline or (order[1] if model == order[0] else order[0])
+        pair = study.flips.filter(
+            pl.all_horizontal(pl.col("model_a", "model_b").is_in([model, reference]))
+        )
+        if model == reference:
+            assert f"{model}/ndcg@5/p_tie" not in logged
+        else:
+            assert logged[f"{model}/ndcg@5/p_tie"] == pair["p_tie"].item()
+
+
+def test_a_meter_logs_its_means_and_what_changed() -> None:
+    frame = rankings()
+    before, after = rr.Meter("ndcg@5"), rr.Meter("ndcg@5")
+    for meter, model in ((before, "m1"), (after, "m0")):
+        meter.update(rankings=frame.filter(model=model).drop("model"))
+    [row] = after.compute().to_dicts()
+    logged = after.log()
+    assert logged == {
+        "ndcg@5": row["value"],
+        **{f"ndcg@5/{name}": row[name] for name in ("tie_std", "lowest", "highest")},
+    }
+    [change] = after.changed(before).to_dicts()
+    more = {f"ndcg@5/{name}": change[name] for name in ("difference", "p_tie")}
+    assert after.log(before) == logged | {k: v for k, v in more.items() if v is not None}
+    assert rr.Meter("ndcg@5").log() == {}
