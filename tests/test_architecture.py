@@ -28,7 +28,16 @@ FLOORS = (
     {"cli"},  # and app, outside the package
 )
 # Modules at the root gather public names, and nothing inside imports them.
-ENTRANCES = {"expr", "lists", "namespace", "report", "stats", "__init__", "__main__"}
+ENTRANCES = {
+    "expr",
+    "lists",
+    "namespace",
+    "pytest_plugin",
+    "report",
+    "stats",
+    "__init__",
+    "__main__",
+}
 PARTS = set().union(*FLOORS, ENTRANCES)
 
 # Who may import what is not in the standard library.
@@ -46,6 +55,7 @@ HOMES = {
     "py4j": {"spark"},
     "pyarrow": {"engines", "spark"},
     "pyspark": {"spark"},
+    "pytest": {"pytest_plugin"},
     "scipy": {"codes", "comparison", "engines", "ties"},
     "streamlit": {"app"},
     "tqdm": {"cli", "codes", "engines", "kernels", "scoring"},

@@ -29,7 +29,8 @@ from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.metrics.parsing import measure_text, one_of_two, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.reading.combine import Part, combine
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.frames import frame_of_kind
+from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.scoring.health import NO_LIST, health_of, sentence_of
 from retrieval_report.scoring.judged import judge
@@ -199,7 +200,8 @@ def gate(
     Parameters
     ----------
     baseline, candidate
-        Rankings of one model each, with the same queries.
+        Rankings of one model each, with the same queries: files, frames, dictionaries and all else
+        that :func:`read_rankings` and :func:`evaluate` take.
     measures
         One metric with its cutoff, such as "ndcg@10"; without a cutoff the whole list.
     margin
@@ -271,7 +273,7 @@ def gate(
         raise ParameterError(f"margin: {asked} has none, only {margins}")
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")
-    runs = _check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
+    runs = _check_runs((baseline, candidate), names)
     settings: Named = {
         "missing_query": "error",
         **options,
@@ -328,14 +330,13 @@ def _check_health(health: pl.DataFrame, names: tuple[str, str]) -> None:
         raise DataError(f"{name}: nothing is tested, because {sentence_of(row, name)}")
 
 
-def _check_runs(
-    baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str, str]
-) -> pl.DataFrame:
+def _check_runs(given: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:
     """Return both runs in one frame, as models "baseline" and "candidate", after checking that they
     can be compared.
     """
     parts = []
-    for frame, role, name in zip((baseline, candidate), ROLES, names, strict=True):
+    for run, role, name in zip(given, ROLES, names, strict=True):
+        frame = frame_of_kind(run, KINDS["rankings"], name, None)
         models = with_model(frame)["model"].unique().sort().to_list()
         if len(models) != 1:
             raise DataError(

@@ -9,6 +9,8 @@ from retrieval_report.study.latex_markdown import NAME_WIDTH, markdown_text
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, size
 
+WIDTH = 48  # of the picture, which fits a comment on a telephone
+
 
 def junit_xml(gate: Gate) -> str:
     """Write the gate as a test report with one test; what is not decided is a failure of its own
@@ -33,8 +35,41 @@ def junit_xml(gate: Gate) -> str:
     return f"{ET.tostring(suites, encoding='utf-8', xml_declaration=True).decode()}\n"
 
 
+def interval_picture(gate: Gate) -> str:
+    """Draw the interval of the difference beside the margin and 0, a line of text for places that
+    show no pictures; empty where nothing bounds the difference.
+
+    >>> from dataclasses import replace
+    >>> found = Gate("passed", "old", "new", "rr@10", 0.02, "expected", 0.05, *[None] * 8, None, 0)
+    >>> found = replace(found, difference=-0.002, bound_low=-0.012, bound_high=0.008)
+    >>> print(interval_picture(found))
+           -margin            no loss
+    ──────────┆───────├────────●─┼───────┤──────────
+           -0.020                0
+    """
+    low, middle, high = gate.bound_low, gate.difference, gate.bound_high
+    if low is None or middle is None or high is None:
+        return ""
+    room = 0.5 * gate.margin
+    start, end = min(-gate.margin, low) - room, max(0.0, high) + room
+
+    def place(value: float) -> int:
+        return round((value - start) / (end - start) * (WIDTH - 1))
+
+    line = ["─"] * WIDTH
+    marks = (-gate.margin, "┆"), (0.0, "┼"), (low, "├"), (high, "┤"), (middle, "●")
+    for value, mark in marks:
+        line[place(value)] = mark
+    words = [" "] * WIDTH, [" "] * WIDTH
+    for value, *texts in ((-gate.margin, "-margin", f"{-gate.margin:.3f}"), (0.0, "no loss", "0")):
+        for row, text in zip(words, texts, strict=True):
+            first = min(max(place(value) - len(text) // 2, 0), WIDTH - len(text))
+            row[first : first + len(text)] = text
+    return "\n".join("".join(row).rstrip() for row in (words[0], line, words[1]))
+
+
 def markdown_summary(gate: Gate) -> str:
-    """Write the gate as a short table, for a comment or a job summary.
+    """Write the gate as a short table with a picture, for a comment or a job summary.
 
     >>> found = Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, *[None] * 8, None, 0)
     >>> print(markdown_summary(found).splitlines()[0])
@@ -65,4 +100,7 @@ def markdown_summary(gate: Gate) -> str:
         f"| {name} | {markdown_text(what, widths.get(name))} | {value} |"
         for name, what, value in rows
     ]
-    return "\n".join([head, "", "| | | |", "| --- | --- | ---: |", *table, ""])
+    lines = [head, "", "| | | |", "| --- | --- | ---: |", *table, ""]
+    if picture := interval_picture(gate):
+        lines += ["```text", picture, "```", ""]
+    return "\n".join(lines)

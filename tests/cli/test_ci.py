@@ -1,0 +1,196 @@
+"""What continuous integration has of the gate: the action, the hook, the plugin of pytest."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval_report.comparison.gate import Gate
+from retrieval_report.study.junit import WIDTH, interval_picture, markdown_summary
+
+yaml = pytest.importorskip("yaml", reason="PyYAML, of the extra `docs`, is not installed")
+ROOT = Path(__file__).resolve().parents[2]
+pytest_plugins = ["pytester"]
+
+
+def write_runs(folder: Path, queries: int = 300) -> None:
+    """A baseline, the same lists, one that loses much, and one that loses some by chance."""
+    lost = {"baseline": 0, "same": 0, "worse": queries // 2, "near": 2}
+    for name, queries_lost in lost.items():
+        lines = [
+            f"q{query} Q0 {item} {rank} {10 - rank} {name}"
+            for query in range(queries)
+            for rank, item in enumerate("ba" if query < queries_lost else "ab", 1)
+        ]
+        (folder / f"{name}.run").write_text("\n".join([*lines, ""]))
+    qrels = [f"q{query} 0 a 1" for query in range(queries)]
+    (folder / "qrels.txt").write_text("\n".join([*qrels, ""]))
+
+
+def action() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    return loaded
+
+
+def run_gate_step(folder: Path, candidate: str, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of the action's step as GitHub does, with its inputs in the environment."""
+    known = action()
+    given = {name: record.get("default", "") for name, record in known["inputs"].items()}
+    given |= {
+        "baseline": "baseline.run",
+        "candidate": f"{candidate}.run",
+        "judgements": "qrels.txt",
+        "measures": "rr@2",
+        "options": "--truncated no",
+        **inputs,
+    }
+    [step] = [step for step in known["runs"]["steps"] if step.get("id") == "gate"]
+    named = {
+        name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")]
+        for name, value in step["env"].items()
+    }
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    files = {
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        "GITHUB_OUTPUT": str(folder / "output.txt"),
+    }
+    return subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
+        cwd=folder,
+        env=os.environ | named | files | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("candidate", "code", "status"), [("same", 0, "passed"), ("worse", 1, "failed")]
+)
+def test_the_action_writes_verdict_comment_and_report(
+    tmp_path: Path, candidate: str, code: int, status: str
+) -> None:
+    write_runs(tmp_path)
+    done = run_gate_step(tmp_path, candidate)
+    assert done.returncode == code, done.stderr
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith(f"**{status}**: rr@2 of {candidate} against baseline")
+    folder = tmp_path / "retrieval-gate"
+    assert summary == (folder / "comment.md").read_text(encoding="utf-8")
+    assert (tmp_path / "output.txt").read_text().splitlines() == [
+        f"status={status}",
+        "comment=retrieval-gate/comment.md",
+    ]
+    assert (folder / "report" / "report.html").is_file()
+    assert (folder / "gate.xml").is_file()
+
+
+@pytest.mark.parametrize(("undecided", "code"), [("fail", 3), ("pass", 0)])
+def test_what_is_not_decided_fails_unless_asked_otherwise(
+    tmp_path: Path, undecided: str, code: int
+) -> None:
+    write_runs(tmp_path)
+    done = run_gate_step(tmp_path, "near", undecided=undecided)
+    assert done.returncode == code, done.stderr
+    assert "status=undecided" in (tmp_path / "output.txt").read_text()
+
+
+def test_bad_input_fails_and_writes_no_summary(tmp_path: Path) -> None:
+    write_runs(tmp_path)
+    done = run_gate_step(tmp_path, "none", undecided="pass")
+    assert done.returncode == 2
+    assert "none.run" in done.stderr
+    assert not (tmp_path / "summary.md").exists()
+
+
+def test_workflows_call_targets_and_files_that_there_are() -> None:
+    known = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for path in sorted((ROOT / ".github").rglob("*.yml")):
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for job in loaded.get("jobs", {}).values():
+            for step in job["steps"]:
+                words = step.get("run", "").split()
+                for target in words[1:] if words[:1] == ["make"] else ():
+                    assert "=" in target or f"\n{target}:" in known, f"{path}: {target}"
+                if words[:1] == ["bash"]:
+                    assert (ROOT / words[1]).is_file()
+    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert hook["entry"].split() == ["retrieval-report", "gate"]
+
+
+TEST = """
+    def test_candidate(retrieval_gate):
+        found = retrieval_gate(
+            "{candidate}.run", judgements="qrels.txt", measures="rr@2", margin=0.01, truncated="no"
+        )
+        assert found.status == "passed"
+"""
+
+
+@pytest.mark.parametrize("how", ["option", "setting", "argument"])
+def test_the_fixture_passes_with_a_baseline_named_in_three_ways(
+    pytester: pytest.Pytester, how: str
+) -> None:
+    write_runs(pytester.path)
+    pytester.makepyfile(
+        TEST.format(candidate="same").replace(
+            "measures", 'baseline="baseline.run", measures' if how == "argument" else "measures"
+        )
+    )
+    if how == "setting":
+        pytester.makeini("[pytest]\nretrieval_baseline = baseline.run\n")
+    arguments = ["--retrieval-baseline", "baseline.run"] if how == "option" else []
+    done = run_pytest(pytester, *arguments, "--junit-xml", "found.xml")
+    assert done.ret == 0, done.stdout.str()
+    done.assert_outcomes(passed=1)
+    assert 'name="retrieval_gate" value="passed' in (pytester.path / "found.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("candidate", "arguments", "said"),
+    [
+        ("worse", ["--retrieval-baseline", "baseline.run"], "failed"),
+        ("near", ["--retrieval-baseline", "baseline.run"], "not decided"),
+        ("same", [], "there is no baseline; pass --retrieval-baseline RUN"),
+        ("none", ["--retrieval-baseline", "baseline.run"], "none.run"),
+    ],
+)
+def test_the_fixture_fails_where_nothing_was_shown(
+    pytester: pytest.Pytester, candidate: str, arguments: list[str], said: str
+) -> None:
+    write_runs(pytester.path)
+    pytester.makepyfile(TEST.format(candidate=candidate))
+    done = run_pytest(pytester, *arguments)
+    done.assert_outcomes(failed=1)
+    assert said in done.stdout.str()
+
+
+def run_pytest(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """In a process of its own; named, for an installation that does not know the plugin yet."""
+    installed = pytester.runpytest_subprocess("--help", "-p", "no:cacheprovider")
+    known = "--retrieval-baseline" in installed.stdout.str()
+    plugin = [] if known else ["-p", "retrieval_report.pytest_plugin"]
+    return pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *arguments)
+
+
+def test_the_picture_shows_interval_margin_and_zero_in_their_order() -> None:
+    def gate(low: float | None, middle: float, high: float) -> Gate:
+        bounds = (0.6, 0.6 + middle, middle, low, high, 0.01, 0.9)
+        return Gate("passed", "a", "b", "rr@10", 0.02, "expected", 0.05, *bounds, None, None, 9)
+
+    for low, middle, high in ((-0.012, -0.002, 0.008), (-0.3, -0.15, -0.06), (0.2, 0.3, 0.4)):
+        _, line, _ = interval_picture(gate(low, middle, high)).splitlines()
+        places = [line.index(mark) for mark in "├●┤"]
+        assert places == sorted(places)
+        assert len(line) == WIDTH
+        assert (line.index("├") > line.index("┆")) == (low > -0.02)
+        assert line.index("┆") < line.index("┼")
+        assert f"```text\n{interval_picture(gate(low, middle, high))}\n```" in markdown_summary(
+            gate(low, middle, high)
+        )
+    assert interval_picture(gate(None, 0.0, 0.0)) == ""
