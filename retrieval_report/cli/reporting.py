@@ -106,7 +106,8 @@ def report(
     lines = *contents.printed, *contents.verdict, *contents.notices
     sentences = [visible(line) for line in lines]
     click.echo("\n".join(filter(None, [health_text(contents), *sentences])))
-    click.echo(f"\n{three_table(study)}\n\n{leaderboard_table(study, contents.leaderboard)}")
+    tables = three_table(study), leaderboard_table(study, contents.leaderboard)
+    click.echo("\n" + "\n\n".join(filter(None, tables)))
     first = ": open report.html first" if "html" in kinds else ""
     click.echo(f"\nWrote {counted(len(written), 'file')} to {visible(str(folder))}{first}.")
 
@@ -164,7 +165,7 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     if not (output.as_json or output.latex):
         above = filter(None, [health_text(study)])
         texts = ["\n".join([*above, *map(visible, lead(study, study.leaderboard))])]
-        texts.append(three_table(study))
+        texts += filter(None, [three_table(study)])
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
     texts.append(leaderboard_table(study, study.leaderboard))

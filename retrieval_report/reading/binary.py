@@ -52,4 +52,6 @@ def naming(path: Path | None) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if "precision must be between" in str(error):
+            raise FileError(f"{path}: decimals of more than 38 digits are not read") from error
         raise FileError(f"{path}: damaged or truncated file: {one_line(error)}") from error

@@ -15,7 +15,7 @@ from retrieval_report.contracts.arguments import is_number, repeated, some
 from retrieval_report.contracts.errors import ColumnError, DataError, one_line
 from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.ids import as_text
-from retrieval_report.reading.names import ID_COLUMNS, KINDS
+from retrieval_report.reading.names import ID_COLUMNS, KINDS, RANKINGS
 from retrieval_report.reading.search_results import as_array
 
 _TEXT_COLUMNS = (*ID_COLUMNS, "metric", "policy")
@@ -237,7 +237,8 @@ def _is_used(name: str) -> bool:
 
 
 def _not_usable(what: str, name: str, problem: str) -> str:
-    fix = in_python(", for example with .astype(str) or .cast(pl.String)")
+    is_id = any(name in RANKINGS.columns.get(column, ()) for column in ID_COLUMNS)
+    fix = in_python(", for example with .astype(str) or .cast(pl.String)") if is_id else ""
     return f"{what}: column {name!r} cannot be used: {problem}; give it one type first{fix}"
 
 

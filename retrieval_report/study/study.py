@@ -810,8 +810,9 @@ class Study(LevelledStudy):
         if "expected" not in self.policies:
             return summary_table(self.summary)
         turning = [reversals_text(self.reversals), ""] if self.reversals.height else []
-        verdict, three = [*map(visible, self.verdict), ""], [three_table(self), ""]
-        return "\n".join([*verdict, *three, *turning, leaderboard_table(self)])
+        verdict, three = [*map(visible, self.verdict), ""], three_table(self)
+        scores = [three, ""] if three else []
+        return "\n".join([*verdict, *scores, *turning, leaderboard_table(self)])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""

@@ -148,7 +148,9 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
     rows = three_rows(frame, (report.metric, report.cutoff))
     if is_moved(rows):
         rows = rows.with_columns(digits=column_decimals(rows["expected"]))
-        said = winner_sentence(report.winners.filter(report.at_headline).row(0, named=True))
+        said = layout.caption
+        if frame["model"].n_unique() > 1:
+            said = winner_sentence(report.winners.filter(report.at_headline).row(0, named=True))
         yield layout._replace(caption=said, section="", choice=False, id="three-scores"), rows
     measures = frame.select(MEASURES).unique(maintain_order=True).rows()
     if len(measures) > 1:

@@ -51,19 +51,24 @@ def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:
 
 
 def three_table(study: Any) -> str:
-    """Return the three scores at the headline measure as text, below a sentence on who wins."""
+    """Return the three scores at the headline measure as text, below a sentence on who wins; empty
+    of a single model whose scores tie order does not change.
+    """
     rows = three_rows(study.headline.three_scores, study.measures[0])
-    said = winner_sentence(study.headline.winners.row(0, named=True))
-    if not is_moved(rows):
-        return visible(said)
-    return "\n".join([visible(said), frame_table(rows, COLUMNS)])
+    table = [frame_table(rows, COLUMNS)] if is_moved(rows) else []
+    return "\n".join([*filter(None, [visible(_winner(study))]), *table])
+
+
+def _winner(study: Any) -> str:
+    """Return the sentence on who wins by the headline measure; empty of a single model."""
+    row = study.headline.winners.row(0, named=True)
+    return winner_sentence(row) if len(study.model_names) > 1 else ""
 
 
 def three_html(study: Any) -> str:
     """Return the same as HTML; empty where tie order changes nothing."""
     rows = three_rows(study.headline.three_scores, study.measures[0])
-    said = winner_sentence(study.headline.winners.row(0, named=True))
-    return html_table(rows, COLUMNS, caption=said) if is_moved(rows) else ""
+    return html_table(rows, COLUMNS, caption=_winner(study)) if is_moved(rows) else ""
 
 
 def is_moved(rows: pl.DataFrame) -> bool:

@@ -346,7 +346,7 @@ def test_row_088_decimals_of_256_bits(tmp_path: Path, read: Callable[[Path], obj
     table = pa.table({"query": ["q", "q"], "item": ["a", "b"], "distance": distances})
     pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "a.parquet")
     with pytest.raises(
-        FileError, match=r"a\.parquet: .*precision must be between 1 and 38, got 50"
+        FileError, match=r"a\.parquet: decimals of more than 38 digits are not read"
     ):
         read(tmp_path / "a.parquet")
 
@@ -440,7 +440,7 @@ def test_row_092_content_decides_against_the_ending(tmp_path: Path) -> None:
         (b"(\xb5/\xfd", "zstd"),
         (b"BZh91AY", "bzip2"),
         (b"\xfd7zXZ\x00", "xz"),
-        (b"FEA1\x00\x00", "NUL bytes"),
+        (b"FEA1\x00\x00", "first version of Feather"),
     ],
 )
 def test_row_092_other_containers_are_named(tmp_path: Path, start: bytes, name: str) -> None:
