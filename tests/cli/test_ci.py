@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -172,8 +173,8 @@ def test_the_fixture_fails_where_nothing_was_shown(
 
 def run_pytest(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     """In a process of its own; named, for an installation that does not know the plugin yet."""
-    installed = pytester.runpytest_subprocess("--help", "-p", "no:cacheprovider")
-    known = "--retrieval-baseline" in installed.stdout.str()
+    installed = entry_points(group="pytest11").names
+    known = "retrieval_report" in installed
     plugin = [] if known else ["-p", "retrieval_report.pytest_plugin"]
     return pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *arguments)
 
