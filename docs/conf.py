@@ -61,6 +61,7 @@ html_theme = "pydata_sphinx_theme"
 html_context = {"default_mode": "auto"}
 html_title = "retrieval_report"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt", "schemas"]  # at the root of the site
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
