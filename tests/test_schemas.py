@@ -88,6 +88,7 @@ def test_a_report_keeps_to_its_schema(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
 def test_a_schema_refuses_what_is_not_in_it(name: str) -> None:
     frame = next(iter(SCHEMAS[name]["properties"]))
-    for wrong in ({}, {"notices": [], frame: {}}, {"notices": "", frame: []}):
+    wrongs: list[dict[str, Any]] = [{}, {"notices": [], frame: {}}, {"notices": "", frame: []}]
+    for wrong in wrongs:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, SCHEMAS[name])
