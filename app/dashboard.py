@@ -20,7 +20,7 @@ from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.writing.names import counted
-from text import plain
+from text import sentence
 from url_controls import refusals
 from wording import Dashboard
 
@@ -34,7 +34,7 @@ def draw(name: str, page: Page) -> None:
         try:
             _score(page, folded=name not in ("overview", "data"))
         except RetrievalReportError as error:
-            st.error(plain(error))
+            st.error(sentence(error))
             if name != "data":  # where other data can be opened
                 return
         if name in LACKING and not page.answers(name):
@@ -44,7 +44,7 @@ def draw(name: str, page: Page) -> None:
             with st.spinner("Computing …", show_time=True):
                 import_module(f"views.{name}").show(page)
         except RetrievalReportError as error:
-            st.error(plain(error))
+            st.error(sentence(error))
 
 
 def _score(page: Page, *, folded: bool) -> None:
@@ -58,7 +58,7 @@ def _score(page: Page, *, folded: bool) -> None:
     count = counted(len(notes), "warning")
     with st.expander(f"{count} about the data", icon="⚠️") if folded and notes else st.container():
         for note in notes:
-            st.warning(plain(note))
+            st.warning(sentence(note))
 
 
 def main() -> None:
@@ -82,8 +82,8 @@ def main() -> None:
     }
     st.session_state[VIEWS] = {**named, "overview": first}
     chosen = st.navigation([first, *named.values()])
-    for sentence in refusals():
-        st.warning(sentence)
+    for refusal in refusals():
+        st.warning(refusal)
     chosen.run()
 
 

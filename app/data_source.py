@@ -17,7 +17,7 @@ from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.study.samples import SAMPLES, Sample
 from retrieval_report.study.server import START
 from retrieval_report.writing.names import first_names
-from text import plain, short
+from text import plain, sentence, short
 from url_controls import choose_one
 
 UPLOADED = "uploaded data"
@@ -48,7 +48,7 @@ def choose_data() -> Data:
         try:
             return read_files(chosen)
         except RetrievalReportError as error:
-            st.error(f"{plain(error)}\n\nA sample is shown instead.")
+            st.error(f"{sentence(error)}\n\nA sample is shown instead.")
             return read_files(_sample(SAMPLES[-1]))
 
 

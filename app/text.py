@@ -33,6 +33,18 @@ def plain(text: object, width: int | None = None) -> str:
     return MARKS.sub(r"\\\1", unlinked(visible(str(text), width).strip())) or "(no name)"
 
 
+def sentence(message: object) -> str:
+    r"""Escape a message of the library, which begins with a small letter, as a sentence of a page;
+    names of files and what stands before a colon keep their letters.
+
+    >>> print(sentence("query 4 has no list"), sentence("lists.csv: no rows"))
+    Query 4 has no list lists\.csv\: no rows
+    """
+    text = str(message)
+    first, blank, _ = text.partition(" ")
+    return plain(text[:1].upper() + text[1:] if blank and first.isalpha() else text)
+
+
 def short(text: object) -> str:
     """Return harmless, shortened text for widgets that show it literally, such as the options of a
     menu.

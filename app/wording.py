@@ -7,15 +7,17 @@ from retrieval_report.contracts.options import PARAMETERS
 from retrieval_report.contracts.wording import Reader, either
 
 MEASURED = {"metrics": "Metric", "measures": "Metric", "cutoffs": "Cutoff k"}
-UPLOADED = {"judgements": "Judgements (qrels)", "queries": "Queries"}  # files of the page Data
+UPLOADED = {"judgements": "Judgements (qrels)", "queries": "Queries"}  # files of the page below
+OPENED = "on the page “Data & export”"
 TITLES = {**MEASURED, **UPLOADED, **{name: PARAMETERS[name].title for name in USUAL}}
 
 
 class Dashboard(Reader):
     """Whoever reads messages in the dashboard, and sets controls."""
 
-    def __init__(self, columns: bool = True) -> None:
-        self.columns = columns  # whether the columns of the file that is read can be chosen
+    def __init__(self, columns: bool | None = None) -> None:
+        # Whether the columns of the file that is read can be chosen; None after it was read.
+        self.columns = columns
 
     def argument(self, name: str) -> str | None:
         """Return the title of a control."""
@@ -23,13 +25,14 @@ class Dashboard(Reader):
 
     def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:
         """Return a control with one of the values, and where it is."""
-        if name == "columns" and self.columns:
+        if name == "columns" and self.columns is not False:
             pairs = [pair for value in values if isinstance(value, dict) for pair in value.items()]
-            return either([f"“Column of {ours}: {theirs}”" for ours, theirs in pairs])
+            chosen = either([f"“Column of {ours}: {theirs}”" for ours, theirs in pairs])
+            return chosen if self.columns else f"{chosen}, when you open the files {OPENED}"
         title = self.argument(name)
         if title is None:
             return None
         if name in UPLOADED:
-            return f"{title} on the page “Data”"
+            return f"{title} {OPENED}"
         chosen = f": {either([str(value) for value in values])}" if values else ""
         return f"{title[:-1]}{chosen}” under “Rules”"

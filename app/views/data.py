@@ -13,7 +13,7 @@ from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
 from tables import frame_table
-from text import plain, short
+from text import plain, sentence, short
 from uploads import MOST_BYTES, offered, read_tables
 
 FIRST_ROWS = 100
@@ -40,7 +40,7 @@ def show(page: Page) -> None:
     try:
         _upload_tables()
     except RetrievalReportError as error:
-        st.error(f"{plain(error)}\n\nNothing was opened; the data above is unchanged.")
+        st.error(f"{sentence(error)}\n\nNothing was opened; the data above is unchanged.")
     st.subheader("Export")
     _downloads(page)
 
@@ -59,7 +59,7 @@ def _what_is_there(data: Data) -> None:
     table = pl.DataFrame(facts, infer_schema_length=None)
     frame_table(table, of="facts", show=FACTS, alt="The data.")
     for note in data.notes:
-        st.info(plain(note))
+        st.info(sentence(note))
     with st.expander(f"The first {FIRST_ROWS} rows"):
         for name, frame in frames.items():
             st.caption(name)
@@ -92,7 +92,7 @@ def _mapping(upload: Upload) -> dict[str, str] | None:
     try:
         matched = match_columns(names, RANKINGS, None, upload.label)
     except ColumnError as error:
-        st.warning(f"{plain(error)}\n\nOr choose them here:")
+        st.warning(f"{sentence(error)}\n\nOr choose them here:")
         matched = {}
     if matched and not st.toggle("Say which column is which", key="columns by hand"):
         return None

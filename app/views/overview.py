@@ -117,8 +117,6 @@ def _details(page: Page) -> None:
     study = page.study
     st.subheader("Verdict")
     st.markdown("\n\n".join(map(plain, study.verdict)))
-    if "truncated=" in " ".join(study.notices):
-        st.caption("You say so in the sidebar: *Lists cut at their end*, under *Rules*.")
     reversals = study.reversals
     if reversals.height:
         st.subheader(TITLE)

@@ -61,6 +61,15 @@ def speaking_to(reader: Reader | None) -> Iterator[None]:
         _reader.reset(outside)
 
 
+def kind_of_reader() -> type[Reader]:
+    """Return the class of the present reader: readers of one class read the same texts.
+
+    >>> kind_of_reader().__name__
+    'Reader'
+    """
+    return type(_reader.get())
+
+
 def argument(name: str) -> str:
     """Return what the reader calls an argument, or its name if the reader has no such thing.
 

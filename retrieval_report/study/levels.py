@@ -44,6 +44,7 @@ from retrieval_report.study.study_data import (
     Draws,
     View,
     answer,
+    answer_in_words,
     at_measures,
     check_chosen,
     drawn,
@@ -167,7 +168,7 @@ class LevelledStudy:
         study = self._with(View(self._view.draws, queries=self._view.queries))
         return self._of_models(study._health)
 
-    @answer
+    @answer_in_words
     def _health(self) -> pl.DataFrame:
         return health_of(self.judged, options_with(self._data.options, policies="expected"))
 

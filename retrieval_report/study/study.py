@@ -65,6 +65,7 @@ from retrieval_report.study.study_data import (
     StudyOptions,
     View,
     answer,
+    answer_in_words,
     at_measures,
     check_chosen,
     of_models,
@@ -595,7 +596,7 @@ class Study(LevelledStudy):
         rules = self._only(ROW_OPTIONS)
         return self._of_models(truncated_lists(self.judged, cutoffs=self._cutoffs, **rules))
 
-    @answer
+    @answer_in_words
     def hints(self) -> pl.DataFrame:
         """The result of :func:`tie_hints`."""
         rules = options_with(self._only(ROW_OPTIONS), policies="expected")
@@ -644,7 +645,7 @@ class Study(LevelledStudy):
         """
         return (*health_sentences(self), *self.sentences, *self.notices)
 
-    @answer
+    @answer_in_words
     def notices(self) -> tuple[str, ...]:
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
@@ -674,7 +675,7 @@ class Study(LevelledStudy):
         """
         return reversals(self.headline)
 
-    @answer
+    @answer_in_words
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
         status, sentences = verdict(

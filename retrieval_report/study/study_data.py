@@ -31,7 +31,7 @@ from retrieval_report.contracts.options import (
     options_with,
 )
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, kind_of_reader, setting
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
@@ -90,7 +90,19 @@ class answer(cached_property[Answer]):  # used like `property`
             """Return the answer for the current selection."""
             if study is None:
                 return self
-            return study._data.memo.find((self.attrname, study._view), lambda: self.func(study))
+            return study._data.memo.find(self.key(study), lambda: self.func(study))
+
+    def key(self, study: Any) -> tuple[object, ...]:
+        """Return what identifies the answer among those on the same data."""
+        return self.attrname, study._view
+
+
+class answer_in_words(answer[Answer]):  # used like `property`
+    """An answer whose texts say what to type, in the words of whoever reads them."""
+
+    def key(self, study: Any) -> tuple[object, ...]:
+        """Return what identifies the answer, for one kind of reader."""
+        return *super().key(study), kind_of_reader()
 
 
 class Draws(NamedTuple):

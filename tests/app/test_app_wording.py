@@ -1,0 +1,39 @@
+"""What a study says in the dashboard speaks of controls, and what it says in a report of arguments."""
+
+from __future__ import annotations
+
+import polars as pl
+
+import retrieval_report as rr
+from retrieval_report.contracts.wording import speaking_to
+from retrieval_report.study.caveats import health_sentences
+from text import sentence
+from wording import Dashboard
+
+UPSIDE_DOWN = pl.DataFrame(
+    [
+        {"model": model, "query": f"q{query}", "item": item, "relevance": int(item < 3)}
+        | {"score": float(item if model == "turned" else -item)}
+        for model in ("right", "turned")
+        for query in range(12)
+        for item in range(10)
+    ]
+)
+
+
+def test_health_is_said_in_the_words_of_each_reader() -> None:
+    study = rr.Study(UPSIDE_DOWN, "ndcg@5", truncated="no")
+    for _ in range(2):  # whoever asks first
+        said = " ".join(health_sentences(study))
+        assert "If not: columns={'distance': 'score'}" in said
+        with speaking_to(Dashboard()):
+            said = " ".join(health_sentences(study))
+        assert "columns=" not in said
+        assert "“Column of distance: score”, when you open the files on the page “Data" in said
+    assert study.suspects == ["turned"]
+
+
+def test_messages_begin_with_a_capital_and_names_are_kept() -> None:
+    assert sentence("query 'q' has no list").startswith("Query")
+    for text in ("lists.csv: no rows", "bm25 has no list", "cutoff: 0 is not above 0", "", "two"):
+        assert sentence(text).replace("\\", "").startswith(text[:5])
