@@ -101,6 +101,11 @@ class Convention:
     def _record(self) -> Metric:
         return parse_metric(self.definition)[0]
 
+    @property
+    def counts_grades(self) -> bool:
+        """Return whether the metric may depend on more than which items are relevant."""
+        return not hasattr(self._record, "rel") or self._record.largest != 1.0
+
     def prints(self, cutoff: int | None) -> bool:
         """Return whether the system computes the metric at this cutoff (None: whole lists)."""
         return (
@@ -302,7 +307,7 @@ RerankingEvaluator | 6.2.0 | "order": "arbitrary", "seen": "samples", "binary": 
   ndcg@k | ndcg(ideal=list) | "cutoffs": "given", "order": "exact"
   map | ap | "cutoffs": "whole", "order": "threshold"
 
-CrossEncoderRerankingEvaluator | 6.2.0 | "order": "arbitrary", "seen": "list", "float32": true, "binary": true, "note":
+CrossEncoderRerankingEvaluator | 6.2.0 | "order": "arbitrary", "seen": "list", "binary": true, "note":
       "of sentence-transformers"
   mrr@k | rr | "cutoffs": "given", "note": "of sentence-transformers; reverses an unstable sort, so a list that ties as
       a whole is read from its end"

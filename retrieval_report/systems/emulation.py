@@ -84,6 +84,23 @@ class Emulation:
         rows = self.judged.retrieved
         return bool(rows.select(is_own(rows).any()).item())
 
+    @cached_property
+    def _in_every_list(self) -> Callable[[str, float | None, bool], bool]:
+        """Whether every list has a relevant item, or one that is not, so that rules about others do
+        not matter; False if that is not plain to see.
+        """
+        return cache(self._found_in_every_list)
+
+    def _found_in_every_list(self, seen: str, level: float | None, relevant: bool) -> bool:
+        of_lists = seen in LISTS
+        if not (of_lists or (self.judged.whole.judged and "n_relevant" not in self.judged.lists)):
+            return False
+        known = self._lists.retrieved if of_lists else self.judged.known
+        every = self._lists.retrieved if of_lists else self.judged.lists
+        keys = KEYS if of_lists else KEYS[1:]
+        wanted = is_relevant(pl.col("relevance"), level) == relevant
+        return known.filter(wanted).select(keys).n_unique() == every.select(keys).n_unique()
+
     def way(self, record: Convention) -> Way:
         """Return how a system orders these lists, without float32 if it cannot change an order."""
         narrow = self.judged.retrieved.schema[self.judged.order] in (pl.Float32, pl.Float16)
@@ -101,12 +118,20 @@ class Emulation:
             level = None
         complete = (rows.end > rows.begin).all()  # every model has a list for every query
         seen = "judged" if record.seen == "others" and not self._own_items else record.seen
+        by_position = record.order not in ("exact", "threshold")
+        if seen == "samples" and not by_position and self._in_every_list(seen, level, False):
+            seen = "list"
+        empty = record.no_relevant
+        if empty in ("skip", "raise"):
+            both = (True, False) if seen == "samples" else (True,)
+            everywhere = all(self._in_every_list(seen, level, one) for one in both)
+            empty = "zero" if everywhere else "skip"
         return Rules(
             seen,
-            record.binary and not np.isin(grades, [0.0, 1.0]).all(),
+            record.binary and record.counts_grades and not np.isin(grades, [0.0, 1.0]).all(),
             "" if self._all_positive else record.positive,
             level,
-            "skip" if record.no_relevant == "raise" else record.no_relevant,
+            empty,
             "zero" if complete or seen in LISTS else record.missing_query,
         )
 
@@ -205,7 +230,7 @@ class Emulation:
             followed |= {"unjudged": None, "missing_query": "skip", "relevant_items": "own"}
         words = followed.pop("truncated")
         # One record of rows for all systems that receive the same.
-        level = rules.relevant_from if rules.binary else None
+        level = rules.relevant_from if rules.binary or rules.seen == "samples" else None
         for part in self._made_once(Rules(*rules[:3], level, "", ""), float32):
             ends = words
             if not isinstance(words, str):
