@@ -3,37 +3,51 @@
     python sample_data/make_docs.py [FOLDER]
 
 The text is the docstrings of Python's own standard library, read from the source files of the
-Python that runs this script. The first sentence of a function's docstring is the query; the
-paragraphs after it are documents, and so are those of other functions, classes and modules. Only
-ids, grades and scores are written.
+Python that runs this script. A query is the name of a function in words, such as "textwrap dedent".
+The paragraphs after the first sentence of its docstring are documents, and so are those of other
+functions, classes and modules. Embeddings are those of wordllama, which nothing else needs:
+`pip install wordllama` into an environment that is thrown away. Only ids, grades and scores are
+written.
 """
 
 from __future__ import annotations
 
 import ast
 import gzip
-import hashlib
 import inspect
 import re
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from common import nearest_with_whole_ties, replaced_folder, round_to_bfloat16
+from common import nearest_with_whole_ties, replaced_folder
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import svds
+
+import retrieval_report as rr
 
 Floats = NDArray[np.float64]
 
 SEED = 0
 QUERIES = 150
-DEPTH = 50
-FEWEST_WORDS = 4
+DEPTH = 20
+FEWEST_WORDS = 4  # of a document
+FEWEST_MATCHES = 10  # documents that share a word with a query
+FORMATS = {
+    "wordllama-float32": "float32",
+    "wordllama-float16": "float16",
+    "wordllama-bfloat16": "bfloat16",
+    "wordllama-2-digits": "digits:2",
+    "wordllama-int8": "int8",
+    "wordllama-int4": "int4",
+    "wordllama-binary-256": "binary",
+    "wordllama-binary-128": "binary+truncate:128",
+    "wordllama-binary-64": "binary+truncate:64",
+    "wordllama-truncated-64": "truncate:64",
+}
 MODULES = """
     abc argparse ast base64 bdb bisect calendar cmd code codecs codeop configparser contextlib copy
     copyreg csv dataclasses datetime difflib dis doctest enum filecmp fileinput fnmatch fractions ftplib
@@ -72,6 +86,15 @@ class Document(NamedTuple):
 
     identifier: str
     source: Docstring
+    text: str
+    words: list[str]
+
+
+class Query(NamedTuple):
+    """A function to be found, and its name in words."""
+
+    source: Docstring
+    text: str
     words: list[str]
 
 
@@ -148,21 +171,41 @@ def make_documents(docstrings: list[Docstring]) -> list[Document]:
         for number, text in enumerate(docstring.paragraphs or [docstring.sentence], start=1):
             words = words_of(text)
             if len(words) >= FEWEST_WORDS:
-                documents.append(Document(f"{docstring.name}#{number}", docstring, words))
+                documents.append(Document(f"{docstring.name}#{number}", docstring, text, words))
     return documents
 
 
-def draw_queries(docstrings: list[Docstring], documents: list[Document]) -> list[Docstring]:
-    """Draw functions whose docstring goes on after a first sentence of enough words."""
+def name_in_words(name: str) -> str:
+    """Return a qualified name in words.
+
+    >>> name_in_words("email.BytesParser.parse_bytes")
+    'email Bytes Parser parse bytes'
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"[._]+", " ", name))
+
+
+def draw_queries(docstrings: list[Docstring], documents: list[Document]) -> list[Query]:
+    """Draw functions with documents of their own, and with a name of two words or more that are
+    found in enough documents for a list of ten.
+    """
+    holders: dict[str, set[str]] = {}
+    for document in documents:
+        for word in document.words:
+            holders.setdefault(word, set()).add(document.identifier)
     has_documents = {document.source.name for document in documents}
-    able = [
-        docstring
-        for docstring in docstrings
-        if docstring.is_function
-        and docstring.paragraphs
-        and docstring.name in has_documents
-        and len(set(words_of(docstring.sentence))) >= FEWEST_WORDS
-    ]
+    able = []
+    for docstring in docstrings:
+        text = name_in_words(docstring.name)
+        words = words_of(text)
+        matches = set().union(*(holders.get(word, ()) for word in words))
+        if (
+            docstring.is_function
+            and docstring.paragraphs
+            and docstring.name in has_documents
+            and len(set(words)) > 1
+            and len(matches) >= FEWEST_MATCHES
+        ):
+            able.append(Query(docstring, text, words))
     random = np.random.RandomState(SEED)  # NumPy promises that this stream never changes
     drawn = random.choice(len(able), QUERIES, replace=False)
     return [able[position] for position in sorted(drawn)]
@@ -182,45 +225,30 @@ class Words(NamedTuple):
     rarity.
     """
 
-    vocabulary: list[str]
     queries: Floats
     documents: Floats
     rarity: Floats
 
 
-def count_words(queries: list[Docstring], documents: list[Document]) -> Words:
+def count_words(queries: list[Query], documents: list[Document]) -> Words:
     """Count words; rarity is BM25's idf, log(1 + (N - n + 0.5) / (n + 0.5))."""
     vocabulary = sorted({word for document in documents for word in document.words})
-    place = {word: column for column, word in enumerate(vocabulary)}
+    columns = {word: column for column, word in enumerate(vocabulary)}
 
-    def counts(texts: list[list[str]]) -> Floats:
-        table = np.zeros((len(texts), len(vocabulary)))
-        for row, words in enumerate(texts):
+    def counts(texts: Iterable[list[str]]) -> Floats:
+        rows = []
+        for words in texts:
+            row = np.zeros(len(vocabulary))
             for word, count in Counter(words).items():
-                if word in place:
-                    table[row, place[word]] = count
-        return table
+                if word in columns:
+                    row[columns[word]] = count
+            rows.append(row)
+        return np.array(rows)
 
-    document_counts = counts([document.words for document in documents])
-    holding = (document_counts > 0).sum(axis=0)
+    of_documents = counts(document.words for document in documents)
+    holding = (of_documents > 0).sum(axis=0)
     rarity = np.log1p((len(documents) - holding + 0.5) / (holding + 0.5))
-    return Words(
-        vocabulary, counts([words_of(query.sentence) for query in queries]), document_counts, rarity
-    )
-
-
-def unit(vectors: Floats) -> Floats:
-    """Scale every row to length 1; rows of zeros stay."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(length > 0, length, 1.0)
-
-
-def tf_idf(words: Words) -> tuple[Floats, Floats]:
-    """Return unit vectors of log(1 + count) * rarity for queries and documents."""
-    return (
-        unit(np.log1p(words.queries) * words.rarity),
-        unit(np.log1p(words.documents) * words.rarity),
-    )
+    return Words(counts(query.words for query in queries), of_documents, rarity)
 
 
 def term_overlap(words: Words) -> Floats:
@@ -238,65 +266,63 @@ def bm25(words: Words, k1: float = 1.2, b: float = 0.75) -> Floats:
     return scores
 
 
-def tf_idf_cosine(words: Words) -> Floats:
-    """Return the cosine of tf-idf vectors, to 6 digits."""
-    queries, documents = tf_idf(words)
-    scores: Floats = np.round(queries @ documents.T, 6)
-    return scores
+Run = Iterator[tuple[str, str, float]]
+"""Query, document and score, from the best document of every query down."""
 
 
-def lsa_bfloat16(words: Words, dimensions: int = 64) -> Floats:
-    """Return the cosine in the space of the main singular vectors, stored and summed up as
-    bfloat16.
-    """
-    queries, documents = tf_idf(words)
-    _, _, axes = svds(csr_array(documents), k=dimensions, v0=np.ones(min(documents.shape)))
-    query_vectors = round_to_bfloat16(unit(queries @ axes.T)).astype(float)
-    document_vectors = round_to_bfloat16(unit(documents @ axes.T)).astype(float)
-    return round_to_bfloat16(query_vectors @ document_vectors.T).astype(float)
-
-
-def simhash_64(words: Words) -> Floats:
-    """Return 64 minus the Hamming distance of 64-bit simhashes (Charikar 2002) of the tf-idf
-    vectors.
-    """
-    hashes = [hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words.vocabulary]
-    signs = (
-        np.unpackbits(np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, 8), axis=1) * 2.0 - 1.0
-    )
-    queries, documents = (np.where(vectors @ signs >= 0, 1.0, -1.0) for vectors in tf_idf(words))
-    return (64 + queries @ documents.T) / 2
-
-
-MODELS: dict[str, Callable[[Words], Floats]] = {
-    "bm25": bm25,
-    "bm25-1-digit": lambda words: np.round(bm25(words), 1),
-    "lsa-bfloat16": lsa_bfloat16,
-    "simhash-64": simhash_64,
-    "term-overlap": term_overlap,
-    "tf-idf": tf_idf_cosine,
-}
-
-
-def run_lines(
-    model: str, scores: Floats, queries: list[Docstring], documents: list[Document]
-) -> Iterator[str]:
-    """Yield a TREC run: the best documents of every query with a score above 0, the last tie
-    whole.
-    """
+def word_run(scores: Floats, queries: list[Query], documents: list[Document]) -> Run:
+    """Yield the best documents of every query with a score above 0, the last tie whole."""
     for query, row in zip(queries, scores, strict=True):
-        for rank, position in enumerate(nearest_with_whole_ties(-row, DEPTH), start=1):
+        for position in nearest_with_whole_ties(-row, DEPTH):
             if row[position] > 0:
-                score = np.format_float_positional(row[position], trim="-")
-                yield f"{query.name} Q0 {documents[position].identifier} {rank} {score} {model}\n"
+                yield query.source.name, documents[position].identifier, row[position]
 
 
-def qrels_lines(queries: list[Docstring], documents: list[Document]) -> Iterator[str]:
+def embedded(texts: list[list[str]]) -> list[NDArray[np.float32]]:
+    """Return wordllama's embeddings of 256 dimensions, from the weights in its wheel."""
+    import wordllama
+
+    # It looks for its tokenizer in a folder of another name, unless it is told where that is.
+    folder = Path(wordllama.__file__).parent
+    model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+    return [model.embed(some) for some in texts]
+
+
+def embedding_runs(queries: list[Query], documents: list[Document]) -> Iterator[tuple[str, Run]]:
+    """Yield the runs of all formats; scores of binary vectors are the bits that are equal."""
+    vectors = embedded([[one.text for one in some] for some in (queries, documents)])
+    for name, text in FORMATS.items():
+        found = rr.from_embeddings(
+            *vectors,
+            {name: text},
+            depth=DEPTH,
+            query_ids=[query.source.name for query in queries],
+            item_ids=[document.identifier for document in documents],
+        )
+        rows = found.rankings
+        if "distance" in rows.columns:
+            bits = 8 * found.costs["bytes per vector"].item()
+            rows = rows.with_columns(score=bits - rows["distance"])
+        yield name, rows.select("query", "item", "score").iter_rows()
+
+
+def run_lines(model: str, run: Run) -> Iterator[str]:
+    """Yield the lines of a TREC run."""
+    rank, last = 0, ""
+    is_single = FORMATS.get(model) in ("float32", "int8", "int4", "truncate:64")
+    for query, document, score in run:
+        rank, last = (rank + 1 if query == last else 1), query
+        # The fewest digits that tell it from every other score of its type.
+        text = np.format_float_positional(np.float32(score) if is_single else score, trim="-")
+        yield f"{query} Q0 {document} {rank} {text} {model}\n"
+
+
+def qrels_lines(queries: list[Query], documents: list[Document]) -> Iterator[str]:
     """Yield a TREC judgement for every pair with a grade above 0."""
     for query in queries:
         for document in documents:
-            if relevance := grade(query, document.source):
-                yield f"{query.name} 0 {document.identifier} {relevance}\n"
+            if relevance := grade(query.source, document.source):
+                yield f"{query.source.name} 0 {document.identifier} {relevance}\n"
 
 
 def write_text(path: Path, lines: Iterable[str]) -> None:
@@ -317,17 +343,18 @@ def make_docs(folder: Path) -> None:
     documents = make_documents(docstrings)
     queries = draw_queries(docstrings, documents)
     words = count_words(queries, documents)
-    print(f"{len(documents)} documents, {len(queries)} queries, {len(words.vocabulary)} words")
+    print(f"{len(documents)} documents, {len(queries)} queries, {words.rarity.size} words")
+    runs = dict(embedding_runs(queries, documents))
+    runs["bm25"] = word_run(bm25(words), queries, documents)
+    runs["term-overlap"] = word_run(term_overlap(words), queries, documents)
+    sources = [query.source for query in queries]
     with replaced_folder(folder) as new:
         (new / "runs").mkdir()
-        for model, score in MODELS.items():
-            lines = run_lines(model, score(words), queries, documents)
-            write_text(new / "runs" / f"{model}.run.gz", lines)
+        for model, run in runs.items():
+            write_text(new / "runs" / f"{model}.run.gz", run_lines(model, run))
         write_text(new / "qrels.txt", qrels_lines(queries, documents))
-        write_text(
-            new / "queries.csv",
-            ["query,label\n", *(f"{query.name},{query.module}\n" for query in queries)],
-        )
+        labels = (f"{source.name},{source.module}\n" for source in sources)
+        write_text(new / "queries.csv", ["query,label\n", *labels])
 
 
 if __name__ == "__main__":

@@ -110,7 +110,8 @@ def leaderboard(
 
     Examples
     --------
-    In the sample of Python's docstrings, tie order alone can swap the first two models.
+    In the sample of Python's docstrings, tie order alone can swap the first four models, and other queries
+    the first seven.
 
     >>> from retrieval_report import evaluate, read_judgements, read_rankings
     >>> from retrieval_report.study.samples import sample_folder
@@ -124,14 +125,16 @@ def leaderboard(
     ...     truncated="between_ties",
     ... )
     >>> board = leaderboard(scores)
-    >>> for row in board.select("model", "^(tie|query)_rank_.*$").rows():
+    >>> for row in board.select("model", "^(tie|query)_rank_.*$").head(8).rows():
     ...     print(*row)
-    bm25 1 2 1 2
-    bm25-1-digit 1 2 1 2
-    tf-idf 3 3 3 3
-    term-overlap 4 4 4 4
-    lsa-bfloat16 5 5 5 5
-    simhash-64 6 6 6 6
+    wordllama-float16 1 4 1 7
+    wordllama-bfloat16 1 4 1 7
+    wordllama-float32 1 4 1 7
+    wordllama-2-digits 1 4 1 7
+    wordllama-int4 5 5 1 7
+    bm25 6 7 1 7
+    wordllama-int8 6 7 1 7
+    wordllama-binary-256 8 8 8 10
     """
     alpha = check_fraction("alpha", alpha)
     check_correction(correction)

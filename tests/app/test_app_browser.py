@@ -50,7 +50,7 @@ def test_every_page_draws_without_a_complaint_or_a_request_to_others(
 
 
 def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -> None:
-    with Visit(browser, server, "?cutoff=5") as visit:
+    with Visit(browser, server, "?cutoff=10") as visit:
         alert = visit.page.locator("[data-testid=stAlert]").first
         alert.wait_for()
         assert "tie order" in alert.inner_text()
@@ -59,8 +59,8 @@ def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -
         for text, told in zip(
             numbers,
             [
-                ("Wins exactly", "bm25"),
-                ("Wins by the naive order", "bm25-1-digit", "an accident of tie order"),
+                ("Wins exactly", "wordllama-float16"),
+                ("Wins by the naive order", "wordllama-bfloat16", "an accident of tie order"),
                 ("Random orders that agree", " of 10"),
             ],
             strict=True,
@@ -68,8 +68,8 @@ def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -
             assert all(part in text for part in told)
         visit.page.get_by_role("heading", name="Verdict").wait_for()
         said = visit.page.locator("[data-testid=stMain]").inner_text()
-        assert "bm25 has the highest expected ndcg@5" in said
-        assert "name another winner, bm25-1-digit, by an accident of tie order." in said
+        assert "wordllama-float16 has the highest expected ndcg@10" in said
+        assert "name another winner, wordllama-bfloat16, by an accident of tie order." in said
         visit.assert_clean()
 
 
@@ -183,13 +183,13 @@ def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: 
 def test_the_numbers_and_the_report_can_be_taken_away(
     browser: Any, server: str, tmp_path: Path
 ) -> None:
-    with Visit(browser, server, "data?metric=rr&cutoff=10&models=bm25&models=tf-idf") as visit:
+    with Visit(browser, server, "data?metric=rr&cutoff=10&models=bm25&models=wordllama-int8") as visit:
         visit.title("Data & export")
         with visit.page.expect_download() as caught:
             visit.page.get_by_role("button", name="Summary, CSV").click()
         caught.value.save_as(tmp_path / "summary.csv")
         summary = pl.read_csv(tmp_path / "summary.csv")
-        assert set(summary["model"]) == {"bm25", "tf-idf"}
+        assert set(summary["model"]) == {"bm25", "wordllama-int8"}
         assert set(summary["metric"]) == {"rr"}
         visit.page.get_by_role("button", name="Prepare the HTML report").click()
         with visit.page.expect_download() as caught:
@@ -210,7 +210,7 @@ def test_the_numbers_and_the_report_can_be_taken_away(
 def test_row_101_two_sessions_do_not_disturb_each_other(browser: Any, server: str) -> None:
     with (
         Visit(browser, server, "?metric=rr&cutoff=5&models=bm25") as one,
-        Visit(browser, server, "?metric=recall&cutoff=5&models=lsa-bfloat16") as two,
+        Visit(browser, server, "?metric=recall&cutoff=5&models=wordllama-bfloat16") as two,
     ):
         one.choose("Metric", "ap")
         two.choose("Metric", "precision")
@@ -220,7 +220,7 @@ def test_row_101_two_sessions_do_not_disturb_each_other(browser: Any, server: st
         two.choose("Cutoff k", "50")
         one.title("Overview: ap@20")
         two.title("Overview: precision@50")
-        for visit, model in ((one, "bm25"), (two, "lsa-bfloat16")):
+        for visit, model in ((one, "bm25"), (two, "wordllama-bfloat16")):
             verdict = visit.page.locator("[data-testid=stMain]").inner_text()
             assert f"{model} has an expected" in verdict
             visit.assert_clean()

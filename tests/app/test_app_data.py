@@ -228,7 +228,7 @@ def test_files_that_cannot_be_read_are_told_above_the_sample(
 ) -> None:
     test = started_with(monkeypatch, tmp_path / "lists.csv", NAMED_OTHERWISE)
     assert "the rankings lack query and item" in test.error[0].value.replace("\\", "")
-    assert rows(test)["rankings"] == 71175
+    assert rows(test)["rankings"] == 48112
 
 
 def test_files_without_rows_are_told_on_every_page(

@@ -39,10 +39,10 @@ def report(browser: Any, folder: Path, images: Path) -> None:
 
 
 def dashboard(browser: Any, address: str, images: Path) -> None:
-    """Take the overview of the dashboard by ndcg@5, whose printed winner is an accident, down to
+    """Take the overview of the dashboard by ndcg@10, whose printed winner is an accident, down to
     its chart.
     """
-    with Visit(browser, address, "?cutoff=5", size={"width": 1366, "height": 1600}) as visit:
+    with Visit(browser, address, "?cutoff=10", size={"width": 1366, "height": 1600}) as visit:
         visit.title("Overview")
         chart = visit.page.locator("[data-testid=stVegaLiteChart]").first
         chart.locator("canvas, svg").first.wait_for()

@@ -29,10 +29,10 @@ def study() -> rr.Study:
 
 
 def cells(text: str) -> list[list[str]]:
-    """The rows of the last table in a text."""
+    """The heading and the rows of all 12 models in the last table in a text."""
     lines = text.rstrip().splitlines()
     first = max(number for number, line in enumerate(lines) if line.startswith("rank "))
-    return [re.split(r" {2,}", line.strip()) for line in lines[first : first + 7]]
+    return [re.split(r" {2,}", line.strip()) for line in lines[first : first + 13]]
 
 
 @pytest.mark.slow
@@ -61,10 +61,10 @@ def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> Non
 
 def test_three_scores_stand_on_every_face(study: rr.Study, tmp_path: Path) -> None:
     rows = study.at("ndcg@10").three_scores
-    said = "ndcg@10: bm25 wins exactly and by the naive order; bm25 comes first in 5 of 10 random"
+    said = "ndcg@10: wordllama-float16 wins exactly, wordllama-bfloat16 by the naive order; "
     for text in (repr(study), study._repr_html_()):
         assert said in text
-    shown = repr(study).partition(said)[2].splitlines()[1:8]
+    shown = repr(study).partition(said)[2].splitlines()[1:14]
     head, *lines = [re.split(r" {2,}", line.strip()) for line in shown]
     assert head[1:5] == ["expected", "shuffled_range", "naive", "off_by"]
     assert [line[0] for line in lines] == rows["model"].to_list()
@@ -81,7 +81,7 @@ def test_three_scores_stand_on_every_face(study: rr.Study, tmp_path: Path) -> No
 
 
 def test_where_nothing_ties_one_sentence_stands_for_three_equal_columns() -> None:
-    rows = rr.read_rankings(DOCS / "runs").filter(pl.col("model").is_in(["bm25", "tf-idf"]))
+    rows = rr.read_rankings(DOCS / "runs").filter(pl.col("model").is_in(["bm25", "wordllama-int8"]))
     place = pl.int_range(pl.len()).over("model", "query")
     untied = rr.Study(
         rows.with_columns(score=-place), judgements=DOCS / "qrels.txt", truncated="no"
@@ -96,14 +96,14 @@ def test_copies_share_a_row() -> None:
     names = ("06-18", "06-28", "09-01")
     copies = [rows.filter(model="bm25").with_columns(model=pl.lit(name)) for name in names]
     study = rr.Study(
-        pl.concat([*copies, rows.filter(model="tf-idf")]),
+        pl.concat([*copies, rows.filter(model="wordllama-int8")]),
         "ndcg@10",
         judgements=DOCS / "qrels.txt",
         truncated="no",
     )
     assert study.three_scores["copy_of"].to_list() == [None, "06-18", "06-18", None]
     folded = leaderboard_of(study)[0]
-    assert folded["model"].to_list() == ["06-18 = 06-28 = 09-01", "tf-idf"]
+    assert folded["model"].to_list() == ["06-18 = 06-28 = 09-01", "wordllama-int8"]
     assert folded["rank"].to_list() == [1, 4]
     table = report_tables(study.contents())["three-scores"]
     assert [row[0].text for row in table.rows] == folded["model"].to_list()
@@ -142,6 +142,10 @@ def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> Non
     assert naive._repr_html_().startswith("<table><thead><tr><th>model</th><th>metric</th>")
 
 
+def digits_left_out(sentence: str) -> str:
+    return re.sub(r"\d\.\d{4,}", "0.…", sentence)
+
+
 @pytest.mark.slow
 def test_the_lead_is_the_verdict_of_all_models_without_its_p(study: rr.Study) -> None:
     looks = set()
@@ -150,7 +154,9 @@ def test_the_lead_is_the_verdict_of_all_models_without_its_p(study: rr.Study) ->
             three = study.models(*names).at(measure)
             said = lead(three, three.leaderboard)
             whole = three.sentences[: len(said)]
-            assert said == [re.sub(r" \(corrected p .*\)", "", sentence) for sentence in whole]
+            whole = [re.sub(r" \(corrected p .*\)", "", sentence) for sentence in whole]
+            # Three models may need more digits to be told apart than the first two of them.
+            assert list(map(digits_left_out, said)) == list(map(digits_left_out, whole))
             looks.add(three.status)
     assert looks >= {"depends on tie order", "safe", "not significant"}
 

@@ -95,7 +95,7 @@ def test_the_samples_keep_their_ties_and_lie_above_chance() -> None:
     judgements = rr.read_judgements(folder / "docs" / "qrels.txt")
     hints = tie_hints(rankings, judgements=judgements)
     assert set(hints["hint"]) == {"half_precision"}
-    assert hints.filter(hint="half_precision")["model"].to_list() == ["lsa-bfloat16"]
+    assert hints["model"].to_list() == ["wordllama-bfloat16", "wordllama-float16"]
 
 
 def test_judged_items_outside_the_collection_are_counted() -> None:
