@@ -183,7 +183,9 @@ def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: 
 def test_the_numbers_and_the_report_can_be_taken_away(
     browser: Any, server: str, tmp_path: Path
 ) -> None:
-    with Visit(browser, server, "data?metric=rr&cutoff=10&models=bm25&models=wordllama-int8") as visit:
+    with Visit(
+        browser, server, "data?metric=rr&cutoff=10&models=bm25&models=wordllama-int8"
+    ) as visit:
         visit.title("Data & export")
         with visit.page.expect_download() as caught:
             visit.page.get_by_role("button", name="Summary, CSV").click()
