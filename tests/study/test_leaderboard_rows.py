@@ -153,8 +153,10 @@ def test_the_lead_is_the_verdict_of_all_models_without_its_p(study: rr.Study) ->
         for measure in ("ndcg@10", "precision@10"):
             three = study.models(*names).at(measure)
             said = lead(three, three.leaderboard)
-            whole = three.sentences[: len(said)]
-            whole = [re.sub(r" \(corrected p .*\)", "", sentence) for sentence in whole]
+            whole = [
+                re.sub(r" \(corrected p .*\)", "", sentence)
+                for sentence in three.sentences[: len(said)]
+            ]
             # Three models may need more digits to be told apart than the first two of them.
             assert list(map(digits_left_out, said)) == list(map(digits_left_out, whole))
             looks.add(three.status)
