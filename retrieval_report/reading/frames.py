@@ -90,8 +90,12 @@ def to_polars(given: object, what: str) -> pl.DataFrame:
     return convert(given, what) if kind is None else frame_of_kind(given, kind, what, None)
 
 
-def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) -> pl.DataFrame:
-    """Return the frame of `to_polars` for a kind, which may have more columns than usual."""
+def frame_of_kind(
+    given: object, kind: Kind, what: str, columns: ColumnNames, *, checked: bool = True
+) -> pl.DataFrame:
+    """Return the frame of `to_polars` for a kind, which may have more columns than usual. If it is
+    ``checked``, rankings without a model are not those of several.
+    """
     if is_path(given):
         return frame_from(sources_of(given, kind), kind, columns=columns)
     name = name_of(given)
@@ -106,7 +110,7 @@ def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) ->
         return _of_models(held, kind, columns)
     frame = _table(held, kind, what)
     matched = matched_columns(frame, kind, what, columns)
-    if kind.ranked and what == kind.name and not {"model", "count"} & matched.keys():
+    if checked and kind.ranked and not {"model", "count"} & matched.keys():
         unused = unknown(frame.columns, matched, kind)
         if unused and name is None:
             known = frame.select(under_our_names(matched))
@@ -221,7 +225,7 @@ def _of_models(held: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
         if is_path(given):
             frame = frame_from(sources_of(given, kind), kind, columns=columns, model=model)
         else:
-            frame = frame_of_kind(given, kind, f"model {model!r}", columns)
+            frame = frame_of_kind(given, kind, f"model {model!r}", columns, checked=False)
         known = [
             name for name in kind.columns if name in frame.columns and name not in ("model", "row")
         ]

@@ -22,7 +22,7 @@ NO_ACCIDENT = math.log(30)  # one of so many orders of the rows
 
 
 def check_merged(frame: pl.DataFrame, others: Callable[[], pl.DataFrame], what: str) -> None:
-    """Refuse lists that one of the other columns divides into lists ranked from 1, and warn of
+    """Refuse lists that one of the other columns divides into lists with ranks of their own, and warn of
     lists that it divides into lists in the order of their scores, where the whole lists are neither.
 
     Parameters
@@ -45,8 +45,8 @@ def check_merged(frame: pl.DataFrame, others: Callable[[], pl.DataFrame], what: 
     >>> arms = pl.DataFrame({"arm": list("xxxyyy")})
     >>> check_merged(run, lambda: arms, "run.csv")
     Traceback (most recent call last):
-    retrieval_report.ColumnError: run.csv: each of the 2 values of column 'arm' has ranks from 1 on
-    for every query, as systems have, and all of them would be one model; say
+    retrieval_report.ColumnError: run.csv: each of the 2 values of column 'arm' has ranks of its
+    own for every query, as systems have, and all of them would be one model; say
     columns={'model': 'arm'}, or leave the column out
     """
     rows = _sample(frame)
@@ -56,12 +56,13 @@ def check_merged(frame: pl.DataFrame, others: Callable[[], pl.DataFrame], what: 
     if rows.is_empty() or not rows.select((again | better).any()).item():
         return
     columns = [*_few_values(others()[rows["index"]])]
-    own = (pl.col("rank").sort() == pl.int_range(1, pl.len() + 1)).all()
+    rank = pl.col("rank").sort()
+    own = rank.first().is_in([0.0, 1.0]) & (rank == rank.first() + pl.int_range(pl.len())).all()
     for column in columns if ranked and rows.select(again.any()).item() else ():
         if _divides(rows, column, own, "rank"):
             raise ColumnError(
-                f"{what}: each of the {column.n_unique()} values of column {column.name!r} has ranks "
-                "from 1 on for every query, as systems have, and all of them would be one model"
+                f"{what}: each of the {column.n_unique()} values of column {column.name!r} has ranks of "
+                "its own for every query, as systems have, and all of them would be one model"
                 + advice("; say {}, or leave the column out", _as_model(column))
             )
     for column in columns if rows.select(better.any()).item() else ():
@@ -105,7 +106,8 @@ def first_queries(queries: pl.Series) -> pl.Series:
 
 def _few_values(others: pl.DataFrame) -> Iterator[pl.Series]:
     """Yield the columns that may name systems."""
-    for column in others.select(cs.integer() | cs.string(include_categorical=True) | cs.boolean()):
+    kinds = cs.integer() | cs.boolean() | cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
+    for column in others.select(kinds):
         if 2 <= column.n_unique() <= MOST_SYSTEMS and not column.null_count():
             yield column
 

@@ -280,16 +280,16 @@ def _read(
     """Read files, also of an empty list, which is a separate error, or else an object in memory."""
     if is_path(source) or (isinstance(source, list | tuple) and not source):
         return frame_from(sources_of(source, kind, max_bytes), kind, columns=columns, **how)
-    frame = _held(source, kind, columns)
+    frame = _held(source, kind, columns, checked=how.get("model") is None)
     if kind.ranked and (how["model"] is not None or "model" not in frame.columns):
         frame = frame.with_columns(model=pl.lit(how["model"] or "model"))
     return as_kind(frame, kind, how.get("negative", "keep"))
 
 
-def _held(source: object, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
+def _held(source: object, kind: Kind, columns: ColumnNames, *, checked: bool) -> pl.DataFrame:
     """Return a frame of an object in memory, with all columns that its kind requires."""
     refuse_fork()
-    frame = frame_of_kind(source, kind, kind.name, columns)
+    frame = frame_of_kind(source, kind, kind.name, columns, checked=checked)
     names = getattr(getattr(source, "index", None), "names", ())
     index = [name for name in names if name is not None]
     unread = f"; the index {index} of the pandas frame is not read: call .reset_index()"

@@ -122,6 +122,8 @@ def test_a_column_whose_name_says_nothing_of_models_is_found_by_its_lists(
     names = ["query", "item", "arm", "score", "printed", "relevance"]
     frame = pl.DataFrame(ARMS, schema=names, orient="row").with_columns(page=pl.lit(1), text="item")
     frame = (frame.sort(order, maintain_order=True) if order else frame).rename({"printed": "rank"})
+    if order is None:
+        frame = frame.with_columns(pl.col("rank") - 1, pl.col("arm").cast(pl.Categorical))
     frame = frame if ranks else frame.drop("rank")
     frame.write_csv(tmp_path / "run.csv")
     frame.write_parquet(tmp_path / "run.parquet")
@@ -132,11 +134,13 @@ def test_a_column_whose_name_says_nothing_of_models_is_found_by_its_lists(
     if form == "part by part":
         read = lambda path: rr.evaluate(path, measures="rr")  # type: ignore[assignment,misc] # noqa: E731
     if ranks:
-        with pytest.raises(ColumnError, match=r"2 values of column 'arm' has ranks from 1 on"):
+        with pytest.raises(ColumnError, match=r"2 values of column 'arm' has ranks of its"):
             read(given)
     else:
         with pytest.warns(rr.RetrievalReportWarning, match="column 'arm' divides all lists into 2"):
             read(given)
+    assert rr.read_rankings(given, model="both")["model"].unique().to_list() == ["both"]
+    assert rr.read_rankings({"both": given})["model"].n_unique() == 1
     rankings = rr.read_rankings(given, columns={"model": "arm"})
     means = rr.summarise(rr.evaluate(rankings, measures="rr", policies="expected", truncated="no"))
     assert means.select("model", "value").rows() == [("x", 0.75), ("y", 1.0)]
