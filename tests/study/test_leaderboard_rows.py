@@ -109,11 +109,38 @@ def test_copies_share_a_row() -> None:
     assert [row[0].text for row in table.rows] == folded["model"].to_list()
 
 
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
 def test_readme_shows_what_a_study_prints() -> None:
-    measures, qrels = "ndcg@10, ap@10, recall@10", DOCS / "qrels.txt"
-    study = rr.Study(DOCS / "runs", measures, judgements=qrels, truncated="between_ties")
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert repr(study) in readme
+    judgements = DOCS / "qrels.txt"
+    study = rr.Study(DOCS / "runs", "ndcg@10", judgements=judgements, truncated="between_ties")
+    some = ("float16", "bfloat16", "float32", "int8", "binary-256")
+    printed = repr(study.models(*(f"wordllama-{name}" for name in some)))
+    [shown] = [part for part in README.split("```text\n") if part.startswith("wordllama")]
+    first, rest = shown.split("\n…\n", 1)
+    assert rest.startswith("```")
+    assert printed.startswith(first)
+    assert len(first.splitlines()) > 10
+
+
+def test_readme_shows_what_mteb_and_sentence_transformers_print() -> None:
+    judgements = DOCS / "qrels.txt"
+    study = rr.Study(DOCS / "runs", "rr@10", judgements=judgements, truncated="between_ties")
+    prints = {(row["system"], row["model"]): row["prints"] for row in study.audit.to_dicts()}
+    rows = [line.split("|") for line in README.splitlines() if re.match(r"\| \S+ \| \.\d{4}", line)]
+    assert len(rows) == 5
+    for row in rows:
+        model, mteb, sentence_transformers, exact, _ = (cell.strip() for cell in row[1:-1])
+        three = study.three_scores.filter(model=model).row(0, named=True)
+        assert float(mteb) == pytest.approx(prints["mteb", model], abs=5.01e-5)
+        shown = float(sentence_transformers)
+        assert shown == pytest.approx(prints["sentence-transformers", model], abs=5.01e-5)
+        value, _, deviation = exact.partition(" ± ")
+        assert float(value) == pytest.approx(three["expected"], abs=5.01e-5)
+        assert float(deviation or 0) == pytest.approx(three["tie_std"], abs=5.01e-5)
+    assert [row[1].strip() for row in rows if float(row[2]) > 0.88] == ["wordllama-2-digits"]
+    assert max(rows, key=lambda row: float(row[3]))[1].strip() == "wordllama-float32"
 
 
 def test_of_one_model_nothing_is_ranked(study: rr.Study) -> None:
