@@ -21,6 +21,10 @@ from text import plain, sentence, short
 from url_controls import choose_one
 
 UPLOADED = "uploaded data"
+GONE = (
+    "such data are not here. If you uploaded them, upload the files again on the page Data & export: "
+    "a link or a reload keeps the settings, not the data"
+)
 NEXT = "data to open next"  # a value can be set only before its widget is made
 
 
@@ -40,7 +44,8 @@ def choose_data() -> Data:
     if NEXT in st.session_state:
         st.session_state["open"] = st.session_state.pop(NEXT)
     with st.sidebar:
-        chosen = sources[choose_one("Data", list(sources), name="open", show=texts.__getitem__)]
+        how: Named = {"show": texts.__getitem__, "missing": GONE}
+        chosen = sources[choose_one("Data", list(sources), name="open", **how)]
         st.caption(plain(chosen.name))
     if isinstance(chosen, Data):
         return chosen

@@ -34,7 +34,9 @@ LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
 SHOWN_ROWS = 16  # of a table, before it scrolls
 # In pixels; long names would push the scores out of sight.
-NARROW = {"query": 150, "model": 165, "order_unsure": 120, "decides": 75}
+NARROW = {"query": 185, "model": 165, "order_unsure": 118, "decides": 70}
+QUERY_LETTERS = 23  # of a query in such a table
+MANY_COMPARISONS = 100_000  # of long names of queries with others, beyond which they are only cut
 NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winner", "baseline")
 IN_FULL = "names_in_full"  # the last column of the leaderboard, where a name is shortened
 DIGITS_OF = {"naive": "expected"}  # columns that are compared have as many digits
@@ -81,6 +83,8 @@ def frame_table(
         if name in frame.columns and (not of or frame[name].count())
     ]
     shown = with_short_names(frame, names) if of else frame
+    if "query" in widths and "query" in names:
+        shown = with_short_queries(shown)
     columns = []
     for name in names:
         like = DIGITS_OF.get(name, name)
@@ -128,6 +132,18 @@ def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return frame.with_columns(
         pl.col(of_models).replace_strict(labels, default=None, return_dtype=pl.String)
     )
+
+
+def with_short_queries(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame with labels in place of long names of queries, which differ where they do."""
+    names = frame["query"].unique(maintain_order=True)
+    if names.dtype != pl.String:
+        return frame
+    long = (names.str.len_chars() > QUERY_LETTERS).sum()
+    if not 0 < long * names.len() <= MANY_COMPARISONS:
+        return frame
+    labels = unique_labels(names, QUERY_LETTERS)
+    return frame.with_columns(pl.col("query").replace_strict(labels, return_dtype=pl.String))
 
 
 def copies_text(label: str, row_models: Sequence[str]) -> str:
@@ -202,7 +218,7 @@ def brushed_table(
     rectangle dragged around points, else all. ``take`` gets a row that is chosen, and the first of
     a new rectangle.
     """
-    left, right = st.columns([4, 8])
+    left, right = st.columns([3.6, 8.4])
     rows, key = known, f"{of} rectangle"
     with left:
         if chart is None:

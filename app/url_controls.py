@@ -21,6 +21,7 @@ from text import plain, short
 T = TypeVar("T")
 REFUSED = "refused values of the address"
 SHOWN = 40
+NO_CHOICE = "there is no such choice here"
 
 
 def refuse(name: str, value: str, reason: str) -> None:
@@ -50,6 +51,7 @@ def choose_one(
     default: T | None = None,
     show: Callable[[T], str] = short,
     help: str | None = None,
+    missing: str = NO_CHOICE,
 ) -> T:
     """Offer a menu, and return the chosen option.
 
@@ -68,8 +70,10 @@ def choose_one(
         Turns an option into text.
     help
         Markdown text of the tool tip.
+    missing
+        What to say of an option in the address that is not offered.
     """
-    texts = _texts(name, options, show)
+    texts = _texts(name, options, show, missing)
     index = options.index(default) if default in texts else 0
     return st.selectbox(
         label,
@@ -128,14 +132,16 @@ def another_order() -> None:
     )
 
 
-def _texts(name: str, options: Sequence[T], show: Callable[[T], str] = short) -> dict[T, str]:
+def _texts(
+    name: str, options: Sequence[T], show: Callable[[T], str] = short, missing: str = NO_CHOICE
+) -> dict[T, str]:
     """Return the texts of options; refuse, with a message, values that the widget would ignore
     silently.
     """
     texts = numbered(options, show)
     for value in given(name):
         if value not in texts.values():
-            refuse(name, value, "there is no such choice here")
+            refuse(name, value, missing)
     return texts
 
 

@@ -39,9 +39,12 @@ def show(page: Page) -> None:
     rows = three_rows(three, study.measures[0])
     _winners(rows, page.drawn.winners.row(0, named=True))
     findings = study.findings
-    whole = study.status == CHECK or len(findings) == 1
-    decision = filter(None, [study.decision])
-    say(study.status, [*decision, *(findings if whole else findings[1:2])])
+    said = findings if len(findings) == 1 else findings[1:2]
+    if (
+        study.status == CHECK
+    ):  # no verdict on some, and then who leads of the others, and how safely
+        said = findings[0:3:2]
+    say(study.status, [*filter(None, [study.decision]), *said])
     how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS, "row_height": 28}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
         how |= {"key": f"three scores {hash(tuple(rows['model']))}", "selection_mode": "multi-row"}

@@ -135,7 +135,8 @@ def _narrow(config: Named, width: float) -> None:
     config["legend"]["columns"] = _where_narrow(1, config["legend"]["columns"])
     direction = {"signal": _where_narrow("'vertical'", "'horizontal'")["expr"]}
     config["legend"]["layout"] = {"bottom": {"direction": direction, "margin": 12}}
-    fits = f"containerSize()[0] >= {0.8 * width + NARROW_LABEL:.0f}"
+    room = _where_narrow(f"{0.65 * width:.0f}", f"{0.8 * width:.0f}")["expr"]  # letters are smaller
+    fits = f"containerSize()[0] >= ({room}) + {NARROW_LABEL}"
     config["style"][IN_CELL]["angle"] = {"expr": f"{fits} ? 0 : 270"}
 
 

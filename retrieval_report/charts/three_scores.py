@@ -51,14 +51,15 @@ PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
 )
 CAN_CHANGE = "◆"  # on tiles: tie order can change the rank there
+NUMBER_MARK: Named = {"angle": 0, "dy": {"expr": f"{IS_NARROW} ? 2 : 0"}}
 CHANGE_MARK: Named = {  # beside the number, or above it on a narrow screen
     "type": "text",
     "style": IN_CELL,
     "angle": 0,
     "text": CAN_CHANGE,
-    "fontSize": {"expr": f"{IS_NARROW} ? 6 : 9"},
+    "fontSize": {"expr": f"{IS_NARROW} ? 5 : 9"},
     "dx": {"expr": f"{IS_NARROW} ? 0 : 24"},
-    "dy": {"expr": f"{IS_NARROW} ? -8 : 0"},
+    "dy": {"expr": f"{IS_NARROW} ? -9 : 0"},
 }
 
 
@@ -374,7 +375,7 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
         "size:Q", scale=alt.Scale(domain=[0, strongest], range="heatmap"), legend=None
     )
     y = row_axis(known["label"].unique(maintain_order=True))
-    layers = tiles(known, x, y, colour, 0.6 * strongest, PANEL_TIPS, {"angle": 0})
+    layers = tiles(known, x, y, colour, 0.6 * strongest, PANEL_TIPS, NUMBER_MARK)
     layers.append(layer(known.filter("rank_can_change"), CHANGE_MARK, x=x, y=y))
     text = f"naive − expected in points (hundredths); {CAN_CHANGE}: tie order can change the rank"
     spoken = known.sort("size", descending=True)

@@ -26,6 +26,29 @@ PAGES = {
     "data": "Data & export",
 }
 NAME = "**bold** $x$ <b>tag</b> :material"
+FAULTS = """() => {
+  const main = document.querySelector("[data-testid=stMain]"), faults = [];
+  const box = (node) => node.getBoundingClientRect();
+  const seen = (node) => box(node).width > 0 && box(node).height > 0
+    && !node.closest("details:not([open]) > :not(summary)");
+  for (const node of main.querySelectorAll("h1, h2, h3, p, button, label, [data-testid=stMetric] *"))
+    if (seen(node) && getComputedStyle(node).overflow !== "visible"
+        && node.scrollWidth > node.clientWidth + 1) faults.push(`cut: ${node.innerText}`);
+  const parts = [...main.querySelectorAll("[data-testid=stElementContainer]")].filter(seen);
+  for (const [number, one] of parts.entries()) for (const other of parts.slice(number + 1)) {
+    const a = box(one), b = box(other);
+    if (!one.contains(other) && !other.contains(one)
+        && Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2)
+      faults.push(`overlap: ${one.innerText.slice(0, 60)} | ${other.innerText.slice(0, 60)}`);
+  }
+  for (const text of main.querySelectorAll("svg.marks text")) {
+    const outer = box(text.closest("svg")), inner = box(text);
+    if (inner.width && (inner.left < outer.left - 2 || inner.right > outer.right + 2))
+      faults.push(`leaves its chart: ${text.textContent}`);
+  }
+  return faults;
+}"""  # what is cut, overlaps, or leaves its chart
 
 
 @pytest.mark.slow
@@ -44,6 +67,8 @@ def test_every_page_draws_without_a_complaint_or_a_request_to_others(
                 assert drawing.bounding_box()["height"] > 40
                 described = visit.page.locator("[data-testid=stVegaLiteChart] [aria-label]").first
                 assert len(described.get_attribute("aria-label")) > 20
+            visit.page.wait_for_timeout(1500)  # charts are fitted after the script has ended
+            assert visit.page.evaluate(FAULTS) == []
             # Charts and tables scroll by themselves; the page is never wider than the window.
             assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
             visit.assert_clean()
@@ -294,6 +319,32 @@ def test_rows_of_the_first_table_choose_models(browser: Any, server: str) -> Non
         visit.title("Two models")
         boxes = [visit.page.get_by_role("combobox", name=f"Model {side}") for side in "AB"]
         assert [box.input_value() for box in boxes] == names
+        visit.assert_clean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_long_names_are_told_apart_on_every_page(
+    browser: Any, server: str, size: dict[str, int]
+) -> None:
+    names = [f"anserini-2019-06-{day}-{run}" for run in ("ql.ax", "bm25.rm3") for day in (18, 28)]
+    content = b"".join(lists(name)[36 if number else 0 :] for number, name in enumerate(names))
+    with Visit(browser, server, "data", size) as visit:
+        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
+        box.set_input_files({"name": "runs.csv", "mimeType": "text/csv", "buffer": content})
+        visit.page.get_by_role("button", name="Open these files").click()
+        visit.page.get_by_text("runs.csv · 4 models").wait_for()
+        for name in ("Overview", "Two models", "Compare"):
+            if size == PHONE:
+                visit.page.get_by_test_id("stExpandSidebarButton").click()
+            visit.page.get_by_role("link", name=name, exact=True).click()
+            if size == PHONE:
+                visit.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+            visit.title(name)
+            visit.page.wait_for_timeout(1500)
+            assert visit.page.evaluate(FAULTS) == []
+            texts = visit.page.locator("svg.marks .role-axis-label text").all_text_contents()
+            assert not {text for text in texts if text.endswith("…") and "…" not in text[:-1]}
         visit.assert_clean()
 
 

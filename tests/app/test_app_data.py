@@ -257,3 +257,12 @@ def test_where_nothing_can_be_scored_other_data_can_be_opened(
     )  # shown before anything is scored
     assert "1 NaN" in overview.error[0].value
     assert not overview.subheader
+
+
+def test_uploaded_data_that_a_reload_lost_are_asked_for_again() -> None:
+    test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
+    test.query_params["open"] = "lists.csv"
+    page = drawn(test.run())
+    said = next(box.value for box in page.warning if "lists" in box.value).replace("\\", "")
+    assert "upload the files again on the page Data & export" in said
+    assert "keeps the settings, not the data" in said
