@@ -203,7 +203,7 @@ def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
             compute(source)
         with pytest.raises(DataError, match="the frame cannot be computed"):
             compute(made().lazy().with_columns(distance=pl.col("nowhere")))
-        with pytest.raises(ColumnError, match="a list is not a frame"):
+        with pytest.raises(ColumnError, match="the list is empty"):
             compute([])
         rows = made().head(2).with_columns(relevance=pl.lit(1, pl.Int64))
         assert_frame_equal(compute(rows.to_dicts()), compute(rows))
