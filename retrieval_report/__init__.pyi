@@ -21,6 +21,7 @@ from retrieval_report.comparison.meter import Meter as Meter
 from retrieval_report.ties.nearest_labels import knn as knn
 from retrieval_report.ties.profile import tie_profile as tie_profile
 from retrieval_report.engines.summary import summarise as summarise
+from retrieval_report.ties.rescored import rescored as rescored
 from retrieval_report.ties.thresholds import thresholds as thresholds
 from retrieval_report.ties.truncated_lists import truncated_lists as truncated_lists
 from retrieval_report.contracts.errors import (

@@ -34,7 +34,8 @@ labels
   item
   label | text label | Label | class of the item
 
-scores: evaluate evaluate_to systems.evaluate_like codes.radius_scores lists.judgement_coverage lists.recall_curve
+scores: evaluate evaluate_to rescored systems.evaluate_like codes.radius_scores
+    lists.judgement_coverage lists.recall_curve
   model query metric cutoff policy
   value | | | the score; empty if the query was left out
   std | | | standard deviation of the score under random tie order; empty for naive, best, worst,

@@ -169,6 +169,12 @@ class Term:
         """
         return relevant.astype(np.float64)
 
+    def position_weights(self, longest: int) -> Floats | None:
+        """Return the weight of position i at index i, by which a plain sum of gains multiplies;
+        None if the sum is another.
+        """
+        return None
+
     def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel that computes the sum, and what it needs beside lists and depths.
 
@@ -203,6 +209,10 @@ class Sum(Term):
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""
         return self.values.of(grades, relevant)
+
+    def position_weights(self, longest: int) -> Floats:
+        """Return the weight of position i at index i."""
+        return self.weights.table(longest).weight
 
     def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of a weighted sum."""

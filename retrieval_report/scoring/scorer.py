@@ -124,6 +124,10 @@ class Scorer:
 
         over_ranges(divide, np.arange(len(divisor) + 1) * columns.size, self.workers)
 
+    def divisor(self, metric: Metric, cutoffs: Depths) -> Floats:
+        """Return what divides the sum of every list, with a column for each cutoff."""
+        return np.broadcast_to(self._divisor(metric), self.asked.shape)[:, self.columns(cutoffs)]
+
     def _divisor(self, metric: Metric) -> Floats:
         """Return what divides a sum; infinite where a user's function takes no infinite length."""
         try:

@@ -46,6 +46,9 @@ def returned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame
         "evaluate": scores,
         "evaluate_to": pl.read_parquet(rr.evaluate_to(folder / "scores.parquet", data, **WANTED)),
         "shuffled_means": rr.shuffled_means(data, **WANTED),
+        "rescored": rr.rescored(
+            data, data.filter(model="a"), 2, measures="precision@2", judgements=JUDGED
+        ),
         "summarise": summary,
         **of_lists(data, scores, summary, folder),
         **of_models(data, scores, summary),

@@ -1,0 +1,396 @@
+"""Exact scores of two-stage search, in which a tie of the first stage decides what is rescored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.codes.search import Inputs
+from retrieval_report.contracts.arguments import check_whole, listed
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.contracts.frames import SCORES, order_column, with_model
+from retrieval_report.contracts.options import BETWEEN_TIES, NO, options_with
+from retrieval_report.contracts.registry import in_contract
+from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.metrics.parsing import Requests, parse_metrics
+from retrieval_report.reading import read_rankings
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.run import Run, run_of
+
+POLICIES = ("naive", "expected", "worst", "best")
+ENDS = (NO, BETWEEN_TIES)
+MOST = np.iinfo(np.int64).max
+NEGLIGIBLE = 1e-7  # relative, of a deviation: what rounding leaves of the difference of two squares
+
+
+def rescored(
+    first: object,
+    scores: object,
+    depth: object = (10, 20, 40),
+    *,
+    measures: object = "ndcg@10",
+    judgements: object = None,
+    queries: object = None,
+    truncated: str = BETWEEN_TIES,
+    relevant_from: float | None = None,
+) -> pl.DataFrame:
+    r"""Score a search whose ``depth`` nearest items are rescored, exactly over all choices of items
+    that tie at this depth.
+
+    A coarse first stage, such as binary codes, ties at the depth at which it hands items over. Which
+    of them are rescored depends on their order, and the final scores no longer show it. Here each
+    choice is equally likely, and so is each order of items whose final scores tie.
+
+    Parameters
+    ----------
+    first
+        Rankings of the first stage: the result of :func:`from_embeddings` or :func:`from_search`, or
+        anything that :func:`read_rankings` accepts.
+    scores
+        Rankings of one model with the final score (or distance) of every item that may be handed
+        over.
+    depth
+        Numbers of items that are rescored, or "all" for whole lists.
+    measures
+        Text such as ``"ndcg@10, precision@10"``. Sums over ranks have this closed form: precision,
+        recall, num_rel_ret, acg, dcg, ndcg and rbp, at cutoffs. Others are refused.
+    judgements, queries, relevant_from
+        As for :func:`evaluate`; judgements and queries by default those of ``first``.
+    truncated
+        "between_ties" if lists of the first stage end after a whole tie, "no" if they hold all
+        items.
+
+    Returns
+    -------
+    polars.DataFrame
+        Scores as from :func:`evaluate`, which :func:`summarise`, :func:`no_worse` and
+        :func:`compare` take; the model is the first stage's with the depth, such as "binary/20".
+        ``expected`` with ``std`` is over all choices, ``worst`` and ``best`` are their ends, and
+        ``naive`` keeps the items in the order received.
+
+    Raises
+    ------
+    DataError
+        An item has no final score, or a list is shorter than a depth and may have been cut.
+    ParameterError
+        A measure has no closed form here, or a depth is not a whole number from 1 on.
+
+    Notes
+    -----
+    Of n items that tie, c are kept. From the best final score down, the state is the number j of
+    them kept so far among t. Of the next u tied items with one final score, v are kept with the
+    hypergeometric probability :math:`\binom{u}{v} \binom{n-t-u}{c-j-v} / \binom{n-t}{c-j}`. With it
+    go the first two moments of the sum so far, and its least and largest value.
+
+    Examples
+    --------
+    Items b and c tie in the first stage, which hands over two items; only c is relevant.
+
+    >>> first = {"query": ["q"] * 4, "item": list("abcd"), "distance": [0, 1, 1, 2]}
+    >>> final = {"query": ["q"] * 4, "item": list("abcd"), "score": [0.2, 0.7, 0.9, 0.8]}
+    >>> table = rescored(
+    ...     first, final, depth=(2, 4), measures="precision@1", judgements={"q": {"c": 1}}
+    ... )
+    >>> for row in table.select("model", "policy", "value", "std").rows():
+    ...     print(*row)
+    model/2 naive 0.0 None
+    model/2 expected 0.5 0.5
+    model/2 worst 0.0 None
+    model/2 best 1.0 None
+    model/4 naive 1.0 None
+    model/4 expected 1.0 0.0
+    model/4 worst 1.0 None
+    model/4 best 1.0 None
+    """
+    refuse_fork()
+    check_choice("truncated", truncated, ENDS)
+    depths = [_depth(one) for one in listed(depth)]
+    requests = parse_metrics(measures, None)
+    _refuse_others(requests)
+    if isinstance(first, Inputs):
+        judgements = first.judgements if judgements is None else judgements
+        queries = first.queries if queries is None else queries
+        first = first.rankings
+    options = options_with({"relevant_from": relevant_from, "truncated": NO})
+    judged = judge(read_rankings(first), judgements, queries, options)
+    candidates = _with_final_scores(judged.retrieved, scores)
+    run = run_of(judged, requests, options)
+    parts = [
+        _scores_at(stage, part, candidates, whole=truncated == NO)
+        for stage in depths
+        for part in run.parts
+    ]
+    frame = pl.concat(parts)
+    order = {str(metric): number for number, (metric, _) in enumerate(requests)}
+    place = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
+    return frame.sort("stage", "model", "query", place, maintain_order=True).drop("stage")
+
+
+class List(NamedTuple):
+    """One list of the first stage, nearest first, in the order received inside ties."""
+
+    near: Floats  # distances
+    final: Floats  # scores of the second stage, NaN where there is none
+    relevance: Floats
+    items: Any
+
+
+class Chosen(NamedTuple):
+    """The items of a list that may be handed over: whether each ties at the depth, and how many of
+    these are kept.
+    """
+
+    tied: Bools
+    kept: int
+
+
+def _depth(depth: object) -> int | None:
+    return None if depth == "all" else check_whole("depth", depth, 1)
+
+
+def _refuse_others(requests: Requests) -> None:
+    """Refuse metrics that are not sums over ranks, or that divide by the length of the list."""
+    for metric, cutoffs in requests:
+        weights = metric.term.position_weights(1)
+        if weights is None or metric.own_depth or metric.condensed or metric.reads.length:
+            raise ParameterError(
+                f"measures: {metric} has no closed form for rescored lists; precision, recall, "
+                "num_rel_ret, acg, dcg, ndcg and rbp have"
+            )
+        if None in cutoffs:
+            raise ParameterError(f"measures: {metric} needs a cutoff, such as {metric}@10")
+
+
+def _with_final_scores(rows: pl.DataFrame, scores: object) -> dict[tuple[Any, ...], List]:
+    """Return the lists of the first stage with the final scores of their items."""
+    final = with_model(read_rankings(scores))
+    if final["model"].n_unique() > 1:
+        raise DataError("scores: several models; pass the final scores of one")
+    name = order_column(final)
+    sign = 1 if name == "score" else -1
+    final = final.select("query", "item", final_score=sign * pl.col(name).cast(pl.Float64))
+    rows = with_model(rows).join(final, on=["query", "item"], how="left", maintain_order="left")
+    name = order_column(rows)
+    near = (-1 if name == "score" else 1) * pl.col(name).cast(pl.Float64)
+    rows = rows.with_columns(near=near).sort("model", "query", "near", maintain_order=True)
+    return {
+        key: List(
+            part["near"].to_numpy(),
+            part["final_score"].fill_null(np.nan).to_numpy(),
+            part["relevance"].cast(pl.Float64).fill_null(0).to_numpy(),
+            part["item"],
+        )
+        for key, part in rows.partition_by("model", "query", as_dict=True).items()
+    }
+
+
+def _scores_at(
+    depth: int | None, run: Run, candidates: dict[tuple[Any, ...], List], *, whole: bool
+) -> pl.DataFrame:
+    """Return the scores of all lists by some metrics, whose items are rescored to a depth."""
+    prepared = run.prepared
+    names = prepared.names.rows()
+    values = np.zeros((len(names), len(run.measures), len(POLICIES)))
+    spreads = np.zeros(values.shape[:2])
+    items = np.zeros(len(names), np.int64)
+    for number, key in enumerate(names):
+        if key not in candidates:
+            continue
+        one = candidates[key]
+        chosen = _chosen(one, depth, key, whole=whole)
+        items[number] = len(one.near) if depth is None else min(depth, len(one.near))
+        grades = np.searchsorted(prepared.grades, one.relevance[: len(chosen.tied)])
+        for column, (metric, cutoff) in enumerate(run.measures):
+            gains = metric.term.gains(prepared.grades, prepared.relevant_grade)[grades]
+            weights = np.zeros(len(grades) + 1)
+            reached = min(cutoff or len(grades), len(grades))
+            by_position = metric.term.position_weights(reached)
+            assert by_position is not None  # others were refused
+            weights[:reached] = by_position[1 : reached + 1]
+            values[number, column], spreads[number, column] = _moments(
+                gains, one.final[: len(grades)], chosen, weights
+            )
+    column = 0
+    for metric, cutoffs in run.requests:
+        divisor = run.scorer.divisor(metric, cutoffs)
+        some = slice(column, column + len(cutoffs))
+        with np.errstate(all="ignore"):
+            spreads[:, some] = np.where(divisor != 0, spreads[:, some] / divisor, 0)
+            values[:, some] = np.where(
+                divisor[..., None] != 0, values[:, some] / divisor[..., None], 0
+            )
+        column += len(cutoffs)
+    return _frame(run, depth, values, spreads, items)
+
+
+def _chosen(one: List, depth: int | None, key: tuple[Any, ...], *, whole: bool) -> Chosen:
+    """Return which items may be handed over; refuse lists that may lack some, and items without a
+    final score.
+    """
+    size = len(one.near)
+    if depth is not None and size < depth and not whole:
+        raise DataError(
+            f"first: model {key[0]!r} has {size} items for query {key[1]!r}, fewer than the depth "
+            f"{depth}; search deeper, or pass truncated='no' if there are no more"
+        )
+    kept = size if depth is None else min(depth, size)
+    tied = one.near[: np.searchsorted(one.near, one.near[kept - 1], side="right")]
+    at_depth = tied == one.near[kept - 1]
+    lacking = np.flatnonzero(np.isnan(one.final[: len(at_depth)]))
+    if lacking.size:
+        raise DataError(
+            f"scores: item {one.items[int(lacking[0])]!r} of query {key[1]!r} has no final score, "
+            f"and model {key[0]!r} may hand it over at depth {kept} ({lacking.size} such items)"
+        )
+    return Chosen(at_depth, kept - int((~at_depth).sum()))
+
+
+def _moments(gains: Floats, final: Floats, chosen: Chosen, weights: Floats) -> tuple[Floats, float]:
+    """Return the sum under every policy, and its standard deviation."""
+    kept = np.flatnonzero(~chosen.tied | (np.cumsum(chosen.tied) <= chosen.kept))
+    received = kept[np.argsort(-final[kept], kind="stable")]
+    naive = float(gains[received] @ weights[: received.size])
+    state = State.start(chosen.kept)
+    tied, sure = int(chosen.tied.sum()), 0
+    for of_sure, of_tied in _by_final_score(gains, final, chosen.tied):
+        if not weights[sure:].any():
+            break
+        state = state.after(of_sure, of_tied, tied, sure, weights)
+        tied, sure = tied - of_tied.size, sure + of_sure.size
+    mean, square = float(state.mean.sum()), float(state.square.sum())
+    spread = np.sqrt(max(square - mean**2, 0.0))
+    spread = spread if spread > NEGLIGIBLE * abs(mean) else 0.0
+    possible = state.chance > 0
+    ends = state.low[possible].min(), state.high[possible].max()
+    return np.array([naive, mean, *ends]), float(spread)
+
+
+def _by_final_score(gains: Floats, final: Floats, tied: Bools) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the gains of the items with one final score, best first: of those that are kept for
+    sure, and of those that tie at the depth.
+    """
+    order = np.argsort(-final, kind="stable")
+    starts = np.flatnonzero(np.diff(final[order], prepend=np.inf) != 0)
+    for group in np.split(order, starts[1:]):
+        yield gains[group[~tied[group]]], gains[group[tied[group]]]
+
+
+class State(NamedTuple):
+    """By the number of tied items kept so far: how likely it is, times the mean and the mean square
+    of the sum so far; and the lowest and highest sum.
+    """
+
+    chance: Floats
+    mean: Floats
+    square: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def start(cls, kept: int) -> State:
+        """Return the state before the first item."""
+        nothing, first = np.zeros(kept + 1), np.zeros(kept + 1)
+        first[0] = 1
+        ends = np.where(first > 0, 0.0, np.inf)
+        return cls(first, nothing, nothing, ends, -ends)
+
+    def after(self, sure: Floats, tied: Floats, left: int, rank: int, weights: Floats) -> State:
+        """Return the state after the items with one final score.
+
+        Parameters
+        ----------
+        sure, tied
+            Gains of those that are kept for sure, and of those that tie at the depth.
+        left
+            Tied items that were not yet met, including these.
+        rank
+            Items kept for sure that were met before.
+        weights
+            The weight of every position, from the first.
+        """
+        limit = self.chance.size - 1
+        chance, mean, square = np.zeros((3, limit + 1))
+        low, high = np.full(limit + 1, np.inf), np.full(limit + 1, -np.inf)
+        for more in range(min(tied.size, limit) + 1):
+            here, there = slice(0, limit + 1 - more), slice(more, limit + 1)
+            share = _shares(tied.size, more, left, limit)[here]
+            one, two, least, most = _sums(sure, tied, more, rank + np.arange(share.size), weights)
+            before = State(*(array[here] for array in self))
+            chance[there] += share * before.chance
+            mean[there] += share * (before.mean + before.chance * one)
+            square[there] += share * (before.square + 2 * before.mean * one + before.chance * two)
+            possible = share > 0
+            low[there] = np.where(possible, np.minimum(low[there], before.low + least), low[there])
+            high[there] = np.where(
+                possible, np.maximum(high[there], before.high + most), high[there]
+            )
+        return State(chance, mean, square, low, high)
+
+
+def _shares(tied: int, more: int, left: int, limit: int) -> Floats:
+    """Return the probability that ``more`` of the next ``tied`` items are kept, by how many were
+    kept before; ``left`` are not yet met, and ``limit`` are kept in the end.
+    """
+    shares = np.zeros(limit + 1)
+    for kept in range(limit + 1):
+        missing = limit - kept
+        if more <= missing <= left:
+            ways = comb(tied, more) * comb(left - tied, missing - more)
+            shares[kept] = ways / comb(left, missing)
+    return shares
+
+
+def _sums(
+    sure: Floats, tied: Floats, more: int, first: Any, weights: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the mean, mean square, lowest and highest sum of weighted gains of items in random
+    order from a position on: all that are sure, and ``more`` of those that tie.
+    """
+    size = sure.size + more
+    padded = np.concatenate([weights, np.zeros(size)])
+    window = padded[np.minimum(first[:, None] + np.arange(size), padded.size - 1)]
+    if not size:
+        return (np.zeros(first.size),) * 4
+    share = more / max(tied.size, 1)
+    total = sure.sum() + share * tied.sum()
+    squares = (sure**2).sum() + share * (tied**2).sum()
+    pairs = sure.sum() ** 2 - (sure**2).sum() + 2 * sure.sum() * share * tied.sum()
+    if more > 1:
+        both = share * (more - 1) / (tied.size - 1)
+        pairs += both * (tied.sum() ** 2 - (tied**2).sum())
+    weight, weight_square = window.sum(axis=1), (window**2).sum(axis=1)
+    mean = total / size * weight
+    square = squares / size * weight_square
+    if size > 1:
+        square = square + pairs / (size * (size - 1)) * (weight**2 - weight_square)
+    ranked = np.sort(tied)
+    worst = np.sort(np.concatenate([sure, ranked[:more]]))
+    best = np.sort(np.concatenate([sure, ranked[ranked.size - more :]]))[::-1]
+    return mean, square, window @ worst, window @ best
+
+
+def _frame(
+    run: Run, depth: int | None, values: Floats, spreads: Floats, items: Any
+) -> pl.DataFrame:
+    """Return scores in their contract, and their depth as column ``stage``."""
+    prepared = run.prepared
+    lists = prepared.names.with_columns(
+        items=pl.Series(items), n_relevant=pl.Series(prepared.relevant).replace(-1, None)
+    )
+    columns = run.columns.join(pl.DataFrame({"policy": POLICIES}), how="cross")
+    spread = np.full(values.shape, np.nan)
+    spread[:, :, POLICIES.index("expected")] = spreads
+    numbers = pl.DataFrame({"value": values.reshape(-1), "std": spread.reshape(-1)})
+    frame = lists.join(columns, how="cross", maintain_order="left_right").with_columns(
+        numbers.with_columns(pl.col("std").fill_nan(None)),
+        model=pl.format("{}/{}", "model", pl.lit(depth or "all")),
+        truncated=pl.lit(False),
+        pooled=pl.lit(False),
+    )
+    return in_contract(frame, SCORES).with_columns(stage=pl.lit(depth or MOST, pl.Int64))

@@ -1,0 +1,191 @@
+"""Two-stage search against all choices of the items that tie at the depth."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+
+MEASURES = "precision@2, ndcg@3, dcg(gain=exp2)@4, recall@3, rbp(p=0.5)@3, acg@2, num_rel_ret@4"
+Items = list[tuple[str, int, float]]  # item, relevance, final score
+
+
+def exponential(grade: int) -> int:
+    return int(2**grade) - 1
+
+
+def score(measure: str, grades: list[int], judged: list[int]) -> float:
+    """A measure by its definition."""
+    name, _, depth = measure.partition("@")
+    top = grades[: int(depth)]
+    relevant = [grade > 0 for grade in top]
+    ideal = sorted(judged, reverse=True)[: int(depth)]
+    discounted = [
+        sum(gain(grade) / math.log2(rank + 2) for rank, grade in enumerate(some))
+        for some, gain in (
+            (top, int),
+            (ideal, int),
+            (top, exponential),
+        )
+    ]
+    return {
+        "precision": sum(relevant) / int(depth),
+        "ndcg": discounted[0] / (discounted[1] or 1),
+        "dcg(gain=exp2)": discounted[2],
+        "recall": sum(relevant) / (sum(grade > 0 for grade in judged) or 1),
+        "rbp(p=0.5)": sum(hit * 0.5 ** (rank + 1) for rank, hit in enumerate(relevant)),
+        "acg": sum(top) / int(depth),
+        "num_rel_ret": sum(relevant),
+    }[name]
+
+
+def final_orders(kept: Items) -> list[list[int]]:
+    """The grades in every order that the final scores allow."""
+    levels = sorted({item[2] for item in kept}, reverse=True)
+    groups = [[item[1] for item in kept if item[2] == level] for level in levels]
+    return [
+        [grade for group in chosen for grade in group]
+        for chosen in product(*(list(permutations(group)) for group in groups))
+    ]
+
+
+def enumerated(near: list[int], items: Items, depth: int, measure: str) -> list[float]:
+    """Naive, mean, lowest, highest and deviation over all choices and orders."""
+    order = sorted(range(len(items)), key=lambda i: near[i])
+    last = near[order[min(depth, len(order)) - 1]]
+    sure = [items[i] for i in order if near[i] < last]
+    tied = [items[i] for i in order if near[i] == last]
+    judged = [relevance for _, relevance, _ in items]
+    choices = list(combinations(tied, min(depth, len(order)) - len(sure)))
+    values, chances = [], []
+    for some in choices:  # equally likely, and then the orders of each
+        orders = final_orders(sure + list(some))
+        values += [score(measure, grades, judged) for grades in orders]
+        chances += [1 / len(choices) / len(orders)] * len(orders)
+    kept = (sure + tied)[:depth]
+    naive = [grade for _, grade, _ in sorted(kept, key=lambda item: -item[2])]
+    mean = math.fsum(map(math.prod, zip(values, chances, strict=True)))
+    spread = math.sqrt(
+        math.fsum(
+            chance * (value - mean) ** 2 for value, chance in zip(values, chances, strict=True)
+        )
+    )
+    return [score(measure, naive, judged), mean, min(values), max(values), spread]
+
+
+def drawn(seed: int) -> tuple[list[int], Items]:
+    """A list whose distances tie, and whose final scores do sometimes."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(3, 8))
+    finals = rng.integers(0, 4, size) if seed % 2 else rng.permutation(size)
+    grades = rng.choice([0, 0, 1, 2], size)
+    items = [(f"i{n}", int(grades[n]), float(finals[n])) for n in range(size)]
+    return rng.integers(0, 3, size).tolist(), items
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_policy_equals_the_enumeration_of_all_choices(seed: int) -> None:
+    near, items = drawn(seed)
+    names, grades, finals = zip(*items, strict=True)
+    first = {"query": ["q"] * len(items), "item": names, "distance": near}
+    table = rr.rescored(
+        first, {"query": first["query"], "item": names, "score": finals}, depth=(1, 2, 4, "all"),
+        measures=MEASURES, judgements={"q": dict(zip(names, grades, strict=True))}, truncated="no",
+    )  # fmt: skip
+    for depth in (1, 2, 4, "all"):
+        for measure in MEASURES.split(", "):
+            metric, _, cutoff = measure.partition("@")
+            rows = table.filter(model=f"model/{depth}", metric=metric, cutoff=int(cutoff))
+            assert rows["policy"].to_list() == ["naive", "expected", "worst", "best"]
+            deep = len(items) if depth == "all" else int(depth)
+            wanted = enumerated(near, items, deep, measure)
+            found = [*rows["value"], rows["std"][1]]
+            assert found == pytest.approx(wanted, abs=2e-8), (depth, measure)
+
+
+def test_random_choices_of_a_large_tie_agree() -> None:
+    rng = np.random.default_rng(1)
+    vectors = rng.normal(size=(340, 32)) + 2 * rng.normal(size=(5, 32))[np.arange(340) % 5]
+    labels = {"query_labels": np.arange(40) % 5, "item_labels": np.arange(300) % 5}
+    queries, items = vectors[:40], vectors[40:]
+    binary = rr.from_embeddings(queries, items, ["binary+truncate:12"], depth=300, **labels)  # type: ignore[arg-type]
+    single = rr.from_embeddings(queries, items, ["float32"], depth=300).rankings
+    table = rr.rescored(binary, single, depth=15, measures="precision@10")
+    means = rr.summarise(table)
+    orders: list[float] = []
+    keys = rr.from_embeddings(queries, items, ["float32"], depth=300, **labels).rankings  # type: ignore[arg-type]
+    for _ in range(60):
+        mixed = binary.rankings.sample(fraction=1, shuffle=True, seed=int(rng.integers(1 << 30)))
+        kept = mixed.sort("query", "distance", maintain_order=True).group_by("query").head(15)
+        chosen = keys.join(kept.select("query", "item"), on=["query", "item"], how="semi")
+        scores = rr.evaluate(chosen, measures="precision@10", policies="expected", truncated="no")
+        orders.append(float(np.mean(scores["value"].to_numpy())))
+    row = means.filter(policy="expected").row(0, named=True)
+    assert row["tie_std"] > 0
+    error = row["tie_std"] / math.sqrt(60)
+    assert abs(np.mean(orders) - row["value"]) < 4 * error
+    assert 0.6 * row["tie_std"] < np.std(orders) < 1.5 * row["tie_std"]
+
+
+def test_depths_of_several_models_are_models_that_can_be_compared() -> None:
+    first = pl.DataFrame(
+        {
+            "model": [*"aaaabbbb"], "query": [*"pqpqpqpq"], "item": [*"xxyyxxyy"],
+            "distance": [1, 1, 1, 1, 1, 1, 2, 2],
+        }
+    )  # fmt: skip
+    final = {"query": [*"pqpq"], "item": [*"xxyy"], "score": [1.0, 2.0, 2.0, 1.0]}
+    judgements = {"p": {"y": 1}, "q": {"x": 1}}
+    table = rr.rescored(first, final, (1, "all"), measures="precision@1", judgements=judgements)
+    means = rr.summarise(table).filter(policy="expected").select("model", "value", "tie_std")
+    deviation = 0.5 / math.sqrt(2)
+    assert means.sort("model").rows() == [
+        ("a/1", 0.5, pytest.approx(deviation)), ("a/all", 1.0, 0.0),
+        ("b/1", 0.5, 0.0), ("b/all", 1.0, 0.0),
+    ]  # fmt: skip
+    assert rr.stats.no_worse(table, baseline="a/all", margin=0.1).height
+
+
+def test_a_query_without_items_scores_0() -> None:
+    first = {"query": ["p", "p"], "item": ["x", "y"], "distance": [1, 1]}
+    final = {"query": ["p", "p"], "item": ["x", "y"], "score": [1.0, 2.0]}
+    table = rr.rescored(
+        first, final, 1, measures="precision@1", judgements={"p": {"y": 1}, "q": {"x": 1}}
+    )
+    assert table.filter(query="q")["value"].to_list() == [0.0] * 4
+
+
+FIRST = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2]}
+FINAL = {"query": ["q"] * 3, "item": list("abc"), "score": [3.0, 2.0, 1.0]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"measures": "rr@10"}, "measures: rr has no closed form for rescored lists"),
+        ({"measures": "ap@10"}, "has no closed form for rescored lists"),
+        ({"measures": "precision"}, "measures: precision needs a cutoff, such as precision@10"),
+        ({"depth": 0}, "depth: 0 is not a whole number from 1 on"),
+        ({"depth": 4}, "first: model 'model' has 3 items for query 'q', fewer than the depth 4"),
+        ({"truncated": "within_tie"}, "truncated: 'within_tie' is not one of 'no', 'between_ties'"),
+        (
+            {"scores": {"query": ["q"], "item": ["a"], "score": [1.0]}},
+            "item 'b' of query 'q' has no final score, and model 'model' may hand it over at depth 1",
+        ),
+        (
+            {"scores": {"model": ["m", "n"], "query": ["q"] * 2, "item": ["a"] * 2, "score": [1, 2]}},
+            "scores: several models",
+        ),
+    ],
+)  # fmt: skip
+def test_errors_name_rule_location_and_value(changed: dict[str, Any], message: str) -> None:
+    asked: dict[str, Any] = {"first": FIRST, "scores": FINAL, "depth": 1, **changed}
+    with pytest.raises(rr.RetrievalReportError, match=re.escape(message)):
+        rr.rescored(**asked, judgements={"q": {"a": 1}})
