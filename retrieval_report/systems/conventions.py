@@ -379,6 +379,7 @@ SPELLINGS = {
             "InformationRetrievalEvaluator",
             "MultiVectorInformationRetrievalEvaluator",
             "SparseInformationRetrievalEvaluator",
+            "NanoBEIR",
             "NanoBEIREvaluator",
             "MultiVectorNanoBEIREvaluator",
             "SparseNanoBEIREvaluator",

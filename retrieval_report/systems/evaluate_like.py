@@ -118,8 +118,8 @@ def evaluate_like(
         As for :func:`evaluate`; a metric is taken as the system defines it (NDCG of KerasRS has the
         gain 2^grade − 1).
     like
-        A system of :func:`conventions`, by name: ``"trec_eval"``, ``"trec_eval 9"``, ``"sklearn"``,
-        ``"ranx"``, ….
+        A system of :func:`conventions`, by name: ``"trec_eval"``, ``"trec_eval 9"``, ``"mteb"``,
+        ``"beir"``, ``"sentence-transformers"`` or the name of its evaluator, ``"sklearn"``, ….
     policies
         As for :func:`evaluate`. ``naive`` is what the system prints: ties in its own order, after
         its rounding to float32. If that order is random or left to an unstable sort, it is one
@@ -141,7 +141,8 @@ def evaluate_like(
     Raises
     ------
     ParameterError
-        The system is unknown, or does not print a measure.
+        The system is unknown, does not print a measure, or ranks one relevant item among others
+        where a list has several.
 
     Examples
     --------

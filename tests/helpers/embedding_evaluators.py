@@ -6,6 +6,7 @@ Each function imports its system, so that who lacks it loses that system's tests
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -180,3 +181,34 @@ def graphs(scores: Any, cutoffs: list[int]) -> dict[str, Printed]:
         of_tgb = TGB("tgbl-wiki", k_value=k).eval({**parts, "eval_metric": ["mrr"]})
         tgb |= {"mrr": float(of_tgb["mrr"]), f"hits@k@{k}": float(of_tgb[f"hits@{k}"])}
     return {"PyKEEN": pykeen, "OGB": ogb, "TGB": tgb}
+
+
+def saved(run: Run, folder: Path) -> dict[str, Path]:
+    """Let mteb, BEIR and sentence-transformers save a run, and return where each did."""
+    from beir.util import save_runfile
+    from mteb.abstasks.abstask import AbsTask
+    from sentence_transformers.sentence_transformer import evaluation
+
+    task = Mock(_predictions_path=lambda of: of / "Hand_predictions.json")
+    model = Mock(mteb_model_meta=Mock(revision="1"))
+    model.mteb_model_meta.name = "org/model"
+    AbsTask._save_task_predictions(task, run, model, folder, "test", "default")
+    save_runfile(str(folder / "beir.run"), run, run_name="mine")
+    items = sorted({item for of in run.values() for item in of})
+    table = [[of.get(item, -1.0) for item in items] for of in run.values()]
+    shown = Table(np.array(table))
+    evaluator = evaluation.InformationRetrievalEvaluator(
+        {query: str(row) for row, query in enumerate(run)},
+        {item: str(column) for column, item in enumerate(items)},
+        {query: {items[0]} for query in run},
+        score_functions={"table": shown.similarity},
+        write_predictions=True,
+        name="hand",
+    )
+    evaluator(shown, output_path=str(folder))
+    [predictions] = folder.glob("*.jsonl")
+    return {
+        "mteb": folder / "Hand_predictions.json",
+        "beir": folder / "beir.run",
+        "sentence-transformers": predictions,
+    }

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import embedding_evaluators as theirs
+import retrieval_report as rr
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.systems.audit import audit
 
@@ -365,3 +366,21 @@ def test_the_table_of_the_readme_is_what_they_print_of_the_sample() -> None:
         printed = table.filter(model=model).sort("system")
         values = [*printed["prints"].to_list(), printed["exact"][0]]
         assert [float(value) for value in stated] == pytest.approx(values, abs=5e-5), model
+
+
+def test_what_they_save_is_read(tmp_path: Path) -> None:
+    """Predictions of mteb, predictions per query of sentence-transformers, and runs of BEIR."""
+    needs("mteb.abstasks.abstask", "mteb")
+    needs("beir.util", "beir")
+    run, judged = by_hand()
+    folder = theirs.saved(HAND_RUN, tmp_path)
+    wanted = sorted(run.rows())
+    names = {"mteb": "org/model", "beir": "mine"}
+    for system, path in folder.items():
+        found = rr.read_rankings(path)
+        found = found.filter(pl.col("score") > 0)  # sentence-transformers ranks every item
+        assert sorted(found.select("query", "item", "score").rows()) == wanted, system
+        model = names.get(system, "Information-Retrieval_evaluation_hand_predictions_table")
+        assert found["model"].unique().to_list() == [model]
+        value = rr.Study(found, "rr@10", judgements=judged, truncated="no").summary["value"][0]
+        assert 0 < value < 1

@@ -258,6 +258,7 @@ def test_what_no_system_does_is_refused(like: Any, options: dict[str, Any], mess
         ("InformationRetrievalEvaluator", "cosine_accuracy@1, dot_map@100, ndcg@10",
          "hit_rate@1, ap(denominator=min)@100, ndcg@10"),
         ("NanoBEIREvaluator", "NanoBEIR_mean_cosine_mrr@10", "rr@10"),
+        ("nano-beir", "NanoMSMARCO_dot_map@100", "ap(denominator=min)@100"),
         ("sparse-reranking-evaluator", "map, mrr@10, ndcg@10",
          "ap@all, rr@10, ndcg(ideal=list)@10"),
         ("CrossEncoderNanoBEIREvaluator", "map, ndcg@10", "ap@all, ndcg(ideal=list)@10"),
