@@ -28,12 +28,12 @@ GALLERY = IMAGES.parent / "gallery"
 
 
 def report(browser: Any, folder: Path, images: Path) -> None:
-    """Take the top of the report on the digits."""
+    """Take the top of the report on the sample that README shows."""
     command = [sys.executable, "-m", "retrieval_report", "demo", "--out", str(folder)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     page = browser.new_page()
-    page.set_viewport_size({"width": 1100, "height": 1044})
-    page.goto((folder / "digits" / "report.html").as_uri())
+    page.set_viewport_size({"width": 1200, "height": 1060})
+    page.goto((folder / "docs" / "report.html").as_uri())
     page.screenshot(path=images / "report.png")
     page.close()
 
