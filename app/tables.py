@@ -34,7 +34,7 @@ LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
 SHOWN_ROWS = 16  # of a table, before it scrolls
 # In pixels; long names would push the scores out of sight.
-NARROW = {"query": 185, "model": 165, "order_unsure": 118, "decides": 70}
+NARROW = {"query": 180, "model": 165, "order_unsure": 112, "decides": 72}
 QUERY_LETTERS = 23  # of a query in such a table
 MANY_COMPARISONS = 100_000  # of long names of queries with others, beyond which they are only cut
 NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winner", "baseline")

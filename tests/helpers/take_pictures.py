@@ -50,7 +50,8 @@ def dashboard(browser: Any, address: str, images: Path) -> None:
         visit.page.wait_for_timeout(
             3000
         )  # charts are fitted to the page after the script has ended
-        box = chart.bounding_box()
+        row = chart.locator("xpath=ancestor::*[@data-testid='stHorizontalBlock']").first
+        box = row.bounding_box()  # with the panels beside it
         height = box["y"] + box["height"] + 16
         clip = {"x": 0, "y": 0, "width": 1366, "height": height}
         visit.page.screenshot(path=images / "dashboard-overview.png", clip=clip)
