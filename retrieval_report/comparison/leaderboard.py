@@ -25,6 +25,7 @@ from retrieval_report.engines.check_scores import (
     beside,
     check_fraction,
     check_scores,
+    hold,
 )
 from retrieval_report.engines.score_grid import (
     Grid,
@@ -141,6 +142,8 @@ def leaderboard(
     given = check_scores(scores)
     grid = Grid.of(given)
     asked = grid.asked(policies)
+    if over_runs is not None:
+        over_runs = hold(over_runs, schema("replicate_pairs"), "over_runs", "replicate_pairs")
     pairs = clustered(grid.pairs(), grid, cluster, queries)
     ranks = tie_ranks(
         Checked(given),

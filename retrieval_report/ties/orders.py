@@ -132,9 +132,9 @@ def lists_of_query(
         raise ParameterError(
             f"query: {query!r} is not an id of this kind; column 'query' of the rankings is {kind}"
         )
-    of_query = pl.col("query") == query
+    of_query = pl.col("query").cast(pl.String) == str(query)
     others = {"judgements": judgements, "queries": queries}
-    return with_model(frame).filter(of_query), {
+    return with_model(frame).filter(pl.col("query") == query), {
         name: None if part is None else _with_query(part, name).filter(of_query)
         for name, part in others.items()
     }
