@@ -62,7 +62,7 @@ def from_embeddings(
         "float16", "bfloat16"      16   the nearest such number                      of the same type
         "int8", "int4"             8, 4 :math:`\lfloor (x - a)/s \rfloor - 2^{b-1}`  whole numbers
         "binary"                   1    whether it is above 0                        Hamming distance
-        "SQ8", "SQ4"               8, 4 :math:`a + (c + ½)\,s` (items only)          float32
+        "SQ8", "SQ4"               8, 4 :math:`a + (c + 0.5)\,s` (items only)        float32
         "SQfp16", "SQbf16"         16   the nearest such number (items only)         float32
         ========================== ==== ============================================ ===============
 

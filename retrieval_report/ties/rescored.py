@@ -10,16 +10,19 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.codes.search import Inputs
-from retrieval_report.contracts.arguments import check_whole, listed
+from retrieval_report.contracts.arguments import Named, check_whole, listed
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import SCORES, order_column, with_model
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, options_with
 from retrieval_report.contracts.registry import in_contract
+from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import have
+from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.kernels.lists import Bools, Floats
-from retrieval_report.metrics.parsing import Requests, parse_metrics
-from retrieval_report.reading import read_rankings
+from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
+from retrieval_report.reading import read_queries, read_rankings
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import Run, run_of
 
@@ -39,6 +42,8 @@ def rescored(
     queries: object = None,
     truncated: str = BETWEEN_TIES,
     relevant_from: float | None = None,
+    shuffles: int = 100,
+    seed: int = 0,
 ) -> pl.DataFrame:
     r"""Score a search whose ``depth`` nearest items are rescored, exactly over all choices of items
     that tie at this depth.
@@ -58,13 +63,16 @@ def rescored(
     depth
         Numbers of items that are rescored, or "all" for whole lists.
     measures
-        Text such as ``"ndcg@10, precision@10"``. Sums over ranks have this closed form: precision,
-        recall, num_rel_ret, acg, dcg, ndcg and rbp, at cutoffs. Others are refused.
+        Text such as ``"ndcg@10, precision@10"``. Sums over ranks have a closed form: precision,
+        recall, f1, num_rel_ret, acg, dcg, ndcg and rbp, at cutoffs. For others, choices are drawn.
     judgements, queries, relevant_from
         As for :func:`evaluate`; judgements and queries by default those of ``first``.
     truncated
         "between_ties" if lists of the first stage end after a whole tie, "no" if they hold all
         items.
+    shuffles, seed
+        How many choices are drawn at random for measures without a closed form, and from which
+        seed.
 
     Returns
     -------
@@ -72,14 +80,20 @@ def rescored(
         Scores as from :func:`evaluate`, which :func:`summarise`, :func:`no_worse` and
         :func:`compare` take; the model is the first stage's with the depth, such as "binary/20".
         ``expected`` with ``std`` is over all choices, ``worst`` and ``best`` are their ends, and
-        ``naive`` keeps the items in the order received.
+        ``naive`` keeps the items in the order received. Measures without a closed form have
+        ``naive`` and ``shuffled`` only: the mean over the random choices, and their deviation.
 
     Raises
     ------
     DataError
         An item has no final score, or a list is shorter than a depth and may have been cut.
     ParameterError
-        A measure has no closed form here, or a depth is not a whole number from 1 on.
+        A depth is not a whole number from 1 on.
+
+    Warns
+    -----
+    RetrievalReportWarning
+        A measure has no closed form.
 
     Notes
     -----
@@ -112,20 +126,40 @@ def rescored(
     check_choice("truncated", truncated, ENDS)
     depths = [_depth(one) for one in listed(depth)]
     requests = parse_metrics(measures, None)
-    _refuse_others(requests)
+    check_whole("shuffles", shuffles, 1)
     if isinstance(first, Inputs):
         judgements = first.judgements if judgements is None else judgements
         queries = first.queries if queries is None else queries
         first = first.rankings
     options = options_with({"relevant_from": relevant_from, "truncated": NO})
     judged = judge(read_rankings(first), judgements, queries, options)
-    candidates = _with_final_scores(judged.retrieved, scores)
-    run = run_of(judged, requests, options)
-    parts = [
-        _scores_at(stage, part, candidates, whole=truncated == NO)
+    rows = _with_final_scores(judged.retrieved, scores)
+    candidates = _lists(rows)
+    whole = truncated == NO
+    chosen = {
+        (stage, key): _chosen(one, stage, key, whole=whole)
         for stage in depths
-        for part in run.parts
-    ]
+        for key, one in candidates.items()
+    }
+    closed, others = _by_form(requests)
+    parts = []
+    if closed:
+        run = run_of(judged, closed, options)
+        parts += [
+            _scores_at(stage, part, candidates, chosen) for stage in depths for part in run.parts
+        ]
+    if others:
+        if judgements is None:  # R must not depend on which items are handed over
+            queries = _with_relevant(queries, rows, relevant_from)
+        asked: Named = {
+            "judgements": judgements,
+            "queries": queries,
+            "measures": [measure_text(*measure) for measure in others],
+            "relevant_from": relevant_from,
+            "truncated": NO,
+        }
+        rng = np.random.default_rng(seed)
+        parts += [_drawn(rows, stage, shuffles, rng, asked) for stage in depths]
     frame = pl.concat(parts)
     order = {str(metric): number for number, (metric, _) in enumerate(requests)}
     place = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
@@ -154,21 +188,83 @@ def _depth(depth: object) -> int | None:
     return None if depth == "all" else check_whole("depth", depth, 1)
 
 
-def _refuse_others(requests: Requests) -> None:
-    """Refuse metrics that are not sums over ranks, or that divide by the length of the list."""
+def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
+    """Return the metrics that are sums over ranks with their cutoffs, and all other measures, for
+    which choices are drawn.
+    """
+    closed: Requests = []
+    others: list[Measure] = []
     for metric, cutoffs in requests:
-        weights = metric.term.position_weights(1)
-        if weights is None or metric.own_depth or metric.condensed or metric.reads.length:
-            raise ParameterError(
-                f"measures: {metric} has no closed form for rescored lists; precision, recall, "
-                "num_rel_ret, acg, dcg, ndcg and rbp have"
-            )
-        if None in cutoffs:
-            raise ParameterError(f"measures: {metric} needs a cutoff, such as {metric}@10")
+        additive = metric.term.position_weights(1) is not None
+        if additive and not (metric.own_depth or metric.condensed or metric.reads.length):
+            closed += [(metric, tuple(k for k in cutoffs if k))] if any(cutoffs) else []
+            others += [(str(metric), None)] if None in cutoffs else []
+        else:
+            others += [(str(metric), cutoff) for cutoff in cutoffs]
+    if others:
+        names = ", ".join(measure_text(*measure) for measure in others)
+        warn(
+            f"measures: {names} {have(len(others))} no closed form for rescored lists; choices are "
+            "drawn at random, as policy 'shuffled'"
+        )
+    return closed, others
 
 
-def _with_final_scores(rows: pl.DataFrame, scores: object) -> dict[tuple[Any, ...], List]:
-    """Return the lists of the first stage with the final scores of their items."""
+def _with_relevant(
+    queries: object, rows: pl.DataFrame, relevant_from: float | None
+) -> pl.DataFrame:
+    """Return the queries with ``n_relevant``, by default that of all lists of the first stage."""
+    relevant = pl.col("relevance") > 0
+    if relevant_from is not None:
+        relevant &= pl.col("relevance") >= relevant_from
+    items = rows.group_by("query", "item").agg(relevant.any().alias("relevant"))
+    counts = items.group_by("query").agg(n_relevant=pl.sum("relevant").cast(pl.Int64))
+    if queries is None:
+        return counts
+    known = read_queries(queries)
+    return known if "n_relevant" in known.columns else known.join(counts, on="query", how="left")
+
+
+def _drawn(
+    rows: pl.DataFrame, depth: int | None, shuffles: int, rng: np.random.Generator, asked: Named
+) -> pl.DataFrame:
+    """Return scores of lists with the items handed over in the order received, and the mean over
+    random choices.
+    """
+    grades = ["relevance"] if asked["judgements"] is None else []
+    orders = [np.arange(rows.height), *(rng.permutation(rows.height) for _ in range(shuffles))]
+    received, *mixed = (
+        rows[order]
+        .sort("near", maintain_order=True)
+        .group_by("model", "query", maintain_order=True)
+        .head(depth or rows.height)
+        .select("model", "query", "item", *grades, score="final_score")
+        for order in orders
+    )
+    name = pl.format("{}/{}", "model", pl.lit(depth or "all"))
+    naive = evaluate(received.with_columns(model=name), policies="naive", **asked)
+    drawn = evaluate(
+        pl.concat(
+            part.with_columns(model=pl.format("{}/{}", pl.lit(draw), name))
+            for draw, part in enumerate(mixed)
+        ),
+        policies="shuffled",
+        shuffles=1,
+        **asked,
+    )
+    model = pl.col("model").str.replace(r"^\d+/", "")
+    value = pl.col("value")
+    means = (
+        drawn.with_columns(model=model)
+        .group_by("model", "query", "metric", "cutoff", "policy", maintain_order=True)
+        .agg(value.mean(), value.std(ddof=0).alias("std"), pl.exclude("value", "std").first())
+    )
+    frame = pl.concat([naive, means.select(naive.columns)])
+    return frame.with_columns(stage=pl.lit(depth or MOST, pl.Int64))
+
+
+def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
+    """Return the items of the first stage, nearest first, with their final scores."""
     final = with_model(read_rankings(scores))
     if final["model"].n_unique() > 1:
         raise DataError("scores: several models; pass the final scores of one")
@@ -178,7 +274,11 @@ def _with_final_scores(rows: pl.DataFrame, scores: object) -> dict[tuple[Any, ..
     rows = with_model(rows).join(final, on=["query", "item"], how="left", maintain_order="left")
     name = order_column(rows)
     near = (-1 if name == "score" else 1) * pl.col(name).cast(pl.Float64)
-    rows = rows.with_columns(near=near).sort("model", "query", "near", maintain_order=True)
+    return rows.with_columns(near=near).sort("model", "query", "near", maintain_order=True)
+
+
+def _lists(rows: pl.DataFrame) -> dict[tuple[Any, ...], List]:
+    """Return the lists by model and query."""
     return {
         key: List(
             part["near"].to_numpy(),
@@ -191,7 +291,10 @@ def _with_final_scores(rows: pl.DataFrame, scores: object) -> dict[tuple[Any, ..
 
 
 def _scores_at(
-    depth: int | None, run: Run, candidates: dict[tuple[Any, ...], List], *, whole: bool
+    depth: int | None,
+    run: Run,
+    candidates: dict[tuple[Any, ...], List],
+    choices: dict[tuple[int | None, tuple[Any, ...]], Chosen],
 ) -> pl.DataFrame:
     """Return the scores of all lists by some metrics, whose items are rescored to a depth."""
     prepared = run.prepared
@@ -203,7 +306,7 @@ def _scores_at(
         if key not in candidates:
             continue
         one = candidates[key]
-        chosen = _chosen(one, depth, key, whole=whole)
+        chosen = choices[depth, key]
         items[number] = len(one.near) if depth is None else min(depth, len(one.near))
         grades = np.searchsorted(prepared.grades, one.relevance[: len(chosen.tied)])
         for column, (metric, cutoff) in enumerate(run.measures):

@@ -13,7 +13,9 @@ import pytest
 
 import retrieval_report as rr
 
-MEASURES = "precision@2, ndcg@3, dcg(gain=exp2)@4, recall@3, rbp(p=0.5)@3, acg@2, num_rel_ret@4"
+MEASURES = (
+    "precision@2, ndcg@3, dcg(gain=exp2)@4, recall@3, rbp(p=0.5)@3, acg@2, num_rel_ret@4, f1@3"
+)
 Items = list[tuple[str, int, float]]  # item, relevance, final score
 
 
@@ -43,6 +45,8 @@ def score(measure: str, grades: list[int], judged: list[int]) -> float:
         "rbp(p=0.5)": sum(hit * 0.5 ** (rank + 1) for rank, hit in enumerate(relevant)),
         "acg": sum(top) / int(depth),
         "num_rel_ret": sum(relevant),
+        "f1": 2 * sum(relevant) / (int(depth) + sum(grade > 0 for grade in judged)),
+        "rr": 1 / (relevant.index(True) + 1) if any(relevant) else 0,
     }[name]
 
 
@@ -162,6 +166,51 @@ def test_a_query_without_items_scores_0() -> None:
     assert table.filter(query="q")["value"].to_list() == [0.0] * 4
 
 
+def test_choices_are_drawn_for_measures_without_a_closed_form() -> None:
+    near, items = drawn(5)
+    names, grades, finals = zip(*items, strict=True)
+    first = {"query": ["q"] * len(items), "item": names, "distance": near}
+    final = {"query": first["query"], "item": names, "score": finals}
+    asked: dict[str, Any] = {
+        "depth": (2, 4), "judgements": {"q": dict(zip(names, grades, strict=True))},
+        "truncated": "no", "measures": "rr@3, precision, ndcg@3", "shuffles": 2000,
+    }  # fmt: skip
+    with pytest.warns(rr.RetrievalReportWarning, match="rr@3, precision@all have no closed form"):
+        table = rr.rescored(first, final, **asked)
+    for depth in (2, 4):
+        rows = table.filter(model=f"model/{depth}", metric="rr")
+        assert rows["policy"].to_list() == ["naive", "shuffled"]
+        wanted = enumerated(near, items, depth, "rr@3")
+        assert rows["value"][0] == pytest.approx(wanted[0])
+        assert rows["value"][1] == pytest.approx(wanted[1], abs=4 * wanted[4] / math.sqrt(2000))
+        assert rows["std"][1] == pytest.approx(wanted[4], rel=0.1)
+    assert table.filter(metric="ndcg")["policy"].to_list() == [
+        "naive", "expected", "worst", "best",
+    ] * 2  # fmt: skip
+    assert table.filter(metric="precision")["cutoff"].null_count() == 4
+
+
+def test_r_of_drawn_choices_is_that_of_labels_or_of_the_first_stage() -> None:
+    rng = np.random.default_rng(2)
+    vectors, labels = rng.normal(size=(60, 16)), np.arange(60) % 3
+    queries, items = vectors[:10], vectors[10:]
+    how: dict[str, Any] = {"query_labels": labels[:10], "item_labels": labels[10:]}
+    coarse = rr.from_embeddings(queries, items, ["binary"], depth=50, **how)
+    full = rr.from_embeddings(queries, items, ["float32"], depth=50).rankings
+    for first in (coarse, coarse.rankings):
+        with pytest.warns(rr.RetrievalReportWarning, match="r_precision.* has no closed form"):
+            table = rr.rescored(first, full, 20, measures="recall@5, r_precision", shuffles=3)
+        recall, r_precision = (
+            table.filter(metric=name, policy="naive").sort("query")
+            for name in ("recall", "r_precision")
+        )
+        relevant = [int((labels[10:] == label).sum()) for label in labels[:10]]
+        assert r_precision["n_relevant"].to_list() == recall["n_relevant"].to_list() == relevant
+        hits = r_precision["value"] * pl.Series(relevant)
+        assert hits.to_list() == pytest.approx(hits.round().to_list())
+        assert hits.sum() > 0
+
+
 FIRST = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2]}
 FINAL = {"query": ["q"] * 3, "item": list("abc"), "score": [3.0, 2.0, 1.0]}
 
@@ -169,9 +218,7 @@ FINAL = {"query": ["q"] * 3, "item": list("abc"), "score": [3.0, 2.0, 1.0]}
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"measures": "rr@10"}, "measures: rr has no closed form for rescored lists"),
-        ({"measures": "ap@10"}, "has no closed form for rescored lists"),
-        ({"measures": "precision"}, "measures: precision needs a cutoff, such as precision@10"),
+        ({"shuffles": 0}, "shuffles: 0 is not a whole number from 1 on"),
         ({"depth": 0}, "depth: 0 is not a whole number from 1 on"),
         ({"depth": 4}, "first: model 'model' has 3 items for query 'q', fewer than the depth 4"),
         ({"truncated": "within_tie"}, "truncated: 'within_tie' is not one of 'no', 'between_ties'"),
