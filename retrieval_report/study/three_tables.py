@@ -91,6 +91,9 @@ def winner_sentence(row: Named) -> str:
     'ap@5: a wins exactly, b by the naive order; a comes first in 66% of all random orders.'
     >>> winner_sentence({**row, "naive_winner": "a", "agreeing": 10, "agreeing_chance": 1.0})
     'ap@5: a wins exactly, by the naive order and in every order of ties.'
+    >>> level = {**row, "winner": "a, b", "naive_winner": "a, b", "agreeing_chance": 1.0}
+    >>> winner_sentence({**level, "agreeing": 10})
+    'ap@5: a, b share first place exactly, by the naive order and in every order of ties.'
     """
     measure, first, naive = (
         measure_text(row["metric"], row["cutoff"]),
@@ -102,7 +105,7 @@ def winner_sentence(row: Named) -> str:
     agree = naive in (first, None)
     if row["agreeing_chance"] == 1 and agree:
         order = ", by the naive order and" if naive else " and"
-        return f"{measure}: {first} wins exactly{order} in every order of ties."
+        return f"{measure}: {first} {_verb(first)} exactly{order} in every order of ties."
     order = (
         f", {naive} by the naive order" if not agree else " and by the naive order" if naive else ""
     )
