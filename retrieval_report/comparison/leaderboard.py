@@ -19,6 +19,7 @@ from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import (
     GROUP,
+    MEASURE,
     SCORE,
     Checked,
     at_measure,
@@ -39,6 +40,7 @@ from retrieval_report.engines.summary import summarise
 from retrieval_report.kernels.lists import Bools, Floats
 
 LEADERBOARD = schema("leaderboard")
+OF_RUNS = schema("replicate_pairs", "model_a", "model_b", *MEASURE, "family_p")
 TESTED = schema("leaderboard", *GROUP, "query_rank_low", "query_rank_high", "unpaired")
 
 
@@ -53,7 +55,7 @@ def leaderboard(
     seed: int = 0,
     queries: object = None,
     cluster: str | None = None,
-    over_runs: pl.DataFrame | None = None,
+    over_runs: object = None,
 ) -> pl.DataFrame:
     """Rank the models and say how far to trust each rank, by separate ranges for tie order and for
     queries.
@@ -145,6 +147,9 @@ def leaderboard(
     if over_runs is not None:
         over_runs = hold(over_runs, schema("replicate_pairs"), "over_runs", "replicate_pairs")
     pairs = clustered(grid.pairs(), grid, cluster, queries)
+    of_runs = (
+        None if over_runs is None else hold(over_runs, OF_RUNS, "over_runs", "replicate_pairs")
+    )
     ranks = tie_ranks(
         Checked(given),
         policies=policies,
@@ -158,8 +163,8 @@ def leaderboard(
     for part in asked:
         p = family_tests(part.value, pairs, correction, draws, seed)
         apart = significant(p, alpha)
-        if over_runs is not None:
-            apart &= _apart_over_runs(over_runs, grid.models, pairs, part.measure, alpha)
+        if of_runs is not None:
+            apart &= _apart_over_runs(of_runs, grid.models, pairs, part.measure, alpha)
         ends = open_ranks(part.value, pairs.part(apart))
         left_out = ~complete_queries(part.value)
         low, high = (None, None) if left_out.all() else ends
@@ -180,12 +185,12 @@ def leaderboard(
 
 
 def _apart_over_runs(
-    over_runs: pl.DataFrame, models: list[str], pairs: Pairs, measure: Measure, alpha: float
+    of_runs: pl.DataFrame, models: list[str], pairs: Pairs, measure: Measure, alpha: float
 ) -> Bools:
     """Return which pairs are not without significance over their runs; of single runs nothing is
     known.
     """
-    tests = over_runs.filter(at_measure(*measure[:2]))
+    tests = of_runs.filter(at_measure(*measure[:2]))
     level = (
         tests.filter(~significant(pl.col("family_p"), alpha)).select("model_a", "model_b").rows()
     )
