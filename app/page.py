@@ -111,10 +111,10 @@ class Page:
 
     @cached_property
     def drawn_curve(self) -> rr.Study:
-        """Return the same at the cutoffs of the curve."""
+        """Return the same at the cutoffs of the curve, whichever of them is chosen."""
         choice = self.choice
         measures = (measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs)
-        return study_of(self.data, choice).at(*dict.fromkeys((choice.measure, *measures)))
+        return study_of(self.data, choice).at(*measures)
 
     @property
     def ranked(self) -> list[str]:
