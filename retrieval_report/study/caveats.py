@@ -352,14 +352,16 @@ def _other_numbers(row: Mapping[str, Any]) -> str:
         number(row[name])
         for name in ("prints", "prints_other", "expected", "expected_other", "tie_std")
     )
-    why = "because they order ties in opposite directions"
     said = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
     if _defined_apart(row):
         return (
-            f"{said} where {exact} is exact, and sentence-transformers, by its own definition, "
-            f"{other} where {exact_other} is exact, {why}."
+            f"{said} where {exact} is exact, and sentence-transformers {other} where, by its own "
+            f"definition, {exact_other} is; they order ties in opposite directions."
         )
-    return f"{said} and sentence-transformers {other}, {why}; exact is {exact} ± {spread}."
+    return (
+        f"{said} and sentence-transformers {other}, because they order ties in opposite "
+        f"directions; exact is {exact} ± {spread}."
+    )
 
 
 def _defined_apart(row: Mapping[str, Any]) -> bool:
