@@ -58,8 +58,8 @@ def rescored(
         Rankings of the first stage: the result of :func:`from_embeddings` or :func:`from_search`, or
         anything that :func:`read_rankings` accepts.
     scores
-        Rankings of one model with the final score (or distance) of every item that may be handed
-        over.
+        Rankings of one model, in the same forms, with the final score (or distance) of every item
+        that may be handed over.
     depth
         Numbers of items that are rescored, or "all" for whole lists.
     measures
@@ -265,7 +265,8 @@ def _drawn(
 
 def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
     """Return the items of the first stage, nearest first, with their final scores."""
-    final = with_model(read_rankings(scores))
+    final = scores.rankings if isinstance(scores, Inputs) else scores
+    final = with_model(read_rankings(final))
     if final["model"].n_unique() > 1:
         raise DataError("scores: several models; pass the final scores of one")
     name = order_column(final)

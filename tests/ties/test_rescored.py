@@ -196,7 +196,7 @@ def test_r_of_drawn_choices_is_that_of_labels_or_of_the_first_stage() -> None:
     queries, items = vectors[:10], vectors[10:]
     how: dict[str, Any] = {"query_labels": labels[:10], "item_labels": labels[10:]}
     coarse = rr.from_embeddings(queries, items, ["binary"], depth=50, **how)
-    full = rr.from_embeddings(queries, items, ["float32"], depth=50).rankings
+    full = rr.from_embeddings(queries, items, ["float32"], depth=50)
     for first in (coarse, coarse.rankings):
         with pytest.warns(rr.RetrievalReportWarning, match="r_precision.* has no closed form"):
             table = rr.rescored(first, full, 20, measures="recall@5, r_precision", shuffles=3)
