@@ -40,10 +40,8 @@ def show(page: Page) -> None:
     _winners(rows, page.drawn.winners.row(0, named=True))
     findings = study.findings
     said = findings if len(findings) == 1 else findings[1:2]
-    if (
-        study.status == CHECK
-    ):  # no verdict on some, and then who leads of the others, and how safely
-        said = findings[0:3:2]
+    if study.status == CHECK:
+        said = findings[:3]  # no verdict on some; who leads of the others; how safely
     say(study.status, [*filter(None, [study.decision]), *said])
     how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS, "row_height": 28}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
