@@ -1,5 +1,5 @@
-"""Cached data and studies for the pages; only their results are kept from one run of the page to
-the next.
+"""Cached data and studies for the pages; only their
+results are kept from one run of the page to the next.
 
 Data are identified by their digest, and other frames by all their rows; Streamlit's hash of a frame
 considers only a few. Cached values are shared by all sessions, bounded in number, and never changed; a study
@@ -89,8 +89,8 @@ def _read(files: Files, states: object) -> Data:
 
 
 def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
-    """Return the study of all models whose exact scores are computed, and the warnings raised
-    meanwhile.
+    """Return the study of all models whose exact scores
+    are computed, and the warnings raised meanwhile.
     """
     # The usual measures too, so that switching between them costs nothing.
     metrics = dict.fromkeys((*METRICS, choice.metric))
@@ -146,8 +146,8 @@ def asked(data: Data) -> Named:
 
 
 def report(data: Data, choice: Choice, known: Named) -> bytes:
-    """Return the HTML report on the chosen models, with the chosen measure as headline, and the
-    usual ones.
+    """Return the HTML report on the chosen models, with
+    the chosen measure as headline, and the usual ones.
 
     ``known`` is the result of `asked`.
     """

@@ -63,8 +63,8 @@ def theme() -> str:
 
 
 def show_chart(chart: Any, *frames: pl.DataFrame, brush: str = "", **how: Any) -> Any:
-    """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text
-    above.
+    """Show a chart of `retrieval_report.charts` as
+    wide as the page, with its finding as text above.
 
     Screen readers get its ``description``. Panels are side by side or, on a narrow screen, one
     below the other.
@@ -98,8 +98,8 @@ def show_chart(chart: Any, *frames: pl.DataFrame, brush: str = "", **how: Any) -
 
 @remember(256)
 def specification(page: str, chart: Any, frames: Sequence[pl.DataFrame], how: Named) -> str:
-    """Return the chart as JSON, cached because Altair takes longer to write it than a page takes to
-    draw.
+    """Return the chart as JSON, cached because Altair
+    takes longer to write it than a page takes to draw.
     """
     from retrieval_report.charts.responsive import responsive  # after the page's heading
 

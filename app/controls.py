@@ -119,8 +119,8 @@ def _cutoff(first: int | None) -> int | None:
 
 
 def _option(name: str, data: Data) -> Any:
-    """Return the value of an option; one that was given with data has a name that other data do not
-    share.
+    """Return the value of an option; one that was given
+    with data has a name that other data do not share.
     """
     known, usual = OPTIONS[name], USUAL[name]
     first = data.start.options[name]

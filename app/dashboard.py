@@ -1,6 +1,4 @@
-"""The script that Streamlit runs for every visit and every change, to draw data, choices and
-page.
-"""
+"""The script that Streamlit runs for every visit and every change, to draw data, choices and page."""
 
 from __future__ import annotations
 
@@ -48,8 +46,8 @@ def draw(name: str, page: Page) -> None:
 
 
 def _score(page: Page, *, folded: bool) -> None:
-    """Compute what takes long, in steps that are announced, and show warnings; cached results
-    appear immediately.
+    """Compute what takes long, in steps that are announced,
+    and show warnings; cached results appear immediately.
     """
     rows = page.data.frames["rankings"].height
     with st.spinner(f"Scoring {rows} rows …", show_time=True):

@@ -1,5 +1,5 @@
-"""Choose the data of the dashboard: a sample, the files it was started with, or uploads of this
-session.
+"""Choose the data of the dashboard: a sample, the
+files it was started with, or uploads of this session.
 """
 
 from __future__ import annotations

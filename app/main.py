@@ -1,5 +1,5 @@
-"""The dashboard's server: `retrieval-report dashboard`, `streamlit run app/main.py`, or `python
-app/main.py`.
+"""The dashboard's server: `retrieval-report dashboard`,
+`streamlit run app/main.py`, or `python app/main.py`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 class ThisMachine:
-    """Refuse requests that pages of other machines make through a reader's browser, and those for
-    other names.
+    """Refuse requests that pages of other machines make
+    through a reader's browser, and those for other names.
 
     Streamlit would ask the internet for this machine's address to judge them, and answers an origin
     that is no address with an internal error.

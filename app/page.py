@@ -132,8 +132,8 @@ class Page:
 
     @cached_property
     def segment_columns(self) -> list[str]:
-        """Return columns of the queries with few enough values to be segments; floats must be
-        binned first.
+        """Return columns of the queries with few enough
+        values to be segments; floats must be binned first.
         """
         return [
             values.name

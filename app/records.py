@@ -144,8 +144,8 @@ class Data:
 
     @cached_property
     def size(self) -> str:
-        """Return how many models and queries there are, and how many queries were never judged, as
-        text.
+        """Return how many models and queries there are,
+        and how many queries were never judged, as text.
         """
         frames = self.frames
         queries = frames["rankings"]["query"].unique().cast(pl.String)
@@ -182,8 +182,8 @@ class Upload(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return the name without folders and control characters, shortened, for messages and as
-        model name.
+        """Return the name without folders and control
+        characters, shortened, for messages and as model name.
         """
         name = self.name.replace("\\", "/").rpartition("/")[2]
         return "".join(filter(str.isprintable, name))[-LABEL:].strip(" .") or "upload"

@@ -68,8 +68,8 @@ def frame_table(
     in_full: bool = False,
     selection_mode: str = "",
 ) -> pl.DataFrame:
-    """Show a frame; if its kind is named, only these columns, with titles, except those that are
-    all null.
+    """Show a frame; if its kind is named, only these
+    columns, with titles, except those that are all null.
 
     Shares are percentages, probabilities are texts, as in the report.
     ``widths`` holds widths of columns in pixels; ``in_full`` adds a column of the models' whole

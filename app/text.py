@@ -1,5 +1,5 @@
-"""Escape names and messages, so that text from files never acts as Markdown, HTML, mathematics or
-an icon.
+"""Escape names and messages, so that text from files
+never acts as Markdown, HTML, mathematics or an icon.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def sentence(message: object) -> str:
 
 
 def short(text: object) -> str:
-    """Return harmless, shortened text for widgets that show it literally, such as the options of a
-    menu.
+    """Return harmless, shortened text for widgets that
+    show it literally, such as the options of a menu.
 
     Text that is changed gets a fingerprint, so that different texts never look the same.
 

@@ -1,5 +1,5 @@
-"""Read uploaded bytes in memory, up to a limit; a file's name is a label, never a path that is
-opened.
+"""Read uploaded bytes in memory, up to a limit; a
+file's name is a label, never a path that is opened.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def read_tables(
     columns: ColumnNames = None,
     items: Upload | None = None,
 ) -> Data:
-    """Read tables in the same way as `read_rankings`, `read_judgements` and `read_queries` read
-    files.
+    """Read tables in the same way as `read_rankings`,
+    `read_judgements` and `read_queries` read files.
 
     Raises
     ------

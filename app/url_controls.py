@@ -25,8 +25,8 @@ NO_CHOICE = "there is no such choice here"
 
 
 def refuse(name: str, value: str, reason: str) -> None:
-    """Remember that a value in the address was not used, for `refusals`; the first reason for a
-    name counts.
+    """Remember that a value in the address was not used,
+    for `refusals`; the first reason for a name counts.
     """
     st.session_state.setdefault(REFUSED, {}).setdefault(
         name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}"
@@ -135,8 +135,8 @@ def another_order() -> None:
 def _texts(
     name: str, options: Sequence[T], show: Callable[[T], str] = short, missing: str = NO_CHOICE
 ) -> dict[T, str]:
-    """Return the texts of options; refuse, with a message, values that the widget would ignore
-    silently.
+    """Return the texts of options; refuse, with a
+    message, values that the widget would ignore silently.
     """
     texts = numbered(options, show)
     for value in given(name):
@@ -156,8 +156,8 @@ def choose_number(
     format: str | None = None,
     help: str | None = None,
 ) -> Any:
-    """Offer a number between bounds, whole if ``step`` is; None if ``default`` is None and nothing
-    is entered.
+    """Offer a number between bounds, whole if ``step`` is;
+    None if ``default`` is None and nothing is entered.
     """
     for value in given(name):
         number = math.nan

@@ -39,8 +39,8 @@ __version__ = "1.0.0"
 
 
 def _homes() -> dict[str, str]:
-    """Map public names to the modules that define them, as in the stub beside this file, which type
-    checkers read.
+    """Map public names to the modules that define them, as
+    in the stub beside this file, which type checkers read.
     """
     stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")
     froms = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
@@ -52,8 +52,8 @@ __all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name on its first use, so that importing the package does not load Numba or
-    SciPy.
+    """Load a public name on its first use, so that
+    importing the package does not load Numba or SciPy.
     """
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line; an interrupt while its modules are imported ends it without a
-    traceback.
+    """Run the command line; an interrupt while its
+    modules are imported ends it without a traceback.
     """
     gc.set_threshold(100_000, 20, 20)  # otherwise a tenth of the time of imports
     try:

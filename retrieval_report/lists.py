@@ -1,5 +1,4 @@
-"""Look inside ranked lists: at their ties, what cuts them, and how much of them is
-judged.
+"""Look inside ranked lists: at their ties, what cuts them, and how much of them is judged.
 
 These functions complement :func:`retrieval_report.evaluate`; they look at items rather than at
 scores:

@@ -1,5 +1,5 @@
-"""Add a namespace ``retrieval`` to every Polars frame, eager or lazy, by ``import
-retrieval_report.namespace``.
+"""Add a namespace ``retrieval`` to every Polars frame,
+eager or lazy, by ``import retrieval_report.namespace``.
 
 >>> import polars as pl
 >>> rankings = pl.DataFrame(

@@ -1,5 +1,5 @@
-"""The page on all pairs of models: how far apart they are, and whether queries or tie order explain
-it.
+"""The page on all pairs of models: how far apart they
+are, and whether queries or tie order explain it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The first page: the three scores of every model side by side, who wins by each, and whether that is
-safe.
+"""The first page: the three scores of every model side
+by side, who wins by each, and whether that is safe.
 """
 
 from __future__ import annotations

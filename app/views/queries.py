@@ -1,5 +1,5 @@
-"""The page on single queries: which scores depend on tie order, and one ranked list under its
-possible orders.
+"""The page on single queries: which scores depend on tie
+order, and one ranked list under its possible orders.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Draw every pair of models: how far apart they are, and whether queries or tie order could explain
-it.
+"""Draw every pair of models: how far apart they are,
+and whether queries or tie order could explain it.
 """
 
 from __future__ import annotations

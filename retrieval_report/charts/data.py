@@ -63,8 +63,8 @@ def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataF
 def with_labels(
     frame: pl.DataFrame, column: str = "model", *names: str, limit: int = LABEL
 ) -> pl.DataFrame:
-    """Add ``label``, short and unique; the full name stays for the tooltip, harmless, as do other
-    ``names``.
+    """Add ``label``, short and unique; the full name stays
+    for the tooltip, harmless, as do other ``names``.
     """
     labels = unique_labels(frame[column], limit)
     name = pl.col(column)

@@ -62,8 +62,8 @@ def shuffled_distribution(
     cutoff: Cutoff = None,
     distribution: object = None,
 ) -> ChartType:
-    """Draw how the mean score varies from one random tie order to the next, with one panel per
-    model.
+    """Draw how the mean score varies from one random
+    tie order to the next, with one panel per model.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""Prepare a chart for a page: as wide as there is room, with its title as wrapping text, and
-separate panels.
+"""Prepare a chart for a page: as wide as there is room,
+with its title as wrapping text, and separate panels.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ FACET_TITLE: Named = {"fontSize": 11, "fontWeight": "normal", "offset": 4}
 
 
 class Panel(NamedTuple):
-    """One plot: its Vega-Lite specification, and its greatest useful width in pixels (None:
-    any).
-    """
+    """One plot: its Vega-Lite specification, and its greatest useful width in pixels (None: any)."""
 
     specification: Named
     most: int | None

@@ -243,8 +243,8 @@ def audit(
 @json_option
 @explains("estimates", "value", "gain")
 def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
-    """Estimate what people would say of RANKINGS, of whose queries they judged some and a machine
-    all.
+    """Estimate what people would say of RANKINGS, of
+    whose queries they judged some and a machine all.
 
     --judgements names both: --judgements human=few.txt,gpt=many.txt; of several machines, --judge
     one. The intervals hold however wrong it is, if the queries that people judged were drawn at
@@ -268,8 +268,8 @@ def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
 @output_options("similarity.csv, a row for every query")
 @explains("similarity_means", *ALIKE.split())
 def similarity(first: str, second: str, data: Data, p: float, output: Output) -> None:
-    """Compare the lists of FIRST and SECOND query by query: the same, other ties, another order, or
-    other items.
+    """Compare the lists of FIRST and SECOND query by query:
+    the same, other ties, another order, or other items.
 
     Both hold one model. Relevance does not matter here.
     """
@@ -366,8 +366,8 @@ def thresholds(
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:
-    """Return an audit as text: all rows, or one for every evaluator, those first whose winner tie
-    order changes.
+    """Return an audit as text: all rows, or one for every
+    evaluator, those first whose winner tie order changes.
     """
     ends = table.select("prints_low", "prints_high").iter_rows()
     prints = [None if low is None else span(low, high, " – ") for low, high in ends]

@@ -32,9 +32,9 @@ def codes_command(
     max_bytes: int | None = None,
     **options: Any,
 ) -> dict[str, pl.DataFrame]:
-    """Count, score and average the codes in files, where each item file is a shard; return the
-    frames by the names of their files. There is no ``radius.csv`` with a depth, beyond which items
-    are missing.
+    """Count, score and average the codes in files, where each item file
+    is a shard; return the frames by the names of their files. There is
+    no ``radius.csv`` with a depth, beyond which items are missing.
 
     Parameters
     ----------

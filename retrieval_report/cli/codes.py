@@ -1,5 +1,5 @@
-"""`codes` and `neighbours`: score codes without a distance matrix, and judge what an exact search
-found.
+"""`codes` and `neighbours`: score codes without a
+distance matrix, and judge what an exact search found.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     "counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv"
 )
 def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -> None:
-    """Score the codes in the file QUERY against those of any number of ITEMS files, read one at a
-    time.
+    """Score the codes in the file QUERY against those
+    of any number of ITEMS files, read one at a time.
 
     An .npz or .mat file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels``
     (class ids or multi-hot) and ``ids``; .npy files hold only codes. QUERY and ITEMS may be one
@@ -103,8 +103,8 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
 def neighbours(
     distances: str, indices: str, k: int, epsilon: float, scores: bool, out: str
 ) -> None:
-    """Judge which items are among the K nearest, from the DISTANCES and INDICES (.npy) of a deeper
-    exact search.
+    """Judge which items are among the K nearest, from the
+    DISTANCES and INDICES (.npy) of a deeper exact search.
 
     All items that tie with the K-th count. With these judgements, precision@K of an approximate
     index is its recall.

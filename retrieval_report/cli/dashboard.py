@@ -61,8 +61,8 @@ def dashboard(
     no_browser: bool,
     **given: Any,
 ) -> None:
-    """Explore DATA in a browser: files, folders or patterns, as for evaluate; by default the
-    samples.
+    """Explore DATA in a browser: files, folders or
+    patterns, as for evaluate; by default the samples.
 
     The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop
     it.
@@ -91,8 +91,8 @@ def dashboard(
 
 
 def open_browser(address: str) -> None:
-    """Open a page in the user's browser, unless there is no screen; then the printed address must
-    suffice.
+    """Open a page in the user's browser, unless there
+    is no screen; then the printed address must suffice.
     """
     if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         click.launch(address)

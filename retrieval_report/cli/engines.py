@@ -69,8 +69,8 @@ def in_memory(data: Data, output: Output, average: str, settings: Named, **_: ob
 def on_disk(
     data: Data, output: Output, average: str, settings: Named, *, resume: bool, **_: object
 ) -> Scored:
-    """Score Parquet or Arrow files part by part, into Parquet, because scores may also be larger
-    than memory.
+    """Score Parquet or Arrow files part by part, into
+    Parquet, because scores may also be larger than memory.
     """
     from retrieval_report.contracts.frames import SCORES
 

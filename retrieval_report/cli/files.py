@@ -1,5 +1,5 @@
-"""Files that commands read and write: the options that name them, and what is checked before a long
-computation.
+"""Files that commands read and write: the options that
+name them, and what is checked before a long computation.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ latex_option = click.option(
 
 
 def standard_input(context: click.Context, _option: click.Parameter, given: Any) -> Any:
-    """Put a file in the place of ``-``, which stands for standard input; its content says what it
-    is.
+    """Put a file in the place of ``-``, which stands
+    for standard input; its content says what it is.
     """
     paths = [given] if isinstance(given, str) else list(given or ())
     if DASH not in paths:
@@ -266,8 +266,8 @@ class Data:
 
 
 def data_options(*names: str) -> Addition:
-    """Add some arguments and options about files to a command, or all of them; it takes them as
-    ``data``.
+    """Add some arguments and options about files to a
+    command, or all of them; it takes them as ``data``.
     """
     usual = [name for name in FILES if name not in STUDIED]
     return lambda command: file_options(*(names or usual))(_gathered(command, "data", Data))
@@ -280,8 +280,8 @@ def no_rows(rankings: Sequence[str]) -> DataError:
 
 @dataclass(frozen=True)
 class Output:
-    """The folder for results, if any, whether CSV text is left as it is, and how numbers are
-    printed.
+    """The folder for results, if any, whether CSV text
+    is left as it is, and how numbers are printed.
     """
 
     out: str | None
@@ -306,8 +306,8 @@ class Output:
         return folder
 
     def write(self, frames: Frames, *, instead: Collection[str] = ()) -> list[Path]:
-        """Write frames as CSV or Parquet files of these names if there is a folder, and return the
-        files.
+        """Write frames as CSV or Parquet files of these
+        names if there is a folder, and return the files.
 
         Files named ``instead`` are what an earlier run may have written in place of these, and are
         removed.
@@ -330,8 +330,8 @@ class Output:
         latex: Callable[[], str] = str,
         notices: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """Write frames as CSV under these names, and print them as JSON, or the texts with notices
-        below.
+        """Write frames as CSV under these names, and print
+        them as JSON, or the texts with notices below.
         """
         files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
         if self.latex:
@@ -354,8 +354,8 @@ def print_json(frames: Frames, notices: Sequence[str]) -> None:
 
 
 def output_options(what: str, **how: Any) -> Addition:
-    """Add --out and --raw to a command, which takes them as ``output``, with --json and --latex if it
-    has them.
+    """Add --out and --raw to a command, which takes them
+    as ``output``, with --json and --latex if it has them.
     """
     out = click.option("-o", "--out", metavar="FOLDER", help=f"Write {what} here.", **how)
     raw = click.option(

@@ -76,8 +76,8 @@ def main() -> NoReturn:
 
 
 def _end_again(lost: sys.UnraisableHookArgs) -> None:
-    """Repeat a request to end that came in a callback of compiled code, where no exception can
-    leave.
+    """Repeat a request to end that came in a callback
+    of compiled code, where no exception can leave.
     """
     numbers = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
     if lost.exc_type in numbers:

@@ -1,5 +1,5 @@
-"""`report` and `leaderboard`: all questions about the models of the rankings, on one page or in the
-terminal.
+"""`report` and `leaderboard`: all questions about the
+models of the rankings, on one page or in the terminal.
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ def evaluate(
     help="Write a report on each sample here: a page, and its numbers as CSV.",
 )
 def demo(out: str | None) -> None:
-    """Say who wins in the two samples that come with the package: digit images and Python's
-    docstrings.
+    """Say who wins in the two samples that come with
+    the package: digit images and Python's docstrings.
     """
     folder = None if out is None else check_writable_folder(out)
     names = [sample.name for sample in SAMPLES]

@@ -1,5 +1,5 @@
-"""Options of evaluation that several commands share: which values they take, and what is refused
-early.
+"""Options of evaluation that several commands share:
+which values they take, and what is refused early.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def setting(name: str, **how: Any) -> Addition:
 def _listed(
     name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: Any
 ) -> Addition:
-    """Return the same for a list with commas, which ``parts`` takes apart; by default ``usual``, or
-    None.
+    """Return the same for a list with commas, which
+    ``parts`` takes apart; by default ``usual``, or None.
     """
     how["callback"] = lambda _context, _option, text: None if text is None else parts(text)
     return setting(name, type=str, default=",".join(usual) or None, **how)

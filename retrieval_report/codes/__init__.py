@@ -1,5 +1,5 @@
-"""Score binary codes and small integer vectors with labels, without a distance matrix and without a
-sort.
+"""Score binary codes and small integer vectors with
+labels, without a distance matrix and without a sort.
 
 :func:`count_codes` counts the items at every distance, which :func:`retrieval_report.evaluate`
 scores exactly; :func:`count_relevant` counts what is relevant to each query;

@@ -83,8 +83,8 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
 
 
 def _by_class(labels: LabelSpace, items: Items) -> tuple[Words, Matrix]:
-    """Return the codes of items, by class if they have classes, and where each query's class begins
-    and ends.
+    """Return the codes of items, by class if they have
+    classes, and where each query's class begins and ends.
     """
     if labels.relation != hamming.SAME:
         return items.codes, np.empty((0, 2), np.int64)

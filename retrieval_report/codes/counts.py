@@ -42,8 +42,8 @@ def count_codes(
     threads: int | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Count the items at every distance from every query, by relevance, which is all an exact score
-    needs.
+    """Count the items at every distance from every query,
+    by relevance, which is all an exact score needs.
 
     There is no distance matrix and no sort, so memory is bounded by the result and one shard of
     items.

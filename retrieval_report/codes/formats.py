@@ -1,5 +1,5 @@
-"""The formats in which vectors are stored, and how each encodes them: a table of formats, read by
-``from_embeddings``.
+"""The formats in which vectors are stored, and how each
+encodes them: a table of formats, read by ``from_embeddings``.
 """
 
 from __future__ import annotations

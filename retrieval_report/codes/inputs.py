@@ -69,8 +69,8 @@ class CodeSpace:
         return -(-self.reach // WORD)
 
     def encode(self, codes: Matrix, what: str, offset: int = 0) -> Words:
-        """Check codes and lay them out as (words, n); ``offset`` is the number of their first row,
-        for messages.
+        """Check codes and lay them out as (words, n); ``offset``
+        is the number of their first row, for messages.
         """
         if codes.shape[1] != self.width:
             raise DataError(f"{what}: {codes.shape[1]} columns where query_codes have {self.width}")

@@ -63,8 +63,8 @@ class LabelSpace:
         return values
 
     def encode(self, labels: Labels, what: str, offset: int) -> Words:
-        """Lay checked labels out as (words, labels); ``offset`` is the number of their first row,
-        for messages.
+        """Lay checked labels out as (words, labels); ``offset``
+        is the number of their first row, for messages.
         """
         if isinstance(labels, pl.Series):
             return _indexes(labels, self.classes)[None]

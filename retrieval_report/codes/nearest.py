@@ -85,8 +85,8 @@ def nearest(encoded: Encoded, precision: Precision, depth: int, what: str) -> Pa
 
 
 def _candidates(queries: Vectors, space: Space) -> Pairs:
-    """Return a superset of the pairs that are near enough, with their scores in single precision,
-    by query.
+    """Return a superset of the pairs that are near enough,
+    with their scores in single precision, by query.
     """
     by = lengths(queries)
     singles = queries.astype(np.float32, copy=False)

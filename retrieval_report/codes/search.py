@@ -1,5 +1,5 @@
-"""Turn search results into the input of an evaluation: rankings with relevance, and R of every
-query.
+"""Turn search results into the input of an evaluation:
+rankings with relevance, and R of every query.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from retrieval_report.reading.search_results import (
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The input of an evaluation, to be passed as ``evaluate(**inputs)``, ``audit(**inputs)`` and
-    so on.
+    """The input of an evaluation, to be passed as
+    ``evaluate(**inputs)``, ``audit(**inputs)`` and so on.
 
     Attributes
     ----------
@@ -74,9 +74,7 @@ class Inputs:
     costs: pl.DataFrame | None = None
 
     def keys(self) -> Iterator[str]:
-        """Return the names of the frames, which ``**inputs`` needs together with
-        ``inputs[name]``.
-        """
+        """Return the names of the frames, which ``**inputs`` needs together with ``inputs[name]``."""
         return iter(("rankings", "judgements", "queries"))
 
     def __getitem__(self, name: str) -> pl.DataFrame | None:

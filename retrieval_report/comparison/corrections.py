@@ -1,5 +1,5 @@
-"""Correct p-values for the number of pairs of models: one family of tests for all analyses, chosen
-by name.
+"""Correct p-values for the number of pairs of models:
+one family of tests for all analyses, chosen by name.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ def corrected(p: Floats, correction: str) -> Floats:
 
 
 def corrected_column(p: pl.Expr, correction: str, family: Sequence[str] = tuple(SCORE)) -> pl.Expr:
-    """Correct a column of p-values, all that share these columns as one family; null is not a
-    test.
-    """
+    """Correct a column of p-values, all that share these columns as one family; null is not a test."""
 
     def fill(column: pl.Series) -> pl.Series:
         given = column.cast(pl.Float64).to_numpy()

@@ -1,5 +1,5 @@
-"""Put costs, such as bytes per vector, milliseconds or dollars, beside scores, and find the Pareto
-front.
+"""Put costs, such as bytes per vector, milliseconds
+or dollars, beside scores, and find the Pareto front.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ COSTS = schema("costs")
 
 
 def cost_table(summary: object, costs: object, *, margin: object = None) -> pl.DataFrame:
-    """Put each model's score beside its cost, and mark the models that no other beats at both
-    (Pareto front).
+    """Put each model's score beside its cost, and mark
+    the models that no other beats at both (Pareto front).
 
     Parameters
     ----------

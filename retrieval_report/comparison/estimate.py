@@ -1,5 +1,5 @@
-"""Estimate means by a few queries that people judged and many that a machine judged:
-prediction-powered inference.
+"""Estimate means by a few queries that people judged and
+many that a machine judged: prediction-powered inference.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Give verdicts on pairs of models, whose order may depend on tie order, and find how far policies
-agree.
+"""Give verdicts on pairs of models, whose order may
+depend on tie order, and find how far policies agree.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ JUDGED_PAIRS = schema("judged_pairs")
 def flips(
     summary: object, *, comparison: object = None, tie_risk: float = TIE_RISK, alpha: float = ALPHA
 ) -> pl.DataFrame:
-    """Decide for every pair of models whether its order is safe, depends on tie order, or needs
-    more queries.
+    """Decide for every pair of models whether its order
+    is safe, depends on tie order, or needs more queries.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ def flips(
 def pair_verdicts(
     comparison: object, *, tie_risk: float = TIE_RISK, alpha: float = ALPHA
 ) -> pl.DataFrame:
-    """Return for every pair whether its order can be trusted, by the rule and in the words of
-    :func:`flips`.
+    """Return for every pair whether its order can be
+    trusted, by the rule and in the words of :func:`flips`.
 
     Charts of pairs accept this result; given a comparison, they compute it with the default
     thresholds. It uses only the paired means of the policies that were compared, whereas

@@ -102,8 +102,8 @@ def _lists_of_runs(
 
 
 def _lists(rows: pl.DataFrame, names: Sequence[str]) -> dict[str, bytes]:
-    """Return the lists of some models, item by item as numbers of 64 bits that differ where
-    anything does.
+    """Return the lists of some models, item by item as
+    numbers of 64 bits that differ where anything does.
     """
     ties = pl.col(order_column(rows)).rank("dense").over("model", "query").alias("tie")
     kept = [name for name in ("query", "item", "relevance", "count") if name in rows.columns]

@@ -1,5 +1,5 @@
-"""What several judges of relevance say of the same models: ranks, pairs, labels, and who judges
-himself.
+"""What several judges of relevance say of the same
+models: ranks, pairs, labels, and who judges himself.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def judge_table(summaries: Frames) -> pl.DataFrame:
 
 
 def votes_of(judges: pl.DataFrame, headline: str | None) -> pl.DataFrame:
-    """Return what the other judges say of models, without those that abstain or judge themselves
-    there.
+    """Return what the other judges say of models,
+    without those that abstain or judge themselves there.
     """
     return judges.filter(~pl.col("own") & ~pl.col("abstains"), pl.col("judge") != headline)
 
@@ -114,9 +114,9 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
 
 
 def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
-    """Return for every two judges and measure how far they agree on the order of the models and on
-    labels; of all judges, Krippendorff's α in the last row of a measure. A note says where their
-    scales differ.
+    """Return for every two judges and measure how far they agree on the
+    order of the models and on labels; of all judges, Krippendorff's α
+    in the last row of a measure. A note says where their scales differ.
     """
     grid, grades = _label_grid(labels)
     names = list(labels)
@@ -163,9 +163,9 @@ def _label_grid(labels: Frames) -> tuple[Floats, Floats]:
 
 
 def _other_scales(scales: Sequence[Floats]) -> str:
-    """Return a note on judges of whom two hardly mean the same by equal labels: the highest label
-    of one is more than twice that of the other, or twice and none of the two uses all labels of
-    the other.
+    """Return a note on judges of whom two hardly mean the same by equal
+    labels: the highest label of one is more than twice that of the
+    other, or twice and none of the two uses all labels of the other.
 
     >>> _other_scales([np.arange(4.0), 33 * np.arange(4.0)])
     'different scales: labels up to 3 and 99, which only label_tau compares'

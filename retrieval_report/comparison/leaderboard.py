@@ -57,8 +57,8 @@ def leaderboard(
     cluster: str | None = None,
     over_runs: object = None,
 ) -> pl.DataFrame:
-    """Rank the models and say how far to trust each rank, by separate ranges for tie order and for
-    queries.
+    """Rank the models and say how far to trust each rank,
+    by separate ranges for tie order and for queries.
 
     Parameters
     ----------
@@ -187,8 +187,8 @@ def leaderboard(
 def _apart_over_runs(
     of_runs: pl.DataFrame, models: list[str], pairs: Pairs, measure: Measure, alpha: float
 ) -> Bools:
-    """Return which pairs are not without significance over their runs; of single runs nothing is
-    known.
+    """Return which pairs are not without significance
+    over their runs; of single runs nothing is known.
     """
     tests = of_runs.filter(at_measure(*measure[:2]))
     level = (

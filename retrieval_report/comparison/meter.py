@@ -184,9 +184,9 @@ class Meter:
         return means.filter(policy="expected")
 
     def log(self, previous: Meter | pl.DataFrame | None = None) -> dict[str, float]:
-        """Return the means so far as an experiment tracker logs them: for every measure, such as
-        ``ndcg@10``, the exact mean and, beside it, ``ndcg@10/tie_std``, ``ndcg@10/lowest`` and
-        ``ndcg@10/highest``.
+        """Return the means so far as an experiment tracker logs them: for
+        every measure, such as ``ndcg@10``, the exact mean and, beside it,
+        ``ndcg@10/tie_std``, ``ndcg@10/lowest`` and ``ndcg@10/highest``.
 
         With the meter of an earlier epoch, or its ``scores``, also ``ndcg@10/difference`` and
         ``ndcg@10/p_tie``, the chance that tie order reverses it, as from :meth:`changed`. Numbers

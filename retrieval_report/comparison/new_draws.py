@@ -20,8 +20,8 @@ ENOUGH_VOTES = 5  # judges or data sets; of fewer no count tells anything
 def new_queries(
     difference: Floats, cluster: Indices | None = None, tie_std: float = 0.0
 ) -> float | None:
-    """Return the chance that as many new queries have the other model ahead; None of one query or
-    cluster.
+    """Return the chance that as many new queries have
+    the other model ahead; None of one query or cluster.
 
     The mean difference d of these queries and that of new ones both miss the true one, each with
     the standard error e, so that the chance is that of Student's t below −|d| / √(2e²). The error
@@ -46,8 +46,8 @@ def new_queries(
 
 
 def enough_queries(difference: Floats, cluster: Indices | None = None) -> bool:
-    """Whether so many queries, or clusters of them, differ that flipping all their signs could find
-    a difference.
+    """Whether so many queries, or clusters of them, differ
+    that flipping all their signs could find a difference.
 
     >>> enough_queries(np.full(5, 0.1)), enough_queries(np.full(6, 0.1))
     (False, True)

@@ -241,8 +241,8 @@ def _worst(grid: Grid, measure: Measure, baseline: int) -> Scores:
 
 
 def _expected(scores: Scores) -> Scores:
-    """Return scores with what bounds those that are estimates, because lists are cut or R is not
-    known.
+    """Return scores with what bounds those that are
+    estimates, because lists are cut or R is not known.
     """
     lowest, highest = (
         np.where(scores.truncated | scores.pooled, bound, scores.value)
@@ -335,8 +335,8 @@ def _largest_loss(
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float | Floats) -> Floats:
-    """Return the p-value of the t-test that the true mean is above ``least``; NaN below two
-    queries.
+    """Return the p-value of the t-test that the true
+    mean is above ``least``; NaN below two queries.
 
     >>> one_sided(np.array([0.2]), np.array([0.4]), np.array([16]), 0.0).round(4).tolist()
     [0.032]
@@ -399,8 +399,8 @@ def detectable_effect(
 def queries_needed(
     std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int | None:
-    """Return how many queries a paired t-test needs to find a true mean difference with a given
-    probability.
+    """Return how many queries a paired t-test needs to
+    find a true mean difference with a given probability.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ MOST_TERMS = 1 << 15
 
 
 class Chance(NamedTuple):
-    """The probability of a reversal with bounds, that of equal means (NaN: not known), and the
-    method.
+    """The probability of a reversal with bounds, that
+    of equal means (NaN: not known), and the method.
     """
 
     low: float
@@ -172,8 +172,8 @@ class _Sums(NamedTuple):
         return cls(least, most, mean, np.sqrt(variance), max(one[3], other[3]))
 
     def period(self) -> tuple[float, float]:
-        """Return how far from a bound sums may be, and how much sums beyond contribute (Bernstein's
-        inequality).
+        """Return how far from a bound sums may be, and how
+        much sums beyond contribute (Bernstein's inequality).
 
         It is a power of √2, so that pairs share the sums of their models.
         """

@@ -1,6 +1,4 @@
-"""Compare two models: by how much one is better, and whether queries or tie order could explain
-it.
-"""
+"""Compare two models: by how much one is better, and whether queries or tie order could explain it."""
 
 from __future__ import annotations
 
@@ -259,8 +257,8 @@ def compare(
 
 
 def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
-    """Exchange the models of some pairs, as if `compare` or `flips` had been given them the other
-    way round.
+    """Exchange the models of some pairs, as if `compare`
+    or `flips` had been given them the other way round.
 
     >>> comparison = compare(
     ...     {
@@ -297,16 +295,16 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
 
 
 def ahead_first(pairs: pl.DataFrame, behind: pl.Expr) -> pl.DataFrame:
-    """Return pairs with the model that is ahead as A, where B is ahead now, and the best pairs
-    first.
+    """Return pairs with the model that is ahead as A,
+    where B is ahead now, and the best pairs first.
     """
     ahead = turned(pairs, behind)
     return ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
 
 
 def _kept(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
-    """Return which pairs are at most so many ranks apart or hold the best model; all if there is no
-    such limit.
+    """Return which pairs are at most so many ranks apart
+    or hold the best model; all if there is no such limit.
 
     >>> _kept(np.array([[0.1], [0.9], [0.5], [0.3]]), Pairs.every(4), 1).tolist()
     [0, 2, 3, 4, 5]
@@ -327,8 +325,8 @@ def _tested(
     confidence: float,
     draws: tuple[int, int],
 ) -> Named:
-    """Return the tests of some pairs by one measure, with p-values that are corrected for all
-    pairs.
+    """Return the tests of some pairs by one measure,
+    with p-values that are corrected for all pairs.
     """
     value = scores.value
     of_single_tests = correction in OF_SINGLE_TESTS  # of all pairs, also those that are not shown

@@ -192,8 +192,8 @@ def _columns(scores: Scores, pair: Pairs) -> Named:
 
 
 def _fewest(gains: Floats, margin: float) -> Bools:
-    """Mark the smallest set of largest gains without which the sum is at most 0, with ``margin``
-    for rounding.
+    """Mark the smallest set of largest gains without which
+    the sum is at most 0, with ``margin`` for rounding.
     """
     order = np.argsort(-np.nan_to_num(gains), kind="stable")
     left = np.nansum(gains) - np.cumsum(np.nan_to_num(gains)[order])

@@ -58,8 +58,8 @@ class Part(NamedTuple):
 
 
 def replicate_groups(names: list[str], groups: object) -> dict[str, str]:
-    r"""Return the model of every run, by a pattern or as it is given; other runs are models of one
-    replicate.
+    r"""Return the model of every run, by a pattern or as
+    it is given; other runs are models of one replicate.
 
     >>> replicate_groups(["bge-seed1", "bge-seed2", "bm25"], r"-seed(?P<replicate>\d+)$")
     {'bge-seed1': 'bge', 'bge-seed2': 'bge', 'bm25': 'bm25'}
@@ -538,8 +538,8 @@ def _parts(first: Floats, second: Floats) -> list[Part]:
 
 
 def seed_reversal(first: Floats, second: Floats) -> float:
-    """Return the share of pairs of replicates that have the second model ahead; a level pair counts
-    half.
+    """Return the share of pairs of replicates that have
+    the second model ahead; a level pair counts half.
 
     >>> seed_reversal(np.array([0.5, 0.7]), np.array([0.6, 0.4, 0.3, 0.5]))
     0.1875

@@ -1,5 +1,5 @@
-"""Answer the same questions for segments of the queries, by language, length, source, or any other
-column.
+"""Answer the same questions for segments of the queries,
+by language, length, source, or any other column.
 """
 
 from __future__ import annotations
@@ -215,8 +215,8 @@ def segment_winners(
     resamples: int = 9_999,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Find segments with another winner than all queries together, and test whether that is
-    significant.
+    """Find segments with another winner than all queries
+    together, and test whether that is significant.
 
     In each segment, all models are compared with the overall winner by the max-T test of
     :func:`compare`, which allows for picking the best of many; Holm's correction then allows for

@@ -1,5 +1,5 @@
-"""Paired tests of many pairs at once: one row of differences per pair, one column per query, NaN if
-unpaired.
+"""Paired tests of many pairs at once: one row of
+differences per pair, one column per query, NaN if unpaired.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def _rounding(difference: Floats) -> Floats:
 
 
 def wilcoxon(difference: Floats) -> Floats:
-    """Return the two-sided p of Wilcoxon's signed-rank test; zeros are dropped first (Wilcoxon
-    1945).
+    """Return the two-sided p of Wilcoxon's signed-rank
+    test; zeros are dropped first (Wilcoxon 1945).
 
     Exact below 50 non-zero differences without ties among their sizes, else the normal
     approximation, corrected for ties and for continuity, as in R's ``wilcox.test``; but up to 13,
@@ -172,8 +172,8 @@ def holm(p: Floats) -> Floats:
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
-    """Return p-values adjusted by Benjamini and Hochberg (1995), which control the share of false
-    findings.
+    """Return p-values adjusted by Benjamini and Hochberg
+    (1995), which control the share of false findings.
 
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.04, 0.04]
@@ -189,8 +189,8 @@ def _stepwise(p: Floats, order: Indices, factor: NDArray[Any], bound: np.ufunc) 
 
 
 def exact_sign_flips(difference: Floats, unit: Floats | None = None) -> Floats:
-    """Return the two-sided p of the sign-flip test over all patterns; NaN for over 13 non-zero
-    differences.
+    """Return the two-sided p of the sign-flip test over
+    all patterns; NaN for over 13 non-zero differences.
 
     It is the share of patterns whose mean difference is at least as far from 0 as the observed one.
     Zeros have no sign, so only non-zero differences count. ``unit`` is what the differences of each

@@ -16,8 +16,8 @@ BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
 
 @dataclass(frozen=True)
 class Ranges:
-    """Known ranges of every list at one metric and cutoff, (models, queries); infinite if not
-    known.
+    """Known ranges of every list at one metric and
+    cutoff, (models, queries); infinite if not known.
     """
 
     value: Floats
@@ -32,8 +32,8 @@ class Ranges:
 
 
 def ranges(scores: Scores) -> Ranges:
-    """Return the ranges for one measure; best and worst are used if available, else scores are at
-    least 0.
+    """Return the ranges for one measure; best and worst
+    are used if available, else scores are at least 0.
     """
     known = ~np.isnan(scores.value)
     variance = np.where(np.isnan(scores.std), np.inf, scores.std**2)
@@ -82,8 +82,8 @@ def normal_chances(lead: Floats, deviation: Floats) -> Floats:
 
 
 def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floats]:
-    """Return bounds of the probability that random tie order removes the lead of each pair, from
-    moments.
+    """Return bounds of the probability that random tie
+    order removes the lead of each pair, from moments.
 
     ``lead`` is that of the first model in the sum over the paired queries; no lead is left alone.
     From above: Cantelli's, Hoeffding's and Bennett's inequality; from both sides the normal

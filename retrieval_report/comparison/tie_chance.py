@@ -188,8 +188,8 @@ def _lists_of(
 
 
 def _check_means(grid: Grid, scores: Scores, lists: Lists) -> None:
-    """Refuse rankings of other scores, since a forgotten option changes the numbers without any
-    other sign.
+    """Refuse rankings of other scores, since a forgotten
+    option changes the numbers without any other sign.
     """
     for (model, query), parts in lists.items():
         score = float(scores.value[model, query])

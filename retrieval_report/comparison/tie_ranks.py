@@ -156,8 +156,8 @@ class _Means(NamedTuple):
 
 
 def _drawn_means(means: _Means, resamples: int, seed: int) -> Iterator[Floats]:
-    """Means of each model under random tie order, (draws, models), chunk by chunk, from their exact
-    moments.
+    """Means of each model under random tie order, (draws,
+    models), chunk by chunk, from their exact moments.
     """
     generator = np.random.default_rng(seed)
     for start in range(0, resamples, CHUNK):
@@ -190,8 +190,8 @@ def _order(means: Floats) -> tuple[Floats, Floats]:
 
 
 def _ranks(means: _Means, drawn: Floats) -> tuple[Floats, Floats]:
-    """Best and worst rank of each model in each draw, no mean beyond its bounds, and some known by
-    these alone.
+    """Best and worst rank of each model in each draw, no
+    mean beyond its bounds, and some known by these alone.
     """
     sure = ~np.isnan(means.spread)  # models whose mean has a known distribution
     kept = np.clip(drawn, means.lowest, means.highest)

@@ -187,9 +187,7 @@ def least_certain(verdicts: Iterable[str]) -> str:
 
 
 def surely_depends(pair: Mapping[str, Any]) -> bool:
-    """Whether a pair that may depend on tie order does so whatever the chance is within its
-    bounds.
-    """
+    """Whether a pair that may depend on tie order does so whatever the chance is within its bounds."""
     low = pair.get("p_tie_low")
     return bool(pair["disagree"]) if low is None else low >= TIE_RISK
 
@@ -219,8 +217,8 @@ def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str
 
 
 def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float) -> pl.Expr:
-    """The verdict on a segment: whether its winner is that of all queries, and if not, whether that
-    is significant.
+    """The verdict on a segment: whether its winner is that
+    of all queries, and if not, whether that is significant.
     """
     return first_that_holds(
         {SAME_WINNER: same, OTHER_WINNER: significant(p, alpha)}, NOT_SIGNIFICANT
@@ -268,8 +266,8 @@ def both_among(models: Sequence[str]) -> pl.Expr:
 
 
 def order_of(one: str, other: str) -> pl.Expr:
-    """Return which of two columns is larger, as 1, 0 or −1; values that differ only by rounding are
-    equal.
+    """Return which of two columns is larger, as 1, 0 or
+    −1; values that differ only by rounding are equal.
     """
     difference = pl.col(one) - pl.col(other)
     margin = ROUNDING * pl.max_horizontal(pl.col(one).abs(), pl.col(other).abs())

@@ -46,8 +46,8 @@ def is_name(value: object) -> TypeGuard[str]:
 
 
 def is_whole(value: object) -> bool:
-    """Return whether a value is a single whole number of Python or NumPy; truth values and arrays
-    are not.
+    """Return whether a value is a single whole number
+    of Python or NumPy; truth values and arrays are not.
 
     >>> is_whole(np.int8(3)), is_whole(True), is_whole(3.0), is_whole(np.array(3))
     (True, False, False, False)
@@ -100,8 +100,8 @@ def number_text(value: float) -> str:
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return the value as a Python int; raise a ParameterError unless it is a whole number within
-    the bounds.
+    """Return the value as a Python int; raise a ParameterError
+    unless it is a whole number within the bounds.
 
     >>> check_whole("seed", np.uint8(7), 0)
     7
@@ -118,8 +118,8 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 
 def check_flag(name: str, value: object) -> bool:
-    """Return a truth value of Python or NumPy as Python's; raise a ParameterError for anything
-    else.
+    """Return a truth value of Python or NumPy as
+    Python's; raise a ParameterError for anything else.
 
     >>> check_flag("progress", np.bool_(True))
     True

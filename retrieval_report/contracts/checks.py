@@ -1,5 +1,5 @@
-"""Building blocks of checks: refuse bad rows, repeated keys and unknown words, with messages of one
-form.
+"""Building blocks of checks: refuse bad rows, repeated
+keys and unknown words, with messages of one form.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def check_agreement(frame: pl.DataFrame) -> None:
 
 
 def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
-    """Warn if ids differ only by surrounding blanks or Unicode form, since joins elsewhere may
-    merge them.
+    """Warn if ids differ only by surrounding blanks or
+    Unicode form, since joins elsewhere may merge them.
     """
     ids = frame[name]
     if ids.dtype != pl.String or _all_plain(ids):

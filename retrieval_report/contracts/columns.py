@@ -40,8 +40,8 @@ class Column(NamedTuple):
 
     @property
     def help(self) -> str:
-        """Return the meaning as a sentence, which starts with a capital unless it starts with a
-        name.
+        """Return the meaning as a sentence, which starts
+        with a capital unless it starts with a name.
         """
         first = self.meaning.split(" ", 1)[0]
         return self.meaning if "_" in first else self.meaning[:1].upper() + self.meaning[1:]

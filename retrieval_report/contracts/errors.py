@@ -1,5 +1,5 @@
-"""The errors of this package: one base class, and a subclass for each kind of input that can break
-a rule.
+"""The errors of this package: one base class, and a
+subclass for each kind of input that can break a rule.
 
 Every message names the rule, the location and the value, for example
 ``column 'distance': 3 NaN, first in query 'q17' of model 'itq-32'``.
@@ -44,8 +44,8 @@ def _shortened(message: str) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    r"""Return the message of another library's error on one line, or the error's name if it has
-    none.
+    r"""Return the message of another library's error
+    on one line, or the error's name if it has none.
 
     >>> one_line(OSError("no such\n   file")), one_line(OSError())
     ('no such file', 'OSError')

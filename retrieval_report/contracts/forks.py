@@ -1,5 +1,5 @@
-"""Refuse processes made by ``fork``, in which the threads of Polars are missing and it would wait
-forever.
+"""Refuse processes made by ``fork``, in which the
+threads of Polars are missing and it would wait forever.
 """
 
 from __future__ import annotations

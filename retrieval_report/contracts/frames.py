@@ -266,9 +266,7 @@ def with_row(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def unmasked(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame without the rows that its column ``mask`` removes, and without that
-    column.
-    """
+    """Return the frame without the rows that its column ``mask`` removes, and without that column."""
     if "mask" not in frame.columns:
         return frame
     return frame.filter(pl.col("mask").cast(pl.Boolean)).drop("mask")  # no rows may have no type

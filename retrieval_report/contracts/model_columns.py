@@ -1,5 +1,5 @@
-"""The columns of frames that compare models with each other, with other evaluators, and with
-earlier reports.
+"""The columns of frames that compare models with each
+other, with other evaluators, and with earlier reports.
 """
 
 from retrieval_report.contracts.significance_tests import TESTS

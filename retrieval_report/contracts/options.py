@@ -433,8 +433,8 @@ def _unexpected(name: str, known: Iterable[str]) -> str:
 
 
 def answering_other_words(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Decorate a function without further options so that it answers arguments that are called
-    otherwise here.
+    """Decorate a function without further options so that
+    it answers arguments that are called otherwise here.
 
     >>> @answering_other_words
     ... def score(rankings: object, judgements: object = None) -> None: ...

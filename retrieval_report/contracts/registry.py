@@ -17,8 +17,8 @@ _OF_FRAME = {name: {part.name: part for part in frame.columns} for name, frame i
 
 
 def schema(frame: str, *names: str) -> Named:
-    """Return names and types of a frame's columns, or of those named; the type is None if the input
-    decides it.
+    """Return names and types of a frame's columns, or of
+    those named; the type is None if the input decides it.
 
     >>> list(schema("shuffled")), schema("shuffled", "draw")
     (['model', 'metric', 'cutoff', 'draw', 'value'], {'draw': Int64})

@@ -39,8 +39,8 @@ def noticed() -> Iterator[list[str]]:
 
 
 def warn(message: str) -> None:
-    """Warn at the line outside this package that led here, however deep in the package the oddity
-    was found.
+    """Warn at the line outside this package that led here,
+    however deep in the package the oddity was found.
 
     Only that line means something to whoever reads the warning, and Python shows a warning once per
     line.

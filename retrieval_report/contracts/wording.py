@@ -44,8 +44,8 @@ _reader: ContextVar[Reader] = ContextVar("reader", default=PYTHON)
 
 
 def portable_reader() -> Reader | None:
-    """Return the present reader for another process; None for Python, where each process has its
-    own.
+    """Return the present reader for another process;
+    None for Python, where each process has its own.
     """
     reader = _reader.get()
     return None if reader is PYTHON else reader.portable()
@@ -80,8 +80,8 @@ def argument(name: str) -> str:
 
 
 def setting(name: str, *values: object, function: str = "") -> str:
-    """Return what the reader types to give an argument one of the values; empty if the reader
-    cannot.
+    """Return what the reader types to give an argument
+    one of the values; empty if the reader cannot.
 
     >>> setting("no_relevant", "zero", "skip"), setting("columns", {"item": "doc"})
     ("no_relevant='zero' or 'skip'", "columns={'item': 'doc'}")

@@ -37,8 +37,8 @@ class Checked(NamedTuple):
 
 
 def check_scores(scores: object) -> pl.DataFrame:
-    """Check a scores frame; NaN becomes null, and cutoffs that pandas made floats become whole
-    again.
+    """Check a scores frame; NaN becomes null, and
+    cutoffs that pandas made floats become whole again.
 
     Missing columns ``truncated`` and ``pooled`` are added as false.
 
@@ -68,8 +68,8 @@ def check_scores(scores: object) -> pl.DataFrame:
 def hold(
     given: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str
 ) -> pl.DataFrame:
-    """Return the columns of a contract in its types; numbers of another type are cast, NaN becomes
-    null.
+    """Return the columns of a contract in its types;
+    numbers of another type are cast, NaN becomes null.
 
     The type None stands for ids, which keep theirs.
 
@@ -151,8 +151,8 @@ def side_by_side(
 
 
 def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
-    """Return one row per model, metric and cutoff, the best first, with the means of all policies
-    and ``others``.
+    """Return one row per model, metric and cutoff, the best
+    first, with the means of all policies and ``others``.
 
     ``value`` is the mean that ranks: the expected one, else that of shuffles, else the naive one;
     ``tie_std`` and intervals are those of the expected mean; ``truncated_share`` is above 0 if the

@@ -1,5 +1,5 @@
-"""Combine the results of all parts, in memory or in one Parquet file that is written whole or not
-at all.
+"""Combine the results of all parts, in memory or in
+one Parquet file that is written whole or not at all.
 """
 
 from __future__ import annotations

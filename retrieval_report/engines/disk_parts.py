@@ -31,9 +31,7 @@ class Parts:
         return self.copies.filter(part=number).drop("part").collect()
 
     def locate(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Add the column ``part`` to a frame with a column ``query``, of whatever type its ids
-        are.
-        """
+        """Add the column ``part`` to a frame with a column ``query``, of whatever type its ids are."""
         ids = pl.col("query").cast(self.copies.collect_schema()["query"], strict=False)
         return frame.with_columns(_part_of(len(self.rows), ids))
 

@@ -39,8 +39,8 @@ from retrieval_report.writing.temporary import Scratch
 
 
 def check_rows(found: int, expected: int) -> None:
-    """Refuse rows that are not as many as there were: Polars can end early, without an error, in a
-    shortened file.
+    """Refuse rows that are not as many as there were: Polars
+    can end early, without an error, in a shortened file.
     """
     if found != expected:
         raise DataError(
@@ -97,8 +97,7 @@ def open_table(
     scratch: Scratch,
     columns: ColumnNames = None,
 ) -> Table:
-    """Open rankings or counts as one table; a frame is computed once, into a file in
-    ``scratch``.
+    """Open rankings or counts as one table; a frame is computed once, into a file in ``scratch``.
 
     Columns and model names are found as in ``read_rankings``. Several files must have equal types,
     because widening them would require reading all values first.

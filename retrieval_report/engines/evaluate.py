@@ -277,8 +277,8 @@ def evaluate_with_draws(
     metrics: Metrics = None,
     **options: Unpack[ScoringOptions],
 ) -> Scored:
-    """Return the results of :func:`evaluate` and :func:`shuffled_means`, drawing the orders once
-    for both.
+    """Return the results of :func:`evaluate` and
+    :func:`shuffled_means`, drawing the orders once for both.
 
     The arguments are those of :func:`evaluate`; the policies must include "shuffled". A lazy frame
     is read into memory; files are not accepted, but :func:`read_rankings` reads them.
@@ -316,8 +316,8 @@ def evaluate_with_draws(
 
 
 def count_ties(rankings: object) -> pl.DataFrame:
-    """Count items by model, query, distance and relevance, which is all that policies other than
-    naive need.
+    """Count items by model, query, distance and relevance,
+    which is all that policies other than naive need.
 
     Counts of parts of the items add up to the counts of the whole, so lists may be scored from
     shards. Rankings of several models must be counted together: only then do the counts tell R of

@@ -23,8 +23,8 @@ class _Cell:
 
 
 class Once:
-    """Results by key; a thread that asks for one that is being computed waits for it, and for no
-    other.
+    """Results by key; a thread that asks for one that
+    is being computed waits for it, and for no other.
 
     Parameters
     ----------

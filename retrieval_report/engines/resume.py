@@ -1,5 +1,5 @@
-"""Keep the scores of finished parts on disk, so that an interrupted run continues after the last of
-them.
+"""Keep the scores of finished parts on disk, so that
+an interrupted run continues after the last of them.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def keeping(
     requests: Requests,
     options: Options,
 ) -> Keep:
-    """Return a wrapper for work on parts that stores finished scores in a folder and reads them
-    from there.
+    """Return a wrapper for work on parts that stores
+    finished scores in a folder and reads them from there.
 
     Raises
     ------

@@ -106,8 +106,8 @@ class Grid:
         return Pairs(others, np.full_like(others, fixed))
 
     def under(self, measure: Measure, policy: str) -> Floats:
-        """Return the scores by the metric and cutoff of a measure under a policy; NaN if there are
-        none.
+        """Return the scores by the metric and cutoff of
+        a measure under a policy; NaN if there are none.
         """
         other, values = (*measure[:2], policy), self.arrays["value"]
         if other not in self.measures:
@@ -180,8 +180,8 @@ def measured(
 
 
 def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
-    """Return the means of both models of each pair over the queries that both have, and what else
-    describes these.
+    """Return the means of both models of each pair over the
+    queries that both have, and what else describes these.
 
     ``tie_std`` is the standard deviation of the difference under random tie order, drawn for each
     model on its own.
@@ -235,16 +235,14 @@ def rounding(values: Floats, pairs: Pairs) -> Floats:
 
 
 def largest(values: Floats, pairs: Pairs) -> Floats:
-    """Return a power of two above the largest score of each pair, division by which does not
-    round.
-    """
+    """Return a power of two above the largest score of each pair, division by which does not round."""
     known = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
     return _power_above(np.maximum(known[pairs.first], known[pairs.second]))
 
 
 def settled_means(means: Floats) -> Floats:
-    """Round means to 12 digits of 1 or of the largest, so that equal ones are equal however they
-    were summed.
+    """Round means to 12 digits of 1 or of the largest, so
+    that equal ones are equal however they were summed.
 
     >>> means = np.array([3 * 10000.1, 30000.3])
     >>> np.diff(means).item() == 0, np.diff(settled_means(means)).item() == 0
@@ -268,8 +266,8 @@ def complete_queries(value: Floats) -> Bools:
 
 
 def best_first(means: Floats) -> Indices:
-    """Rows of the models from the highest mean on; what is equal to 12 digits stays in the order of
-    names.
+    """Rows of the models from the highest mean on; what
+    is equal to 12 digits stays in the order of names.
 
     >>> best_first(np.array([0.1, 0.3, 0.1 + 1e-17, np.nan])).tolist()
     [1, 0, 2, 3]
@@ -318,8 +316,8 @@ def blocks(rows: Integers, width: int) -> Iterator[Integers]:
 
 
 def row_ranks(values: Floats) -> tuple[Floats, Floats]:
-    """Return the first and the last rank, from 1 for the smallest, of what equals each value of a
-    row.
+    """Return the first and the last rank, from 1 for
+    the smallest, of what equals each value of a row.
 
     >>> [ranks.tolist() for ranks in row_ranks(np.array([[0.5, 0.1, 0.5]]))]
     [[[2.0, 1.0, 2.0]], [[3.0, 1.0, 3.0]]]

@@ -191,8 +191,8 @@ def check_cluster(cluster: str | None, average: str) -> None:
 
 
 def with_clusters(frame: pl.DataFrame, queries: object, cluster: str) -> pl.DataFrame:
-    """Return rows of queries with a further column, ``cluster``: the value of a column of the
-    queries frame.
+    """Return rows of queries with a further column,
+    ``cluster``: the value of a column of the queries frame.
 
     >>> ids = pl.DataFrame({"query": ["p", "q"]})
     >>> with_clusters(ids, {"query": ["p", "q"], "topic": [7, None]}, "topic")
@@ -261,8 +261,8 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
 
 
 def clipped(metric: str, mean: float, low: float, high: float) -> tuple[float, float]:
-    """Return the interval of a mean within 0 and 1 if scores lie there, which does not change its
-    coverage.
+    """Return the interval of a mean within 0 and 1 if
+    scores lie there, which does not change its coverage.
 
     >>> clipped("ap", 0.9, 0.75, 1.05), clipped("dcg", 0.9, 0.75, 1.05)
     ((0.75, 1.0), (0.75, 1.05))
@@ -283,8 +283,8 @@ def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
 
 
 class Mean(NamedTuple):
-    """A mean, its standard deviation over tie orders, its standard error over queries, degrees of
-    freedom.
+    """A mean, its standard deviation over tie orders,
+    its standard error over queries, degrees of freedom.
     """
 
     value: float
@@ -316,8 +316,8 @@ def weighted_mean(values: Floats, spread: Floats, weight: Floats, units: Sequenc
 
 
 def stratified_mean(means: Sequence[Mean]) -> Mean:
-    """Return the plain mean of the strata's means; strata are fixed, and only the queries in them
-    vary.
+    """Return the plain mean of the strata's means;
+    strata are fixed, and only the queries in them vary.
     """
     value = math.fsum(mean.value for mean in means) / len(means)
     tie_std = math.sqrt(math.fsum(mean.tie_std**2 for mean in means)) / len(means)

@@ -34,8 +34,8 @@ class Tie(NamedTuple):
 
 
 class Before(NamedTuple):
-    """Contribution of the ties before: relevant items, their values, and the mean and variance of
-    the sum.
+    """Contribution of the ties before: relevant items,
+    their values, and the mean and variance of the sum.
     """
 
     relevant: int
@@ -47,8 +47,8 @@ class Before(NamedTuple):
 
 @inlined
 def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
-    """Return Σ 1/i and Σ (i − t − 1)/i over a tie's slots, the latter as s − (t+1)·Σ 1/i if pairs
-    are precise.
+    """Return Σ 1/i and Σ (i − t − 1)/i over a tie's slots,
+    the latter as s − (t+1)·Σ 1/i if pairs are precise.
     """
     harmonic = pair_between(harmonics.total, harmonics.total_low, t, t + slots)
     if t <= NEAR * slots:
@@ -85,8 +85,8 @@ def grade_variance(
     spread: float,
     second: float,
 ) -> float:
-    """Return the mean variance due to which relevant item has which grade, given where the relevant
-    items are.
+    """Return the mean variance due to which relevant item
+    has which grade, given where the relevant items are.
 
     ``spread`` is Σ (grade − mean)² over the ``population`` relevant items of the whole tie;
     ``relevant`` of them lie among the ``size`` slots considered, and ``second`` is E[(AP sum)²] if
@@ -166,17 +166,15 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> Spre
 
 @inlined
 def ratio_between(before: Before, _paired: Paired) -> Spread:
-    """Return mean and variance of the sum per relevant item found, for a cutoff between two
-    ties.
-    """
+    """Return mean and variance of the sum per relevant item found, for a cutoff between two ties."""
     found = max(before.relevant, 1)
     return (before.high + before.low) / found, before.variance / (found * found)
 
 
 @allocating
 def ratio_inside(tie: Tie, slots: int, before: Before, paired: Paired) -> Spread:
-    """Return the same for a cutoff after some slots of a tie, which adds a random number x of
-    relevant items.
+    """Return the same for a cutoff after some slots of a
+    tie, which adds a random number x of relevant items.
 
     x is hypergeometric. Given x, the counted slots are themselves a uniform tie of ``slots`` items,
     x of them relevant.

@@ -33,8 +33,8 @@ NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot ch
 
 @allocating
 def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floats]:
-    """Return the smallest likely x, and the chances of x, x + 1, … relevant items among ``slots``
-    of ``size``.
+    """Return the smallest likely x, and the chances of x,
+    x + 1, … relevant items among ``slots`` of ``size``.
 
     The walk starts at the mode and uses ratios of neighbours, so nothing overflows, underflows or
     cancels.
@@ -105,8 +105,8 @@ class OwnIdeal(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Contribution of the ties before: relevant items, the sum of their discounts, and its
-    variance.
+    """Contribution of the ties before: relevant items,
+    the sum of their discounts, and its variance.
     """
 
     found: int
@@ -250,8 +250,8 @@ def _ratio_of(found: Found, ratio: Ratio) -> Spread:
 
 @inlined
 def _extreme(cut: Cut, slots: int, found: Found, ratio: Ratio) -> Spread:
-    """Return the highest or lowest ratio over all numbers of relevant items among some slots of a
-    tie.
+    """Return the highest or lowest ratio over all
+    numbers of relevant items among some slots of a tie.
     """
     least = max(0, slots - (cut.size - cut.relevant))
     chosen, _ = _ratio_of(_place(cut, least, slots, found, ratio), ratio)

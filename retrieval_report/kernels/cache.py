@@ -1,5 +1,5 @@
-"""Compiled kernels on disk, each in its own file, used only if the file is whole and made from this
-very source.
+"""Compiled kernels on disk, each in its own file, used
+only if the file is whole and made from this very source.
 
 Numba's own cache keeps an index beside the files. When two processes write it at once, an entry may
 point at code for other types, and a truncated file makes every later call fail.
@@ -66,8 +66,8 @@ class KernelCache(FunctionCache):
 
 
 class NoCache(NullCache):
-    """Stand-in for a cache when no folder is writable; the first kernel that is compiled warns
-    about it.
+    """Stand-in for a cache when no folder is writable;
+    the first kernel that is compiled warns about it.
     """
 
     def save_overload(self, signature: Any, code: Any) -> None:
@@ -104,8 +104,8 @@ class _Entries(IndexDataCacheFile):
 
 @cache
 def _sources() -> str:
-    """Return a digest of all kernel sources and the compiler, since a kernel contains helpers from
-    other files.
+    """Return a digest of all kernel sources and the compiler,
+    since a kernel contains helpers from other files.
     """
     texts = [path.read_bytes() for path in sorted(FOLDER.glob("*.py"))]
     return f"{numba.__version__} {hashlib.sha256(b''.join(texts)).hexdigest()}"

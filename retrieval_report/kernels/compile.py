@@ -174,8 +174,8 @@ def costs(estimate: Callable[..., float]) -> Callable[[Function], Function]:
 
 
 def kernel(function: Function) -> Function:
-    """Compile ``function`` serially, without the interpreter lock, cached on disk, with exact
-    floating point.
+    """Compile ``function`` serially, without the interpreter
+    lock, cached on disk, with exact floating point.
 
     ``parallel=True`` is not used: Numba's default threading layer aborts the process when two
     threads enter it, as a dashboard does. Callers run ranges of lists on a thread pool instead.

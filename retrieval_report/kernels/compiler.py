@@ -37,8 +37,8 @@ def _drop_stale_caches() -> None:
 
 
 class _Progress(event.Listener):
-    """Shows on a terminal that kernels compile, and how many have; writes nothing where no terminal
-    looks on.
+    """Shows on a terminal that kernels compile, and how
+    many have; writes nothing where no terminal looks on.
     """
 
     def __init__(self) -> None:

@@ -1,5 +1,5 @@
-"""Expected reciprocal rank (ERR): the reader stops at an item with a probability that depends on
-its grade.
+"""Expected reciprocal rank (ERR): the reader stops at
+an item with a probability that depends on its grade.
 
 Source: Chapelle et al. 2009. Over a whole tie the chance to go on is a product, which no order
 changes; inside a tie the means are those of products over items drawn without replacement.
@@ -61,8 +61,8 @@ def survival_means(tie: int, lists: Lists, stop: Floats, slots: int) -> Floats:
 def _add_kind(
     added: int, items: int, chance: float, survive: Floats, stopped: Floats
 ) -> tuple[Floats, Floats]:
-    """Update the means of ``survival_means`` after ``items`` of the ``added`` items so far are of a
-    new kind.
+    """Update the means of ``survival_means`` after ``items``
+    of the ``added`` items so far are of a new kind.
     """
     longest = survive.size - 1
     powers = np.ones(longest + 1)

@@ -30,8 +30,8 @@ NOTHING = 1e-30  # a G_x with a smaller mean changes no float64
 
 @kernel
 def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
-    """Return the cell with the most items, and the slots after which the chance to go on is
-    negligible.
+    """Return the cell with the most items, and the
+    slots after which the chance to go on is negligible.
     """
     most = lists.tie[tie]
     size = 0
@@ -47,8 +47,8 @@ def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
 
 
 class Going(NamedTuple):
-    """Arrays by the number x of items passed: E[G_x], the chance that the x-th item stops, and two
-    scratch arrays.
+    """Arrays by the number x of items passed: E[G_x], the
+    chance that the x-th item stops, and two scratch arrays.
     """
 
     going: Floats

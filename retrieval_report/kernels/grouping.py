@@ -1,5 +1,5 @@
-"""Group rows into lists, ties and cells: how many items of each grade every tie of every list
-holds.
+"""Group rows into lists, ties and cells: how many
+items of each grade every tie of every list holds.
 
 One pass finds out whether a list is already sorted; otherwise it is. Order keys are int64: equal
 keys are ties, and small keys are near. Where few items are relevant, nothing need be sorted: those
@@ -26,8 +26,8 @@ LARGEST = cast(int, np.int64(2**63 - 1))
 
 
 class Listed(NamedTuple):
-    """Rows of lists, with the key that orders them, their grade, and how many items each stands for
-    (empty: one).
+    """Rows of lists, with the key that orders them, their
+    grade, and how many items each stands for (empty: one).
     """
 
     of_list: Rows
@@ -81,9 +81,7 @@ class Written(NamedTuple):
 def flush(
     tallied: Tally, kinds: int, grade: Codes, items: Integers, cells: int, falling: bool
 ) -> int:
-    """Write the grades seen, in order and with their tallies, after ``cells``; clear the
-    tallies.
-    """
+    """Write the grades seen, in order and with their tallies, after ``cells``; clear the tallies."""
     tally, seen = tallied
     for index in range(1, kinds):  # `np.sort` alone takes a second to compile
         code = seen[index]
@@ -162,8 +160,8 @@ def sort_keys(key: Integers, low: int, spread: np.uint64, order: Integers) -> No
 
 @kernel
 def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
-    """Copy the rows of a list into ``rows``; return the smallest and largest key and whether the
-    keys ascend.
+    """Copy the rows of a list into ``rows``; return the
+    smallest and largest key and whether the keys ascend.
     """
     key, grade, count = rows
     low = LARGEST
@@ -233,9 +231,7 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
 def tally_cells(
     begin: int, end: int, grade: Codes, items: Integers, tallied: Tally, seen_kinds: int
 ) -> int:
-    """Add the cells ``begin`` … ``end`` − 1 to the tallies; return how many grades have been
-    seen.
-    """
+    """Add the cells ``begin`` … ``end`` − 1 to the tallies; return how many grades have been seen."""
     tally, seen = tallied
     for cell in range(begin, end):
         code = grade[cell]
@@ -265,8 +261,8 @@ def ideal_cells(one: Cells, two: Cells, kinds: int, new: Cells) -> int:
 def complete(
     lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: Lists
 ) -> tuple[int, int]:
-    """Fill in every list's ties, adding extra items to its last tie (``open_last``) or as a new tie
-    after it.
+    """Fill in every list's ties, adding extra items to
+    its last tie (``open_last``) or as a new tie after it.
 
     Returns the numbers of ties and cells of the ``new`` lists.
     """

@@ -21,8 +21,8 @@ Record = TypeVar("Record", bound=tuple[NDArray[Any], ...])
 
 
 class Lists(NamedTuple):
-    """Ranked lists as flat arrays: list → ties → cells; a cell holds ``items`` items of grade index
-    ``grade``.
+    """Ranked lists as flat arrays: list → ties → cells; a
+    cell holds ``items`` items of grade index ``grade``.
     """
 
     start: Integers  # (lists + 1,) first tie of each list
@@ -45,8 +45,8 @@ class Lists(NamedTuple):
         return self._count(self.start[:-1], counted)
 
     def total_of_last(self, counted: Bools | None = None) -> Integers:
-        """Number of items of each list's last tie (only of the grades ``counted`` if given); 0 for
-        empty lists.
+        """Number of items of each list's last tie (only of
+        the grades ``counted`` if given); 0 for empty lists.
         """
         return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), counted)
 
@@ -64,8 +64,8 @@ class Lists(NamedTuple):
         return total
 
     def take(self, which: Integers) -> Lists:
-        """Select lists; one that is named several times is repeated, and consecutive ones share
-        their cells.
+        """Select lists; one that is named several times is
+        repeated, and consecutive ones share their cells.
         """
         if which.size and (np.diff(which) == 1).all():
             start = self.start[which[0] : which[-1] + 2]
@@ -139,8 +139,8 @@ class Moments(NamedTuple):
 def _count_cells(
     begin: Integers, end: Integers, grade: Codes, items: Integers, counted: Bools, total: Integers
 ) -> None:
-    """Sum the items of the cells ``begin`` … ``end`` − 1 of each list, of the grades ``counted``
-    (empty: all).
+    """Sum the items of the cells ``begin`` … ``end`` − 1
+    of each list, of the grades ``counted`` (empty: all).
     """
     for q in range(begin.size):
         number = 0
@@ -162,8 +162,8 @@ def running(sizes: NDArray[Scalar]) -> NDArray[Scalar]:
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return the array read-only, since Numba compiles kernels separately for writable and
-    read-only arrays.
+    """Return the array read-only, since Numba compiles
+    kernels separately for writable and read-only arrays.
     """
     view = array.view()
     view.setflags(write=False)

@@ -41,8 +41,8 @@ class PlaceSums(NamedTuple):
 
 @inlined
 def order_variance(sums: PlaceSums, relevant: float, size: float, before: float) -> float:
-    """Return the variance of AP's sum over a tie of ``size`` items, given relevant items in it and
-    before it.
+    """Return the variance of AP's sum over a tie of ``size``
+    items, given relevant items in it and before it.
     """
     rank = before + 1.0
     n = size
@@ -58,8 +58,8 @@ def order_variance(sums: PlaceSums, relevant: float, size: float, before: float)
 
 @inlined
 def place_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums:
-    """Return the sums for the first ``slots`` slots of a tie of ``size`` items that starts after
-    position ``t``.
+    """Return the sums for the first ``slots`` slots of a
+    tie of ``size`` items that starts after position ``t``.
     """
     if slots >= LONG and t <= NEAR * slots:
         return _closed_sums(t, slots, size, harmonics)
@@ -104,8 +104,8 @@ def less(one: Pair, factor: float, other: Pair) -> Pair:
 
 @inlined
 def _closed_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums:
-    """Compute the sums from Σ1/i and Σ1/i² over the slots alone, in pairs, which are precise enough
-    to cancel.
+    """Compute the sums from Σ1/i and Σ1/i² over the slots
+    alone, in pairs, which are precise enough to cancel.
     """
     e = t + slots
     behind = t + 1.0

@@ -87,9 +87,9 @@ class Pool(NamedTuple):
 
 @kernel
 def draw_layout(lists: Lists, limit: Integers, stretches: bool, new: Lists) -> int:
-    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per
-    slot up to ``limit``, or, in ``stretches``, as many as its items of other grades than the lowest
-    can part.
+    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed
+    tie gets one cell per slot up to ``limit``, or, in ``stretches``, as
+    many as its items of other grades than the lowest can part.
 
     Every cell is a tie of its own. Returns the number of cells.
     """
@@ -114,8 +114,8 @@ def draw_layout(lists: Lists, limit: Integers, stretches: bool, new: Lists) -> i
 
 
 def draw_keys(keys: Keys, number: Integers) -> Keys:
-    """Return the key of one random order of each list, from the lists' keys and the numbers of the
-    orders.
+    """Return the key of one random order of each list,
+    from the lists' keys and the numbers of the orders.
 
     >>> draw_keys(np.array([7], np.uint64), np.array([0, 1])).tolist()
     [7, 15074714826142052252]

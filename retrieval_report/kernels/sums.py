@@ -1,5 +1,5 @@
-"""Moments of sums over positions, Σ weight(i) · value(item at i): precision, recall, F1, ACG, DCG,
-NDCG, RBP.
+"""Moments of sums over positions, Σ weight(i) · value(item
+at i): precision, recall, F1, ACG, DCG, NDCG, RBP.
 
 Inside a tie every item is equally likely at every slot, so the expectation is the mean value of the
 tie times the weight its slots hold, and the variance is that of a random permutation (sampling
@@ -30,9 +30,7 @@ def slot_weight(weights: Weights, t: int) -> float:
 
 @inlined
 def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
-    """Return Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; its other slots have weight
-    0.
-    """
+    """Return Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; its other slots have weight 0."""
     slots = e - t
     held = pair_between(weights.total, weights.total_low, t, e)
     total = held[0]

@@ -91,8 +91,8 @@ def pair_between(high: Floats, low: Floats, t: int, e: int) -> Pair:
 
 @kernel
 def fill_log2(weight: Floats, low: Floats) -> None:
-    """Fill in 1 / log2(1 + i), by log(m + 1) = log(m) + 2 artanh(1 / (2m + 1)) instead of a
-    library's logarithm.
+    """Fill in 1 / log2(1 + i), by log(m + 1) = log(m) + 2
+    artanh(1 / (2m + 1)) instead of a library's logarithm.
     """
     log = two = 0.0, 0.0
     for m in range(1, weight.size):

@@ -23,8 +23,8 @@ Step = Callable[..., Any]
 
 
 class Steps(NamedTuple):
-    """What a sum does along a list, each a kernel; ``given`` is what it needs beside lists and
-    depths.
+    """What a sum does along a list, each a kernel;
+    ``given`` is what it needs beside lists and depths.
     """
 
     look: Step  # (t, tie, ahead, lists, given) → what it asks of a tie after t items, above all its

@@ -159,9 +159,7 @@ class List:
         return _sum_of(several * (self.size > 1), single * (self.size == 1))
 
     def ideal(self, term: terms.Ideal) -> Any:
-        """Return the ideal DCG; relevant items that are only known by number have the lowest
-        grade.
-        """
+        """Return the ideal DCG; relevant items that are only known by number have the lowest grade."""
         if self.judged is not None and term.over == "judged":
             return self._judged_ideal(term)
         gain = _values(term.gain, self.grade.sort(descending=True), self.least)

@@ -1,5 +1,5 @@
-"""Read metrics and cutoffs as a person writes them: ``"ndcg@10"``, ``"ap(denominator=min)"``,
-``None``, ``"all"``.
+"""Read metrics and cutoffs as a person writes them:
+``"ndcg@10"``, ``"ap(denominator=min)"``, ``None``, ``"all"``.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ Requests = list[tuple[Metric, Depths]]
 
 
 def is_share(metric: str) -> bool:
-    """Return whether all scores of a metric lie between 0 and 1; False for metrics outside the
-    catalogue.
+    """Return whether all scores of a metric lie between
+    0 and 1; False for metrics outside the catalogue.
 
     >>> (
     ...     is_share("ndcg(gain=exp2)"),
@@ -160,8 +160,8 @@ def _text_of(measure: Foreign) -> str:
 
 
 def whole_number(text: str) -> int | str:
-    """Return a whole number as an int; other text, or more digits than Python reads, is returned to
-    be refused.
+    """Return a whole number as an int; other text, or more
+    digits than Python reads, is returned to be refused.
     """
     try:
         return int(text) if text.isdecimal() else text
@@ -170,8 +170,8 @@ def whole_number(text: str) -> int | str:
 
 
 def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | None]:
-    """Return one metric and its cutoff as frames hold them, from ``"ndcg@10"`` or from metric and
-    cutoff.
+    """Return one metric and its cutoff as frames hold
+    them, from ``"ndcg@10"`` or from metric and cutoff.
 
     The text of a metric made from functions cannot be parsed; it is returned unchanged, to be
     looked up in a frame.
@@ -306,8 +306,8 @@ def parse_metrics(measures: object, cutoffs: object, metrics: object = None) -> 
 
 
 def parameter_text(metric: str, parameter: str) -> tuple[tuple[str, ...], str]:
-    """Return the choices of a parameter, the default first, and a sentence that explains each of
-    them.
+    """Return the choices of a parameter, the default
+    first, and a sentence that explains each of them.
 
     >>> parameter_text("precision", "denominator")
     (('k', 'retrieved'), 'What the sum is divided by. k: k; retrieved: min(k, n), the items

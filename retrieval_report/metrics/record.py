@@ -153,9 +153,7 @@ class Metric:
         return self.own_depth or self.reads.relevant or graded
 
     def when_all_follow(self) -> Metric:
-        """Return the metric that a list gets whose missing items all follow, infinitely far
-        down.
-        """
+        """Return the metric that a list gets whose missing items all follow, infinitely far down."""
         return self
 
     def expr(

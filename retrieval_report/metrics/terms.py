@@ -1,5 +1,5 @@
-"""What a metric asks of the kernels: the values of items, the weights of positions, and the sums it
-needs.
+"""What a metric asks of the kernels: the values of
+items, the weights of positions, and the sums it needs.
 
 These are plain frozen records, so two metrics that need the same sum share one run of a kernel.
 """
@@ -69,8 +69,8 @@ class Gain:
         return self.rule[-1][0] if isinstance(self.rule, tuple) else None
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return the value of each grade; raise unless the values are finite, at least 0 and do not
-        decrease.
+        """Return the value of each grade; raise unless the
+        values are finite, at least 0 and do not decrease.
         """
         if self.rule == "exp2":
             if grades.size and grades[-1] > 1023:
@@ -119,8 +119,8 @@ class Discount:
     rule: str | Rule = "log2"
 
     def table(self, longest: int) -> tables.Weights:
-        """Return weights and prefix sums up to position ``longest``; raise if any is negative or
-        they increase.
+        """Return weights and prefix sums up to position
+        ``longest``; raise if any is negative or they increase.
         """
         if self.rule == "log2":
             return tables.log2_weights(longest)
@@ -223,8 +223,8 @@ class Sum(Term):
 
 @dataclass(frozen=True)
 class Pairs(Term):
-    """Σ (1/i)·[relevant]·(values of the relevant items so far), with ``retrieved`` divided by those
-    found.
+    """Σ (1/i)·[relevant]·(values of the relevant items
+    so far), with ``retrieved`` divided by those found.
     """
 
     graded: bool
@@ -301,8 +301,8 @@ class FirstRelevant(Term):
 
 @dataclass(frozen=True)
 class Stops(Term):
-    """Σ 1/i · P(search ends at i), where an item of grade g ends it with probability (2^g −
-    1)/2^max_grade.
+    """Σ 1/i · P(search ends at i), where an item of grade
+    g ends it with probability (2^g − 1)/2^max_grade.
     """
 
     max_grade: float
@@ -354,8 +354,8 @@ class OwnIdeal(Term):
 
 @dataclass(frozen=True)
 class Ideal:
-    """The largest DCG that the judged items (for ``list`` the items of the list) allow at each
-    cutoff.
+    """The largest DCG that the judged items (for
+    ``list`` the items of the list) allow at each cutoff.
     """
 
     gain: Gain
@@ -370,8 +370,8 @@ class Ideal:
 
 @dataclass(frozen=True)
 class Preferences(Term):
-    """Σ over the relevant items of 1 − (judged non-relevant items before it) / min(R, judged
-    non-relevant items).
+    """Σ over the relevant items of 1 − (judged non-relevant
+    items before it) / min(R, judged non-relevant items).
     """
 
     judged_only: ClassVar[bool] = True
@@ -456,8 +456,8 @@ def exponential(grades: Floats) -> Floats:
 
 
 def warn_steep(metrics: Iterable[Any], grades: Floats, warn: Callable[[str], None] = warn) -> None:
-    """Warn if a metric uses the gain ``exp2`` with grades so large that a single item decides the
-    score.
+    """Warn if a metric uses the gain ``exp2`` with
+    grades so large that a single item decides the score.
     """
     largest = grades.max(initial=0.0)
     if largest < STEEP_GRADE or Gain("exp2") not in [
@@ -471,9 +471,7 @@ def warn_steep(metrics: Iterable[Any], grades: Floats, warn: Callable[[str], Non
 
 
 def check_judged_only(metrics: Iterable[Any], by_judgements: bool, unjudged: str | None) -> None:
-    """Raise if nothing says which items are judged, for a metric that considers judged items
-    only.
-    """
+    """Raise if nothing says which items are judged, for a metric that considers judged items only."""
     if by_judgements or unjudged != "non_relevant":
         return
     for metric in metrics:

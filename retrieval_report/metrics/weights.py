@@ -1,6 +1,4 @@
-"""List weights and weighted gains from item weights, by the rule of KerasRS and TensorFlow
-Ranking.
-"""
+"""List weights and weighted gains from item weights, by the rule of KerasRS and TensorFlow Ranking."""
 
 from __future__ import annotations
 
@@ -92,8 +90,8 @@ class WeighedGains(NamedTuple):
 
 
 def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains:
-    """Multiply the items' gains by their weights, as KerasRS and TensorFlow Ranking do in DCG, NDCG
-    and AP.
+    """Multiply the items' gains by their weights, as
+    KerasRS and TensorFlow Ranking do in DCG, NDCG and AP.
 
     An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight
     of its list, which the weighted mean over lists multiplies back. AP becomes Σ w·precision@i /
@@ -171,8 +169,8 @@ class _WeighedAP(AP):
 def weigh(
     frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric
 ) -> tuple[pl.DataFrame, Metric, pl.Series]:
-    """Return the sums of the lists, and the metric and relevance that put weights of items into
-    scores.
+    """Return the sums of the lists, and the metric and
+    relevance that put weights of items into scores.
     """
     sums = list_sums(frame, everything, metric)
     if isinstance(metric, AP) and _uneven(frame, metric).height:
@@ -189,8 +187,8 @@ def weigh(
 
 
 def _weigh_precisions(frame: pl.DataFrame, metric: AP) -> tuple[Metric, pl.Series]:
-    """Return AP that reads weights as relevance, and these; relevant items have a relevance of 1 or
-    more.
+    """Return AP that reads weights as relevance, and
+    these; relevant items have a relevance of 1 or more.
     """
     if str(metric) != "ap":
         raise ParameterError(
@@ -236,8 +234,8 @@ def _uneven(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
 
 
 def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
-    """Raise if items of a list with a gain above 0 differ in weight, which KerasRS puts into the
-    score itself.
+    """Raise if items of a list with a gain above 0 differ
+    in weight, which KerasRS puts into the score itself.
     """
     uneven = _uneven(frame, metric)
     if uneven.height:

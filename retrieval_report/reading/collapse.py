@@ -16,8 +16,8 @@ DOCUMENT = ("model", "query", "item")
 
 
 def collapse(rankings: object, group: str = "item", how: str = "max") -> pl.DataFrame:
-    r"""Rank documents by their chunks: one row per query and document, however many of its chunks
-    were retrieved.
+    r"""Rank documents by their chunks: one row per query
+    and document, however many of its chunks were retrieved.
 
     Each further chunk of a relevant document would otherwise count as another relevant item, which
     pushes recall and NDCG above 1.

@@ -1,5 +1,5 @@
-"""Combine several files into one frame, without a cast that could create or split ties or merge
-ids.
+"""Combine several files into one frame, without a
+cast that could create or split ties or merge ids.
 """
 
 from __future__ import annotations

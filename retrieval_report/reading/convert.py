@@ -1,6 +1,4 @@
-"""Convert frames of other libraries to Polars through narwhals; no other library is imported
-here.
-"""
+"""Convert frames of other libraries to Polars through narwhals; no other library is imported here."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ _OF_SCORES = ("metric", "policy", "cutoff", "value", "std", "items")
 
 
 def convert(frame: object, what: str) -> pl.DataFrame:
-    """Convert a frame of any library narwhals understands; values, column names and row order are
-    kept.
+    """Convert a frame of any library narwhals understands;
+    values, column names and row order are kept.
 
     Parameters
     ----------
@@ -181,8 +179,8 @@ def include(types: Iterable[type], *kinds: type) -> bool:
 
 
 def series(name: str, values: Any) -> pl.Series:
-    """Return a column; whole numbers and fractions in one list become Float64 if that holds all of
-    them.
+    """Return a column; whole numbers and fractions in
+    one list become Float64 if that holds all of them.
     """
     if not isinstance(values, (list, tuple)):
         tensor = hasattr(values, "__array__") and hasattr(values, "detach")

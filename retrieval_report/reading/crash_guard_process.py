@@ -1,5 +1,5 @@
-"""Open Parquet and Arrow files as lazy frames; run as a program, this file is a reader that may
-crash safely.
+"""Open Parquet and Arrow files as lazy frames; run as
+a program, this file is a reader that may crash safely.
 
 A damaged file can crash the process that reads it: a nonsensical length makes the parser request
 2^61 bytes, which no handler can catch. `crash_guard.py` runs this file, which imports nothing from
@@ -15,8 +15,8 @@ import polars as pl
 
 
 def scan_binary(content: Path | bytes, form: str, limit: int) -> pl.LazyFrame:
-    """Open a Parquet file, an Arrow file or an Arrow stream, the latter up to one row above the
-    limit.
+    """Open a Parquet file, an Arrow file or an Arrow
+    stream, the latter up to one row above the limit.
     """
     if form == "parquet":
         return pl.scan_parquet(content, glob=False, hive_partitioning=False)
@@ -29,8 +29,8 @@ def scan_binary(content: Path | bytes, form: str, limit: int) -> pl.LazyFrame:
 
 
 def size_in_memory(content: bytes, form: str, limit: int) -> int:
-    """Decode all columns, batch by batch; return the bytes they take, or 0 if there are too many
-    rows.
+    """Decode all columns, batch by batch; return the
+    bytes they take, or 0 if there are too many rows.
     """
     frame = scan_binary(content, form, limit)
     if frame.select(pl.len()).collect().item() > limit:

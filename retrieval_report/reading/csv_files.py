@@ -111,8 +111,8 @@ def _check_rows(source: Source, separator: str, header: list[str]) -> None:
 
 
 def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Walk through the records with the number of the line each begins on: slow, for headers and
-    messages.
+    """Walk through the records with the number of the
+    line each begins on: slow, for headers and messages.
     """
     with io.TextIOWrapper(source.open(), encoding="utf-8-sig", newline="\n") as lines:
         reader = csv.reader(lines, delimiter=separator, strict=True)

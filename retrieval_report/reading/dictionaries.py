@@ -185,8 +185,8 @@ def _names_file(text: str) -> bool:
 
 
 def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
-    """Return the rows of ``{query: {item: number}}`` in order, as ``query``, ``item`` and the
-    column ``value``.
+    """Return the rows of ``{query: {item: number}}`` in
+    order, as ``query``, ``item`` and the column ``value``.
 
     Raises
     ------
@@ -214,8 +214,8 @@ def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
 
 
 def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
-    """Return the columns of an iterable of named tuples, such as ir_measures' ``ScoredDoc`` and
-    ``Qrel``.
+    """Return the columns of an iterable of named tuples,
+    such as ir_measures' ``ScoredDoc`` and ``Qrel``.
 
     >>> from typing import NamedTuple
     >>> class ScoredDoc(NamedTuple):

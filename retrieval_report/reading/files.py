@@ -59,8 +59,8 @@ def parts_from(
     max_rows: int | None = None,
     model: str | None = None,
 ) -> list[Part]:
-    """Return what every file holds, one after the other; `name_runs` names TREC runs once all are
-    known.
+    """Return what every file holds, one after the other;
+    `name_runs` names TREC runs once all are known.
     """
     parts = []
     for source in sources:
@@ -74,8 +74,8 @@ def parts_from(
 
 
 def as_kind(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataFrame:
-    """Return columns in the order of the contract, and rankings with the order of their rows in
-    ``row``.
+    """Return columns in the order of the contract, and
+    rankings with the order of their rows in ``row``.
 
     ``negative`` is that of `read_judgements`.
     """

@@ -126,8 +126,8 @@ def _folders(top: str) -> Iterator[str]:
 
 
 def _packed_trec_format(file: Path) -> str | None:
-    """Return "run" or "qrels" if TREC's text is inside, as in TREC's own ``input.NAME.gz``, and
-    None otherwise.
+    """Return "run" or "qrels" if TREC's text is inside, as
+    in TREC's own ``input.NAME.gz``, and None otherwise.
     """
     if file.suffix.lower() != ".gz" or ending(file) == ".json":
         return None

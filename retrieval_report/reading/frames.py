@@ -235,8 +235,8 @@ def _of_models(held: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
 
 
 def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.DataFrame:
-    """Return our columns under our names and others unchanged, without columns that only look like
-    ours.
+    """Return our columns under our names and others
+    unchanged, without columns that only look like ours.
     """
     others = [
         name for name in frame.columns if name not in matched.values() and name not in kind.columns

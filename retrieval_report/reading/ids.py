@@ -1,5 +1,5 @@
-"""Match ids that are text with ids that are numbers: '7' of a text file is 7 of a frame, but '007'
-is not.
+"""Match ids that are text with ids that are numbers:
+'7' of a text file is 7 of a frame, but '007' is not.
 
 A text file cannot say that an id is a number, so its ids are text. They are treated as the numbers
 of another frame only if every one of them is spelt as its number, because then no two ids can
@@ -22,8 +22,8 @@ SPELT_AS_NUMBER = r"^(0|-?[1-9][0-9]{0,37})$"
 
 
 def as_text(frame: Frame, names: Iterable[str]) -> Frame:
-    """Convert categories among some columns to text, because codes of two frames are not
-    comparable.
+    """Convert categories among some columns to text,
+    because codes of two frames are not comparable.
     """
     named = cs.by_name(*names, require_all=False)
     return frame.with_columns((named & cs.by_dtype(pl.Categorical, pl.Enum)).cast(pl.String))

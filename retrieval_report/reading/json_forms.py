@@ -14,8 +14,8 @@ MOST_COLUMNS = 100
 
 
 def as_records(given: Any, knows: Knows) -> Any:
-    """Return rows or records of an object that holds them in another shape, and anything else
-    unchanged.
+    """Return rows or records of an object that holds
+    them in another shape, and anything else unchanged.
 
     ``knows`` says what could be the name of a column.
 
@@ -84,8 +84,8 @@ def _by_query(given: Mapping[Any, Any], knows: Knows) -> Any:
 
 
 def _hits(values: Any) -> list[Any] | None:
-    """Return a list of hits, objects without a query or pairs of an id and a score; None of
-    anything else.
+    """Return a list of hits, objects without a query or
+    pairs of an id and a score; None of anything else.
     """
     if not isinstance(values, list):
         return None

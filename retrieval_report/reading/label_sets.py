@@ -1,5 +1,5 @@
-"""Label sets as rankings: who grades items also ranks them, with as many ties as there are items of
-a grade.
+"""Label sets as rankings: who grades items also ranks
+them, with as many ties as there are items of a grade.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from retrieval_report.reading.readers import read_judgements, read_rankings
 
 
 def from_labels(labels: object, *, negative: str = "keep") -> pl.DataFrame:
-    """Make rankings of label sets, such as the grades that language models give: the grade is the
-    score.
+    """Make rankings of label sets, such as the grades
+    that language models give: the grade is the score.
 
     Parameters
     ----------

@@ -18,8 +18,8 @@ def columns_named(*names: object) -> list[str]:
 
 
 def runs_of(frame: pl.DataFrame, column: str) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return rankings with a model for every replicate, such as "bge seed=1", and the model of
-    each.
+    """Return rankings with a model for every replicate,
+    such as "bge seed=1", and the model of each.
 
     >>> rows = {"model": ["bge"] * 2, "query": ["q"] * 2, "item": ["a"] * 2, "seed": [1, 2]}
     >>> runs_of(pl.DataFrame(rows), "seed")[1]

@@ -1,6 +1,4 @@
-"""Convert text to numbers strictly: every value of a column is examined before its type is
-chosen.
-"""
+"""Convert text to numbers strictly: every value of a column is examined before its type is chosen."""
 
 from __future__ import annotations
 

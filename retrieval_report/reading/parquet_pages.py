@@ -77,8 +77,8 @@ class _Thrift:
 
 
 def check_pages(path: Path, file: BinaryIO) -> None:
-    """Refuse a file of which a page fails its checksum, or holds other numbers of values than the
-    file says.
+    """Refuse a file of which a page fails its checksum,
+    or holds other numbers of values than the file says.
 
     Raises
     ------

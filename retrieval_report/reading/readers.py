@@ -150,8 +150,8 @@ def read_each(
     name_by: str | None = None,
     max_bytes: int | None = None,
 ) -> list[pl.DataFrame]:
-    """Read the rankings of every path apart, under the names that `read_rankings` gives them
-    together.
+    """Read the rankings of every path apart, under the
+    names that `read_rankings` gives them together.
     """
     groups = [
         parts_from(sources_of(path, RANKINGS, max_bytes), RANKINGS, columns=columns)

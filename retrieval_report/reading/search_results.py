@@ -1,5 +1,5 @@
-"""Turn search results into flat columns: (distances, indices), matrices, rows of unequal length,
-tensors.
+"""Turn search results into flat columns: (distances,
+indices), matrices, rows of unequal length, tensors.
 
 FAISS, usearch, hnswlib, scikit-learn and torch are not imported: results are recognised by their
 shape, and tensors are converted by NumPy's array protocol.
@@ -52,8 +52,8 @@ class Results:
 
 
 def is_search_result(given: object) -> bool:
-    """Return whether this is a search result, not a frame: a tuple of arrays, or an object like
-    usearch's.
+    """Return whether this is a search result, not a
+    frame: a tuple of arrays, or an object like usearch's.
 
     >>> (
     ...     is_search_result((np.ones((2, 3)), np.ones((2, 3), int))),
@@ -76,8 +76,8 @@ def _is_arrays(given: object) -> bool:
 
 
 def as_array(values: object, what: str) -> Array:
-    """Return an array of anything with the array protocol, including tensors with gradients or on
-    other devices.
+    """Return an array of anything with the array protocol,
+    including tensors with gradients or on other devices.
 
     >>> as_array([[1, 2], [3, 4]], "results").shape
     (2, 2)

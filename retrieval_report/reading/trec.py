@@ -1,5 +1,5 @@
-"""Read TREC run and qrels files: fields separated by blanks and tabs, in a fixed order, without a
-header.
+"""Read TREC run and qrels files: fields separated by
+blanks and tabs, in a fixed order, without a header.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def starts(codes: NDArray[np.integer], lists: int) -> Integers:
 
 
 def id_keys(ids: pl.Series) -> Keys:
-    """Return a 64-bit key for every id: whole numbers as they are, others hashed. Equal ids have
-    equal keys.
+    """Return a 64-bit key for every id: whole numbers as
+    they are, others hashed. Equal ids have equal keys.
     """
     if not ids.dtype.is_integer() or ids.dtype in (pl.Int128, pl.UInt128):
         return frozen(ids.hash().to_numpy())
@@ -137,8 +137,8 @@ def _turned(bits: Integers) -> Integers:
 
 
 def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
-    """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each
-    row's relevance.
+    """Return the distinct relevances of the rows and of
+    ``known``, ascending, and the index of each row's relevance.
     """
     most = relevance.max()
     # A table in place of hashes takes a quarter of the time.
@@ -215,8 +215,8 @@ def lists_from_rows(
 
 
 def _moved(room: NDArray[Scalar], parts: Sequence[tuple[int, int]]) -> NDArray[Scalar]:
-    """Move parts, given by start and size, to the front of their room; copies would be the peak of
-    memory.
+    """Move parts, given by start and size, to the front
+    of their room; copies would be the peak of memory.
     """
     end = 0
     for first, size in parts:
@@ -237,8 +237,8 @@ def singles(row_start: Integers, grade: Codes) -> Lists:
 
 
 def ordered(lists: Lists, *, best: bool) -> Lists:
-    """Return lists with every tie in its best or worst order: cells become ties, high or low grades
-    first.
+    """Return lists with every tie in its best or worst
+    order: cells become ties, high or low grades first.
     """
     if lists.grade.size < lists.tie.size:  # no tie is mixed
         return lists
@@ -259,8 +259,8 @@ def sums(values: Integers, start: Integers) -> Integers:
 
 
 def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
-    """Return every list's items and extra items, such as those known but not retrieved, by
-    descending grade.
+    """Return every list's items and extra items, such as
+    those known but not retrieved, by descending grade.
     """
     one = items.cells if isinstance(items, Lists) else items
     two = extra or Cells(np.zeros_like(one.start), one.grade[:0], one.items[:0])
@@ -273,8 +273,8 @@ def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
 
 
 def keys_of(ids: pl.Series) -> Keys:
-    """Return a 64-bit key for every id, for random draws; it does not depend on machine or row
-    order.
+    """Return a 64-bit key for every id, for random
+    draws; it does not depend on machine or row order.
 
     >>> keys_of(pl.Series(["a", "b"])).tolist() == keys_of(pl.Series(["b", "a"])).tolist()[::-1]
     True

@@ -1,5 +1,5 @@
-"""Lists from arrays without ids, as batches of a training loop have them: no frame is joined or
-sorted.
+"""Lists from arrays without ids, as batches of a
+training loop have them: no frame is joined or sorted.
 """
 
 from __future__ import annotations

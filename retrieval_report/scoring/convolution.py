@@ -68,9 +68,7 @@ def merged(value: Floats, chance: Floats, near: float) -> Spread:
 
 
 def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
-    """Return all sums if every value is a whole number of units above its part's lowest, else
-    None.
-    """
+    """Return all sums if every value is a whole number of units above its part's lowest, else None."""
     offsets = [part.value - part.value[0] for part in parts]
     base = sum(float(part.value[0]) for part in parts)
     span = float(sum(steps[-1] for steps in offsets))
@@ -94,8 +92,8 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
 
 
 def _unit(offsets: Floats, least: float) -> float | None:
-    """Return the greatest common divisor of all offsets, or None if it is below ``least`` (Euclid's
-    algorithm).
+    """Return the greatest common divisor of all offsets,
+    or None if it is below ``least`` (Euclid's algorithm).
     """
     different = np.unique(offsets)
     different = different[different > 0]
@@ -126,8 +124,8 @@ def _merged_sums(parts: Sequence[Spread], near: float) -> Spread | None:
 def series_below(
     values: Complex, mean: float, bound: float, period: float
 ) -> tuple[float, float, float]:
-    """Return a lower bound, an estimate and an upper bound of the probability that a sum is below a
-    bound.
+    """Return a lower bound, an estimate and an upper
+    bound of the probability that a sum is below a bound.
 
     ``values`` are E exp(i·n·2π/period·sum) for n = 0, 1, …; sums are less than ``period`` away from
     the bound. There 1{sum < bound} = ½ + (bound − sum)/period + ψ((sum − bound)/period) with the

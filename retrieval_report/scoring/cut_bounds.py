@@ -1,5 +1,5 @@
-"""The lowest and highest scores over all completions of a truncated list, as a deeper retrieval
-could show.
+"""The lowest and highest scores over all completions
+of a truncated list, as a deeper retrieval could show.
 
 A completion adds any number of items at the last distance (or beyond it, if the last tie is whole),
 of any relevance that judgements, ``n_relevant`` or the grades seen still allow, in every order.
@@ -87,8 +87,8 @@ class Completions:
         self.most = self.prepared.grades.size - 1
 
     def extremes(self, measures: Sequence[Measure], *, best: bool) -> dict[Measure, Floats]:
-        """Return the lowest or highest value of every list, for each metric and cutoff (None: its
-        own depth).
+        """Return the lowest or highest value of every list,
+        for each metric and cutoff (None: its own depth).
         """
         metrics = list(dict.fromkeys(metric for metric, _ in measures))
         sums = [metric for metric in metrics if not metric.term.judged_only]
@@ -158,9 +158,7 @@ class Completions:
         return gains.size < 3 and gains[0] == 0 and not own and not metric.reads.length
 
     def _worst(self, lists: Lists, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
-        """Return values of lists in their worst order, with the highest ideals and the largest
-        R.
-        """
+        """Return values of lists in their worst order, with the highest ideals and the largest R."""
         scorer = self._scorer(lists, self.fullest, self.near)
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
         scorer.length = np.full((1, 1), np.inf)
@@ -200,9 +198,7 @@ class Completions:
 
     @cached_property
     def reach(self) -> Integers:
-        """Return the positions that a finite cutoff reaches; more items of a kind are never
-        needed.
-        """
+        """Return the positions that a finite cutoff reaches; more items of a kind are never needed."""
         deepest = (
             np.minimum(self.prepared.relevant, DEEP)
             if self.own_depth
@@ -235,8 +231,8 @@ class Completions:
         return np.where(self.following.unlimited, np.inf, self.prepared.length + more)
 
     def _cells(self, grade: int, *, more: Integers, unseen: bool, zeros: bool) -> Cells:
-        """Return what may follow each list; items of unknown grade get ``grade``, unlimited ones
-        number ``more``.
+        """Return what may follow each list; items of unknown
+        grade get ``grade``, unlimited ones number ``more``.
         """
         follow = self.following
         lists = self.before.size
@@ -300,9 +296,7 @@ class Completions:
         return Scorer(completed, cutoffs, self.workers)
 
     def _largest(self, metric: Metric) -> float:
-        """Return the largest score of a metric that any list can reach, NaN if there is no
-        limit.
-        """
+        """Return the largest score of a metric that any list can reach, NaN if there is no limit."""
         if (
             metric.reads.ideals and self._gains(metric)[0] > 0
         ):  # items without judgement bring something, but not to the ideal
@@ -320,8 +314,8 @@ class Completions:
         return {metric: self._corrected(metric, values) for metric, values in highest.items()}
 
     def _corrected(self, metric: Metric, values: Floats) -> Floats:
-        """Correct the highest values that depend on R, on the number of items retrieved, or on the
-        ideal.
+        """Correct the highest values that depend on R, on
+        the number of items retrieved, or on the ideal.
         """
         unlimited = self.following.unlimited
         reads = metric.reads
@@ -395,8 +389,8 @@ class Completions:
         return np.where(scorer.asked > self.before[:, None], bound, of_ties)
 
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
-        """Return the lowest score of a whole list: missing items lie infinitely far away, after
-        irrelevant ones.
+        """Return the lowest score of a whole list: missing
+        items lie infinitely far away, after irrelevant ones.
         """
         prepared = self.prepared
         follow = self.following
@@ -419,8 +413,8 @@ class Completions:
         )
 
     def _most_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
-        """Return the highest score of a whole list; NaN if it is unbounded or the bound is not
-        known.
+        """Return the highest score of a whole list; NaN
+        if it is unbounded or the bound is not known.
         """
         lists = self._lists(
             self._cells(self.most, more=np.ones_like(self.reach), unseen=True, zeros=False)

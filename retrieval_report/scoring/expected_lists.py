@@ -1,5 +1,5 @@
-"""Determine which lists there are: every query for every model; and find missing, unjudged or
-unnamed ones.
+"""Determine which lists there are: every query for
+every model; and find missing, unjudged or unnamed ones.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def all_lists(
     models: Sequence[str],
     options: Options,
 ) -> pl.DataFrame:
-    """Return every (model, query), including queries of other models, of judgements and of the
-    queries frame.
+    """Return every (model, query), including queries of
+    other models, of judgements and of the queries frame.
 
     Lists in ``present`` have rows. ``models`` may name further models. Returns ``model``,
     ``query``, ``missing`` and, if the queries frame has it, ``n_relevant``.
@@ -73,8 +73,8 @@ def all_lists(
 
 
 def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
-    """Return a list for every model and query, sorted, and whether it is missing among those
-    present.
+    """Return a list for every model and query, sorted,
+    and whether it is missing among those present.
     """
     received = present.select(*KEYS, missing=False)
     if present.height == models.height * queries.height:

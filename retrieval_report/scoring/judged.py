@@ -1,5 +1,5 @@
-"""Join rankings, judgements and queries into one checked record of what is judged, missing and
-relevant.
+"""Join rankings, judgements and queries into one
+checked record of what is judged, missing and relevant.
 
 On one machine they are joined only here; code that holds a `Judged` never joins or checks again.
 """
@@ -69,8 +69,8 @@ KNOWS_ALL = KnownOfWhole()  # for rows that are the whole
 
 @dataclass(frozen=True)
 class Judged:
-    """Rankings joined with judgements and queries, and checked; scores and analyses start from
-    this.
+    """Rankings joined with judgements and queries,
+    and checked; scores and analyses start from this.
 
     Its content is valid for all options that do not select rows: distances are as received, and
     rows are in the order received.
@@ -97,9 +97,7 @@ class Judged:
     laid_out: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def warn(self, message: str) -> None:
-        """Warn, unless these rows caused the same warning before, under another policy for
-        example.
-        """
+        """Warn, unless these rows caused the same warning before, under another policy for example."""
         if message not in self.warned:
             self.warned.add(message)
             warn(message)
@@ -123,9 +121,7 @@ class Judged:
 
     @property
     def scored_rows(self) -> pl.DataFrame:
-        """Return the items retrieved for judged queries, or all items if there are no
-        judgements.
-        """
+        """Return the items retrieved for judged queries, or all items if there are no judgements."""
         rows = with_model(self.retrieved)
         if not self.whole.judged:
             return rows
@@ -366,8 +362,8 @@ def _check_items(
     grade: Codes,
     workers: int,
 ) -> None:
-    """Refuse an item twice in a list, and an item with different relevance in two models' lists of
-    a query.
+    """Refuse an item twice in a list, and an item with
+    different relevance in two models' lists of a query.
     """
     if "item" not in frame.columns:
         return

@@ -112,8 +112,8 @@ def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
 def of_one_width(
     left: pl.DataFrame, right: pl.DataFrame, key: str, other: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return both frames with ids of one type; whole numbers of different widths get a type that
-    holds both.
+    """Return both frames with ids of one type; whole
+    numbers of different widths get a type that holds both.
     """
     right = right.with_columns(in_kind_of(left[key], right[key], "rankings", other))
     if left.schema[key] == right.schema[key]:

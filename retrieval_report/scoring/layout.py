@@ -29,8 +29,8 @@ from retrieval_report.scoring.truncation import Decision, as_counted, decide, en
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything the kernels need, with one entry per list (model, query), sorted by model and
-    query.
+    """Everything the kernels need, with one entry per
+    list (model, query), sorted by model and query.
     """
 
     names: pl.DataFrame  # model, query
@@ -80,9 +80,7 @@ class Prepared:
         return replace(self.take(np.arange(first, last)), naive=naive)
 
     def take(self, which: Integers) -> Prepared:
-        """Select lists, without naive order and keys; one that is named several times is
-        repeated.
-        """
+        """Select lists, without naive order and keys; one that is named several times is repeated."""
         lists = {
             name: getattr(self, name).take(which)
             for name in ("ties", "judged", "retrieved", "known")
@@ -323,8 +321,8 @@ def _pool(judged: Judged, far: Bools | None, options: Options) -> pl.DataFrame |
 
 
 def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
-    """Return items known for every list besides its rows: all judged, those of any model, or those
-    not retrieved.
+    """Return items known for every list besides its rows:
+    all judged, those of any model, or those not retrieved.
     """
     lists = judged.lists.select(KEYS).with_row_index("list")
     items = judged.known if pool is None else pool

@@ -1,5 +1,5 @@
-"""The pool in counts: how counts of several models, which have no items to compare, know R of every
-query.
+"""The pool in counts: how counts of several models,
+which have no items to compare, know R of every query.
 
 Beside the items of its list, each model has rows without distance (``retrieved`` is false) that
 count, by relevance, the relevant items of the query that other models retrieved and it did not.
@@ -19,8 +19,8 @@ RELEVANT = pl.col("relevance") > 0
 
 
 def not_retrieved(rankings: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
-    """Return rows for the counts of rankings that count what each list lacks of its query's
-    relevant items.
+    """Return rows for the counts of rankings that count
+    what each list lacks of its query's relevant items.
     """
     pool = rankings.filter(RELEVANT).select("query", "item", "relevance").unique(["query", "item"])
     pool = pool.group_by("query", "relevance").agg(pool=pl.len().cast(pl.Int64))

@@ -1,5 +1,5 @@
-"""Scores within a radius, that is, of the items at distance r or nearer, which no tie order can
-change.
+"""Scores within a radius, that is, of the items at
+distance r or nearer, which no tie order can change.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def radius_scores(
     relevant_from: float | None = None,
     queries: object = None,
 ) -> pl.DataFrame:
-    """Score every query within a radius, as a scores frame for :func:`summarise` and
-    :func:`compare`.
+    """Score every query within a radius, as a scores
+    frame for :func:`summarise` and :func:`compare`.
 
     The arguments are those of :func:`evaluate_radius`.
 
@@ -156,8 +156,8 @@ def _scored(
     relevant_from: float | None,
     queries: object,
 ) -> pl.DataFrame:
-    """Score the items inside each radius as a list of their own, by model, query and radius; null
-    where skipped.
+    """Score the items inside each radius as a list of their
+    own, by model, query and radius; null where skipped.
     """
     wanted = _check_radii(radii)
     check_choice("empty", empty, ("zero", "skip"))

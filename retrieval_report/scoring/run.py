@@ -41,9 +41,7 @@ MOST_SLOTS = (
 
 @dataclass
 class Run:
-    """One evaluation: the prepared lists, the requested scores, and the scorers that compute
-    them.
-    """
+    """One evaluation: the prepared lists, the requested scores, and the scorers that compute them."""
 
     prepared: Prepared
     requests: Requests
@@ -70,8 +68,8 @@ class Run:
 
     @property
     def parts(self) -> list[Run]:
-        """Return this run, and those of metrics which see only judged items or have another level
-        of relevance.
+        """Return this run, and those of metrics which see
+        only judged items or have another level of relevance.
         """
         return [self, *self.beside]
 
@@ -111,9 +109,7 @@ class Run:
 
     @cached_property
     def undefined(self) -> Bools:
-        """Return where nothing is relevant and the metric is undefined, of shape (lists,
-        columns).
-        """
+        """Return where nothing is relevant and the metric is undefined, of shape (lists, columns)."""
         unknown = (self.prepared.relevant == 0) & ~self.prepared.without
         return np.asarray(
             self.where(lambda scorer, metric: metric.undefined(scorer)) & ~unknown[:, None]
@@ -121,9 +117,7 @@ class Run:
 
     @cached_property
     def truncated(self) -> Bools:
-        """Return which scores (lists, columns) depend on what truncation of their list leaves
-        open.
-        """
+        """Return which scores (lists, columns) depend on what truncation of their list leaves open."""
         cut = self.prepared.open
         if not cut.any():
             return np.zeros(self.shape, np.bool_)
@@ -186,8 +180,8 @@ class Run:
         ]
 
     def complete(self, values: Floats, *, best: bool) -> None:
-        """Fill in the extremes over all completions of truncated lists where scores depend on what
-        is open.
+        """Fill in the extremes over all completions of
+        truncated lists where scores depend on what is open.
         """
         if not self.prepared.open.any():
             return
@@ -199,8 +193,8 @@ class Run:
                 values[which[marked], column] = extremes[measure][marked]
 
     def left_out(self) -> Bools:
-        """Return which lists are skipped because their query lacks judgements, relevant items or
-        rows.
+        """Return which lists are skipped because their
+        query lacks judgements, relevant items or rows.
         """
         nobody = self.prepared.relevant < 0
         if self.options.no_relevant == "skip":
@@ -424,8 +418,8 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
 
 
 def _shuffled_scores(run: Run, exact: Floats | None, means: _Means | None) -> Scores:
-    """Return mean and sample standard deviation of the drawn scores, summed as differences from the
-    first draw.
+    """Return mean and sample standard deviation of the
+    drawn scores, summed as differences from the first draw.
 
     Lists that no order changes are not drawn: their scores are the expected ones, ``exact`` if
     these are known.
@@ -466,8 +460,8 @@ def _lists(prepared: Prepared) -> pl.DataFrame:
 
 
 def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
-    """Name the scores (lists, metrics and cutoffs, policies), and treat undefined ones as
-    requested.
+    """Name the scores (lists, metrics and cutoffs,
+    policies), and treat undefined ones as requested.
     """
     prepared = run.prepared
     policies = run.options.policies

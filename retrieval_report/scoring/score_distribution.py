@@ -123,8 +123,8 @@ def _every_order(
 
 
 def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:
-    """Return all ways to deal kinds with ``count`` items each into slots, and the probability of
-    each.
+    """Return all ways to deal kinds with ``count``
+    items each into slots, and the probability of each.
 
     >>> arrangements(np.array([2, 1]), 2, 3)
     (array([[0, 0],
@@ -148,17 +148,15 @@ def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.int
 
 
 def closed(term: Term) -> bool:
-    """Return whether the distribution of a list's score has a closed form, however large its
-    ties.
-    """
+    """Return whether the distribution of a list's score has a closed form, however large its ties."""
     return term.counts_relevant or term.first_only
 
 
 def ties_above(
     limit: int, ties: Lists, number: int
 ) -> Iterator[tuple[slice, Integers, Codes, int]]:
-    """Yield the ties of one list down to a rank: slots, items by grade, grades, and how many items
-    precede.
+    """Yield the ties of one list down to a rank: slots,
+    items by grade, grades, and how many items precede.
 
     Slots are those of orders laid out with a cell for every item in ties of different grades, and
     one for other ties.

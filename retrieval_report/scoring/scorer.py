@@ -1,6 +1,4 @@
-"""Score lists by metrics, running each kernel once for all metrics that share it, on a thread
-pool.
-"""
+"""Score lists by metrics, running each kernel once for all metrics that share it, on a thread pool."""
 
 from __future__ import annotations
 
@@ -42,8 +40,8 @@ class Arrangement(NamedTuple):
 
 
 def arrange(prepared: Prepared, policy: str) -> Arrangement:
-    """Return lists in the order of a policy: the true ties, the order received, or high or low
-    grades first.
+    """Return lists in the order of a policy: the true
+    ties, the order received, or high or low grades first.
     """
     if policy == "naive":
         assert prepared.naive is not None
@@ -55,8 +53,8 @@ def arrange(prepared: Prepared, policy: str) -> Arrangement:
 
 @dataclass
 class Scorer:
-    """Scorer of lists at one set of cutoffs; it holds what does not change between policies and
-    draws.
+    """Scorer of lists at one set of cutoffs; it holds
+    what does not change between policies and draws.
     """
 
     prepared: Prepared
@@ -163,8 +161,8 @@ class Scorer:
         return moments
 
     def _hide_underflow(self, term: terms.Term, lists: Lists, moments: Moments) -> None:
-        """Replace sums of lists with gains so small that float64 rounds them, or squares them, to
-        nearly nothing.
+        """Replace sums of lists with gains so small that
+        float64 rounds them, or squares them, to nearly nothing.
         """
         gains = self.gains(term)
         for limit, sums in ((LEAST_GAIN, moments.mean), (LEAST_SQUARED_GAIN, moments.variance)):
@@ -186,8 +184,8 @@ def quotient(part: Floats, divisor: Floats) -> Floats:
 
 
 def _longest(depths: Integers) -> int:
-    """Return the deepest position of a sum, rounded up by at most an eighth so that calls share
-    their tables.
+    """Return the deepest position of a sum, rounded up by
+    at most an eighth so that calls share their tables.
     """
     most = int(depths.max(initial=1))
     if most > LONGEST:

@@ -21,8 +21,8 @@ ARRAYS = ("values", "spreads", "truncated", "pooled")
 
 @dataclass(frozen=True)
 class ListScores:
-    """Scores of lists with one column per metric, cutoff and policy, at a sixth of the long frame's
-    size.
+    """Scores of lists with one column per metric, cutoff
+    and policy, at a sixth of the long frame's size.
     """
 
     lists: (
@@ -47,8 +47,8 @@ class ListScores:
 
     @classmethod
     def beside(cls, parts: Sequence[ListScores], requests: Requests) -> ListScores:
-        """Combine scores of the same lists by different metrics, in the requested order of the
-        metrics.
+        """Combine scores of the same lists by different
+        metrics, in the requested order of the metrics.
         """
         if len(parts) == 1:
             return parts[0]

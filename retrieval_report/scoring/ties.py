@@ -71,9 +71,7 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
 
 
 def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
-    """Return the result of `tie_groups` for checked rows; ``least`` is the smallest relevant
-    grade.
-    """
+    """Return the result of `tie_groups` for checked rows; ``least`` is the smallest relevant grade."""
     order = order_column(frame)
     nearness = {order: order}
     parts = (
@@ -109,8 +107,8 @@ def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
 
 
 def sorted_counts(counts: pl.DataFrame) -> pl.DataFrame:
-    """Return counts sorted by model, query, distance and relevance, with items that are not
-    retrieved last.
+    """Return counts sorted by model, query, distance and
+    relevance, with items that are not retrieved last.
     """
     return counts.sort("model", "query", order_column(counts), "relevance", nulls_last=True)
 

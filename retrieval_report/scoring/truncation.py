@@ -35,8 +35,8 @@ UNPROVEN = Decision(WITHIN_TIE, NOT_KNOWN)
 
 
 def as_counted(rows: pl.DataFrame) -> dict[str, str]:
-    """Return the word for every model whose counts say how their lists end, in their column
-    ``truncated``.
+    """Return the word for every model whose counts say
+    how their lists end, in their column ``truncated``.
     """
     if "truncated" not in rows.columns:
         return {}

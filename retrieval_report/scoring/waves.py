@@ -1,5 +1,5 @@
-"""The score of a list under random tie order: one by one if there are few, and by its
-characteristic function.
+"""The score of a list under random tie order: one by one
+if there are few, and by its characteristic function.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def evaluate(
     metrics: Metrics = None,
     **options: Unpack[EvaluateOptions],
 ) -> DataFrame:
-    """Score rankings on a cluster; return what :func:`retrieval_report.evaluate` returns, as a
-    Spark frame.
+    """Score rankings on a cluster; return what
+    :func:`retrieval_report.evaluate` returns, as a Spark frame.
 
     Rankings, judgements and queries are divided by query, and each group of queries is scored by
     the same function as on one machine, so every score is equal to the last bit. A pass over two

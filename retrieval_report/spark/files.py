@@ -1,5 +1,5 @@
-"""Read rankings, judgements and queries from files and write scores to files, for the command line
-on Spark.
+"""Read rankings, judgements and queries from files and
+write scores to files, for the command line on Spark.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def is_address(path: str) -> bool:
 def rankings_frame(
     spark: SparkSession, paths: Sequence[str], columns: ColumnNames = None
 ) -> DataFrame:
-    """Read rankings or counts in Parquet files, folders and patterns; paths are passed to Spark
-    unchanged.
+    """Read rankings or counts in Parquet files, folders
+    and patterns; paths are passed to Spark unchanged.
 
     Columns are found as in :func:`read_rankings`. Folders may be named ``model=…``. Without a model
     column, a single file provides its name; among several files Spark cannot tell which ones are
@@ -72,8 +72,8 @@ def frame_beside(spark: SparkSession, path: str, what: str) -> DataFrame:
 
 
 def write_scores(scores: DataFrame, path: str) -> None:
-    """Write scores as Parquet in one folder per model; readers see them once the job's committer
-    has finished.
+    """Write scores as Parquet in one folder per model;
+    readers see them once the job's committer has finished.
 
     Raises
     ------
@@ -88,8 +88,8 @@ def write_scores(scores: DataFrame, path: str) -> None:
 
 
 def scores_frame(spark: SparkSession, path: str, like: DataFrame) -> DataFrame:
-    """Read scores written by :func:`write_scores`; names of models stay text, whatever they look
-    like.
+    """Read scores written by :func:`write_scores`;
+    names of models stay text, whatever they look like.
     """
     return spark.read.schema(like.schema).parquet(path).select(like.columns)
 

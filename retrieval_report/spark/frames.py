@@ -1,5 +1,5 @@
-"""Take Spark frames, and local ones, with the columns of our contracts, and turn them into Polars
-frames.
+"""Take Spark frames, and local ones, with the columns
+of our contracts, and turn them into Polars frames.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 def frames_of(
     rankings: DataFrame, judgements: object, queries: object, options: Options
 ) -> dict[str, DataFrame]:
-    """Return what was given as frames of Spark, with our names and types; local frames are checked
-    and sent.
+    """Return what was given as frames of Spark, with our
+    names and types; local frames are checked and sent.
     """
     frames = {"rankings": rankings_of(rankings, options)}
     session = frames["rankings"].sparkSession
@@ -56,8 +56,8 @@ def frames_of(
 
 
 def rankings_of(frame: DataFrame, options: Options) -> DataFrame:
-    """Return rankings or counts with our names and types and a model, and for naive scores with
-    their order.
+    """Return rankings or counts with our names and types
+    and a model, and for naive scores with their order.
     """
     check_frame(frame, "rankings")
     counted = "count" in frame.columns

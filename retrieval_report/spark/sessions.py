@@ -34,8 +34,8 @@ def is_local(master: str) -> bool:
 
 @contextmanager
 def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
-    """Open a session on a master (``local[4]``, ``yarn``, ``spark://…``) or a Spark Connect server
-    (``sc://…``).
+    """Open a session on a master (``local[4]``, ``yarn``,
+    ``spark://…``) or a Spark Connect server (``sc://…``).
 
     Spark's other settings come from the usual sources: ``spark-defaults.conf`` in
     ``SPARK_CONF_DIR``, and ``PYSPARK_SUBMIT_ARGS``. On one machine the workers use this Python and

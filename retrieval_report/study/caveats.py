@@ -1,5 +1,5 @@
-"""Sentences on the limits of a summary (lists that may be cut, an unknown R) and on an audit's
-winners.
+"""Sentences on the limits of a summary (lists that
+may be cut, an unknown R) and on an audit's winners.
 """
 
 from __future__ import annotations
@@ -234,8 +234,8 @@ def runs_sentence(of_run: Mapping[str, str]) -> list[str]:
 
 
 def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:
-    """Say in a sentence which measures are of whole lists although those of some models are much
-    longer.
+    """Say in a sentence which measures are of whole
+    lists although those of some models are much longer.
 
     >>> scores = pl.DataFrame({"model": ["a", "b"], "items": [9, 90]})
     >>> uneven_lengths(scores, [("ap", None), ("ap", 5), ("r_precision", None)])

@@ -14,8 +14,8 @@ NEAR = 0.02  # relative, of a fraction that has a name
 
 
 def decision(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> str:
-    """Return what to do: which model may replace the baseline, or that none may, or what keeps it
-    open.
+    """Return what to do: which model may replace the
+    baseline, or that none may, or what keeps it open.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""Identify the data of a report by sizes and a hash of the content that does not depend on the file
-format.
+"""Identify the data of a report by sizes and a hash of
+the content that does not depend on the file format.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ COUNTED = {
 
 
 def content_hash(frame: pl.DataFrame) -> str:
-    r"""Return the SHA-256 of a frame as UTF-8 CSV text: header, rows in the order received, every
-    digit, ``\n``.
+    r"""Return the SHA-256 of a frame as UTF-8 CSV text:
+    header, rows in the order received, every digit, ``\n``.
 
     The same rows from CSV, Parquet or a data frame have the same hash if their columns have the
     same order and types.
@@ -41,8 +41,8 @@ def content_hash(frame: pl.DataFrame) -> str:
 
 
 def fingerprint(frames: Frames) -> pl.DataFrame:
-    """Return sizes and hash of every frame: ``frame``, ``rows``, ``models``, … (null: no such
-    column), ``sha256``.
+    """Return sizes and hash of every frame: ``frame``,
+    ``rows``, ``models``, … (null: no such column), ``sha256``.
 
     Examples
     --------

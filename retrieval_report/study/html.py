@@ -1,5 +1,5 @@
-"""Render the report as one self-contained HTML file that needs no network, no other file and no
-eval.
+"""Render the report as one self-contained HTML file
+that needs no network, no other file and no eval.
 """
 
 from __future__ import annotations

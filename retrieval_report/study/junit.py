@@ -13,8 +13,8 @@ WIDTH = 48  # of the picture, which fits a comment on a telephone
 
 
 def junit_xml(gate: Gate) -> str:
-    """Write the gate as a test report with one test; what is not decided is a failure of its own
-    type.
+    """Write the gate as a test report with one test;
+    what is not decided is a failure of its own type.
 
     >>> found = Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, *[None] * 8, None, 0)
     >>> print(junit_xml(found).splitlines()[1])

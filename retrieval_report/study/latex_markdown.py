@@ -1,6 +1,4 @@
-"""Write the summary as a LaTeX or Markdown table for a paper or README, with marks of
-significance.
-"""
+"""Write the summary as a LaTeX or Markdown table for a paper or README, with marks of significance."""
 
 from __future__ import annotations
 
@@ -67,8 +65,8 @@ def markdown_table(study: Any) -> str:
 
 
 def latex_table(study: Any) -> str:
-    """Lay the summary out as a LaTeX table (packages booktabs and textcomp); the note is its
-    caption.
+    """Lay the summary out as a LaTeX table (packages
+    booktabs and textcomp); the note is its caption.
     """
     table = _rows(study, _latex, _latex, r"\textbf{{{}}}")
     heading, *rows = (" & ".join(cells) + r" \\" for cells in table)
@@ -120,8 +118,8 @@ def _column(study: Any, of_measure: pl.Expr, cell: Write, bold: str) -> dict[str
 
 
 def _marks(against: list[Named]) -> str:
-    """Say whether a model is significantly below the highest, and whether that depends on tie
-    order.
+    """Say whether a model is significantly below the
+    highest, and whether that depends on tie order.
     """
     tested = [
         row["family_p"] for row in against if row["family_p"] is not None

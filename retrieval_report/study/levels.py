@@ -75,8 +75,8 @@ class LevelledStudy:
         return study
 
     def under(self, *policies: str) -> Self:
-        """Return the study under some policies; without "shuffled" no random order is drawn, which
-        saves time.
+        """Return the study under some policies; without
+        "shuffled" no random order is drawn, which saves time.
 
         >>> from retrieval_report import Study
         >>> study = Study(
@@ -91,8 +91,8 @@ class LevelledStudy:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Metric and cutoff of every selected measure, in the requested order; the first is the
-        headline.
+        """Metric and cutoff of every selected measure, in
+        the requested order; the first is the headline.
         """
         return self._view.measures or tuple(dict.fromkeys(self._data.measures.values()))
 
@@ -143,8 +143,8 @@ class LevelledStudy:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """The selected policies: all under which these rankings can be scored, unless `under` chose
-        some.
+        """The selected policies: all under which these
+        rankings can be scored, unless `under` chose some.
         """
         return self._view.policies or self._data.policies
 
@@ -160,10 +160,10 @@ class LevelledStudy:
 
     @property
     def health(self) -> pl.DataFrame:
-        """What may be wrong with the data, one row per model and fault, serious ones first: judged
-        queries without a list, items that match no judgement, lists the wrong way round, printed
-        ranks that contradict the order, lists that repeat, and judgements that repeat. Empty where
-        nothing is.
+        """What may be wrong with the data, one row per model and fault, serious
+        ones first: judged queries without a list, items that match no judgement,
+        lists the wrong way round, printed ranks that contradict the order, lists
+        that repeat, and judgements that repeat. Empty where nothing is.
         """
         study = self._with(View(self._view.draws, queries=self._view.queries))
         return self._of_models(study._health)
@@ -174,8 +174,8 @@ class LevelledStudy:
 
     @property
     def shuffled(self) -> pl.DataFrame:
-        """The result of :func:`shuffled_means`: the mean under every single random order, over the
-        selected queries.
+        """The result of :func:`shuffled_means`: the mean under
+        every single random order, over the selected queries.
         """
         data, queries = self._data, self._view.queries
         if queries is not None:  # the means of some are others, so they are drawn again
@@ -306,8 +306,8 @@ class LevelledStudy:
 
     @property
     def judgements(self) -> dict[str, pl.DataFrame]:
-        """The judgements of every judge by name, of each item one; none if they are not given by
-        name.
+        """The judgements of every judge by name, of each
+        item one; none if they are not given by name.
         """
         rule = options_with(self._data.options).repeated_judgements
         return {judge: merge_repeats(frame, rule) for judge, frame in self._data.judges.items()}
@@ -424,8 +424,8 @@ class LevelledStudy:
         return estimate(*(study.under("expected").scores for study in studies))
 
     def _by_judge(self) -> Named:
-        """Return the study under every judge, without random orders; nothing without expected
-        scores.
+        """Return the study under every judge, without
+        random orders; nothing without expected scores.
         """
         studies = {name: self.judged_by(name) for name in self.judgements}
         return {
@@ -486,8 +486,8 @@ class LevelledStudy:
 
     @answer
     def replicates(self) -> pl.DataFrame:
-        """The result of :func:`replicate_table`: models as means over ``replicate``; empty if none
-        was named.
+        """The result of :func:`replicate_table`: models as
+        means over ``replicate``; empty if none was named.
         """
         return self._of_runs(replicate_table)
 
@@ -521,8 +521,8 @@ class LevelledStudy:
 
     @answer
     def datasets(self) -> pl.DataFrame:
-        """The result of :func:`dataset_table`: means over the data sets; nothing where none was
-        named.
+        """The result of :func:`dataset_table`: means
+        over the data sets; nothing where none was named.
         """
         means = self.dataset_scores
         return dataset_table(means) if means.width else means

@@ -53,8 +53,8 @@ SAMPLES = (
 
 
 def sample_folder() -> Path:
-    """Return the folder of the sample data, in the installed package or the repository it was
-    installed from.
+    """Return the folder of the sample data, in the installed
+    package or the repository it was installed from.
 
     Raises
     ------

@@ -189,8 +189,8 @@ def _wait(port: int, process: Process) -> None:
 
 
 def application() -> Path:
-    """Return the script that Streamlit runs, from the installed package or the repository it was
-    installed from.
+    """Return the script that Streamlit runs, from the
+    installed package or the repository it was installed from.
     """
     for script in (PACKAGE / "_app" / "main.py", PACKAGE.parent / "app" / "main.py"):
         if script.is_file():

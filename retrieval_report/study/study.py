@@ -205,8 +205,8 @@ class Study(LevelledStudy):
         self._look(data, View(Draws(**Options(**data.options).of(DRAWS)), **asked))
 
     def at(self, *measures: str | Foreign) -> Self:
-        """Return the study with some of its measures, such as ``"ndcg@10"``; the first is the
-        headline.
+        """Return the study with some of its measures,
+        such as ``"ndcg@10"``; the first is the headline.
         """
         asked, known_as = map(parse_measure, measures), self._data.measures
         wanted = tuple(known_as.get(measure, measure) for measure in asked)
@@ -217,8 +217,8 @@ class Study(LevelledStudy):
         return self._with(replace(self._view, measures=wanted))
 
     def models(self, *names: str) -> Self:
-        """Return the study with some of its models. R does not change, because it belongs to the
-        query.
+        """Return the study with some of its models. R
+        does not change, because it belongs to the query.
         """
         check_chosen("models", names, self.model_names)
         return self._with(replace(self._view, models=tuple(dict.fromkeys(names))))
@@ -244,8 +244,8 @@ class Study(LevelledStudy):
         return self._with(replace(view, queries=kept, where=chosen))
 
     def pair(self, first: str, second: str) -> Self:
-        """Return the study with two models; its verdict, comparison and queries are those of this
-        pair.
+        """Return the study with two models; its verdict,
+        comparison and queries are those of this pair.
         """
         return self.models(first, second)
 
@@ -410,8 +410,8 @@ class Study(LevelledStudy):
         return self._sound._compared()
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        """The result of :func:`compare` by tests of choice, or of some models; of two, it is first
-        − second.
+        """The result of :func:`compare` by tests of choice,
+        or of some models; of two, it is first − second.
 
         >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
         >>> study = Study(
@@ -493,9 +493,9 @@ class Study(LevelledStudy):
 
     @answer
     def recall_curve(self) -> pl.DataFrame:
-        """Means of the result of :func:`recall_curve`, which takes lists for whole: a row for every
-        model and level of recall; nothing of counts, and of ties so large that it would take
-        minutes.
+        """Means of the result of :func:`recall_curve`, which takes lists
+        for whole: a row for every model and level of recall; nothing of
+        counts, and of ties so large that it would take minutes.
         """
         return (
             NOTHING
@@ -505,8 +505,8 @@ class Study(LevelledStudy):
 
     @answer
     def coverage(self) -> pl.DataFrame:
-        """The result of :func:`judgement_coverage`, in the mean over the queries; nothing without
-        judgements.
+        """The result of :func:`judgement_coverage`, in the
+        mean over the queries; nothing without judgements.
         """
         given = self._given()
         if given["judgements"] is None or self.counted:
@@ -545,10 +545,10 @@ class Study(LevelledStudy):
 
     @property
     def no_worse(self) -> pl.DataFrame:
-        """The result of :func:`no_worse` for ``baseline`` and ``margin``; without columns where the
-        baseline is not among the selected models. With ``replicate``, its tests are over runs and
-        queries, and a verdict may be "not significant over runs". A study without a margin raises a
-        ParameterError.
+        """The result of :func:`no_worse` for ``baseline`` and ``margin``; without
+        columns where the baseline is not among the selected models. With
+        ``replicate``, its tests are over runs and queries, and a verdict may be "not
+        significant over runs". A study without a margin raises a ParameterError.
         """
         if self._view.margin is None:
             raise ParameterError(
@@ -629,8 +629,8 @@ class Study(LevelledStudy):
 
     @answer
     def distribution(self) -> pl.DataFrame:
-        """The result of `mean_distribution` at the headline measure; no rows for counts and with
-        `like`.
+        """The result of `mean_distribution` at the headline
+        measure; no rows for counts and with `like`.
         """
         if self.counted or self.like is not None:
             return pl.DataFrame(schema=MEAN_DISTRIBUTION)
@@ -640,15 +640,15 @@ class Study(LevelledStudy):
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """Sentences on faults of the data, on what the headline measure says about the models, and
-        `notices`.
+        """Sentences on faults of the data, on what the
+        headline measure says about the models, and `notices`.
         """
         return (*health_sentences(self), *self.sentences, *self.notices)
 
     @answer_in_words
     def notices(self) -> tuple[str, ...]:
-        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
-        not known.
+        """A line to read after the verdict if its measure
+        is an estimate: lists may be cut, or R is not known.
         """
         return notices_of(self.headline)
 
@@ -711,8 +711,8 @@ class Study(LevelledStudy):
 
     @property
     def plot(self) -> Plots:
-        """The charts of the headline measure: ``study.plot.policies()``; ``dir(study.plot)`` lists
-        them.
+        """The charts of the headline measure:
+        ``study.plot.policies()``; ``dir(study.plot)`` lists them.
         """
         from retrieval_report.study.plots import Plots  # Altair takes 0.3 s to import
 
@@ -760,8 +760,8 @@ class Study(LevelledStudy):
         raw: bool = False,
         **about: Unpack[PageOptions],
     ) -> Path:
-        """Write the report of what is looked at into a folder, as :func:`write_report` does; return
-        the folder.
+        """Write the report of what is looked at into a folder,
+        as :func:`write_report` does; return the folder.
         """
         save_report(folder, lambda: self.contents(**about), formats, timestamp, raw)
         return Path(folder)
@@ -769,8 +769,8 @@ class Study(LevelledStudy):
     def dashboard(
         self, *, name: str = "This study", port: int | None = None, browser: bool = True
     ) -> Dashboard:
-        """Open this study's models and queries in the dashboard, with its headline measure and
-        settings.
+        """Open this study's models and queries in the
+        dashboard, with its headline measure and settings.
 
         Parameters
         ----------
@@ -853,8 +853,8 @@ class Study(LevelledStudy):
         )
 
     def _first_two(self) -> tuple[str, ...]:
-        """Two models that were chosen, in their order, else those that come first and have not the
-        same lists.
+        """Two models that were chosen, in their order, else
+        those that come first and have not the same lists.
         """
         chosen = self._view.models or ()
         if len(chosen) == 2:

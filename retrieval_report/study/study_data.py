@@ -1,5 +1,5 @@
-"""What a study shares with all narrower ones (data, scores, answers), and the selection of one of
-them.
+"""What a study shares with all narrower ones (data,
+scores, answers), and the selection of one of them.
 """
 
 from __future__ import annotations
@@ -360,8 +360,8 @@ class View:
     )  # how the queries were chosen, in words
 
     def __post_init__(self) -> None:
-        """Keep margins by measure as text, which has a hash and stands in the call that repeats a
-        report.
+        """Keep margins by measure as text, which has a
+        hash and stands in the call that repeats a report.
         """
         if self.margin is not None:
             margins = parse_margin(self.margin)
@@ -411,8 +411,8 @@ class Questions(TypedDict, total=False):
 
 
 class StudyOptions(Questions, ScoringOptions, total=False):
-    """The options of a study: those of ``evaluate`` except policies, cutoffs, and how rankings are
-    read.
+    """The options of a study: those of ``evaluate``
+    except policies, cutoffs, and how rankings are read.
     """
 
     cutoffs: Cutoffs

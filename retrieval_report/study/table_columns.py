@@ -59,8 +59,8 @@ TEXTS: Mapping[str, Callable[..., str]] = {
 
 
 class Cell(NamedTuple):
-    """The text shown, the key it sorts by (empty: last), and the full text if the shown one is
-    shortened.
+    """The text shown, the key it sorts by (empty: last),
+    and the full text if the shown one is shortened.
     """
 
     text: str
@@ -101,9 +101,7 @@ def _counts(*counts: int) -> str:
 
 
 def sort_key(value: float) -> str:
-    """Return enough digits to sort by, since the text shown may round neighbours to the same
-    value.
-    """
+    """Return enough digits to sort by, since the text shown may round neighbours to the same value."""
     return f"{value:.7g}"
 
 
@@ -185,8 +183,8 @@ SPECIAL: Mapping[str, Callable[[Row], Cell]] = {  # cells that need more of the 
 
 
 class Table(NamedTuple):
-    """One table of the page; ``measures`` holds each row's metric@cutoff if rows can be filtered by
-    it.
+    """One table of the page; ``measures`` holds each
+    row's metric@cutoff if rows can be filtered by it.
     """
 
     layout: Layout

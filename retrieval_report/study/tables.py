@@ -1,5 +1,5 @@
-"""Turn frames into tables for reading, with chosen columns, few digits, short names, and values to
-sort by.
+"""Turn frames into tables for reading, with chosen
+columns, few digits, short names, and values to sort by.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ Part = tuple[Layout, pl.DataFrame]  # a table and its rows
 
 
 def report_tables(report: Report) -> dict[str, Table]:
-    """Return all tables of the page by id, except those without rows, as of questions that were not
-    asked.
+    """Return all tables of the page by id, except those
+    without rows, as of questions that were not asked.
     """
     tables = {}
     for question in QUESTIONS:
@@ -93,9 +93,7 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Ta
 
 
 def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
-    """Return the columns of a layout that the frame has; a model's name may stand above its
-    values.
-    """
+    """Return the columns of a layout that the frame has; a model's name may stand above its values."""
     titles = {}
     if name == "deciding" and frame.height:
         titles = {f"value_{side}": frame[f"model_{side}"][0] for side in "ab"}
@@ -200,9 +198,7 @@ def _queries(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
 
 
 def _truncation(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    """Return the table of how the lists of every model are treated, at the cutoff of the
-    verdict.
-    """
+    """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
     known = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
     words = pl.when(pl.col("reason") != NOT_KNOWN).then(known).otherwise(pl.lit("may be cut"))
     rows = _best_first(report, frame.filter(at_cutoff(report.cutoff)))

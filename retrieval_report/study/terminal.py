@@ -49,8 +49,8 @@ SUMMARY = (
 
 
 def summary_rows(summary: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per model and measure of a summary, best first, without columns that say
-    nothing.
+    """Return one row per model and measure of a summary,
+    best first, without columns that say nothing.
     """
     rows = board(summary, pl.max("pooled"), pl.col(COUNTS).max())
     idle = [name for name in ("truncated_share", *COUNTS) if not rows[name].max()]
@@ -194,8 +194,8 @@ def _escaped(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return the number of terminal columns a text takes: two for wide characters, none for
-    combining marks.
+    """Return the number of terminal columns a text takes:
+    two for wide characters, none for combining marks.
 
     >>> display_width("abc"), display_width("検索")
     (3, 4)
@@ -209,8 +209,8 @@ def display_width(text: str) -> int:
 
 
 def deviation(row: Row, digits: int = DECIMALS) -> str:
-    """Return the standard deviation of the mean in a summary row under random tie order, if it has
-    one.
+    """Return the standard deviation of the mean in a
+    summary row under random tie order, if it has one.
 
     >>> (
     ...     deviation({"tie_std": 0.002}),
@@ -229,8 +229,8 @@ def deviation(row: Row, digits: int = DECIMALS) -> str:
 
 
 def mean_text(row: Row, digits: int = DECIMALS) -> str:
-    """Return the mean in a summary row with its standard deviation, or with its bounds if it is an
-    estimate.
+    """Return the mean in a summary row with its standard
+    deviation, or with its bounds if it is an estimate.
 
     >>> mean_text({"value": 0.5, "tie_std": 0.02}), mean_text({"value": 0.5, "tie_std": None})
     ('0.5000 ± 0.0200', '0.5000')

@@ -1,6 +1,4 @@
-"""Write the verdict in sentences: who wins, whether that is safe, and how far off naive scores
-are.
-"""
+"""Write the verdict in sentences: who wins, whether that is safe, and how far off naive scores are."""
 
 from __future__ import annotations
 
@@ -204,8 +202,8 @@ def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> list[str]:
 
 
 def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
-    """Say which models lose less than the margin against the baseline, which more, and which may do
-    either.
+    """Say which models lose less than the margin against
+    the baseline, which more, and which may do either.
     """
     parts = []
     for verdict, sentence in MARGIN.items():

@@ -27,8 +27,8 @@ def save_report(
     timestamp: str | None,
     raw: bool,
 ) -> list[Path]:
-    """Write the report that is made into a folder, after refusing what cannot be written; see
-    `write_report`.
+    """Write the report that is made into a folder, after
+    refusing what cannot be written; see `write_report`.
     """
     chosen: list[Any] = listed(formats)
     for name in chosen:

@@ -75,8 +75,8 @@ def audit(
     threads: int | None = None,
     metrics: Metrics = None,
 ) -> pl.DataFrame:
-    """Compute what other systems would print for this data, beside the exact value; they need not
-    be installed.
+    """Compute what other systems would print for this data,
+    beside the exact value; they need not be installed.
 
     Part of a difference is due to definition (denominator, gain, which relevances are seen, which
     queries are left out), part to tie order: ``definition_shift`` and ``off`` separate them, and
@@ -257,9 +257,9 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
 
 
 def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the printed number if there is only one, null if the system fails at lists that are too
-    short or without relevant items; and the effects of tie order and of definition, ignoring
-    rounding errors.
+    """Add the printed number if there is only one, null if the system
+    fails at lists that are too short or without relevant items; and the
+    effects of tie order and of definition, ignoring rounding errors.
     """
     short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
     fails = short | ((pl.col("no_relevant") == "raise") & (pl.col("undefined") > 0))
@@ -277,8 +277,8 @@ def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the winners as printed and as expected, by the system's definition; several if its order
-    is open.
+    """Add the winners as printed and as expected, by the
+    system's definition; several if its order is open.
     """
     frame = _with_best(frame, "exact_best", "expected", "expected")
     frame = _with_best(frame, "printed_best", "prints_low", "prints_high")

@@ -352,8 +352,8 @@ CONVENTIONS = tuple(_records())
 
 
 def conventions() -> pl.DataFrame:
-    """Return the table of conventions: one row per metric of every system, with the fields of
-    ``Convention``.
+    """Return the table of conventions: one row per metric
+    of every system, with the fields of ``Convention``.
 
     >>> table = conventions()
     >>> table.filter(pl.col("system") == "torchmetrics", pl.col("metric") == "ap").select(
@@ -394,8 +394,8 @@ SPELLINGS = {
 
 
 def system_of(name: str) -> tuple[str, str]:
-    """Return system and version from a name in any spelling: ``sklearn``, ``keras-rs``,
-    ``"trec_eval 9"``.
+    """Return system and version from a name in any
+    spelling: ``sklearn``, ``keras-rs``, ``"trec_eval 9"``.
 
     Without a version in the name, it is the newest.
 

@@ -61,8 +61,8 @@ class Emulation:
 
     @cached_property
     def _lists(self) -> Judged:
-        """The input of a system that sees only lists: items of judged queries, each with its
-        relevance.
+        """The input of a system that sees only lists:
+        items of judged queries, each with its relevance.
         """
         return self.judged.as_lists(self.judged.scored_rows)
 
@@ -136,8 +136,8 @@ class Emulation:
         )
 
     def limits(self, rules: Rules, metrics: Iterable[str], way: Way) -> pl.DataFrame:
-        """Return the range of means that a system with this tie order may print, as ``prints_low``
-        and ``prints_high``.
+        """Return the range of means that a system with this tie
+        order may print, as ``prints_low`` and ``prints_high``.
         """
         if way.order not in OPEN:
             means = tie_means(self.printed(rules, metrics, way))
@@ -153,8 +153,8 @@ class Emulation:
         return low.select(*MEAN, prints_low="value", prints_high=high["value"])
 
     def possible(self, rules: Rules, metrics: Iterable[str]) -> pl.DataFrame:
-        """Return exact means, their standard deviations and bounds side by side, for the distances
-        received.
+        """Return exact means, their standard deviations and
+        bounds side by side, for the distances received.
         """
         scores = self.scores(rules, metrics, policies=("expected", "worst", "best"))
         others = pl.col("tie_std", "shortest").filter(policy="expected").first()
@@ -170,8 +170,8 @@ class Emulation:
         return pl.concat(score_judged(part, requests, options).frame() for part, options in parts)
 
     def drawn(self, rules: Rules, metric: str, **draws: Any) -> Scored:
-        """Scores of every list in the mean over random orders, and every model's mean under each of
-        them.
+        """Scores of every list in the mean over random
+        orders, and every model's mean under each of them.
         """
         requests = parse_metrics(metric, None)
         seen = self.seen(rules, policies="shuffled", **draws)
@@ -182,8 +182,8 @@ class Emulation:
     def printed(
         self, rules: Rules, metrics: Iterable[str], way: Way, seed: int = 0
     ) -> pl.DataFrame:
-        """Return the value of every list as printed with this tie order; an open order is one
-        random draw.
+        """Return the value of every list as printed with
+        this tie order; an open order is one random draw.
         """
         if way.order == "middle":
             ranks = pl.concat(_middle_ranks(*part) for part in self.seen(rules))
@@ -217,9 +217,7 @@ class Emulation:
     def seen(
         self, rules: Rules, float32: bool = False, **asked: Any
     ) -> Iterator[tuple[Judged, Options]]:
-        """Yield the rankings as the system would receive them, with options that follow its
-        rules.
-        """
+        """Yield the rankings as the system would receive them, with options that follow its rules."""
         followed = {
             **self.options,
             "relevant_from": None if rules.binary else rules.relevant_from,

@@ -1,5 +1,5 @@
-"""Score by the definitions and tie order of another system, so that users first see familiar
-numbers.
+"""Score by the definitions and tie order of another
+system, so that users first see familiar numbers.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ def evaluate_like(
 def score_like(
     rankings: object, like: str, *, judgements: object, queries: object, **asked: Any
 ) -> Scored:
-    """What `evaluate_like` returns, and every model's mean under each random order, if there are
-    any.
+    """What `evaluate_like` returns, and every model's
+    mean under each random order, if there are any.
     """
     measures = measures_like(like, asked.pop("measures"), asked.pop("cutoffs"))
     check_like(asked)
@@ -220,8 +220,8 @@ def emulated(
     measures: Asked,
     options: Mapping[str, Any],
 ) -> Emulation:
-    """Join the frames, and decide which lists are cut once for all measures; this warns as
-    `evaluate` does.
+    """Join the frames, and decide which lists are cut
+    once for all measures; this warns as `evaluate` does.
     """
     rules = {
         name: options[name] for name in options if name not in ("policies", "seed", "shuffles")

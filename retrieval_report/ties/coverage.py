@@ -1,5 +1,5 @@
-"""Find how much of the top of the lists is judged, and how far a score could rise if the rest were
-relevant.
+"""Find how much of the top of the lists is judged, and
+how far a score could rise if the rest were relevant.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Compute how probable every score of a list, and every mean of a model, is under random tie
-order.
-"""
+"""Compute how probable every score of a list, and every mean of a model, is under random tie order."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Interpolated precision at levels of recall, exact under ties: the curve that trec_eval prints as
-11 points.
+"""Interpolated precision at levels of recall, exact
+under ties: the curve that trec_eval prints as 11 points.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def recall_curve(
     policies: Names = POLICIES,
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Score lists by interpolated precision: the best from the rank on where a share of recall is
-    reached.
+    """Score lists by interpolated precision: the best
+    from the rank on where a share of recall is reached.
 
     At level r of a query with R relevant items it is the maximum of hits(i) / i over the ranks i
     with at least ⌊r·R + 0.9⌋ hits, which is trec_eval's rounding; 0 where the list never gets so

@@ -228,8 +228,8 @@ def _with_relevant(
 def _drawn(
     rows: pl.DataFrame, depth: int | None, shuffles: int, rng: np.random.Generator, asked: Named
 ) -> pl.DataFrame:
-    """Return scores of lists with the items handed over in the order received, and the mean over
-    random choices.
+    """Return scores of lists with the items handed over in
+    the order received, and the mean over random choices.
     """
     grades = ["relevance"] if asked["judgements"] is None else []
     orders = [np.arange(rows.height), *(rng.permutation(rows.height) for _ in range(shuffles))]
@@ -334,8 +334,8 @@ def _scores_at(
 
 
 def _chosen(one: List, depth: int | None, key: tuple[Any, ...], *, whole: bool) -> Chosen:
-    """Return which items may be handed over; refuse lists that may lack some, and items without a
-    final score.
+    """Return which items may be handed over; refuse lists
+    that may lack some, and items without a final score.
     """
     size = len(one.near)
     if depth is not None and size < depth and not whole:

@@ -1,5 +1,5 @@
-"""Compare two rankings of the same queries, and find whether they differ in more than the order of
-ties.
+"""Compare two rankings of the same queries, and find
+whether they differ in more than the order of ties.
 
 Rank-biased overlap is extrapolated to infinite depth: Webber, Moffat and Zobel 2010 for lists
 without ties; Corsi and Urbano 2024 for their variant a, the mean over all orders of the ties.
@@ -229,8 +229,8 @@ def _reached(ranks: Integers, depth: Integers) -> Floats:
 
 
 def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
-    """Mean share of the items of the long list that the short one lacks, of those that have one at
-    a depth.
+    """Mean share of the items of the long list that the
+    short one lacks, of those that have one at a depth.
     """
     if not tied:
         return np.minimum(_reached(long.top[long.there & ~short.there], depth), 1.0)

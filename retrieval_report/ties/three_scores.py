@@ -112,8 +112,8 @@ def exact_means(
 def _exact_sums(
     judged: Judged, options: Options, moved: pl.DataFrame, measure: Measure
 ) -> dict[str, Spread]:
-    """Return the distribution of the sum of some scores of each model by one measure, where it is
-    known exactly.
+    """Return the distribution of the sum of some scores of
+    each model by one measure, where it is known exactly.
     """
     try:
         requests = parse_metrics(*measure)
@@ -291,8 +291,8 @@ def ranked_without(
 
 
 def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
-    """Return who wins by every measure: exactly, by the naive order, and in how many of the drawn
-    orders.
+    """Return who wins by every measure: exactly, by the
+    naive order, and in how many of the drawn orders.
 
     Parameters
     ----------

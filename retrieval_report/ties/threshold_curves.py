@@ -1,5 +1,5 @@
-"""What a model accepts at every threshold: its pairs, counted by query and distance, and rates of
-these counts.
+"""What a model accepts at every threshold: its pairs,
+counted by query and distance, and rates of these counts.
 """
 
 from __future__ import annotations

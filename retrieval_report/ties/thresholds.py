@@ -365,8 +365,8 @@ def _chosen(values: Floats, metric: str, at_least: float | None) -> int:
 def _interval(
     curve: Curve, metric: str, at_least: float | None, index: int, resamples: int, seed: int
 ) -> Named:
-    """Return the ends of the choices, and of the metric at one threshold, over drawn queries; see
-    `Thresholds.calibrate`.
+    """Return the ends of the choices, and of the metric at one
+    threshold, over drawn queries; see `Thresholds.calibrate`.
     """
     generator, queries = np.random.default_rng(seed), curve.queries
     values = rate(metric, curve.outcomes())

@@ -1,6 +1,4 @@
-"""Find which models' lists were cut, how deep they reach, and which depth would have been
-enough.
-"""
+"""Find which models' lists were cut, how deep they reach, and which depth would have been enough."""
 
 from __future__ import annotations
 
@@ -31,8 +29,8 @@ def truncated_lists(
     cutoffs: Cutoffs = (1, 5, 10, None),
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Return for every model whether its lists are treated as cut, why, and which depth would have
-    sufficed.
+    """Return for every model whether its lists are treated
+    as cut, why, and which depth would have sufficed.
 
     Parameters
     ----------

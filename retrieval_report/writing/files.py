@@ -58,8 +58,8 @@ def parquet_bytes(frame: pl.DataFrame) -> bytes:
 
 
 def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
-    """Return the folder as a path if files can be written to it; call this before a long
-    computation.
+    """Return the folder as a path if files can be
+    written to it; call this before a long computation.
 
     A folder that does not exist yet is fine if its parent exists and is writable; it is created
     later.
@@ -131,8 +131,8 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
 
 
 def regular_file(path: Path) -> Path:
-    """Return the file that a path leads to; raise an OutputError if something else is there, which
-    nobody replaces.
+    """Return the file that a path leads to; raise an OutputError
+    if something else is there, which nobody replaces.
 
     >>> regular_file(Path(os.devnull))
     Traceback (most recent call last):

@@ -1,5 +1,5 @@
-"""Make names of models and metrics fit into charts and sentences; they are never a pattern or an
-expression.
+"""Make names of models and metrics fit into charts and
+sentences; they are never a pattern or an expression.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNO
 
 
 def clean(name: str, limit: int = TOOLTIP) -> str:
-    r"""Return one line without control characters, shortened in the middle, where names of a series
-    differ least.
+    r"""Return one line without control characters, shortened
+    in the middle, where names of a series differ least.
 
     >>> clean("a\n\tb"), clean("x" * 10 + "-epoch-12", 12), clean("")
     ('a b', 'xxxxxx…ch-12', '(no name)')
@@ -48,8 +48,8 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
 
 
 def unlinked(text: str) -> str:
-    r"""Keep addresses in a text from becoming links, as they would in Markdown even with its marks
-    escaped.
+    r"""Keep addresses in a text from becoming links, as
+    they would in Markdown even with its marks escaped.
 
     A word joiner is inserted where an address would have to continue.
 

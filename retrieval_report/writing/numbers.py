@@ -45,8 +45,8 @@ def _seen(size: float) -> bool:
 
 
 def column_decimals(values: Iterable[float | None]) -> int:
-    """Return the decimals needed to distinguish the closest two different numbers of a column, six
-    at most.
+    """Return the decimals needed to distinguish the
+    closest two different numbers of a column, six at most.
 
     >>> (
     ...     column_decimals([0.95, 0.97, None]),
@@ -109,8 +109,8 @@ def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str
 
 
 def span(low: float, high: float, joint: str = " to ", places: int = DECIMALS) -> str:
-    """Return two numbers with as many decimals as their difference needs, or one if they are the
-    same.
+    """Return two numbers with as many decimals as their
+    difference needs, or one if they are the same.
 
     >>> span(0.962, 0.971), span(0.96231, 0.96234), span(0.5, 0.5)
     ('0.9620 to 0.9710', '0.96231 to 0.96234', '0.5000')

@@ -1,5 +1,5 @@
-"""Temporary folders for data that does not fit in memory and for files that are about to replace
-results.
+"""Temporary folders for data that does not fit in
+memory and for files that are about to replace results.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ SUFFIX = ".tmp"
 
 @contextmanager
 def scratch(beside: Path | None = None) -> Iterator[Scratch]:
-    """Provide a folder in ``beside``, or in $TMPDIR, that is created on demand and removed at the
-    end.
+    """Provide a folder in ``beside``, or in $TMPDIR,
+    that is created on demand and removed at the end.
 
     >>> with scratch() as folder:
     ...     place = folder()
