@@ -26,8 +26,8 @@ from records import (
     SCORING,
     SETTINGS,
     Choice,
-    Data,
     Files,
+    OpenedData,
     Upload,
 )
 from retrieval_report.contracts.arguments import Named
@@ -42,7 +42,7 @@ from retrieval_report.study.pictures import pictures
 from uploads import opened, read_texts
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {
-    Data: lambda data: data.digest,
+    OpenedData: lambda data: data.digest,
     pl.DataFrame: lambda frame: frame.hash_rows().to_numpy().tobytes(),
     FunctionType: lambda chart: chart.__name__,
 }
@@ -68,7 +68,7 @@ def columns_of(upload: Upload) -> list[str]:
     return column_names(opened(upload))
 
 
-def read_files(files: Files) -> Data:
+def read_files(files: Files) -> OpenedData:
     """Read files, or return the cached data if none has changed."""
     given = [files.items, *(files.study.get(kind) for kind in (*FRAMES, "labels"))]
     named = (list(one.values()) if isinstance(one, dict) else one for one in given if one)
@@ -77,18 +77,18 @@ def read_files(files: Files) -> Data:
 
 
 @remember(4)
-def _read(files: Files, states: object) -> Data:
+def _read(files: Files, states: object) -> OpenedData:
     given = dict(files.study)
     with noticed() as notes:
         if files.labels_as_rankings:
             given["rankings"] = rr.from_labels(given["rankings"])
         study, path = rr.Study(**given), files.items
         items = None if path is None else read_texts(Upload(path, Path(path).read_bytes()))
-        data = Data(files.name, study, items, start=files.start, history=files.history)
+        data = OpenedData(files.name, study, items, start=files.start, history=files.history)
     return replace(data, notes=tuple(notes))
 
 
-def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
+def scored(data: OpenedData, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
     """Return the study of all models whose exact scores
     are computed, and the warnings raised meanwhile.
     """
@@ -100,7 +100,7 @@ def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
 
 @remember(8)
 def _scored(
-    data: Data, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Named
+    data: OpenedData, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Named
 ) -> tuple[rr.Study, tuple[str, ...]]:
     with noticed() as notes:
         study = data.source.alone(measures=metrics, cutoffs=cutoffs, **rules)
@@ -108,7 +108,7 @@ def _scored(
     return study, tuple(notes)
 
 
-def study_of(data: Data, choice: Choice) -> rr.Study:
+def study_of(data: OpenedData, choice: Choice) -> rr.Study:
     """Return the study of the data with the chosen measure as headline."""
     study, _ = scored(data, choice)
     study = study.using(**choice.only(SETTINGS))
@@ -118,7 +118,7 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
 
 
 @remember(96)
-def answered(data: Data, ask: Any, how: Named) -> pl.DataFrame:
+def answered(data: OpenedData, ask: Any, how: Named) -> pl.DataFrame:
     """Return the result of a function of the rankings that no study answers, such as
     `ranking_ties` for a single list.
     """
@@ -126,7 +126,7 @@ def answered(data: Data, ask: Any, how: Named) -> pl.DataFrame:
     return answer
 
 
-def check(data: Data) -> None:
+def check(data: OpenedData) -> None:
     """Raise the library's error for data that cannot be scored under any rule of the sidebar."""
     try:
         scored(data, data.start)
@@ -135,17 +135,17 @@ def check(data: Data) -> None:
         scored(data, replace(data.start, options={**data.start.options, **LENIENT}))
 
 
-def ask(data: Data, **questions: Any) -> None:
+def ask(data: OpenedData, **questions: Any) -> None:
     """Keep what a page was asked about the data beside the sidebar, for the report."""
     st.session_state[f"asked of {data.digest}"] = {**asked(data), **questions}
 
 
-def asked(data: Data) -> Named:
+def asked(data: OpenedData) -> Named:
     """Return what was entered in this session: costs, baseline and margin, how many items vote."""
     return {**st.session_state.get(f"asked of {data.digest}", {})}
 
 
-def report(data: Data, choice: Choice, known: Named) -> bytes:
+def report(data: OpenedData, choice: Choice, known: Named) -> bytes:
     """Return the HTML report on the chosen models, with
     the chosen measure as headline, and the usual ones.
 

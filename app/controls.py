@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from records import USUAL, Choice, Data, curve, own_depth
+from records import USUAL, Choice, OpenedData, curve, own_depth
 from retrieval_report.contracts.arguments import Named, number_text
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS as OPTIONS
@@ -39,7 +39,7 @@ LIMITS: Mapping[str, Named] = {  # of options that are numbers
 STEPS: Mapping[type, Named] = {int: {"step": 1}, float: {"step": 1.0, "format": "%g"}}
 
 
-def sidebar(data: Data) -> Choice:
+def sidebar(data: OpenedData) -> Choice:
     """Draw the controls and return what they say."""
     first = data.start
     with st.sidebar:
@@ -118,7 +118,7 @@ def _cutoff(first: int | None) -> int | None:
     return cutoff
 
 
-def _option(name: str, data: Data) -> Any:
+def _option(name: str, data: OpenedData) -> Any:
     """Return the value of an option; one that was given
     with data has a name that other data do not share.
     """

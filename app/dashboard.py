@@ -20,7 +20,7 @@ from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.writing.names import counted
 from text import sentence
 from url_controls import refusals
-from wording import Dashboard
+from wording import DashboardReader
 
 ICON = Path(__file__).with_name("icon.png")
 
@@ -85,5 +85,5 @@ def main() -> None:
     chosen.run()
 
 
-with speaking_to(Dashboard()):
+with speaking_to(DashboardReader()):
     main()

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from cached import read_files
-from records import NAMED, USUAL, Choice, Data, Files
+from records import NAMED, USUAL, Choice, Files, OpenedData
 from retrieval_report.contracts.arguments import Named, known_of
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.study.samples import SAMPLES, Sample
@@ -28,15 +28,15 @@ GONE = (
 NEXT = "data to open next"  # a value can be set only before its widget is made
 
 
-def choose_data() -> Data:
+def choose_data() -> OpenedData:
     """Offer the available data, and return the chosen one."""
     samples = {sample.name: _sample(sample) for sample in SAMPLES[::-1]}
-    offered: dict[str, Data | Files | None] = {
+    offered: dict[str, OpenedData | Files | None] = {
         "files": _started_with(),
         **samples,
         "upload": st.session_state.get(UPLOADED),
     }
-    sources: dict[str, Data | Files] = known_of(offered)
+    sources: dict[str, OpenedData | Files] = known_of(offered)
     # The user's data are called by their names; samples have a short name and a title.
     texts = {
         name: name if name in samples else short(source.name) for name, source in sources.items()
@@ -47,7 +47,7 @@ def choose_data() -> Data:
         how: Named = {"show": texts.__getitem__, "missing": GONE}
         chosen = sources[choose_one("Data", list(sources), name="open", **how)]
         st.caption(plain(chosen.name))
-    if isinstance(chosen, Data):
+    if isinstance(chosen, OpenedData):
         return chosen
     with st.spinner("Reading …", show_time=True):
         try:
@@ -62,7 +62,7 @@ def first_files() -> Files:
     return _started_with() or _sample(SAMPLES[-1])
 
 
-def adopt(data: Data) -> None:
+def adopt(data: OpenedData) -> None:
     """Switch this session to uploaded data, from the next run of the page on."""
     st.session_state[UPLOADED], st.session_state[NEXT] = data, "upload"
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 import retrieval_report as rr
 from cached import study_of
-from records import MEASURES, Choice, Data
+from records import MEASURES, Choice, OpenedData
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.leaderboard_rows import in_order_of
 from text import plain
@@ -61,7 +61,7 @@ ABOUT = {**dict.fromkeys(("neighbours", "thresholds", "ties", "data"), "")}
 class Page:
     """The data and the choices of a visitor, and the study that answers by them."""
 
-    data: Data
+    data: OpenedData
     choice: Choice
 
     @cached_property

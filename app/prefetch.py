@@ -22,7 +22,7 @@ from retrieval_report.cli.dashboard import open_browser
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.study.server import BROWSER
-from wording import Dashboard
+from wording import DashboardReader
 
 # What a page needs beside its heading, loaded while the browser loads Streamlit's own scripts.
 PARTS = (
@@ -44,7 +44,7 @@ def start() -> None:
 
 def prepare() -> None:
     """Compute what the first page shows, which also shows errors in reading or scoring."""
-    with suppress(Exception), noticed(), speaking_to(Dashboard()):
+    with suppress(Exception), noticed(), speaking_to(DashboardReader()):
         data = read_files(first_files())  # for the heading too
         for part in PARTS:
             importlib.import_module(part)

@@ -102,7 +102,7 @@ def curve(cutoff: int | None) -> tuple[int | None, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class OpenedData:
     """The data of the dashboard: frames, and where they come from.
 
     Attributes

@@ -10,7 +10,7 @@ import streamlit as st
 
 import retrieval_report as rr
 from chart_display import show_chart
-from records import Data
+from records import OpenedData
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
@@ -250,7 +250,7 @@ def brushed_table(
     return rows
 
 
-def items_table(data: Data, rows: pl.DataFrame, query: object, **how: Any) -> None:
+def items_table(data: OpenedData, rows: pl.DataFrame, query: object, **how: Any) -> None:
     """Show the items of a list, with texts and pictures if there are any, and without a relevance
     where nobody judged them.
     """

@@ -12,7 +12,7 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from records import NAMED, Data, Upload
+from records import NAMED, OpenedData, Upload
 from retrieval_report.contracts.arguments import ColumnNames, repeated
 from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.contracts.warning import noticed
@@ -24,7 +24,7 @@ from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, 
 from retrieval_report.reading.sources import BINARY, Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
-from wording import Dashboard
+from wording import DashboardReader
 
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
@@ -61,7 +61,7 @@ def read_tables(
     queries: Upload | None = None,
     columns: ColumnNames = None,
     items: Upload | None = None,
-) -> Data:
+) -> OpenedData:
     """Read tables in the same way as `read_rankings`,
     `read_judgements` and `read_queries` read files.
 
@@ -85,13 +85,13 @@ def read_tables(
             judgements=judgements and _read([opened(judgements)], JUDGEMENTS),
             queries=queries and _read([opened(queries)], QUERIES),
         )
-        data = Data(name, study, items and read_texts(items))
+        data = OpenedData(name, study, items and read_texts(items))
         notes += [note for source in sources for note in _left_out(source, columns)]
     return replace(data, notes=tuple(notes))
 
 
 def _read(sources: Sequence[Source], kind: Kind, columns: ColumnNames = None) -> pl.DataFrame:
-    with speaking_to(Dashboard(columns=kind is RANKINGS)):
+    with speaking_to(DashboardReader(columns=kind is RANKINGS)):
         return frame_from(sources, kind, columns=columns, max_rows=MOST_ROWS)
 
 

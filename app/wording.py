@@ -12,7 +12,7 @@ OPENED = "on the page “Data & export”"
 TITLES = {**MEASURED, **UPLOADED, **{name: PARAMETERS[name].title for name in USUAL}}
 
 
-class Dashboard(Reader):
+class DashboardReader(Reader):
     """Whoever reads messages in the dashboard, and sets controls."""
 
     def __init__(self, columns: bool | None = None) -> None:

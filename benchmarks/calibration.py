@@ -43,7 +43,7 @@ from retrieval_report.comparison.datasets import rank_ranges
 from retrieval_report.comparison.estimate import powered
 from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.noninferiority import one_sided
-from retrieval_report.comparison.replicates import Part, interval_of, mean_part, p_value
+from retrieval_report.comparison.replicates import VariancePart, interval_of, mean_part, p_value
 from retrieval_report.comparison.significance import (
     benjamini_hochberg,
     holm,
@@ -305,7 +305,7 @@ def seeded(generator: np.random.Generator, scores: Floats, seeds: int, spread: f
     return scores + shift + generator.normal(0, 0.05, (seeds, scores.size))
 
 
-def satterthwaite(parts: list[Part]) -> tuple[float, float]:
+def satterthwaite(parts: list[VariancePart]) -> tuple[float, float]:
     """Return the variance of a mean and the degrees of freedom that are usual for it."""
     variance = sum(part.variance for part in parts)
     return variance, variance**2 / sum(part.variance**2 / part.freedom for part in parts)

@@ -51,7 +51,7 @@ def test_the_first_is_the_headline() -> None:
     assert (
         report_contents(RANKINGS, metrics="ap", cutoffs=[1, 5, None], shuffles=2).measure == "ap@1"
     )
-    data = records.Data("made", rr.Study(RANKINGS))
+    data = records.OpenedData("made", rr.Study(RANKINGS))
     assert data.start.measure == "ndcg@10"
     assert tuple(USUAL) == records.MEASURES
 

@@ -8,7 +8,7 @@ import streamlit as st
 from cached import asked, check, columns_of, report, scored
 from data_source import adopt
 from page import Page
-from records import Data, Upload
+from records import OpenedData, Upload
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
@@ -45,7 +45,7 @@ def show(page: Page) -> None:
     _downloads(page)
 
 
-def _what_is_there(data: Data) -> None:
+def _what_is_there(data: OpenedData) -> None:
     frames = data.frames
     facts = [
         {

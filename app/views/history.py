@@ -7,7 +7,7 @@ import polars as pl
 from cached import remember
 from chart_display import show_chart
 from page import Page
-from records import Choice, Data
+from records import Choice, OpenedData
 from retrieval_report import charts
 from retrieval_report.comparison.history import history
 from tables import frame_table
@@ -29,6 +29,6 @@ def show(page: Page) -> None:
 
 
 @remember(32)
-def _steps(data: Data, choice: Choice, _page: Page) -> pl.DataFrame:
+def _steps(data: OpenedData, choice: Choice, _page: Page) -> pl.DataFrame:
     """Compare every version with the one before, once."""
     return history(_page.study.under("expected", "best", "worst").scores, str(data.history))

@@ -86,12 +86,12 @@ def keyed(
     return alt.Color(f"{column.name}:N", scale=scale, legend=alt.Legend(title=title, **legend))
 
 
-class Rows(alt.InlineData):
+class SharedRows(alt.InlineData):
     """Data that all copies of a chart share. Altair copies a chart for everything that is set on
     it, and would copy its data row by row each time.
     """
 
-    def __deepcopy__(self, _memo: object) -> Rows:
+    def __deepcopy__(self, _memo: object) -> SharedRows:
         return self
 
 
@@ -114,10 +114,10 @@ def layer_of_parent(mark: Mark, **channels: Any) -> alt.Chart:
     return chart.encode(**channels)
 
 
-def inline_rows(rows: pl.DataFrame) -> Rows:
+def inline_rows(rows: pl.DataFrame) -> SharedRows:
     """Return rows as data inside a chart, since Altair and Vega do without NaN and infinities."""
     finite = pl.when(cs.float().is_finite()).then(cs.float())
-    return Rows(values=rows.with_columns(finite).to_dicts())
+    return SharedRows(values=rows.with_columns(finite).to_dicts())
 
 
 def tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:

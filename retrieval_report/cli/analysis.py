@@ -13,7 +13,7 @@ import retrieval_report as rr
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
     FILES,
-    Data,
+    InputFiles,
     Output,
     data_options,
     health_frame,
@@ -85,7 +85,7 @@ ACCEPTED = {
 @json_option
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
-    data: Data,
+    data: InputFiles,
     output: Output,
     baseline: str | None,
     everything: bool,
@@ -160,7 +160,7 @@ def compare(
 )
 @output_options("history.csv")
 @explains("history", "difference", "step_p", "p_tie", "marked")
-def history(data: Data, output: Output, pattern: str, **settings: Any) -> None:
+def history(data: InputFiles, output: Output, pattern: str, **settings: Any) -> None:
     """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
     output.check(data.paths, "history.csv")
     table = rr.stats.history(study_of(data, settings).under(*EXACT).scores, pattern)
@@ -175,7 +175,7 @@ def history(data: Data, output: Output, pattern: str, **settings: Any) -> None:
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
 @output_options("profile.csv, hints.csv, health.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
-def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
+def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
     """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the
     lists is judged.
     """
@@ -216,7 +216,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 @json_option
 @explains("audit", "prints", "off", "z", "same_winner")
 def audit(
-    data: Data,
+    data: InputFiles,
     output: Output,
     everything: bool,
     **settings: Any,
@@ -242,7 +242,7 @@ def audit(
 @output_options("estimates.csv")
 @json_option
 @explains("estimates", "value", "gain")
-def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
+def estimate(data: InputFiles, output: Output, human: str, **settings: Any) -> None:
     """Estimate what people would say of RANKINGS, of
     whose queries they judged some and a machine all.
 
@@ -267,7 +267,7 @@ def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
 @output_options("similarity.csv, a row for every query")
 @explains("similarity_means", *ALIKE.split())
-def similarity(first: str, second: str, data: Data, p: float, output: Output) -> None:
+def similarity(first: str, second: str, data: InputFiles, p: float, output: Output) -> None:
     """Compare the lists of FIRST and SECOND query by query:
     the same, other ties, another order, or other items.
 
@@ -298,7 +298,7 @@ def similarity(first: str, second: str, data: Data, p: float, output: Output) ->
 @output_options("knn_accuracy.csv, knn_classes.csv, knn_confusion.csv and knn_chances.csv")
 @json_option
 @explains("knn_accuracy", "value", "lowest", "highest")
-def knn(data: Data, output: Output, labels: str | None, **how: Any) -> None:
+def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> None:
     """Classify the queries of RANKINGS by the labels of their nearest items.
 
     All orders of items at one distance are taken at once. --queries names the true label of every
@@ -336,7 +336,7 @@ def knn(data: Data, output: Output, labels: str | None, **how: Any) -> None:
 @json_option
 @explains("calibration", "strictest", "loosest")
 def thresholds(
-    data: Data,
+    data: InputFiles,
     output: Output,
     k: int | None,
     metric: str,

@@ -13,7 +13,7 @@ import polars as pl
 
 import retrieval_report as rr
 from retrieval_report.cli.files import (
-    Data,
+    InputFiles,
     Output,
     no_rows,
 )
@@ -50,7 +50,9 @@ class Scored(NamedTuple):
     notes: Sequence[str] = ()  # sentences on what the summary cannot show
 
 
-def in_memory(data: Data, output: Output, average: str, settings: Named, **_: object) -> Scored:
+def in_memory(
+    data: InputFiles, output: Output, average: str, settings: Named, **_: object
+) -> Scored:
     """Read everything into memory, and write CSV."""
     output.check(data.paths, *FILES)
     given = data.read()
@@ -67,7 +69,7 @@ def in_memory(data: Data, output: Output, average: str, settings: Named, **_: ob
 
 
 def on_disk(
-    data: Data, output: Output, average: str, settings: Named, *, resume: bool, **_: object
+    data: InputFiles, output: Output, average: str, settings: Named, *, resume: bool, **_: object
 ) -> Scored:
     """Score Parquet or Arrow files part by part, into
     Parquet, because scores may also be larger than memory.
@@ -115,7 +117,7 @@ def on_disk(
 
 
 def _sampled(
-    data: Data, scores: Path, given: Named, options: Options, folder: Scratch
+    data: InputFiles, scores: Path, given: Named, options: Options, folder: Scratch
 ) -> tuple[Judged, str]:
     """Return the judged lists of some queries of files that were scored part by part, and a note if
     these are not all queries.
@@ -157,7 +159,7 @@ def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list
     )
 
 
-def study_of(data: Data, settings: Named) -> Study:
+def study_of(data: InputFiles, settings: Named) -> Study:
     """Check the settings of a command, and read its files into a study."""
     from retrieval_report.reading.levels import columns_named
     from retrieval_report.reading.readers import read_costs
@@ -195,7 +197,7 @@ def _summarised(scores: Path, queries: object, average: str, settings: Named) ->
 
 
 def on_spark(
-    data: Data, output: Output, average: str, settings: Named, *, master: str, **_: object
+    data: InputFiles, output: Output, average: str, settings: Named, *, master: str, **_: object
 ) -> Scored:
     """Score Parquet on Spark, into Parquet with one folder per model; scores are written first and
     read back, so that they are computed once.

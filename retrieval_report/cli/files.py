@@ -185,7 +185,7 @@ def _gathered(command: Command, name: str, record: type) -> Command:
 
 
 @dataclass(frozen=True)
-class Data:
+class InputFiles:
     """The files of a command that scores rankings, and how they are read."""
 
     rankings: Sequence[str] = ()
@@ -270,7 +270,7 @@ def data_options(*names: str) -> Addition:
     command, or all of them; it takes them as ``data``.
     """
     usual = [name for name in FILES if name not in STUDIED]
-    return lambda command: file_options(*(names or usual))(_gathered(command, "data", Data))
+    return lambda command: file_options(*(names or usual))(_gathered(command, "data", InputFiles))
 
 
 def no_rows(rankings: Sequence[str]) -> DataError:

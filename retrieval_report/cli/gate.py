@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import retrieval_report as rr
-from retrieval_report.cli.files import FILES, STUDIED, Data, data_options
+from retrieval_report.cli.files import FILES, STUDIED, InputFiles, data_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import MEASURES, cluster_option, options, setting
 from retrieval_report.contracts.arguments import Named
@@ -76,7 +76,7 @@ Exit codes:
 def gate(
     baseline: str,
     candidate: str,
-    data: Data,
+    data: InputFiles,
     as_json: bool,
     junit: str | None,
     markdown: str | None,

@@ -18,7 +18,7 @@ import retrieval_report as rr
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
     FILES,
-    Data,
+    InputFiles,
     Output,
     data_options,
     health_frame,
@@ -77,7 +77,7 @@ ALSO = ["segments", "no_worse", "costs"]
 )
 @output_options("the report", default="report")
 def report(
-    data: Data,
+    data: InputFiles,
     output: Output,
     formats: str,
     title: str | None,
@@ -112,7 +112,7 @@ def report(
     click.echo(f"\nWrote {counted(len(written), 'file')} to {visible(str(folder))}{first}.")
 
 
-def _title(data: Data, study: Study) -> str:
+def _title(data: InputFiles, study: Study) -> str:
     """Return the default heading: the data, the models, the queries, and today's date, or that of
     SOURCE_DATE_EPOCH, by which builds are repeated.
     """
@@ -141,7 +141,7 @@ def _relative(word: str) -> str:
 @output_options("leaderboard.csv and one file for every other question")
 @json_option
 @latex_option
-def leaderboard(data: Data, output: Output, **settings: Any) -> None:
+def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     """Rank the models of RANKINGS by the first measure, best first, and say who leads, and how far
     to trust each rank.
 

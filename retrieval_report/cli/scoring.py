@@ -13,7 +13,7 @@ import retrieval_report as rr
 from retrieval_report.cli.engines import Scored, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import (
     READING,
-    Data,
+    InputFiles,
     Output,
     data_options,
     health_frame,
@@ -74,7 +74,7 @@ ONLY = {"memory": {"group", "like", *READING}, "disk": {"resume", *READING}, "sp
 @output_options("scores.csv and summary.csv")
 @json_option
 def evaluate(
-    data: Data,
+    data: InputFiles,
     output: Output,
     average: str,
     engine: str,
@@ -138,7 +138,7 @@ def demo(out: str | None) -> None:
 
 def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     """Return the verdict on a sample; a report on it is written into the folder if there is one."""
-    study = rr.Study(**Data(**sample.files).read(), truncated=sample.truncated)
+    study = rr.Study(**InputFiles(**sample.files).read(), truncated=sample.truncated)
     lines = [visible(sentence) for sentence in study.verdict]
     if folder is None:
         return lines

@@ -63,7 +63,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
     tile = min(max(TILE // 8, min(most_items, TILE_WORDS // len(items.codes))), items.size)
     codes, same = _by_class(task.labels, items)
     labels = (task.labels.queries, items.labels, same, task.labels.relation, grades)
-    pairs = hamming.Pairs(task.queries, codes, *labels)
+    pairs = hamming.CodePairs(task.queries, codes, *labels)
     block = max(1, min(BLOCK_CELLS // (cells * lanes), -(-total // (task.threads * BLOCKS))))
 
     def run(first: int) -> tuple[float, pl.DataFrame]:

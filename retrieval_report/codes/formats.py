@@ -22,7 +22,7 @@ Vectors = NDArray[Any]
 ROWS_AT_ONCE = 1 << 14
 
 
-class Precision(NamedTuple):
+class ScorePrecision(NamedTuple):
     """How scores are rounded, and how far apart two scores may be that round to the same value."""
 
     rounded: Callable[[Floats], Vectors]
@@ -69,10 +69,10 @@ def to_float32(values: Vectors) -> Singles:
     return values.astype(np.float32, copy=False)
 
 
-FLOAT32 = Precision(to_float32, 2**-23, 2**-149)
-FLOAT16 = Precision(to_float16, 2**-10, 2**-24)
-BFLOAT16 = Precision(to_bfloat16, 2**-7, 2**-133)
-WHOLE = Precision(lambda scores: scores.astype(np.int64), 0, 0)
+FLOAT32 = ScorePrecision(to_float32, 2**-23, 2**-149)
+FLOAT16 = ScorePrecision(to_float16, 2**-10, 2**-24)
+BFLOAT16 = ScorePrecision(to_bfloat16, 2**-7, 2**-133)
+WHOLE = ScorePrecision(lambda scores: scores.astype(np.int64), 0, 0)
 
 
 def _rounded_vectors(
@@ -137,7 +137,7 @@ class Storage:
 
     bits: int
     encode: Callable[[Originals], Encoded]
-    precision: Precision  # of scores
+    precision: ScorePrecision  # of scores
 
 
 STORAGES = {
@@ -200,10 +200,10 @@ class Format:
         self._check_finite(encoded)
         return encoded
 
-    def precision(self, *, cosine: bool) -> Precision:
+    def precision(self, *, cosine: bool) -> ScorePrecision:
         """Return how scores are rounded."""
         if (digits := self.digits) is not None:
-            return Precision(lambda scores: np.round(scores, digits) + 0.0, 0, 10.0**-digits)
+            return ScorePrecision(lambda scores: np.round(scores, digits) + 0.0, 0, 10.0**-digits)
         precision = STORAGES[self.storage].precision
         of_codes = precision is WHOLE and cosine and not self.is_binary
         return FLOAT32 if of_codes or self.upcast else precision

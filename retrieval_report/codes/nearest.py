@@ -14,7 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.codes.formats import Encoded, Precision, Singles, Vectors, lengths, scaled
+from retrieval_report.codes.formats import (
+    Encoded,
+    ScorePrecision,
+    Singles,
+    Vectors,
+    lengths,
+    scaled,
+)
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels.lists import Floats, Integers
 
@@ -26,16 +33,16 @@ MOST_ROWS = 60_000_000  # of one model
 EXACT_BELOW = 2**24  # whole numbers that float32 holds
 
 
-class Pairs(NamedTuple):
+class ScoredPairs(NamedTuple):
     """Pairs of a query and an item, and their score."""
 
     query: Integers
     item: Integers
     score: Vectors
 
-    def at(self, chosen: Vectors) -> Pairs:
+    def at(self, chosen: Vectors) -> ScoredPairs:
         """Return some of the pairs, chosen by a mask or by index."""
-        return Pairs(*(array[chosen] for array in self))
+        return ScoredPairs(*(array[chosen] for array in self))
 
 
 class Space(NamedTuple):
@@ -44,7 +51,7 @@ class Space(NamedTuple):
     items: Vectors
     item_lengths: Floats | None  # where cosine divides by them
     longest: float
-    precision: Precision
+    precision: ScorePrecision
     depth: int
 
     def block(self, start: int) -> Singles:
@@ -54,7 +61,7 @@ class Space(NamedTuple):
         return block if self.item_lengths is None else scaled(block, self.item_lengths[rows])
 
 
-def nearest(encoded: Encoded, precision: Precision, depth: int, what: str) -> Pairs:
+def nearest(encoded: Encoded, precision: ScorePrecision, depth: int, what: str) -> ScoredPairs:
     """Return the ``depth`` items of the highest score of every query, and all that tie with the
     last of them: by query, then from the highest score down, ties in the order of the items.
 
@@ -81,10 +88,10 @@ def nearest(encoded: Encoded, precision: Precision, depth: int, what: str) -> Pa
                 f"{rows / queries_done:,.0f} items per query are as near as the {depth} nearest; "
                 "use a finer format, fewer queries or a smaller depth"
             )
-    return Pairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return ScoredPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _candidates(queries: Vectors, space: Space) -> Pairs:
+def _candidates(queries: Vectors, space: Space) -> ScoredPairs:
     """Return a superset of the pairs that are near enough,
     with their scores in single precision, by query.
     """
@@ -96,7 +103,7 @@ def _candidates(queries: Vectors, space: Space) -> Pairs:
     if _is_exact(queries, space):
         error = np.zeros(len(queries))
     floor = np.full(len(queries), -np.inf, np.float32)
-    parts: list[Pairs] = []
+    parts: list[ScoredPairs] = []
     spare, start = SPARE, 0
     while start < len(space.items):
         block = space.block(start)
@@ -105,7 +112,7 @@ def _candidates(queries: Vectors, space: Space) -> Pairs:
             last = np.partition(products, -space.depth, axis=1)[:, -space.depth]
             floor = _lower(last, error, space.precision)
         query, item = np.divmod(np.flatnonzero(products >= floor[:, None]), len(block))
-        parts.append(Pairs(query, item + start, products[query, item]))
+        parts.append(ScoredPairs(query, item + start, products[query, item]))
         start += len(block)
         if sum(len(part.query) for part in parts) > spare or start >= len(space.items):
             near, floor = _near(parts, floor, error, space)
@@ -113,9 +120,11 @@ def _candidates(queries: Vectors, space: Space) -> Pairs:
     return parts[0]
 
 
-def _near(parts: list[Pairs], floor: Singles, error: Floats, space: Space) -> tuple[Pairs, Singles]:
+def _near(
+    parts: list[ScoredPairs], floor: Singles, error: Floats, space: Space
+) -> tuple[ScoredPairs, Singles]:
     """Return the pairs so far that may still be near enough, by query, and from which score on."""
-    pairs = Pairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    pairs = ScoredPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     pairs = pairs.at(np.argsort(pairs.query.astype(np.int16), kind="stable"))
     ends = np.searchsorted(pairs.query, np.arange(len(floor) + 1))
     floor = floor.copy()
@@ -127,7 +136,7 @@ def _near(parts: list[Pairs], floor: Singles, error: Floats, space: Space) -> tu
     return pairs.at(pairs.score >= floor[pairs.query]), floor
 
 
-def _lower(last: Singles, error: Floats, precision: Precision) -> Singles:
+def _lower(last: Singles, error: Floats, precision: ScorePrecision) -> Singles:
     """Return the lowest single-precision score of a pair that may tie with the last one kept."""
     reach = np.abs(last) + error
     lowest = last - 2 * error - precision.relative * reach - precision.absolute
@@ -140,7 +149,7 @@ def _is_exact(queries: Vectors, space: Space) -> bool:
     return space.item_lengths is None and queries.shape[1] * largest < EXACT_BELOW
 
 
-def _scores(pairs: Pairs, queries: Vectors, space: Space) -> Pairs:
+def _scores(pairs: ScoredPairs, queries: Vectors, space: Space) -> ScoredPairs:
     """Return the pairs with the scores of the format, from products in double precision."""
     if _is_exact(queries, space):
         return pairs._replace(score=space.precision.rounded(pairs.score.astype(np.float64)))
@@ -155,7 +164,7 @@ def _scores(pairs: Pairs, queries: Vectors, space: Space) -> Pairs:
     return pairs._replace(score=space.precision.rounded(products))
 
 
-def _cut(pairs: Pairs, depth: int, queries: int) -> Pairs:
+def _cut(pairs: ScoredPairs, depth: int, queries: int) -> ScoredPairs:
     """Sort pairs by query and score, and drop those behind the tie of the last one kept."""
     pairs = pairs.at(np.lexsort((pairs.item, -pairs.score, pairs.query)))
     starts = np.searchsorted(pairs.query, np.arange(queries))

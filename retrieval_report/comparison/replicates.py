@@ -50,7 +50,7 @@ ONE_REPLICATE, ONE_QUERY = "one replicate", "one query"
 LEAST_LOG_P = -250.0  # of a p; below it is 0, since the square of its t is no number
 
 
-class Part(NamedTuple):
+class VariancePart(NamedTuple):
     """A variance that is estimated: of a mean, with its degrees of freedom (0: it is not known)."""
 
     variance: float
@@ -385,14 +385,14 @@ def _mean(values: Floats) -> float:
     return math.fsum(values.flat) / values.size
 
 
-def mean_part(means: Floats) -> Part:
+def mean_part(means: Floats) -> VariancePart:
     """Return the variance of the mean of these means; nothing of one."""
     if means.size < 2:
-        return Part(math.nan, 0)
-    return Part(float(means.var(ddof=1)) / means.size, means.size - 1)
+        return VariancePart(math.nan, 0)
+    return VariancePart(float(means.var(ddof=1)) / means.size, means.size - 1)
 
 
-def _reach(parts: list[Part], p: float) -> float:
+def _reach(parts: list[VariancePart], p: float) -> float:
     """Return the square of the half-width of the interval at confidence 1 − p."""
     # What `scipy.stats.t.ppf` calls, without the half second of its import.
     from scipy.special import stdtrit
@@ -402,14 +402,14 @@ def _reach(parts: list[Part], p: float) -> float:
     )
 
 
-def interval_of(value: float, parts: list[Part], confidence: float) -> dict[str, float]:
+def interval_of(value: float, parts: list[VariancePart], confidence: float) -> dict[str, float]:
     """Return the standard error and the interval; NaN where a part is not known."""
     reach = math.sqrt(_reach(parts, 1 - confidence))
     error = math.sqrt(math.fsum(part.variance for part in parts))
     return {"std_error": error, "ci_low": value - reach, "ci_high": value + reach}
 
 
-def p_value(difference: float, parts: list[Part]) -> float:
+def p_value(difference: float, parts: list[VariancePart]) -> float:
     """Return the p at which the interval ends at 0; NaN where a part is not known.
 
     >>> round(p_value(0.3, [Part(0.01, 9)]), 4)  # Student's t of one sample, t = 3
@@ -518,7 +518,7 @@ def _outer(end: Callable[[float, float], float], one: float | None, other: float
     return None if one is None else end(one, other)
 
 
-def _difference(first: Floats, second: Floats) -> tuple[float | None, list[Part]]:
+def _difference(first: Floats, second: Floats) -> tuple[float | None, list[VariancePart]]:
     """Return the difference of the means of two models' runs (replicates, queries), and the parts
     of its variance; none without a query that all runs have.
     """
@@ -529,7 +529,7 @@ def _difference(first: Floats, second: Floats) -> tuple[float | None, list[Part]
     return _mean(first) - _mean(second), _parts(first, second)
 
 
-def _parts(first: Floats, second: Floats) -> list[Part]:
+def _parts(first: Floats, second: Floats) -> list[VariancePart]:
     """Return the parts of the variance of the difference of two models' means: queries, and the
     runs of each.
     """

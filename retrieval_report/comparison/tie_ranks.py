@@ -119,7 +119,7 @@ def tie_ranks(
     grid = Grid.of(check_scores(scores))
     frames = [pl.DataFrame(schema=RANKS)]
     for part in grid.asked(policies):
-        means = _Means.of(part)
+        means = _MeasureMeans.of(part)
         chunks, method = _drawn_means(means, resamples, seed), "normal"
         if not np.nan_to_num(means.spread).any():
             chunks, method = iter([means.mean[None]]), "exact"
@@ -128,7 +128,7 @@ def tie_ranks(
     return pl.concat(frames)
 
 
-class _Means(NamedTuple):
+class _MeasureMeans(NamedTuple):
     """The means of one metric, cutoff and policy over the queries that all models share; NaN if
     there is none.
     """
@@ -139,7 +139,7 @@ class _Means(NamedTuple):
     highest: Floats
 
     @classmethod
-    def of(cls, scores: Scores) -> _Means:
+    def of(cls, scores: Scores) -> _MeasureMeans:
         shared = complete_queries(scores.value)
         size = shared.sum() or np.nan
         mean, lowest, highest = (
@@ -155,7 +155,7 @@ class _Means(NamedTuple):
         )
 
 
-def _drawn_means(means: _Means, resamples: int, seed: int) -> Iterator[Floats]:
+def _drawn_means(means: _MeasureMeans, resamples: int, seed: int) -> Iterator[Floats]:
     """Means of each model under random tie order, (draws,
     models), chunk by chunk, from their exact moments.
     """
@@ -165,7 +165,9 @@ def _drawn_means(means: _Means, resamples: int, seed: int) -> Iterator[Floats]:
         yield means.mean + means.spread * generator.standard_normal((size, means.mean.size))
 
 
-def _ranked(means: _Means, chunks: Iterator[Floats], method: str, confidence: float) -> Named:
+def _ranked(
+    means: _MeasureMeans, chunks: Iterator[Floats], method: str, confidence: float
+) -> Named:
     """The ranks of one metric, cutoff and policy; null where nothing bounds a mean."""
     sure, tail = ~np.isnan(means.spread), (1 - confidence) / 2
     ranked = sure | np.isfinite(means.lowest) | np.isfinite(means.highest)
@@ -189,7 +191,7 @@ def _order(means: Floats) -> tuple[Floats, Floats]:
     return row_ranks(-settled_means(means))
 
 
-def _ranks(means: _Means, drawn: Floats) -> tuple[Floats, Floats]:
+def _ranks(means: _MeasureMeans, drawn: Floats) -> tuple[Floats, Floats]:
     """Best and worst rank of each model in each draw, no
     mean beyond its bounds, and some known by these alone.
     """

@@ -23,7 +23,7 @@ from retrieval_report.kernels.tables import Weights, add, pair_between
 from retrieval_report.kernels.walk import Steps, walk
 
 
-class Tie(NamedTuple):
+class ApTie(NamedTuple):
     """A tie: where it starts, its items, its relevant items, and their values."""
 
     t: int
@@ -33,7 +33,7 @@ class Tie(NamedTuple):
     spread: float  # Σ (value − mean)²
 
 
-class Before(NamedTuple):
+class ApBefore(NamedTuple):
     """Contribution of the ties before: relevant items,
     their values, and the mean and variance of the sum.
     """
@@ -116,7 +116,7 @@ def order_mean(
 
 
 @inlined
-def see_tie(t: int, tie: int, _ahead: Integers, lists: Lists, paired: Paired) -> Tie:
+def see_tie(t: int, tie: int, _ahead: Integers, lists: Lists, paired: Paired) -> ApTie:
     """Count the items of a tie; those with a value above 0 are relevant."""
     values = paired.values
     size = relevant = 0
@@ -132,18 +132,18 @@ def see_tie(t: int, tie: int, _ahead: Integers, lists: Lists, paired: Paired) ->
             lowest = min(lowest, value)
             highest = max(highest, value)
     if relevant == 0 or lowest == highest:
-        return Tie(t, size, relevant, highest, 0.0)
+        return ApTie(t, size, relevant, highest, 0.0)
     mean = total / relevant
     spread = 0.0
     for c in cells_of(tie, lists):
         value = values[lists.grade[c]]
         if value:
             spread += lists.items[c] * squared(value - mean)
-    return Tie(t, size, relevant, mean, spread)
+    return ApTie(t, size, relevant, mean, spread)
 
 
 @inlined
-def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> Spread:
+def sum_moments(tie: ApTie, slots: int, before: float, harmonics: Weights) -> Spread:
     """Return mean and variance of the sum over the first ``slots`` slots; ``before`` sums the
     values before the tie.
     """
@@ -165,14 +165,14 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> Spre
 
 
 @inlined
-def ratio_between(before: Before, _paired: Paired) -> Spread:
+def ratio_between(before: ApBefore, _paired: Paired) -> Spread:
     """Return mean and variance of the sum per relevant item found, for a cutoff between two ties."""
     found = max(before.relevant, 1)
     return (before.high + before.low) / found, before.variance / (found * found)
 
 
 @allocating
-def ratio_inside(tie: Tie, slots: int, before: Before, paired: Paired) -> Spread:
+def ratio_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Spread:
     """Return the same for a cutoff after some slots of a
     tie, which adds a random number x of relevant items.
 
@@ -213,31 +213,31 @@ def ratio_inside(tie: Tie, slots: int, before: Before, paired: Paired) -> Spread
 
 
 @inlined
-def sum_between(before: Before, _paired: Paired) -> Spread:
+def sum_between(before: ApBefore, _paired: Paired) -> Spread:
     """Return mean and variance of the sum for a cutoff between two ties."""
     return before.high + before.low, before.variance
 
 
 @inlined
-def sum_inside(tie: Tie, slots: int, before: Before, paired: Paired) -> Spread:
+def sum_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Spread:
     """Return the same for a cutoff after some slots of a tie."""
     part, variance = sum_moments(tie, slots, before.values, paired.harmonics)
     return before.high + (part + before.low), before.variance + variance
 
 
 @inlined
-def add_tie(tie: Tie, before: Before, paired: Paired) -> Before:
+def add_tie(tie: ApTie, before: ApBefore, paired: Paired) -> ApBefore:
     """Return the contribution of all ties so far after a whole tie is added."""
     part, variance = sum_moments(tie, tie.size, before.values, paired.harmonics)
     high, low = add(before.high, before.low, part)
     values = before.values + tie.relevant * tie.mean
-    return Before(before.relevant + tie.relevant, values, high, low, before.variance + variance)
+    return ApBefore(before.relevant + tie.relevant, values, high, low, before.variance + variance)
 
 
 @inlined
 def add_singles(
-    t: int, cell: int, end: int, lists: Lists, paired: Paired, before: Before
-) -> Before:
+    t: int, cell: int, end: int, lists: Lists, paired: Paired, before: ApBefore
+) -> ApBefore:
     """Return the same after untied items are added, the first of them at slot t + 1."""
     relevant, total, high, low, variance = before
     for index in range(end - cell):
@@ -250,7 +250,7 @@ def add_singles(
                 value * ((total / value + 1.0) * slot_weight(paired.harmonics, t + index)),
             )
             total += value
-    return Before(relevant, total, high, low, variance)
+    return ApBefore(relevant, total, high, low, variance)
 
 
 @inlined
@@ -272,7 +272,7 @@ def squared_precisions(
 
 
 @inlined
-def weighed_moments(tie: Tie, slots: int, before: int, harmonics: Weights) -> Spread:
+def weighed_moments(tie: ApTie, slots: int, before: int, harmonics: Weights) -> Spread:
     """Return mean and variance of Σ weight · precision over the first ``slots`` slots of a tie,
     with so many relevant items ``before`` it.
 
@@ -293,24 +293,24 @@ def weighed_moments(tie: Tie, slots: int, before: int, harmonics: Weights) -> Sp
 
 
 @inlined
-def weighed_inside(tie: Tie, slots: int, before: Before, paired: Paired) -> Spread:
+def weighed_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Spread:
     """Return the moments of the weighted sum for a cutoff after some slots of a tie."""
     part, variance = weighed_moments(tie, slots, before.relevant, paired.harmonics)
     return before.high + (part + before.low), before.variance + variance
 
 
 @inlined
-def add_weighed_tie(tie: Tie, before: Before, paired: Paired) -> Before:
+def add_weighed_tie(tie: ApTie, before: ApBefore, paired: Paired) -> ApBefore:
     """Return the contribution of all ties so far to the weighted sum after a whole tie is added."""
     part, variance = weighed_moments(tie, tie.size, before.relevant, paired.harmonics)
     high, low = add(before.high, before.low, part)
-    return Before(before.relevant + tie.relevant, 0.0, high, low, before.variance + variance)
+    return ApBefore(before.relevant + tie.relevant, 0.0, high, low, before.variance + variance)
 
 
 @inlined
 def add_weighed_singles(
-    t: int, cell: int, end: int, lists: Lists, paired: Paired, before: Before
-) -> Before:
+    t: int, cell: int, end: int, lists: Lists, paired: Paired, before: ApBefore
+) -> ApBefore:
     """Return the same after untied items are added, the first of them at slot t + 1."""
     relevant, total, high, low, variance = before
     for index in range(end - cell):
@@ -320,10 +320,10 @@ def add_weighed_singles(
             high, low = add(
                 high, low, value * (relevant * slot_weight(paired.harmonics, t + index))
             )
-    return Before(relevant, total, high, low, variance)
+    return ApBefore(relevant, total, high, low, variance)
 
 
-NOTHING = Before(0, 0.0, 0.0, 0.0, 0.0)
+NOTHING = ApBefore(0, 0.0, 0.0, 0.0, 0.0)
 ap_moments = costs(slots_walked)(
     walk(
         "ap_moments",

@@ -97,7 +97,7 @@ class Ratio(NamedTuple):
     best: bool  # whether the highest ratio is wanted, not the lowest
 
 
-class OwnIdeal(NamedTuple):
+class IdealInputs(NamedTuple):
     """Which grades are relevant, and the table of discounts."""
 
     relevant_grade: Bools
@@ -124,7 +124,7 @@ def _held(weights: Weights, t: int, e: int) -> float:
 
 
 @inlined
-def _add(tie: Tie, reached: Reached, ideal: OwnIdeal) -> Reached:
+def _add(tie: Tie, reached: Reached, ideal: IdealInputs) -> Reached:
     """Return the contribution of all ties so far after a whole tie is added."""
     t, size, relevant = tie
     hits, total, spread = reached
@@ -136,14 +136,14 @@ def _add(tie: Tie, reached: Reached, ideal: OwnIdeal) -> Reached:
 
 
 @inlined
-def _between(reached: Reached, ideal: OwnIdeal) -> Spread:
+def _between(reached: Reached, ideal: IdealInputs) -> Spread:
     """Return mean and variance for a cutoff between two ties."""
     best = ideal.weights.total[reached.found]
     return (reached.total / best, reached.spread / squared(best)) if reached.found else (0.0, 0.0)
 
 
 @allocating
-def _inside(cut: Tie, slots: int, reached: Reached, own: OwnIdeal) -> Spread:
+def _inside(cut: Tie, slots: int, reached: Reached, own: IdealInputs) -> Spread:
     """Return the same for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
     hits, value_sum, spread = reached

@@ -23,7 +23,7 @@ class Hits(NamedTuple):
     relevant_grade: Bools
 
 
-class Before(NamedTuple):
+class TrapezoidBefore(NamedTuple):
     """Contribution of the ties before: relevant items, and the mean and variance of the sum."""
 
     relevant: int
@@ -102,26 +102,30 @@ def tie_moments(tie: Tie, slots: int, before: float) -> Spread:
 
 
 @inlined
-def add_tie(tie: Tie, before: Before, _hits: Hits) -> Before:
+def add_tie(tie: Tie, before: TrapezoidBefore, _hits: Hits) -> TrapezoidBefore:
     """Return the contribution of all ties so far after a whole tie is added."""
     part, variance = tie_moments(tie, tie.size, float(before.relevant))
     high, low = add(before.high, before.low, part)
-    return Before(before.relevant + tie.relevant, high, low, before.variance + variance)
+    return TrapezoidBefore(before.relevant + tie.relevant, high, low, before.variance + variance)
 
 
 @inlined
-def inside(tie: Tie, slots: int, before: Before, _hits: Hits) -> Spread:
+def inside(tie: Tie, slots: int, before: TrapezoidBefore, _hits: Hits) -> Spread:
     """Return mean and variance of the sum for a cutoff after some slots of a tie."""
     part, variance = tie_moments(tie, slots, float(before.relevant))
     return before.high + (part + before.low), before.variance + variance
 
 
 @inlined
-def between(before: Before, _hits: Hits) -> Spread:
+def between(before: TrapezoidBefore, _hits: Hits) -> Spread:
     """Return mean and variance of the sum for a cutoff between two ties."""
     return before.high + before.low, before.variance
 
 
 trapezoid_moments = costs(slots_walked)(
-    walk("trapezoid_moments", Before(0, 0.0, 0.0, 0.0), Steps(count_tie, add_tie, inside, between))
+    walk(
+        "trapezoid_moments",
+        TrapezoidBefore(0, 0.0, 0.0, 0.0),
+        Steps(count_tie, add_tie, inside, between),
+    )
 )

@@ -44,7 +44,7 @@ def tie_preferences(relevant: int, others: int, before: int, most: int) -> Sprea
     return mean, spread * relevant * (others + relevant + 1.0) / (others + 2.0)
 
 
-class Judged(NamedTuple):
+class BprefInputs(NamedTuple):
     """Which grades are relevant, and M of every list."""
 
     relevant_grade: Bools
@@ -54,7 +54,7 @@ class Judged(NamedTuple):
 @costs(slots_walked)
 @kernel
 def preference_moments(
-    first: int, last: int, lists: Lists, depths: Integers, judged: Judged, out: Moments
+    first: int, last: int, lists: Lists, depths: Integers, judged: BprefInputs, out: Moments
 ) -> None:
     """Write the mean and variance of the sum over the whole lists ``first`` … ``last`` − 1,
     whatever the cutoff.

@@ -129,14 +129,14 @@ def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots:
     return means
 
 
-class Stops(NamedTuple):
+class StopChances(NamedTuple):
     """The chance that an item of each grade ends the search, and whether the variance is wanted."""
 
     chance: Floats
     want_variance: bool
 
 
-class Reader(NamedTuple):
+class ErrState(NamedTuple):
     """The chance that the reader gets so far, and mean and variance of what was found by then."""
 
     survival: float
@@ -156,7 +156,7 @@ class StopTie(NamedTuple):
 
 
 @allocating
-def _look(t: int, tie: int, ahead: Integers, lists: Lists, stops: Stops) -> StopTie:
+def _look(t: int, tie: int, ahead: Integers, lists: Lists, stops: StopChances) -> StopTie:
     """Return what is asked of a tie after ``t`` items; variances are NaN where they would take too
     much work (see ``err_variance``).
     """
@@ -178,18 +178,20 @@ def _look(t: int, tie: int, ahead: Integers, lists: Lists, stops: Stops) -> Stop
 
 
 @inlined
-def _add_singles(t: int, cell: int, end: int, lists: Lists, stops: Stops, so_far: Reader) -> Reader:
+def _add_singles(
+    t: int, cell: int, end: int, lists: Lists, stops: StopChances, so_far: ErrState
+) -> ErrState:
     """Return where the reader is after untied items, the first of them at slot t + 1."""
     survival, value, spread = so_far
     for index in range(end - cell):
         chance = stops.chance[lists.grade[cell + index]]
         value += survival * (chance / (t + index + 1))
         survival *= 1.0 - chance
-    return Reader(survival, value, spread)
+    return ErrState(survival, value, spread)
 
 
 @inlined
-def _inside(looked: StopTie, slots: int, so_far: Reader, _stops: Stops) -> Spread:
+def _inside(looked: StopTie, slots: int, so_far: ErrState, _stops: StopChances) -> Spread:
     """Return mean and variance after some slots of a tie."""
     survival, value, spread = so_far
     spread += survival * survival * looked.variances[slots]
@@ -197,20 +199,20 @@ def _inside(looked: StopTie, slots: int, so_far: Reader, _stops: Stops) -> Sprea
 
 
 @inlined
-def _add(looked: StopTie, so_far: Reader, stops: Stops) -> Reader:
+def _add(looked: StopTie, so_far: ErrState, stops: StopChances) -> ErrState:
     """Return where the reader is after a whole tie."""
     value, spread = _inside(looked, looked.size, so_far, stops)
-    return Reader(so_far.survival * looked.passing, value, spread)
+    return ErrState(so_far.survival * looked.passing, value, spread)
 
 
 @inlined
-def _between(so_far: Reader, _stops: Stops) -> Spread:
+def _between(so_far: ErrState, _stops: StopChances) -> Spread:
     """Return mean and variance for a cutoff between two ties."""
     return so_far.value, so_far.spread
 
 
 @inlined
-def _ended(so_far: Reader) -> bool:
+def _ended(so_far: ErrState) -> bool:
     """Return whether what the reader may still find changes no float64."""
     return so_far.survival < NEGLIGIBLE * so_far.value
 
@@ -218,7 +220,7 @@ def _ended(so_far: Reader) -> bool:
 err_moments = costs(pairs_in_ties)(
     walk(
         "err_moments",
-        Reader(1.0, 0.0, 0.0),
+        ErrState(1.0, 0.0, 0.0),
         Steps(_look, _add, _inside, _between, _add_singles, _ended),
         allocating,
     )

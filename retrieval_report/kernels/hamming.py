@@ -42,7 +42,7 @@ def hamming_distances(query: Words, items: Words, start: int, stop: int, values:
             values[i] += popcount(row[i] ^ word)
 
 
-class Pairs(NamedTuple):
+class CodePairs(NamedTuple):
     """Queries (queries, words) and items (words, items), with labels in the same layout; or items
     in the order of their classes, and which of them have the class of each query.
     """
@@ -57,7 +57,7 @@ class Pairs(NamedTuple):
 
 
 @kernel
-def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) -> None:
+def grade_values(q: int, pairs: CodePairs, start: int, stop: int, values: Values) -> None:
     """Turn distances from a query into distance · grades + relevance, in place."""
     query = pairs.query_labels[q]
     items = pairs.item_labels
@@ -83,7 +83,7 @@ def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) ->
 
 
 @kernel
-def eight_at_once(q: int, pairs: Pairs, start: int, stop: int, eights: Words) -> None:
+def eight_at_once(q: int, pairs: CodePairs, start: int, stop: int, eights: Words) -> None:
     """Write distance · 2 + relevance of items with classes and codes of one word, eight to a word:
     one of each eighth of the tile. Words are shifted faster than they are narrowed to bytes.
     """
@@ -150,7 +150,7 @@ def tally_twos(values: Values, twos: Twos, counts: NDArray[np.uint32]) -> None:
 def count_hamming(
     first: int,
     last: int,
-    pairs: Pairs,
+    pairs: CodePairs,
     values: Values,
     twos: Twos | None,
     tables: NDArray[np.uint32],

@@ -23,7 +23,7 @@ class First(NamedTuple):
     reciprocal: bool
 
 
-class Before(NamedTuple):
+class RrBefore(NamedTuple):
     """Relevant items before, and mean and variance of what the first of them brings."""
 
     relevant: int
@@ -32,7 +32,7 @@ class Before(NamedTuple):
 
 
 @kernel
-def _inside(tie: Tie, slots: int, before: Before, wanted: First) -> Spread:
+def _inside(tie: Tie, slots: int, before: RrBefore, wanted: First) -> Spread:
     """Return the moments for a cutoff after some slots of a tie."""
     t, size, relevant = tie
     if relevant == 0:
@@ -71,20 +71,20 @@ def _inside(tie: Tie, slots: int, before: Before, wanted: First) -> Spread:
 
 
 @inlined
-def _add(tie: Tie, before: Before, wanted: First) -> Before:
+def _add(tie: Tie, before: RrBefore, wanted: First) -> RrBefore:
     """Return what is known after a whole tie."""
     mean, variance = _inside(tie, tie.size, before, wanted)
-    return Before(before.relevant + tie.relevant, mean, variance)
+    return RrBefore(before.relevant + tie.relevant, mean, variance)
 
 
 @inlined
-def _between(before: Before, _wanted: First) -> Spread:
+def _between(before: RrBefore, _wanted: First) -> Spread:
     """Return the moments for a cutoff between two ties."""
     return before.mean, before.variance
 
 
 @inlined
-def _ended(before: Before) -> bool:
+def _ended(before: RrBefore) -> bool:
     """Return whether a relevant item is certain to be found."""
     return before.relevant > 0
 
@@ -93,7 +93,7 @@ def _ended(before: Before) -> bool:
 first_relevant_moments = costs(slots_walked)(
     walk(
         "first_relevant_moments",
-        Before(0, 0.0, 0.0),
+        RrBefore(0, 0.0, 0.0),
         Steps(count_tie, _add, _inside, _between, ended=_ended),
     )
 )

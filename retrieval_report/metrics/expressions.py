@@ -242,7 +242,7 @@ def _sum(rows: List, term: terms.Sum) -> tuple[pl.Expr, pl.Expr]:
     return (total / rows.size * sums).sum(), pl.max_horizontal(variance, pl.lit(0.0))
 
 
-def _pairs(rows: List, term: terms.Pairs) -> tuple[pl.Expr, None]:
+def _pairs(rows: List, term: terms.PrecisionSum) -> tuple[pl.Expr, None]:
     """Return the mean of the sum behind AP and WAP."""
     hit = rows.hit_received.cast(pl.Int64)
     grades = hit * rows.grade if term.graded else hit
@@ -291,7 +291,7 @@ def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
 
 TERMS: Mapping[type, Callable[[List, Any], tuple[pl.Expr, pl.Expr | None]]] = {
     terms.Sum: _sum,
-    terms.Pairs: _pairs,
+    terms.PrecisionSum: _pairs,
     terms.Trapezoids: _trapezoids,
     terms.FirstRelevant: _first,
 }

@@ -222,7 +222,7 @@ class Sum(Term):
 
 
 @dataclass(frozen=True)
-class Pairs(Term):
+class PrecisionSum(Term):
     """Σ (1/i)·[relevant]·(values of the relevant items
     so far), with ``retrieved`` divided by those found.
     """
@@ -320,7 +320,7 @@ class Stops(Term):
 
     def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of a search that may end at every item."""
-        return err.err_moments, err.Stops(scorer.gains(self), arrangement.want_variance)
+        return err.err_moments, err.StopChances(scorer.gains(self), arrangement.want_variance)
 
 
 @dataclass(frozen=True)
@@ -349,7 +349,7 @@ class OwnIdeal(Term):
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
                 values, values > 0, discounts, True, arrangement.extreme == "best"
             )
-        return ap_retrieved.own_ideal_moments, ap_retrieved.OwnIdeal(values > 0, discounts)
+        return ap_retrieved.own_ideal_moments, ap_retrieved.IdealInputs(values > 0, discounts)
 
 
 @dataclass(frozen=True)
@@ -381,7 +381,7 @@ class Preferences(Term):
         lists = scorer.prepared
         relevant = scorer.prepared.relevant_grade
         most = np.minimum(np.maximum(lists.relevant, 0), lists.judged.total(~relevant))
-        return bpref.preference_moments, bpref.Judged(relevant, most)
+        return bpref.preference_moments, bpref.BprefInputs(relevant, most)
 
 
 def gain_rule(gain: object) -> str | GainTable | Rule:

@@ -28,7 +28,7 @@ from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
-from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, arrange
+from retrieval_report.scoring.scorer import Arrangement, ScoreArrays, Scorer, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import ends_of
 
@@ -89,7 +89,7 @@ class Run:
         """Return the number of lists, and of metrics with their cutoffs."""
         return self.prepared.length.size, len(self.measures)
 
-    def score(self, arrangement: Arrangement, into: Scores | None = None) -> Scores:
+    def score(self, arrangement: Arrangement, into: ScoreArrays | None = None) -> ScoreArrays:
         """Return the scores of every requested metric and cutoff, of shape (lists, columns),
         written ``into`` arrays if there are some.
         """
@@ -252,13 +252,13 @@ def score_run(run: Run) -> ListScores:
     return ListScores.beside([_score_part(part) for part in run.parts], run.asked)
 
 
-def _score_part(run: Run, means: _Means | None = None) -> ListScores:
+def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
     """Return the scores of all lists; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
     values, spreads = np.full((2, lists, columns, len(policies)), np.nan)
     for number, policy in sorted(enumerate(policies), key=lambda part: part[1] == "shuffled"):
-        into = Scores(values[:, :, number], spreads[:, :, number])
+        into = ScoreArrays(values[:, :, number], spreads[:, :, number])
         if policy == "shuffled":
             exact = values[:, :, policies.index("expected")] if "expected" in policies else None
             into.value[:], into.std[:] = _shuffled_scores(run, exact, means)
@@ -290,7 +290,7 @@ def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
     """Return the scores of a run, and each model's mean over its queries under every drawn order;
     needs policy "shuffled".
     """
-    means = [_Means(part) for part in run.parts]
+    means = [_OrderMeans(part) for part in run.parts]
     scores = [_score_part(part, of_part) for part, of_part in zip(run.parts, means, strict=True)]
     measure = pl.col("metric").cast(pl.Enum([str(metric) for metric, _ in run.asked]))
     frame = pl.concat(part.frame() for part in means)
@@ -298,7 +298,7 @@ def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
     return ListScores.beside(scores, run.asked), frame
 
 
-class _Means:
+class _OrderMeans:
     """Each model's mean over its queries under every drawn order."""
 
     def __init__(self, run: Run) -> None:
@@ -417,7 +417,7 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
     return score
 
 
-def _shuffled_scores(run: Run, exact: Floats | None, means: _Means | None) -> Scores:
+def _shuffled_scores(run: Run, exact: Floats | None, means: _OrderMeans | None) -> ScoreArrays:
     """Return mean and sample standard deviation of the
     drawn scores, summed as differences from the first draw.
 
@@ -431,7 +431,7 @@ def _shuffled_scores(run: Run, exact: Floats | None, means: _Means | None) -> Sc
     if means is not None and not mixed.size:
         means.add(value, draws)
     if not mixed.size:
-        return Scores(value, std)
+        return ScoreArrays(value, std)
     total, square = np.zeros((2, mixed.size, exact.shape[1]))
     first = None
     for drawn in _draws(run, mixed):
@@ -446,7 +446,7 @@ def _shuffled_scores(run: Run, exact: Floats | None, means: _Means | None) -> Sc
     if draws > 1:
         variance = np.maximum(square - total**2 / draws, 0.0) / (draws - 1)
         std[mixed] = np.sqrt(variance)
-    return Scores(value, std)
+    return ScoreArrays(value, std)
 
 
 def _lists(prepared: Prepared) -> pl.DataFrame:

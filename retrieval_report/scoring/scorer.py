@@ -24,7 +24,7 @@ WHOLE = np.iinfo(np.int64).max  # the cutoff null
 LONGEST = 2**32  # positions for which a table of weights is made
 
 
-class Scores(NamedTuple):
+class ScoreArrays(NamedTuple):
     """Value and standard deviation, each of shape (lists, cutoffs)."""
 
     value: Floats
@@ -89,8 +89,8 @@ class Scorer:
         return self._ideals[term]
 
     def scores(
-        self, requests: Requests, arrangement: Arrangement, into: Scores | None = None
-    ) -> Scores:
+        self, requests: Requests, arrangement: Arrangement, into: ScoreArrays | None = None
+    ) -> ScoreArrays:
         """Return the scores of every metric at its cutoffs, of shape (lists, columns), written
         ``into`` arrays if there are some.
         """
@@ -104,13 +104,13 @@ class Scorer:
             for term, most in deepest.items()
         }
         ends = running(np.array([columns.size for _, _, columns in asked], np.int64))
-        scores = Scores(*np.empty((2, len(self.asked), ends[-1]))) if into is None else into
+        scores = ScoreArrays(*np.empty((2, len(self.asked), ends[-1]))) if into is None else into
         for (metric, term, columns), end in zip(asked, ends[1:].tolist(), strict=True):
             value, std = (part[:, end - columns.size : end] for part in scores)
-            self._divide(metric, sums[term], columns, Scores(value, std))
+            self._divide(metric, sums[term], columns, ScoreArrays(value, std))
         return scores
 
-    def _divide(self, metric: Metric, sums: Moments, columns: Integers, into: Scores) -> None:
+    def _divide(self, metric: Metric, sums: Moments, columns: Integers, into: ScoreArrays) -> None:
         """Write some columns of a metric's scores, 0 where the divisor is 0."""
         divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)
 

@@ -21,7 +21,7 @@ from retrieval_report.kernels.waves import (
     Times,
     list_wave,
 )
-from retrieval_report.metrics.terms import Pairs, Stops, Sum, Term
+from retrieval_report.metrics.terms import PrecisionSum, Stops, Sum, Term
 from retrieval_report.scoring.convolution import Spread, merged
 from retrieval_report.scoring.run import Run
 from retrieval_report.scoring.score_distribution import score_orders
@@ -165,6 +165,6 @@ def _reciprocals(term: Term, longest: int) -> Floats:
 
 KINDS: dict[type[Term], tuple[int, Callable[..., Floats]]] = {
     Sum: (SUM, lambda term, longest: np.array(term.weights.table(longest).weight)),
-    Pairs: (AP, _reciprocals),
+    PrecisionSum: (AP, _reciprocals),
     Stops: (ERR, _reciprocals),
 }

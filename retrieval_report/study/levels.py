@@ -40,8 +40,8 @@ from retrieval_report.scoring.layout import rounded
 from retrieval_report.study.log import log_of
 from retrieval_report.study.study_data import (
     ROW_OPTIONS,
-    Data,
     Draws,
+    StudyData,
     View,
     answer,
     answer_in_words,
@@ -63,12 +63,12 @@ class LevelledStudy:
     runs and queries or about who judged.
     """
 
-    def _look(self, data: Data, view: View) -> None:
+    def _look(self, data: StudyData, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
         self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
         view.check(data.frames["queries"], self._all_names, data.labels is not None)
 
-    def _with(self, view: View, data: Data | None = None) -> Self:
+    def _with(self, view: View, data: StudyData | None = None) -> Self:
         """Return the same data, unless others are given, looked at in another way."""
         study = object.__new__(type(self))
         study._look(data or self._data, view)

@@ -59,9 +59,9 @@ from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
     COVERAGE_OPTIONS,
     ROW_OPTIONS,
-    Data,
     Draws,
     Questions,
+    StudyData,
     StudyOptions,
     View,
     answer,
@@ -201,7 +201,7 @@ class Study(LevelledStudy):
         asked = {name: scoring.pop(name) for name in Questions.__annotations__ if name in scoring}
         dataset = asked.get("dataset")
         measures = one_of_two(measures, metrics)
-        data = Data.read(given, measures, like, scoring, judge, replicate, dataset, labels)
+        data = StudyData.read(given, measures, like, scoring, judge, replicate, dataset, labels)
         self._look(data, View(Draws(**Options(**data.options).of(DRAWS)), **asked))
 
     def at(self, *measures: str | Foreign) -> Self:

@@ -113,7 +113,7 @@ class Draws(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Data:
+class StudyData:
     """The data that a study shares with all narrower ones."""
 
     frames: Named  # rankings, judgements, queries
@@ -141,7 +141,7 @@ class Data:
         replicate: object,
         dataset: str | None,
         labels: object,
-    ) -> Data:
+    ) -> StudyData:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
             raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
@@ -185,19 +185,19 @@ class Data:
             None if labels is None else read_labels(labels),
         )
 
-    def judged_by(self, judge: str) -> Data:
+    def judged_by(self, judge: str) -> StudyData:
         """Return the same data with the judgements of another judge, which share nothing else."""
         headline_judge(self.judges, judge)
         frames = {**self.frames, "judgements": self.judges[judge]}
         return self.other(("judged by", judge), frames=frames, judge=judge)
 
-    def of_judged_queries(self) -> Data:
+    def of_judged_queries(self) -> StudyData:
         """Return the same data, of which queries without judgements are left out."""
         if self.like is not None:
             return self  # the system decides
         return self.other("judged queries", options={**self.options, "unjudged_query": "skip"})
 
-    def other(self, key: Hashable, **changed: Any) -> Data:
+    def other(self, key: Hashable, **changed: Any) -> StudyData:
         """Return the data with something else, which share no answer, once."""
         return self.memo.find(key, lambda: replace(self, **changed, memo=Once(MOST_KEPT)))
 
@@ -420,7 +420,7 @@ class StudyOptions(Questions, ScoringOptions, total=False):
     name_by: str | None
 
 
-def scores_under(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
+def scores_under(data: StudyData, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
     """Return scores of all models, queries and measures as from `evaluate`, drawing random orders
     only if needed.
     """
@@ -434,7 +434,7 @@ def scores_under(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFr
     return scores.filter(pl.col("policy").is_in(policies))
 
 
-def _exact(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
+def _exact(data: StudyData, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
     """Return scores under all policies that need no random orders, or under expected if that is all
     that is asked and known so far: a table needs no more, which takes a quarter of the time.
     """
@@ -447,12 +447,12 @@ def _exact(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
     return data.memo.find((name, given), lambda: _scored(data, exact, given)[0])
 
 
-def drawn(data: Data, draws: Draws) -> Scored:
+def drawn(data: StudyData, draws: Draws) -> Scored:
     """Return scores under random orders, and the means under every single one."""
     return data.memo.find(("drawn", draws), lambda: _scored(data, ("shuffled",), draws))
 
 
-def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
+def _scored(data: StudyData, policies: tuple[str, ...], draws: Draws) -> Scored:
     asked = {**data.asked, **data.options, **draws._asdict(), "policies": policies}
     judged = data.judged
     with judge_in_errors(data.judge):
@@ -463,7 +463,7 @@ def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
         return evaluate(judged, **asked), pl.DataFrame()
 
 
-def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def _in_order(data: StudyData, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Combine scores as if they had been computed together."""
     place = pl.struct("model", "query", "metric", "cutoff").rle_id()  # the same in each
     placed = pl.concat(part.with_columns(place=place) for part in parts)

@@ -68,7 +68,7 @@ class Cell(NamedTuple):
     title: str = ""
 
 
-class Column(NamedTuple):
+class PageColumn(NamedTuple):
     """A heading, its meaning, the function that fills the column's cells, and the class by which
     the page's style and script know the column: "n" is one of numbers.
     """
@@ -122,7 +122,7 @@ def joined_texts(rows: pl.DataFrame, *names: str) -> list[pl.Series]:
     return list(map(partial(pl.Series, dtype=pl.String), names, texts))
 
 
-def column_of(frame: str, name: str, *, title: str = "") -> Column:
+def column_of(frame: str, name: str, *, title: str = "") -> PageColumn:
     """Return a column with its declared title, meaning and format.
 
     ``title`` replaces the declared title.
@@ -134,13 +134,15 @@ def column_of(frame: str, name: str, *, title: str = "") -> Column:
     known = column("board" if name in OF_BOARD else frame, name)
     fill = JOINED.get(name) or SPECIAL.get(name) or partial(_cell, name, known.format)
     text = known.format in ("text", "flag") and name not in JOINED
-    return Column(title or known.title, fill, known.help, KINDS.get(name, "") if text else "n")
+    return PageColumn(title or known.title, fill, known.help, KINDS.get(name, "") if text else "n")
 
 
-def measure_column(values: pl.Series) -> Column:
+def measure_column(values: pl.Series) -> PageColumn:
     """Return the column of another measure, named so, beside the headline."""
     digits = column_decimals(values)
-    return Column(values.name, lambda row: _cell(values.name, "number", {**row, "digits": digits}))
+    return PageColumn(
+        values.name, lambda row: _cell(values.name, "number", {**row, "digits": digits})
+    )
 
 
 def _cell(name: str, format: str, row: Row) -> Cell:
@@ -182,12 +184,12 @@ SPECIAL: Mapping[str, Callable[[Row], Cell]] = {  # cells that need more of the 
 }
 
 
-class Table(NamedTuple):
+class PageTable(NamedTuple):
     """One table of the page; ``measures`` holds each
     row's metric@cutoff if rows can be filtered by it.
     """
 
     layout: Layout
-    columns: Sequence[Column]
+    columns: Sequence[PageColumn]
     rows: Sequence[Sequence[Cell]]
     measures: Sequence[str]

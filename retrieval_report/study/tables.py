@@ -29,8 +29,8 @@ from retrieval_report.study.reversals import not_varied_line, varied
 from retrieval_report.study.table_columns import (
     JOINED,
     NOTHING,
-    Column,
-    Table,
+    PageColumn,
+    PageTable,
     column_of,
     measure_column,
 )
@@ -51,7 +51,7 @@ MEASURE = {*MEASURES}
 Part = tuple[Layout, pl.DataFrame]  # a table and its rows
 
 
-def report_tables(report: Report) -> dict[str, Table]:
+def report_tables(report: Report) -> dict[str, PageTable]:
     """Return all tables of the page by id, except those
     without rows, as of questions that were not asked.
     """
@@ -70,7 +70,7 @@ def report_tables(report: Report) -> dict[str, Table]:
     return {id: table for id, table in tables.items() if table.rows or table.layout.note}
 
 
-def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Table:
+def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> PageTable:
     """Return a table of rows, of columns that say something; readers can filter it by measure if
     the layout says so.
     """
@@ -89,10 +89,10 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Ta
     cells = list(zip(*(cells for _, cells in said), strict=True))
     measures = [row["measure"] for row in shown if "measure" in row] if layout.choice else []
     headed = [column for column, _ in said]
-    return Table(layout, headed, cells, measures)
+    return PageTable(layout, headed, cells, measures)
 
 
-def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
+def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[PageColumn]:
     """Return the columns of a layout that the frame has; a model's name may stand above its values."""
     titles = {}
     if name == "deciding" and frame.height:

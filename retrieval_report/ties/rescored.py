@@ -18,7 +18,7 @@ from retrieval_report.contracts.frames import SCORES, order_column, with_model
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, options_with
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import have
+from retrieval_report.contracts.wording import advice, have, setting
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
@@ -166,7 +166,7 @@ def rescored(
     return frame.sort("stage", "model", "query", place, maintain_order=True).drop("stage")
 
 
-class List(NamedTuple):
+class CandidateList(NamedTuple):
     """One list of the first stage, nearest first, in the order received inside ties."""
 
     near: Floats  # distances
@@ -278,10 +278,10 @@ def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
     return rows.with_columns(near=near).sort("model", "query", "near", maintain_order=True)
 
 
-def _lists(rows: pl.DataFrame) -> dict[tuple[Any, ...], List]:
+def _lists(rows: pl.DataFrame) -> dict[tuple[Any, ...], CandidateList]:
     """Return the lists by model and query."""
     return {
-        key: List(
+        key: CandidateList(
             part["near"].to_numpy(),
             part["final_score"].fill_null(np.nan).to_numpy(),
             part["relevance"].cast(pl.Float64).fill_null(0).to_numpy(),
@@ -294,7 +294,7 @@ def _lists(rows: pl.DataFrame) -> dict[tuple[Any, ...], List]:
 def _scores_at(
     depth: int | None,
     run: Run,
-    candidates: dict[tuple[Any, ...], List],
+    candidates: dict[tuple[Any, ...], CandidateList],
     choices: dict[tuple[int | None, tuple[Any, ...]], Chosen],
 ) -> pl.DataFrame:
     """Return the scores of all lists by some metrics, whose items are rescored to a depth."""
@@ -333,7 +333,7 @@ def _scores_at(
     return _frame(run, depth, values, spreads, items)
 
 
-def _chosen(one: List, depth: int | None, key: tuple[Any, ...], *, whole: bool) -> Chosen:
+def _chosen(one: CandidateList, depth: int | None, key: tuple[Any, ...], *, whole: bool) -> Chosen:
     """Return which items may be handed over; refuse lists
     that may lack some, and items without a final score.
     """
@@ -341,7 +341,8 @@ def _chosen(one: List, depth: int | None, key: tuple[Any, ...], *, whole: bool) 
     if depth is not None and size < depth and not whole:
         raise DataError(
             f"first: model {key[0]!r} has {size} items for query {key[1]!r}, fewer than the depth "
-            f"{depth}; search deeper, or pass truncated='no' if there are no more"
+            f"{depth}"
+            + advice("; search deeper, or pass {} if there are no more", setting("truncated", NO))
         )
     kept = size if depth is None else min(depth, size)
     tied = one.near[: np.searchsorted(one.near, one.near[kept - 1], side="right")]

@@ -16,7 +16,7 @@ import retrieval_report as rr
 from cached import report
 from made_pages import charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
-from records import MEASURES, USUAL, Choice, Data
+from records import MEASURES, USUAL, Choice, OpenedData
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS
 from retrieval_report.ties.distributions import score_distribution
@@ -71,7 +71,7 @@ def changed(page: AppTest, rule: str, value: Any) -> AppTest:
     return drawn(page.selectbox(key=rule).set_value(value).run())
 
 
-def answers(data: Data, **options: Any) -> pl.DataFrame:
+def answers(data: OpenedData, **options: Any) -> pl.DataFrame:
     return rr.summarise(rr.evaluate(**data.frames, **MEASURE, policies=POLICIES, **options))
 
 
@@ -186,7 +186,7 @@ def test_numbers_that_no_control_takes_are_refused() -> None:
             assert name not in page.query_params
 
 
-def top(models: int = 2) -> Data:
+def top(models: int = 2) -> OpenedData:
     """Lists of different items of one query, four deep, as of an index."""
     whole = made_rankings(("coarse", "fine"), 12).with_columns(pl.col("distance") // 2)
     measure = pl.int_range(pl.len()).over("model", "query")

@@ -8,7 +8,7 @@ import retrieval_report as rr
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.study.caveats import health_sentences
 from text import sentence
-from wording import Dashboard
+from wording import DashboardReader
 
 UPSIDE_DOWN = pl.DataFrame(
     [
@@ -26,7 +26,7 @@ def test_health_is_said_in_the_words_of_each_reader() -> None:
     for _ in range(2):  # whoever asks first
         said = " ".join(health_sentences(study))
         assert "If not: columns={'distance': 'score'}" in said
-        with speaking_to(Dashboard()):
+        with speaking_to(DashboardReader()):
             said = " ".join(health_sentences(study))
         assert "columns=" not in said
         assert "“Column of distance: score”, when you open the files on the page “Data" in said

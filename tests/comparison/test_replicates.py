@@ -15,7 +15,12 @@ import pytest
 from scipy import stats as scipy_stats
 
 import retrieval_report as rr
-from retrieval_report.comparison.replicates import Part, components, p_value, replicate_groups
+from retrieval_report.comparison.replicates import (
+    VariancePart,
+    components,
+    p_value,
+    replicate_groups,
+)
 from retrieval_report.stats import replicate_pairs, replicate_table
 
 MISSING = "statsmodels, of the extra `dev`, is not installed"
@@ -169,13 +174,15 @@ def test_p_is_that_of_the_interval_that_ends_at_0(seed: int) -> None:
 
 @pytest.mark.parametrize(("t", "freedom"), [(0.5, 3), (4.0, 9), (40.0, 99), (3.0, 1)])
 def test_p_of_one_part_is_that_of_students_t(t: float, freedom: int) -> None:
-    assert p_value(t, [Part(1.0, freedom)]) == pytest.approx(2 * scipy_stats.t.sf(t, freedom))
+    assert p_value(t, [VariancePart(1.0, freedom)]) == pytest.approx(
+        2 * scipy_stats.t.sf(t, freedom)
+    )
 
 
 def test_p_without_variance_is_0_or_1() -> None:
-    assert p_value(0.1, [Part(0.0, 5), Part(0.0, 2)]) == 0.0
-    assert p_value(0.0, [Part(0.0, 5)]) == 1.0
-    assert math.isnan(p_value(0.1, [Part(0.1, 5), Part(math.nan, 0)]))
+    assert p_value(0.1, [VariancePart(0.0, 5), VariancePart(0.0, 2)]) == 0.0
+    assert p_value(0.0, [VariancePart(0.0, 5)]) == 1.0
+    assert math.isnan(p_value(0.1, [VariancePart(0.1, 5), VariancePart(math.nan, 0)]))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,7 +11,7 @@ import polars as pl
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from records import Choice, Data
+from records import Choice, OpenedData
 
 APP = str(Path(__file__).resolve().parents[2] / "app")
 TIMEOUT = 180  # AppTest's own 3 s are too few where kernels are compiled first
@@ -61,14 +61,14 @@ def made_data(
     items: pl.DataFrame | None = None,
     history: str | None = None,
     **others: Any,
-) -> Data:
+) -> OpenedData:
     """Data under a digest of its content."""
     given = {"rankings": rankings, "items": items, "history": history, **others}
     content = "".join(
         f"{name} {part.write_csv() if isinstance(part, pl.DataFrame) else part}"
         for name, part in given.items()
     )
-    return Data(
+    return OpenedData(
         "made",
         rr.Study(rankings, **others),
         items,
@@ -78,7 +78,7 @@ def made_data(
     )
 
 
-def open_page(name: str, data: Data, **address: str | list[str]) -> AppTest:
+def open_page(name: str, data: OpenedData, **address: str | list[str]) -> AppTest:
     """A page after its first run; ``address`` is what the link said."""
     test = AppTest.from_string(SCRIPT, default_timeout=TIMEOUT)
     test.session_state["made data"], test.session_state["made page"] = data, name

@@ -69,7 +69,7 @@ def moments(lists: Lists) -> Outputs:
     ap.retrieved_moments(*given, ap_retrieved.Paired(GRADES, reciprocal), pairs[4])
     rr.first_relevant_moments(*given, rr.First(GRADES >= 1, False), pairs[5])
     rr.first_relevant_moments(*given, rr.First(GRADES >= 1, True), pairs[6])
-    err.err_moments(*given, err.Stops((np.exp2(GRADES) - 1) / 16, True), pairs[7])
+    err.err_moments(*given, err.StopChances((np.exp2(GRADES) - 1) / 16, True), pairs[7])
     return outputs
 
 
