@@ -6,7 +6,7 @@ scores:
 - one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`side_by_side` with another one,
   :func:`score_distribution`;
 - many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`,
-  :func:`recall_curve`;
+  :func:`recall_curve`, :func:`grading_scale`;
 - judgements and weights: :func:`judgement_coverage`, :func:`neighbour_judgements`,
   :func:`query_weights`, :func:`weigh_gains`.
 
@@ -27,6 +27,7 @@ from retrieval_report.metrics.weights import WeighedGains, query_weights, weigh_
 from retrieval_report.scoring.ties import tie_groups
 from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.grading_scale import grading_scale
 from retrieval_report.ties.neighbours import neighbour_judgements
 from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.ties.profile import ties_at_cutoff
@@ -36,6 +37,7 @@ from retrieval_report.ties.similarity import RankingSimilarity, ranking_similari
 __all__ = [
     "RankingSimilarity",
     "WeighedGains",
+    "grading_scale",
     "judgement_coverage",
     "neighbour_judgements",
     "query_table",

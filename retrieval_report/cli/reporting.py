@@ -54,6 +54,7 @@ ABOVE = [
     "dataset_scores",
 ]  # what ranks other than runs
 ALSO = ["segments", "no_worse", "costs"]
+SCALE = "model grades value could_gain coarser_grades scale_gain"
 
 
 @cli.command()
@@ -149,12 +150,15 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     ranks under random tie order alone and, where lists are cut, whatever items are missing;
     query_ranks: ranks that the tests of all pairs leave open.
     With --by, --margin and --costs: which segments have another winner, which models are no
-    worse than a baseline, and which are worth their cost.
+    worse than a baseline, and which are worth their cost. With --labels-as-rankings: whether the
+    scale of the grades is fine enough.
     """
     from retrieval_report.study.leaderboard_rows import lead, leaderboard_table
+    from retrieval_report.study.terminal import frame_table
     from retrieval_report.study.three_tables import three_table
+    from retrieval_report.ties.grading_scale import scale_sentence
 
-    names = ["leaderboard", *ABOVE, *ALSO]
+    names = ["leaderboard", *ABOVE, *ALSO, *(["grading_scale"] * data.labels_as_rankings)]
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ["health", *names]))
     study = study_of(data, settings)
     if settings["margin"] is None:
@@ -171,6 +175,10 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     texts.append(leaderboard_table(study, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures[1:])
     texts += question_tables(study, [name for name in ALSO if name in frames])
+    if "grading_scale" in frames:
+        scale = frames["grading_scale"]
+        texts.append(scale_sentence(scale, study.metric, study.cutoff))
+        texts.append(frame_table(scale, SCALE, by="metric cutoff"))
     output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)
 
 

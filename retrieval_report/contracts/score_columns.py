@@ -150,6 +150,16 @@ hints: tie_hints
   value | | | the number that the hint is based on
   message | text | Message | the same in words
 
+grading_scale: lists.grading_scale
+  model metric cutoff
+  grades | count | Grades | different scores that the model gives
+  value highest
+  could_gain | number | Could gain | what a finer scale could add at most: highest − score
+  coarser_grades | count | Merged grades | grades that are left once neighbours are merged in twos
+  coarser | number | Score of merged grades | mean score of these
+  scale_gain | signed | Gained by the scale | score − score of merged grades
+  queries
+
 truncation: truncated_lists
   model cutoff
   truncated | text | Lists | how the lists are treated: no (they hold all items), between_ties

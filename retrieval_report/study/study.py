@@ -79,6 +79,7 @@ from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
 from retrieval_report.ties.coverage import coverage_means
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
+from retrieval_report.ties.grading_scale import grading_scale
 from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.recall_curve import curve_means
@@ -595,6 +596,17 @@ class Study(LevelledStudy):
         """The result of :func:`truncated_lists`, at the cutoffs of the measures."""
         rules = self._only(ROW_OPTIONS)
         return self._of_models(truncated_lists(self.judged, cutoffs=self._cutoffs, **rules))
+
+    @answer
+    def grading_scale(self) -> pl.DataFrame:
+        """The result of :func:`grading_scale`: what a finer scale of grades could gain every model,
+        and what a coarser one would lose; nothing of counts.
+        """
+        if self.counted:
+            return NOTHING
+        measures = [measure_text(*measure) for measure in self.measures]
+        found = grading_scale(**self._frames_alone(), measures=measures, **self._data.options)
+        return self._of_models(found)
 
     @answer_in_words
     def hints(self) -> pl.DataFrame:
