@@ -6,6 +6,7 @@ from typing import Unpack
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import order_column, with_model
 from retrieval_report.contracts.options import ScoringOptions
@@ -72,6 +73,7 @@ def grading_scale(
     >>> found.select("grades", numbers, "coarser_grades").row(0)
     (3, 0.4167, 0.5, 0.3611, 2)
     """
+    settings: Named = {**options, "policies": POLICIES}
     frame = with_model(to_polars(rankings, "rankings"))
     if "count" in frame.columns:
         raise DataError("rankings: counts have no grades; pass the rankings that were counted")
@@ -86,7 +88,7 @@ def grading_scale(
             cutoffs=cutoffs,
             judgements=judgements,
             queries=queries,
-            **{**options, "policies": POLICIES},
+            **settings,
         )
         expected = summarise(scores).filter(policy="expected")
         grades = rows.group_by("model").agg(grades=pl.col(order).drop_nulls().n_unique())
