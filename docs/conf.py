@@ -16,7 +16,25 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")])
 )
 
+from typing import Any  # noqa: E402
+
+from nbclient import NotebookClient  # noqa: E402
+
 from retrieval_report import __version__  # noqa: E402
+
+start_kernel_manager = NotebookClient.create_kernel_manager
+
+
+def over_files(client: NotebookClient) -> Any:
+    """Let pages talk to their kernels through files: of many ports that are chosen at random while
+    other tests run, some are taken ("Address already in use"), and the build fails or waits.
+    """
+    manager = start_kernel_manager(client)
+    manager.transport = "ipc"
+    return manager
+
+
+NotebookClient.create_kernel_manager = over_files  # type: ignore[method-assign]
 
 project = "retrieval_report"
 author = "The authors of retrieval_report"

@@ -32,7 +32,10 @@ def quiet_steps() -> Iterator[None]:
 
 
 # They are large or need a compiler; who has them runs their tests.
-LARGE = ("of the extra `peers`", "of the extra `training`", "of the extra `seeds`")
+LARGE = (
+    *("of the extra `peers`", "of the extra `training`", "of the extra `seeds`"),
+    "only the maker of this sample needs its weights",
+)
 SITE = "tests/test_docs.py"
 DASHBOARD = tuple(
     f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts")

@@ -66,7 +66,7 @@ def nearest(encoded: Encoded, precision: ScorePrecision, depth: int, what: str) 
     last of them: by query, then from the highest score down, ties in the order of the items.
 
     >>> vectors = np.array([[0.0], [2.0], [1.0], [2.0]], np.float32)
-    >>> whole = Precision(lambda scores: scores.astype(np.int64), 0, 0)
+    >>> whole = ScorePrecision(lambda scores: scores.astype(np.int64), 0, 0)
     >>> found = nearest(Encoded(vectors[2:3], vectors), whole, 1, "model 'm'")
     >>> found.item.tolist(), found.score.tolist()
     ([1, 3], [2, 2])

@@ -412,7 +412,7 @@ def interval_of(value: float, parts: list[VariancePart], confidence: float) -> d
 def p_value(difference: float, parts: list[VariancePart]) -> float:
     """Return the p at which the interval ends at 0; NaN where a part is not known.
 
-    >>> round(p_value(0.3, [Part(0.01, 9)]), 4)  # Student's t of one sample, t = 3
+    >>> round(p_value(0.3, [VariancePart(0.01, 9)]), 4)  # Student's t of one sample, t = 3
     0.015
     """
     if any(part.freedom == 0 for part in parts):

@@ -59,7 +59,7 @@ def _rows(given: Mapping[Any, Any], knows: Knows) -> list[dict[str, Any]] | None
     if not isinstance(first, Mapping):
         return None
     by_columns, by_rows = _names_columns(given, knows), _names_columns(first, knows)
-    plain = not any(isinstance(value, Mapping | list) for value in first.values())
+    plain = all(isinstance(value, str) or not hasattr(value, "__len__") for value in first.values())
     if not plain or not (by_columns or by_rows):
         return None
     inner = list(given.values())

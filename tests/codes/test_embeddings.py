@@ -301,7 +301,10 @@ def test_faiss_finds_the_same() -> None:
 
 
 def test_sentence_transformers_quantises_the_same() -> None:
-    module = pytest.importorskip("sentence_transformers.util.quantization")
+    module = pytest.importorskip(
+        "sentence_transformers.util.quantization",
+        reason="sentence-transformers, of the extra `peers`, is not installed",
+    )
     rng = np.random.default_rng(12)
     queries, items = (rng.normal(size=(rows, 33)).astype(np.float32) for rows in (8, 200))
     one, other = (

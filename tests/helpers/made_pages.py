@@ -36,11 +36,11 @@ from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import speaking_to
 from text import plain
-from wording import Dashboard
+from wording import DashboardReader
 
 data = st.session_state["made data"]
 try:
-    with noticed(), speaking_to(Dashboard()):
+    with noticed(), speaking_to(DashboardReader()):
         name = st.session_state["made page"]
         page = Page(data, sidebar(data))
         page.heading(name)

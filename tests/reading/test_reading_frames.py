@@ -123,7 +123,7 @@ def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
 @pytest.mark.parametrize(
     ("frame", "hint"),
     [
-        ([["q"]], "a list is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame"),
+        ([[1.5]], "a list is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame"),
         ({"query": "q", "item": "a"}, "a dict of columns has lists of equal length, not str"),
         (
             {"query": ["q"], "item": ["a", "b"]},
