@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
@@ -31,6 +32,8 @@ def over_files(client: NotebookClient) -> Any:
     """
     manager = start_kernel_manager(client)
     manager.transport = "ipc"
+    manager.folder = TemporaryDirectory(prefix="kernel-")  # for as long as the manager
+    manager.ip = f"{manager.folder.name}/kernel"
     return manager
 
 
