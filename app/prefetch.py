@@ -53,7 +53,7 @@ def prepare() -> None:
         charts = importlib.import_module("retrieval_report.charts")
         three = page.drawn.three_scores
         frames = three, page.drawn.shuffled, page.study.summary
-        specification("light", charts.three_scores, frames, page.choice.at)
+        specification("light", charts.scores, frames, page.choice.at)
         curves = (page.drawn_curve.three_scores,)
         for chart in (charts.along_cutoffs, charts.off_by):
             specification("light", chart, curves, page.choice.at)

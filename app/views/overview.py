@@ -50,7 +50,7 @@ def show(page: Page) -> None:
     left, right = st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)
     with left:
         at: Named = page.choice.at
-        show_chart(charts.three_scores, three, page.drawn.shuffled, study.summary, **at)
+        show_chart(charts.scores, three, page.drawn.shuffled, study.summary, **at)
     if right is not None:
         with right:
             curves = page.drawn_curve.three_scores

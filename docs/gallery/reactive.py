@@ -62,7 +62,7 @@ def verdict(chosen, mo):
 
 @app.cell
 def picture(chosen):
-    chosen.plot.three_scores()
+    chosen.plot.scores()
     return
 
 

@@ -42,7 +42,7 @@ from retrieval_report.charts.distributions import score_distribution, shuffled_d
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff, thresholds
 from retrieval_report.charts.means import costs, history, policies
 from retrieval_report.charts.queries import deciding_queries, pair_scatter, query_scatter
-from retrieval_report.charts.three_scores import along_cutoffs, off_by, three_scores
+from retrieval_report.charts.three_scores import along_cutoffs, off_by, scores
 from retrieval_report.charts.ties import profile
 
 __all__ = [
@@ -58,16 +58,16 @@ __all__ = [
     "query_scatter",
     "recall_curve",
     "score_distribution",
+    "scores",
     "scores_by_cutoff",
     "shuffled_distribution",
-    "three_scores",
     "thresholds",
 ]
 
 # In this order, each in a section of the page; by their arguments they say which frames of a study
 # or report they need.
 IN_REPORT = {
-    "three_scores": "three",
+    "scores": "three",
     "costs": "summary",
     "along_cutoffs": "cutoffs",
     "off_by": "cutoffs",

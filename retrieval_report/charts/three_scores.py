@@ -64,7 +64,7 @@ CHANGE_MARK: Named = {  # beside the number, or above it on a narrow screen
 
 
 @chart
-def three_scores(
+def scores(
     three_scores: object,
     shuffled: object = None,
     summary: object = None,
@@ -102,7 +102,7 @@ def three_scores(
     ...     "relevance": [1, 0, 0],
     ... }
     >>> study = rr.Study(rankings, "rr@2", truncated="no")
-    >>> drawn = three_scores(study.three_scores, study.shuffled, study.summary, metric="rr@2")
+    >>> drawn = scores(study.three_scores, study.shuffled, study.summary, metric="rr@2")
     >>> drawn.to_dict()["title"]["text"]
     ['rr@2: expected, shuffled and naive']
     """

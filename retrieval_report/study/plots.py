@@ -12,6 +12,7 @@ from retrieval_report import charts
 from retrieval_report.study.questions import FRAMES
 
 KNOWN = {*FRAMES, "metric", "cutoff"}
+FIRST = "scores"
 ELSEWHERE = {"thresholds": "matches.table"}  # `study.thresholds` is a method
 
 
@@ -19,13 +20,17 @@ class Plots:
     """The charts of a study: a method for each one in `retrieval_report.charts` that needs nothing
     but frames of a study, with its other arguments. Frames and measure are filled in.
 
+    ``scores()`` comes first, as in the report: expected, shuffled and naive of every model.
+
     >>> from retrieval_report import Study
     >>> rankings = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1], "relevance": [1, 0]}
     >>> plots = Study(rankings, "rr@2").plot
-    >>> plots.policies().to_dict()["title"]["text"]
-    ['Scores at rr@2']
-    >>> "scores_by_cutoff" in dir(plots), "score_distribution" in dir(plots)
-    (True, False)
+    >>> plots.scores().to_dict()["title"]["text"]
+    ['rr@2: expected, shuffled and naive']
+    >>> plots
+    Charts: scores, along_cutoffs, comparison_matrix, costs, deciding_queries, off_by, pair_scatter,
+    policies, profile, query_scatter, recall_curve, scores_by_cutoff, shuffled_distribution,
+    thresholds
     """
 
     def __init__(self, study: Any) -> None:
@@ -33,13 +38,18 @@ class Plots:
         self._study = study
 
     def __dir__(self) -> list[str]:
-        """The names of the charts."""
-        return [name for name in charts.__all__ if _needed(getattr(charts, name)) <= KNOWN]
+        """The names of the charts, that of the three scores first."""
+        names = sorted(charts.__all__, key=FIRST.__ne__)
+        return [name for name in names if _needed(getattr(charts, name)) <= KNOWN]
+
+    def __repr__(self) -> str:
+        """Return the names of the charts."""
+        return f"Charts: {', '.join(self.__dir__())}"
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """The chart of this name, which computes what it needs of the study when it is called."""
         if name not in dir(self):
-            raise AttributeError(f"there is no chart {name!r}: {', '.join(dir(self))}")
+            raise AttributeError(f"there is no chart {name!r}: {', '.join(self.__dir__())}")
         chart = getattr(charts, name)
 
         @wraps(chart)

@@ -91,9 +91,7 @@ def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
 
 CHARTS: dict[str, Callable[[Frames], Any]] = {
     "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
-    "three_scores": lambda of: charts.three_scores(
-        of["three_scores"], of["means"], of["summary"], **PLACE
-    ),
+    "scores": lambda of: charts.scores(of["three_scores"], of["means"], of["summary"], **PLACE),
     "along_cutoffs": lambda of: charts.along_cutoffs(of["three_scores"], **PLACE),
     "off_by": lambda of: charts.off_by(of["three_scores"], **PLACE),
     "policies": lambda of: charts.policies(of["summary"], **PLACE),

@@ -145,7 +145,7 @@ def test_the_first_screen_holds_verdict_what_could_turn_it_around_leaderboard_an
         page = visit.page
         sources = page.locator("#reversals tbody th").all_inner_texts()
         assert sources == ["tie order", "queries", "both"]
-        parts = ("#verdict h2", "#reversals", "#table-three-scores", "#three_scores-chart")
+        parts = ("#verdict h2", "#reversals", "#table-three-scores", "#scores-chart")
         boxes = [page.locator(part).bounding_box() for part in parts]
         ends = [box["y"] + box["height"] for box in boxes]
         assert ends == sorted(ends)
@@ -159,7 +159,7 @@ def test_of_twenty_models_the_first_screen_holds_half_of_the_chart_and_a_part_of
     write_report(tmp_path, made_report(tuple(f"model-{i:02}" for i in range(20))), formats="html")
     size = {"width": 1366, "height": 900}
     with Visit(browser, tmp_path / "report.html", size, opened=False) as visit:
-        chart = visit.page.locator("#three_scores-chart .chart").bounding_box()
+        chart = visit.page.locator("#scores-chart .chart").bounding_box()
         assert chart["y"] + chart["height"] / 2 <= 900
         table = visit.page.locator("#table-three-scores .scroll")
         seen, whole = table.evaluate("box => [box.clientHeight, box.scrollHeight]")
@@ -265,7 +265,7 @@ def test_charts_are_as_wide_as_the_page_and_no_wider(
 
 def test_a_tooltip_shows_on_a_mark(browser: Any, three: Path) -> None:
     with Visit(browser, three) as visit:
-        marks = visit.page.locator("#three_scores-chart-plot .mark-symbol.role-mark > *")
+        marks = visit.page.locator("#scores-chart-plot .mark-symbol.role-mark > *")
         marks.first.scroll_into_view_if_needed()
         marks.first.hover(force=True)
         visit.page.wait_for_selector("#vg-tooltip-element.visible", state="attached")
