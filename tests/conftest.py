@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -190,12 +192,31 @@ def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
     """
     if not report.skipped:
         return
-    # A skip is reported as (file, line, "Skipped: reason"), without a reason as "Skipped" alone.
-    message = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    reason = message.removeprefix("Skipped").lstrip(":").strip()
+    reason = reason_of(report)
     if reason in ("", "unconditional skip"):
         report.outcome, report.longrepr = "failed", "a skip has to carry a reason"
     elif os.environ.get("RETRIEVAL_REPORT_FORBID_SKIPS") and not any(
         extra in reason for extra in LARGE
     ):
         report.outcome, report.longrepr = "failed", f"skips are forbidden here: {reason}"
+
+
+def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Return why a test was skipped.
+
+    A skip is reported as (file, line, "Skipped: reason"), without a reason as "Skipped" alone.
+    """
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return text.removeprefix("Skipped").lstrip(":").strip()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say in one line how many tests were skipped for the lack of what."""
+    reasons = Counter(
+        f"without the extra '{extra[1]}'" if (extra := re.search("extra `(.+)`", reason)) else reason
+        for report in terminalreporter.stats.get("skipped", ())
+        for reason in [reason_of(report)]
+    )
+    if reasons:
+        texts = (f"{number} {reason}" for reason, number in reasons.most_common())
+        terminalreporter.write_line(f"Skipped: {', '.join(texts)}.")
