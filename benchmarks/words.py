@@ -25,7 +25,7 @@ PARTICIPLES = frozenset(
 PREPOSITIONS = frozenset(
     {
         *("beside", "both", "every", "one", "other", "others", "own"),
-        *("part"),
+        "part",
     }
 )
 QUANTITIES = frozenset(

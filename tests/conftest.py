@@ -213,7 +213,9 @@ def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say in one line how many tests were skipped for the lack of what."""
     reasons = Counter(
-        f"without the extra '{extra[1]}'" if (extra := re.search("extra `(.+)`", reason)) else reason
+        f"without the extra '{extra[1]}'"
+        if (extra := re.search("extra `(.+)`", reason))
+        else reason
         for report in terminalreporter.stats.get("skipped", ())
         for reason in [reason_of(report)]
     )
