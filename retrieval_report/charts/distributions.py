@@ -19,11 +19,8 @@ from retrieval_report.charts.data import (
     with_labels,
 )
 from retrieval_report.charts.layers import (
-    BLUE,
-    GREY,
     PALETTE,
     RULE,
-    VERMILLION,
     Axis,
     is_cut,
     keyed,
@@ -38,6 +35,7 @@ from retrieval_report.engines.check_scores import beside, hold
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
+from retrieval_report.writing.colours import BLUE, GREY, VERMILLION
 from retrieval_report.writing.names import clean, measure_name
 from retrieval_report.writing.numbers import number
 from retrieval_report.writing.numbers import span as range_text

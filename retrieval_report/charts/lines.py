@@ -18,7 +18,6 @@ from retrieval_report.charts.data import (
     with_labels,
 )
 from retrieval_report.charts.layers import (
-    GREY,
     NAMED,
     PALETTE,
     Axis,
@@ -33,6 +32,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import beside, board
 from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.colours import GREY
 from retrieval_report.writing.names import clean, first_names
 
 OTHERS = "other models"

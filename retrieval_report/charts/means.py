@@ -12,16 +12,12 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import at_measure, expected_at, held, models_at, with_labels
 from retrieval_report.charts.layers import (
-    BLUE,
     DOT,
-    GREY,
     MODEL,
     OPEN_TIES,
     RANGES,
-    SKY,
     TEXT,
     TIES,
-    VERMILLION,
     how_to_read,
     is_cut,
     keyed,
@@ -35,6 +31,7 @@ from retrieval_report.charts.theme import STEP, chart, filled, finish, layered, 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import Cutoff
+from retrieval_report.writing.colours import BLUE, GREY, SKY, VERMILLION
 from retrieval_report.writing.names import clean
 
 READ = "the longer a bar, the more of the score is decided by the order inside ties"

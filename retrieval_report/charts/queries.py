@@ -10,11 +10,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import SAME, at_measure, expected_at, held, with_labels
 from retrieval_report.charts.layers import (
-    BLUE,
-    GREY,
-    PINK,
     RULE,
-    VERMILLION,
     keyed,
     layer,
     number_axis,
@@ -25,6 +21,7 @@ from retrieval_report.charts.theme import chart, filled, finish, layered, row_ch
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.metrics.parsing import Cutoff
+from retrieval_report.writing.colours import BLUE, GREY, PINK, VERMILLION
 from retrieval_report.writing.names import LABEL, clean, unique_labels
 
 MOST_BARS = 40  # queries

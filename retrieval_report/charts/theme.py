@@ -12,8 +12,9 @@ import polars as pl
 from altair.typing import ChartType
 from altair.utils.schemapi import debug_mode
 
-from retrieval_report.charts.layers import GRID, IN_CELL, INK
+from retrieval_report.charts.layers import IN_CELL, INK
 from retrieval_report.contracts.registry import title_of
+from retrieval_report.writing.colours import GRID
 from retrieval_report.writing.names import joined
 from retrieval_report.writing.numbers import size
 

@@ -10,14 +10,10 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import SAME, at_measure, held, of_metric, with_labels
 from retrieval_report.charts.layers import (
-    BLUE,
     DOT,
-    GREY,
     IN_CELL,
     INK,
     IS_NARROW,
-    SKY,
-    VERMILLION,
     inline_rows,
     keyed,
     layer,
@@ -33,13 +29,21 @@ from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, la
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_cutoff, board
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
+from retrieval_report.writing.colours import (
+    BAND,
+    BLUE,
+    DRAWN,
+    EXACT,
+    LOOKS,
+    PRINTED,
+    SAMPLING,
+    SKY,
+    VERMILLION,
+)
 from retrieval_report.writing.names import clean
 
 MAX_MODELS = 60  # rows, from the top
 ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 14, 31, 22  # pixels of a row: fewer models have more room
-EXACT, BAND, DRAWN = "expected", "90% of random orders", "an order drawn"
-PRINTED, SAMPLING = "naive", "95% interval over queries"
-LOOKS = {EXACT: BLUE, BAND: f"{SKY}73", DRAWN: SKY, PRINTED: VERMILLION, SAMPLING: GREY}
 TIPS = "model expected tie_std order_low order_high lowest highest naive off_by orders expected_rank naive_rank"
 MAX_PANELS, COLUMNS = 12, 4
 # Two columns fit half a page, but no phone.

@@ -8,11 +8,8 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import held, with_labels
 from retrieval_report.charts.layers import (
-    BLUE,
     DOT,
-    GREY,
     RULE,
-    VERMILLION,
     keyed,
     layer,
     left_out,
@@ -23,6 +20,7 @@ from retrieval_report.charts.layers import (
 )
 from retrieval_report.charts.theme import chart, finish, row_chart
 from retrieval_report.contracts.registry import title_of
+from retrieval_report.writing.colours import BLUE, GREY, VERMILLION
 
 WIDTH, COLUMN = 250, 34
 ENDED = "–"  # instead of a number

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import at_measure
+from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import Measure, measure_text
+from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
 from retrieval_report.writing.names import counted
@@ -16,6 +18,7 @@ from retrieval_report.writing.names import counted
 COLUMNS = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
 MAX_COPIES = 3  # names of copies in a row; of more, how many there are
 LEVEL = 1e-12
+NO_STROKES = pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
 
 
 def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
@@ -66,9 +69,26 @@ def _winner(study: Any) -> str:
 
 
 def three_html(study: Any) -> str:
-    """Return the same as HTML; empty where tie order changes nothing."""
-    rows = three_rows(study.headline.three_scores, study.measures[0])
-    return html_table(rows, COLUMNS, caption=_winner(study)) if is_moved(rows) else ""
+    """Return the same as HTML, with the picture of the three scores above the table; without the
+    table where tie order changes nothing.
+    """
+    headline, measure = study.headline, study.measures[0]
+    rows = three_rows(headline.three_scores, measure)
+    ends = board(headline.summary).select("model", "ci_low", "ci_high")
+    first = pl.col("row_models").list.first()
+    drawn = rows.join(ends, left_on=first, right_on="model", how="left", maintain_order="left")
+    picture = scores_picture(drawn, _strokes(headline, rows), measure_text(*measure))
+    if not is_moved(rows):
+        return picture
+    winner = "".join(f"<p>{html.escape(line)}</p>" for line in filter(None, [_winner(study)]))
+    return f"{winner}{picture}{html_table(rows, COLUMNS)}"
+
+
+def _strokes(headline: Any, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the drawn means of the models whose score tie order moves."""
+    moved = rows.filter(pl.col("tie_std") > LEVEL)["row_models"].list.first()
+    means = headline._drawn_means
+    return means.filter(pl.col("model").is_in(moved.implode())) if means.width else NO_STROKES
 
 
 def is_moved(rows: pl.DataFrame) -> bool:

@@ -7,8 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from retrieval_report.charts.layers import GREY, PALETTE
+from retrieval_report.charts.layers import PALETTE
 from retrieval_report.kernels.lists import Floats
+from retrieval_report.writing.colours import GREY
 
 # What readers see of linear red, green and blue: Machado, Oliveira and Fernandes (2009).
 SEEN = {

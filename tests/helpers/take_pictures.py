@@ -19,8 +19,8 @@ import polars as pl
 
 import retrieval_report as rr
 from app_visits import READY, Visit
-from retrieval_report.charts.layers import BLUE, SKY, VERMILLION
 from retrieval_report.study.samples import SAMPLES
+from retrieval_report.writing.colours import BLUE, SKY, VERMILLION
 from visits import launched, served
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"

@@ -1,0 +1,167 @@
+"""What a study shows in a notebook: the three scores as a picture and a table, without scripts."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_reports import HOSTILE, made_rankings
+from retrieval_report.study.score_picture import round_numbers
+from retrieval_report.study.terminal import visible
+from visits import Visited
+
+MODELS = tuple(f"model {letter}" for letter in "abcdefghijkl")
+# What JupyterLab 4 leaves of the output of a notebook that is not trusted (its sanitizer.ts), as far
+# as it is used here; SVG, scripts and style sheets are removed.
+TAGS = {"b", "caption", "div", "p", "span", "table", "tbody", "td", "th", "thead", "tr"}
+STYLES = {
+    *("background-color", "border-radius", "color", "font-size", "height", "left", "line-height"),
+    *("margin-bottom", "margin-left", "margin-right", "max-height", "max-width", "opacity"),
+    *("overflow", "overflow-wrap", "position", "text-align", "top", "white-space", "width"),
+}
+PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 900, "height": 900}
+THEMES = {"light": ("#ffffff", "rgb(34, 34, 34)"), "dark": ("#111111", "rgb(221, 221, 221)")}
+
+
+def study_of(models: tuple[str, ...] = MODELS) -> rr.Study:
+    return rr.Study(made_rankings(models), "ndcg@4, rr", truncated="no")
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def titles(page: str) -> list[str]:
+    """The text that every row of the picture shows under the pointer."""
+    return [part["title"] or "" for _, part in Elements(page).found if "title" in part]
+
+
+def test_every_model_is_named_with_its_three_scores() -> None:
+    study = study_of()
+    rows = study.at("ndcg@4").three_scores
+    shown = titles(study._repr_html_())
+    assert len(shown) == rows.height == 12
+    for row, text in zip(rows.iter_rows(named=True), shown, strict=True):
+        form = r"(.+): expected ([\d.]+), shuffled ([\d.]+)(?: to ([\d.]+))?, naive ([\d.]+)"
+        parts = re.fullmatch(form, text)
+        assert parts
+        assert parts[1] == row["model"]
+        said = [float(part) for part in (parts[2], parts[3], parts[4] or parts[3], parts[5])]
+        known = [row[column] for column in ("expected", "order_low", "order_high", "naive")]
+        assert said == pytest.approx(known, abs=1e-4)
+
+
+@pytest.mark.parametrize("models", [MODELS, HOSTILE, ("alone",)], ids=["twelve", "hostile", "one"])
+def test_notebooks_that_are_not_trusted_keep_all_of_it(models: tuple[str, ...]) -> None:
+    page = study_of(models)._repr_html_()
+    assert len(page.encode()) < 100_000
+    for tag, attributes in Elements(page).found:
+        assert tag in TAGS
+        assert attributes.keys() <= {"style", "title", "role", "aria-label"}
+        styles = (attributes.get("style") or "").split(";")
+        assert {style.partition(":")[0].strip() for style in styles if style} <= STYLES
+    assert re.search("https?:|//|url\\(|<script|<svg|<style", page) is None
+
+
+def test_where_nothing_ties_the_picture_stands_alone() -> None:
+    rows = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 3], "relevance": [0, 1, 0]}
+    page = rr.Study(rows, "rr", truncated="no")._repr_html_()
+    assert titles(page) == ["model: expected 0.5000, shuffled 0.5000, naive 0.5000"]
+    assert page.count("<table>") == 1  # the leaderboard
+
+
+def test_counts_have_no_naive_score_and_the_other_two() -> None:
+    counts = pl.DataFrame(
+        {"query": ["q"] * 2, "distance": [0, 1], "relevance": [1, 0], "count": [2, 3]}
+    )
+    page = rr.Study(counts, "rr", truncated="no")._repr_html_()
+    assert titles(page) == ["model: expected 1.0000, shuffled 1.0000, naive –"]
+
+
+def test_copies_share_a_row_and_other_averages_have_no_strokes() -> None:
+    rankings = made_rankings(("first", "second"))
+    queries = rankings.select("query", label="query").unique()
+    copy = rankings.filter(model="first").with_columns(model=pl.lit("third"))
+    rankings = pl.concat([rankings, copy])
+    for average in ("micro", "macro"):
+        how: dict[str, Any] = {"queries": queries, "average": average}
+        study = rr.Study(rankings, "ndcg@4", truncated="no", **how)
+        page = study._repr_html_()
+        names = [text.partition(":")[0] for text in titles(page)]
+        assert sorted(names) == ["first = third", "second"]
+        assert ("an order drawn" in page) == (average == "micro")
+
+
+def test_axes_end_in_round_numbers_around_the_values() -> None:
+    for low, high in ((0.2, 0.21), (0.0, 1.0), (0.3, 0.3), (1e-6, 2e-6), (-3.0, 11.0), (0, 0)):
+        ticks = round_numbers(low, high)
+        assert ticks[0] <= low <= high <= ticks[-1]
+        assert 2 <= len(ticks) <= 8
+        assert ticks == sorted(set(ticks))
+
+
+def test_the_picture_needs_no_library_for_charts_and_no_template() -> None:
+    program = (
+        "import sys, retrieval_report as rr\n"
+        "rows = {'query': ['q'] * 2, 'item': ['a', 'b'], 'distance': [1, 1], 'relevance': [1, 0]}\n"
+        "assert 'role=\"img\"' in rr.Study(rows, 'rr', truncated='no')._repr_html_()\n"
+        "print(*sorted({'altair', 'jinja2', 'vl_convert'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("theme", THEMES)
+def test_it_draws_in_the_colours_of_the_page_without_a_request(
+    browser: Any, tmp_path: Path, theme: str, size: dict[str, int]
+) -> None:
+    study, (ground, ink) = study_of(), THEMES[theme]
+    page = tmp_path / "cell.html"
+    style = f"background:{ground};color:{ink};font-family:sans-serif"
+    body = f'<div style="overflow:auto">{study._repr_html_()}</div>'
+    page.write_text(f'<!doctype html><body style="{style}">{body}</body>', encoding="utf-8")
+    with Visited(browser, size) as visit:
+        visit.page.goto(page.as_uri())
+        assert visit.problems == []
+        assert visit.requests == [page.as_uri()]
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        picture = visit.page.locator("[role=img]")
+        name = picture.locator("[title] > div").first
+        assert name.evaluate("element => getComputedStyle(element).color") == ink
+        boxes = picture.locator("[style*='border-radius']").all()
+        middles = [box["x"] + box["width"] / 2 for box in (dot.bounding_box() for dot in boxes)]
+    rows = study.at("ndcg@4").three_scores
+    slope, origin = pl.DataFrame({"x": rows["expected"], "y": middles}).select(
+        slope=pl.cov("x", "y") / pl.var("x"), origin=pl.mean("y")
+    ).row(0)  # fmt: skip
+    centre = rows["expected"].mean()
+    for value, middle in zip(rows["expected"], middles, strict=True):
+        assert middle == pytest.approx(origin + slope * (value - centre), abs=1)
+        assert 0 < middle < size["width"]
+
+
+def test_long_names_are_shortened_where_they_still_differ() -> None:
+    models = "x" * 9000 + "1", "x" * 9000 + "2"
+    shown = [text.partition(":")[0] for text in titles(study_of(models)._repr_html_())]
+    assert len(set(shown)) == 2
+    assert set(shown) == {visible(name, 60) for name in models}
