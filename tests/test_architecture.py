@@ -59,7 +59,6 @@ HOMES = {
     "scipy": {"codes", "comparison", "engines", "ties"},
     "streamlit": {"app"},
     "tqdm": {"cli", "codes", "engines", "kernels", "scoring"},
-    "vl_convert": {"charts", "study"},
 }
 
 OWN_CODE = [

@@ -6,9 +6,9 @@ never reached. Nothing global is changed in Altair. Screen readers get the ``des
 chart.
 
 In a notebook the charts display without a network after ``altair.renderers.enable("html",
-template="inline")``, which embeds Vega from the installed ``vl-convert-python`` in the page; by
-default Altair loads it from a CDN. Save a chart by ``chart.save("chart.png")`` or
-``chart.save("chart.html", inline=True)``.
+template="inline")``, which embeds Vega in the page; by default Altair loads it from a CDN. Save a
+chart by ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``. All three need
+``vl-convert-python``: ``pip install 'retrieval-report[images]'``.
 
 >>> import polars as pl
 >>> from retrieval_report import charts, evaluate, summarise

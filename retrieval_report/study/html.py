@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib import metadata, resources
-from pathlib import Path
+from importlib import resources
 
 import jinja2
 import polars as pl
 
-from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.study.caveats import (
     health_sentences,
@@ -31,10 +30,7 @@ from retrieval_report.study.pictures import Picture
 from retrieval_report.study.questions import MOST_AUDITED
 from retrieval_report.study.tables import report_tables
 from retrieval_report.study.terminal import visible
-from retrieval_report.writing.files import write_files
 
-# The interpreter evaluates expressions without `eval`, so that the page can forbid it.
-SNIPPET = "window.embedChart = vegaEmbed;"
 HINTS = 4  # hints that are shown; more are folded away
 
 
@@ -126,26 +122,11 @@ def _asset(name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-@cache
 def vega_bundle() -> str:
-    """Return a script that defines ``window.embedChart`` and nothing else.
-
-    The bundle's own names stay inside a function, and no text in it ends the script element early.
+    """Return a script that defines ``window.embedChart`` and nothing else: Vega, Vega-Lite and
+    Vega-Embed, which ``docs/make_vega.py`` made.
     """
-    import vl_convert
-
-    # The same for a version, and two seconds to make: kept beside the compiled code, if that can
-    # be, behind its digest.
-    version = metadata.version("vl-convert-python")
-    kept = Path(__file__).parent / "__pycache__" / f"vega.{version}.js"
-    digest, _, bundle = kept.read_bytes().partition(b"\n") if kept.is_file() else (b"", b"", b"")
-    if digest.decode("latin-1") != hashlib.sha256(bundle).hexdigest():
-        bundle = vl_convert.javascript_bundle(SNIPPET).encode()
-        with suppress(RetrievalReportError):
-            write_files({kept: hashlib.sha256(bundle).hexdigest().encode() + b"\n" + bundle})
-    return f"(()=>{{{bundle.decode()}}})();".replace("</script", "<\\/script").replace(
-        "<!--", "<\\!--"
-    )
+    return _asset("vega.js")
 
 
 @dataclass(frozen=True)

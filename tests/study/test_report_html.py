@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from importlib.resources import files
-from pathlib import Path
 
 import altair as alt
 import polars as pl
@@ -18,7 +17,6 @@ from made_reports import ACCIDENT, HOSTILE, made_rankings, made_report
 from retrieval_report.charts import IN_REPORT
 from retrieval_report.charts.responsive import Panel, Responsive
 from retrieval_report.report import report_contents
-from retrieval_report.study import html
 from retrieval_report.study.html import render_html, vega_bundle
 from retrieval_report.study.pictures import Picture, pictures
 from retrieval_report.study.questions import QUESTIONS
@@ -251,23 +249,6 @@ def test_the_bundle_keeps_its_names_to_itself_and_cannot_end_its_element() -> No
     assert bundle.endswith("})();")
     assert "</script" not in bundle.lower()
     assert "<!--" not in bundle
-
-
-@pytest.mark.parametrize("damage", [b"", b"\xff", None])
-def test_a_kept_bundle_that_is_damaged_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
-) -> None:
-    made = b"function vegaEmbed() {}"
-    monkeypatch.setattr(html, "__file__", str(tmp_path / "html.py"))
-    monkeypatch.setattr("vl_convert.javascript_bundle", lambda _: made.decode())
-    fresh = vega_bundle.__wrapped__
-    whole = fresh()
-    assert made.decode() in whole
-    (kept,) = (tmp_path / "__pycache__").iterdir()
-    kept.write_bytes(kept.read_bytes()[:-1] if damage is None else damage)
-    assert fresh() == whole
-    monkeypatch.setattr("vl_convert.javascript_bundle", None)  # it is not made a third time
-    assert fresh() == whole
 
 
 def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
