@@ -73,10 +73,25 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
-def imports(path: Path) -> list[str]:
-    """Every imported module by full name, wherever in the file the import stands."""
+def for_types_alone(tree: ast.Module) -> set[ast.AST]:
+    """What only a type checker reads: the content of `if TYPE_CHECKING:`."""
+    return {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+
+
+def imports(path: Path, *, types: bool = True) -> list[str]:
+    """Every imported module by full name, wherever in the file the import stands; without
+    ``types`` only those that are imported when the package runs.
+    """
     names: list[str] = []
+    unread = set() if types else for_types_alone(parse(path))
     for node in ast.walk(parse(path)):
+        if node in unread:
+            continue
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -101,10 +116,10 @@ def part(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
-def own_imports(path: Path) -> set[str]:
+def own_imports(path: Path, *, types: bool = True) -> set[str]:
     modules = package_modules()
     found = set()
-    for name in imports(path):
+    for name in imports(path, types=types):
         while name.split(".")[0] == PACKAGE and name not in modules:
             name = name.rpartition(".")[0]
         if name in modules:
@@ -130,7 +145,11 @@ def test_imports_point_one_way() -> None:
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
-    graph = {module: own_imports(path) - {module} for module, path in package_modules().items()}
+    """What draws a study names its type, which is no import when the package runs."""
+    graph = {
+        module: own_imports(path, types=False) - {module}
+        for module, path in package_modules().items()
+    }
     TopologicalSorter(graph).prepare()
 
 

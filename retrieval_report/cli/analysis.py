@@ -135,8 +135,8 @@ def compare(
     turning = reversals_text(study.reversals)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     output.show(
-        {**health_frame(study), **above, "comparison": comparison, "flips": verdicts},
-        "\n".join(filter(None, [health_text(study), leads])),
+        {**health_frame(study.health), **above, "comparison": comparison, "flips": verdicts},
+        "\n".join(filter(None, [health_text(study.health), leads])),
         turning if baseline is None else "",
         *question_tables(study, list(above)),
         pairs,
@@ -194,8 +194,8 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
             for _, models, message in joined_hints(hints)
         ]
         texts += ["\n".join(lines)] if lines else []
-        frames |= health_frame(study)
-        texts.insert(0, health_text(study))
+        frames |= health_frame(study.health)
+        texts.insert(0, health_text(study.health))
     coverage = study.coverage
     if coverage.width:
         frames["coverage"] = coverage

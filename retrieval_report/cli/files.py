@@ -366,16 +366,16 @@ def output_options(what: str, **how: Any) -> Addition:
     return lambda command: out(raw(_gathered(command, "output", Output)))
 
 
-def health_frame(study: Any) -> dict[str, pl.DataFrame]:
+def health_frame(health: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Return what `health_text` is written from, by its name; nothing where nothing is wrong."""
-    return {"health": study.health} if study.health.height else {}
+    return {"health": health} if health.height else {}
 
 
-def health_text(study: Any) -> str:
-    """Return what may be wrong with the data of a study, or of any record of its health."""
+def health_text(health: pl.DataFrame) -> str:
+    """Return what may be wrong with the data, in sentences."""
     from retrieval_report.study.caveats import health_sentences
 
-    return "\n".join(map(visible, health_sentences(study)))
+    return "\n".join(map(visible, health_sentences(health)))
 
 
 def tell_written(files: Iterable[str | Path]) -> None:

@@ -106,7 +106,7 @@ def report(
     )
     lines = *contents.printed, *contents.verdict, *contents.notices
     sentences = [visible(line) for line in lines]
-    click.echo("\n".join(filter(None, [health_text(contents), *sentences])))
+    click.echo("\n".join(filter(None, [health_text(contents.health), *sentences])))
     tables = three_table(study), leaderboard_table(study, contents.leaderboard)
     click.echo("\n" + "\n\n".join(filter(None, tables)))
     first = ": open report.html first" if "html" in kinds else ""
@@ -163,11 +163,11 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     study = study_of(data, settings)
     if settings["margin"] is None:
         names.remove("no_worse")
-    frames = {**health_frame(study), **{name: getattr(study, name) for name in names}}
+    frames = {**health_frame(study.health), **{name: getattr(study, name) for name in names}}
     frames = {name: frame for name, frame in frames.items() if frame.width}
     texts = []
     if not (output.as_json or output.latex):
-        above = filter(None, [health_text(study)])
+        above = filter(None, [health_text(study.health)])
         texts = ["\n".join([*above, *map(visible, lead(study, study.leaderboard))])]
         texts += filter(None, [three_table(study)])
     texts += identical_sentence(study.identical)

@@ -104,9 +104,9 @@ def evaluate(
 
     below = [*notices(scored.summary), *scored.notes]
     if output.as_json:
-        print_json({**health_frame(scored), "summary": scored.summary}, below)
+        print_json({**health_frame(scored.health), "summary": scored.summary}, below)
         return
-    above = [health_text(scored)] if scored.health.height else []
+    above = [health_text(scored.health)] if scored.health.height else []
     click.echo("\n\n".join([*above, summary_table(scored.summary), *below]))
     tell_written(scored.files)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -22,6 +22,10 @@ from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.writing.names import counted, first_names
 from retrieval_report.writing.numbers import number, p_value
+
+if TYPE_CHECKING:
+    from retrieval_report.study.contents import Report
+    from retrieval_report.study.study import Study
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
@@ -103,7 +107,7 @@ def notices(
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 
 
-def notices_of(study: Any) -> tuple[str, ...]:
+def notices_of(study: Study | Report) -> tuple[str, ...]:
     """Return the lines to read after the verdict of a report, or of a study at its headline."""
     measure = (study.metric, study.cutoff)
     return (
@@ -117,13 +121,13 @@ def _truncated(word: str) -> str:
     return setting("truncated", word).replace("'", '"')
 
 
-def health_sentences(study: Any) -> tuple[str, ...]:
+def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     """Return the lines to read before the verdict of a study or a report: what may be wrong with
     its data; of many models with the same fault one line.
     """
     fault = ["finding", "serious", "affected", "total", "example"]
     of_models = pl.col("model").drop_nulls()
-    same = study.health.group_by(fault, maintain_order=True).agg(of_models)
+    same = health.group_by(fault, maintain_order=True).agg(of_models)
     return tuple(
         f"{CHECK.capitalize() if row[1] else 'Note on the data'}: "
         f"{sentence_of((None, *row[:5]), names_text(row[5]) if row[5] else '')}."

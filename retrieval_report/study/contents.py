@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import polars as pl
 
@@ -22,6 +22,9 @@ from retrieval_report.study.caveats import (
     printed_sentences,
 )
 from retrieval_report.study.terminal import html_page
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
 
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 
@@ -137,7 +140,7 @@ class Report:
 
     @property
     def _sentences(self) -> tuple[str, ...]:
-        return (*health_sentences(self), *self.printed, *self.verdict, *self.notices)
+        return (*health_sentences(self.health), *self.printed, *self.verdict, *self.notices)
 
     @property
     def measure(self) -> str:
@@ -178,7 +181,7 @@ class Report:
         return frames[name]
 
 
-def parameters_of(study: Any, replicate: object) -> Named:
+def parameters_of(study: Study, replicate: object) -> Named:
     """Return all parameters that decide a number, with defaults, but not threads or progress."""
     names = [name for name, option in OPTIONS.items() if option.role != RUN and name != "policies"]
     if study.like is not None:  # the system decides the others

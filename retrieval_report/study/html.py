@@ -66,7 +66,7 @@ def render_html(
         .render(
             report=report,
             pictures=pictures,
-            health=health_sentences(report),
+            health=health_sentences(report.health),
             winners=winners,
             not_audited=not_audited(report.parameters),
             accidents=() if report.printed else winners[: _misleads(audit)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -22,6 +22,10 @@ from retrieval_report.study.caveats import POOLED, any_cut, named_tests
 from retrieval_report.study.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
 from retrieval_report.writing.numbers import column_decimals
+
+if TYPE_CHECKING:
+    from retrieval_report.study.contents import Report
+    from retrieval_report.study.study import Study
 
 NAME_WIDTH = 60
 LATEX = {
@@ -51,7 +55,7 @@ OPEN = (
 Write = Callable[[str], str]
 
 
-def markdown_table(study: Any) -> str:
+def markdown_table(study: Study | Report) -> str:
     r"""Lay the summary out as a Markdown table: models down, measures across, the note below.
 
     Names are escaped, so that no pipe, backtick or tag in a name acts as Markdown.
@@ -64,7 +68,7 @@ def markdown_table(study: Any) -> str:
     return "\n".join([*lines, "", markdown_text(_note(study), None), ""])
 
 
-def latex_table(study: Any) -> str:
+def latex_table(study: Study | Report) -> str:
     """Lay the summary out as a LaTeX table (packages
     booktabs and textcomp); the note is its caption.
     """
@@ -87,7 +91,7 @@ def latex_table(study: Any) -> str:
     return "\n".join(lines)
 
 
-def _rows(study: Any, name: Write, cell: Write, bold: str) -> list[list[str]]:
+def _rows(study: Study | Report, name: Write, cell: Write, bold: str) -> list[list[str]]:
     """Return the heading, with measures in the requested order, and the models by the headline
     measure, highest first; what writes names, means, and the highest means, is given.
     """
@@ -101,7 +105,7 @@ def _rows(study: Any, name: Write, cell: Write, bold: str) -> list[list[str]]:
     ]
 
 
-def _column(study: Any, of_measure: pl.Expr, cell: Write, bold: str) -> dict[str, str]:
+def _column(study: Study | Report, of_measure: pl.Expr, cell: Write, bold: str) -> dict[str, str]:
     """Return the mean of every model with its marks, the highest bold."""
     rows = study.summary.filter(of_measure, policy="expected")
     best = set(rows.filter(pl.col("value") == pl.max("value"))["model"])
@@ -129,7 +133,7 @@ def _marks(against: list[Named]) -> str:
     return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 
 
-def _note(study: Any) -> str:
+def _note(study: Study | Report) -> str:
     pooled, tests = study.summary["pooled"].any(), named_tests(study.comparison)
     note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
     note += OPEN if pooled or any_cut(study.summary) else ""

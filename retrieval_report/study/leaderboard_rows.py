@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,6 +14,9 @@ from retrieval_report.scoring.health import NO_LIST
 from retrieval_report.study.table_columns import joined_texts
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.three_tables import with_copies_folded
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
 
 ESTIMATE = "≈"  # before the name of a measure
 COUNTED = ["queries", "unpaired"]  # of all models together
@@ -74,7 +77,9 @@ def _with_answered(rows: pl.DataFrame, health: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(answered).drop("affected", "total")
 
 
-def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> tuple[pl.DataFrame, str, str]:
+def leaderboard_of(
+    study: Study, ranks: pl.DataFrame | None = None
+) -> tuple[pl.DataFrame, str, str]:
     """Return the leaderboard of a study, of which only the headline needs ``ranks``; the names of
     the columns to show; and what a mark in them means.
     """
@@ -89,7 +94,7 @@ def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> tuple[pl.Da
     return rows, columns, estimates_line(columns)
 
 
-def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
+def leaderboard_table(study: Study, ranks: pl.DataFrame | None = None) -> str:
     """Return the leaderboard of a study as text."""
     rows, columns, note = leaderboard_of(study, ranks)
     rows = rows.with_columns(unpaired=0) if "unpaired" not in rows.columns else rows
@@ -97,7 +102,7 @@ def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
     return "\n".join(filter(None, [table, note]))
 
 
-def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
+def lead(study: Study, ranks: pl.DataFrame) -> list[str]:
     """Return the verdict on the first two models in two sentences, since all pairs of many models
     take minutes. Whether a lead is significant among all pairs the ranks say, without p.
     """
@@ -109,8 +114,8 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
     if second["rank"].max() == 1:  # alone, or level with the first
         return [*named, *study.findings[first : first + 1]]
     pair = study.headline.pair(*names)
-    said = pair.findings[: 3 if pair._objections else 2]
-    said = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in said]
+    findings = pair.findings[: 3 if pair._objections else 2]
+    said = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in findings]
     tail = r", (and|but) is .*significant \([^)]*\)"
     if second["query_rank_low"].item() == 1:
         tail, tested = f"{tail}.*", ", but is not significant."
@@ -119,7 +124,7 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
     return [*named, *(re.sub(tail, tested, part) for part in said)]
 
 
-def leaderboard_html(study: Any) -> str:
+def leaderboard_html(study: Study) -> str:
     """Return the leaderboard of a study as HTML."""
     rows, columns, note = leaderboard_of(study)
     return html_table(rows, columns, note=note)

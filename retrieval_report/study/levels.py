@@ -37,7 +37,6 @@ from retrieval_report.metrics.parsing import Measure
 from retrieval_report.scoring.health import health_of
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
-from retrieval_report.study.log import log_of
 from retrieval_report.study.study_data import (
     ROW_OPTIONS,
     Draws,
@@ -438,51 +437,6 @@ class LevelledStudy:
         of_run = {} if self._view.runs else self._data.of_run
         names = self._view.models
         return {run: model for run, model in of_run.items() if names is None or model in names}
-
-    def log(self, model: str | None = None) -> dict[str, float]:
-        """Return the numbers that an experiment tracker logs, by name.
-
-        Parameters
-        ----------
-        model
-            The model whose numbers are returned, under the names of the measures alone. By default
-            all models, each name after its model's, as in ``bm25/ndcg@10``; a single model needs no
-            name.
-
-        Returns
-        -------
-        dict
-            For every measure, such as ``ndcg@10``, the exact mean, and beside it
-            ``ndcg@10/tie_std`` (its standard deviation under random tie order),
-            ``ndcg@10/shuffled_low`` and ``ndcg@10/shuffled_high`` (5th and 95th percentile of what
-            one random order prints), ``ndcg@10/naive`` and ``ndcg@10/p_tie``: the chance that tie
-            order reverses the model and the ``baseline``, or without one the best other model.
-            Numbers that are not known are left out.
-
-        Raises
-        ------
-        ParameterError
-            There is no such model.
-
-        Examples
-        --------
-        >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
-        >>> from retrieval_report import Study
-        >>> study = Study(
-        ...     {"tied": {**rows, "distance": [1, 1]}, "best": {**rows, "distance": [2, 1]}},
-        ...     "rr@2",
-        ...     truncated="no",
-        ... )
-        >>> for name, number in study.log("tied").items():
-        ...     print(name, number)
-        rr@2 0.75
-        rr@2/tie_std 0.25
-        rr@2/shuffled_low 0.5
-        rr@2/shuffled_high 1.0
-        rr@2/naive 0.5
-        rr@2/p_tie 0.0
-        """
-        return log_of(self, model, self._view.baseline)
 
     @answer
     def replicates(self) -> pl.DataFrame:

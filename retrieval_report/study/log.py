@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from retrieval_report.comparison.log_values import KEYS, chances_against, log_values
 from retrieval_report.contracts.checks import check_choice
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
 
 COLUMNS = {
     "expected": "",
@@ -17,7 +20,7 @@ COLUMNS = {
 }
 
 
-def log_of(study: Any, model: str | None, baseline: str | None) -> dict[str, float]:
+def log_of(study: Study, model: str | None, baseline: str | None) -> dict[str, float]:
     """Return the numbers of one model of a study, or of all, by name."""
     if model is not None:
         check_choice("model", model, study.model_names)

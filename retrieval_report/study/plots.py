@@ -6,10 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retrieval_report import charts
 from retrieval_report.study.questions import FRAMES
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
 
 KNOWN = {*FRAMES, "metric", "cutoff"}
 FIRST = "scores"
@@ -33,7 +36,7 @@ class Plots:
     thresholds
     """
 
-    def __init__(self, study: Any) -> None:
+    def __init__(self, study: Study) -> None:
         """Take the study to draw."""
         self._study = study
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from retrieval_report.contracts.registry import schema
 from retrieval_report.study.fingerprint import fingerprint
 from retrieval_report.systems.audit import is_printed
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
 
 MOST_AUDITED = 2_000_000  # rows; every system sorts them anew, half of the time of a report
 Ask = Callable[[Any], pl.DataFrame]  # a study for a frame
@@ -67,22 +70,22 @@ class Question:
     of: Ask | None = None
     table: Layout | None = None
 
-    def ask(self, study: Any) -> Any:
+    def ask(self, study: Study) -> Any:
         """Return the frame of a study."""
         return self.of(study) if self.of else getattr(study, self.name)
 
 
-def _audit(study: Any) -> pl.DataFrame:
+def _audit(study: Study) -> pl.DataFrame:
     few = study.frames["rankings"].height <= MOST_AUDITED
     return study.audit if few and is_printed(study.measures) else pl.DataFrame()
 
 
-def _most_affected(study: Any) -> pl.DataFrame:
+def _most_affected(study: Study) -> pl.DataFrame:
     table: pl.DataFrame = study.queries
     return table.group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE)
 
 
-def _received(study: Any) -> pl.DataFrame:
+def _received(study: Study) -> pl.DataFrame:
     others = {
         f"judgements of {judge}": frame
         for judge, frame in study.judgements.items()

@@ -4,7 +4,7 @@ the chance that one new draw of it reverses the two, all else as it is.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -28,6 +28,9 @@ from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.names import counted
 from retrieval_report.writing.numbers import chance_text, p_value
 
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
+
 TITLE = "What could turn it around"
 COLUMNS = "source varied reversal family_p verdict"
 TIES, QUERIES, BOTH, JUDGE, SEED, DATASET = (
@@ -41,7 +44,7 @@ TIES, QUERIES, BOTH, JUDGE, SEED, DATASET = (
 NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own labels"
 
 
-def reversals(study: Any) -> pl.DataFrame:
+def reversals(study: Study) -> pl.DataFrame:
     """Return the rows of a study that has its headline measure alone; without columns if no two
     models have an expected mean.
     """
@@ -60,7 +63,7 @@ def reversals(study: Any) -> pl.DataFrame:
     return frame_of(rows, schema("reversals"))
 
 
-def _ties(study: Any, pair: Named) -> list[Named]:
+def _ties(study: Study, pair: Named) -> list[Named]:
     """All orders inside ties: the exact chance, or what is known of it."""
     settled = (verdicts.NOT_SIGNIFICANT, verdicts.NOT_OVER_RUNS, verdicts.UNTESTED)
     row = {
@@ -74,7 +77,7 @@ def _ties(study: Any, pair: Named) -> list[Named]:
     return [row]
 
 
-def _queries(study: Any, pair: Named) -> list[Named]:
+def _queries(study: Study, pair: Named) -> list[Named]:
     """New queries, with the scores expected of them, and in one tie order, as others print them."""
     if pair["family_p"] is None:
         words = {"varied": "the queries", "verdict": NOT_TESTED}
@@ -107,7 +110,7 @@ def _queries(study: Any, pair: Named) -> list[Named]:
     return [row, both_row]
 
 
-def _judge(study: Any, pair: Named) -> list[Named]:
+def _judge(study: Study, pair: Named) -> list[Named]:
     """The other judges. No lead can be trusted whose judge is one of the two."""
     if len(study.judgements) < 2:
         return _not_varied(JUDGE, setting("judgements", {"human": ...}))
@@ -122,7 +125,7 @@ def _judge(study: Any, pair: Named) -> list[Named]:
     return [row | ({"verdict": OWN} if own.filter(judge=study.judge).height else {})]
 
 
-def _seed(study: Any, pair: Named) -> list[Named]:
+def _seed(study: Study, pair: Named) -> list[Named]:
     """The runs of the two models, such as seeds."""
     if not study.of_run:
         return _not_varied(SEED, setting("replicate"))
@@ -135,7 +138,7 @@ def _seed(study: Any, pair: Named) -> list[Named]:
     return [{"source": SEED, "varied": varied, **columns}]
 
 
-def _dataset(study: Any, pair: Named) -> list[Named]:
+def _dataset(study: Study, pair: Named) -> list[Named]:
     """The data sets. They are counted, as judges are: their differences are too unlike for a t of
     a handful, and the mean over them may have another lead than that over all queries.
     """

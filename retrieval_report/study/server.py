@@ -15,7 +15,7 @@ import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -25,6 +25,9 @@ from retrieval_report.contracts.errors import FileError, OutputError, ParameterE
 from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES
 from retrieval_report.contracts.wording import setting
 from retrieval_report.metrics.parsing import CATALOGUE
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable with the files the application opens, as JSON; app/data_source.py reads
@@ -80,7 +83,7 @@ def _end(process: Process) -> None:
     process.wait()
 
 
-def asked_of_dashboard(study: Any) -> Named:
+def asked_of_dashboard(study: Study) -> Named:
     """Return the measure, options and other settings of a study as the dashboard accepts them.
 
     Raises
@@ -117,7 +120,7 @@ def asked_of_dashboard(study: Any) -> Named:
 
 
 def serve(
-    study: Any,
+    study: Study,
     name: str,
     frames: Frames,
     judgements: Frames,

@@ -47,6 +47,7 @@ from retrieval_report.study.decision import decision
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NOTHING, LevelledStudy
+from retrieval_report.study.log import log_of
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     objections,
@@ -655,7 +656,7 @@ class Study(LevelledStudy):
         """Sentences on faults of the data, on what the
         headline measure says about the models, and `notices`.
         """
-        return (*health_sentences(self), *self.sentences, *self.notices)
+        return (*health_sentences(self.health), *self.sentences, *self.notices)
 
     @answer_in_words
     def notices(self) -> tuple[str, ...]:
@@ -807,6 +808,51 @@ class Study(LevelledStudy):
         """
         frames = known_of({**self._frames_alone(), "labels": self._data.labels})
         return serve(self, name, frames, self._judged_by_each, port=port, browser=browser)
+
+    def log(self, model: str | None = None) -> dict[str, float]:
+        """Return the numbers that an experiment tracker logs, by name.
+
+        Parameters
+        ----------
+        model
+            The model whose numbers are returned, under the names of the measures alone. By default
+            all models, each name after its model's, as in ``bm25/ndcg@10``; a single model needs no
+            name.
+
+        Returns
+        -------
+        dict
+            For every measure, such as ``ndcg@10``, the exact mean, and beside it
+            ``ndcg@10/tie_std`` (its standard deviation under random tie order),
+            ``ndcg@10/shuffled_low`` and ``ndcg@10/shuffled_high`` (5th and 95th percentile of what
+            one random order prints), ``ndcg@10/naive`` and ``ndcg@10/p_tie``: the chance that tie
+            order reverses the model and the ``baseline``, or without one the best other model.
+            Numbers that are not known are left out.
+
+        Raises
+        ------
+        ParameterError
+            There is no such model.
+
+        Examples
+        --------
+        >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
+        >>> from retrieval_report import Study
+        >>> study = Study(
+        ...     {"tied": {**rows, "distance": [1, 1]}, "best": {**rows, "distance": [2, 1]}},
+        ...     "rr@2",
+        ...     truncated="no",
+        ... )
+        >>> for name, number in study.log("tied").items():
+        ...     print(name, number)
+        rr@2 0.75
+        rr@2/tie_std 0.25
+        rr@2/shuffled_low 0.5
+        rr@2/shuffled_high 1.0
+        rr@2/naive 0.5
+        rr@2/p_tie 0.0
+        """
+        return log_of(self, model, self._view.baseline)
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,6 +14,9 @@ from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
 from retrieval_report.writing.names import counted
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
 
 COLUMNS = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
 MAX_COPIES = 3  # names of copies in a row; of more, how many there are
@@ -53,7 +56,7 @@ def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return rows.with_columns(joined_texts(rows, "shuffled_range"))
 
 
-def three_table(study: Any) -> str:
+def three_table(study: Study) -> str:
     """Return the three scores at the headline measure as text, below a sentence on who wins; empty
     of a single model whose scores tie order does not change.
     """
@@ -62,13 +65,13 @@ def three_table(study: Any) -> str:
     return "\n".join([*filter(None, [visible(_winner(study))]), *table])
 
 
-def _winner(study: Any) -> str:
+def _winner(study: Study) -> str:
     """Return the sentence on who wins by the headline measure; empty of a single model."""
     row = study.headline.winners.row(0, named=True)
     return winner_sentence(row) if len(study.model_names) > 1 else ""
 
 
-def three_html(study: Any) -> str:
+def three_html(study: Study) -> str:
     """Return the same as HTML, with the picture of the three scores above the table; without the
     table where tie order changes nothing.
     """
@@ -84,7 +87,7 @@ def three_html(study: Any) -> str:
     return f"{winner}{picture}{html_table(rows, COLUMNS)}"
 
 
-def _strokes(headline: Any, rows: pl.DataFrame) -> pl.DataFrame:
+def _strokes(headline: Study, rows: pl.DataFrame) -> pl.DataFrame:
     """Return the drawn means of the models whose score tie order moves."""
     moved = rows.filter(pl.col("tie_std") > LEVEL)["row_models"].list.first()
     means = headline._drawn_means

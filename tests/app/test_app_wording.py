@@ -24,10 +24,10 @@ UPSIDE_DOWN = pl.DataFrame(
 def test_health_is_said_in_the_words_of_each_reader() -> None:
     study = rr.Study(UPSIDE_DOWN, "ndcg@5", truncated="no")
     for _ in range(2):  # whoever asks first
-        said = " ".join(health_sentences(study))
+        said = " ".join(health_sentences(study.health))
         assert "If not: columns={'distance': 'score'}" in said
         with speaking_to(DashboardReader()):
-            said = " ".join(health_sentences(study))
+            said = " ".join(health_sentences(study.health))
         assert "columns=" not in said
         assert "“Column of distance: score”, when you open the files on the page “Data" in said
     assert study.suspects == ["turned"]

@@ -170,7 +170,7 @@ def test_verdicts_on_pairs_are_those_of_the_whole_comparison(missing: bool) -> N
     assert_frame_equal(rr.Study(rankings, "ndcg@3", **options).flips, pairs)
     status, sentences = verdict(rr.summarise(scores), pairs, metric="ndcg", cutoff=3)
     assert (made.status, made.sentences) == (status, sentences)
-    assert made.verdict == (*health_sentences(made), *sentences, *made.notices)
+    assert made.verdict == (*health_sentences(made.health), *sentences, *made.notices)
 
 
 def test_the_verdict_of_some_models_and_measures_is_that_of_their_frames() -> None:
