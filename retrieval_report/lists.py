@@ -6,7 +6,7 @@ scores:
 - one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`side_by_side` with another one,
   :func:`score_distribution`;
 - many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`,
-  :func:`recall_curve`, :func:`grading_scale`;
+  :func:`recall_curve`, :func:`grading_scale`, and items that are the same: :func:`duplicates`;
 - judgements and weights: :func:`judgement_coverage`, :func:`neighbour_judgements`,
   :func:`query_weights`, :func:`weigh_gains`.
 
@@ -24,6 +24,7 @@ scores:
 
 from retrieval_report.comparison.queries import query_table
 from retrieval_report.metrics.weights import WeighedGains, query_weights, weigh_gains
+from retrieval_report.reading.duplicates import duplicates
 from retrieval_report.scoring.ties import tie_groups
 from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.distributions import score_distribution
@@ -37,6 +38,7 @@ from retrieval_report.ties.similarity import RankingSimilarity, ranking_similari
 __all__ = [
     "RankingSimilarity",
     "WeighedGains",
+    "duplicates",
     "grading_scale",
     "judgement_coverage",
     "neighbour_judgements",

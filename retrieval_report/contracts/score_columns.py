@@ -209,6 +209,13 @@ distribution
   value | | | a mean that random tie order can give
   probability | chance | Probability | how probable it is, exactly
 
+duplicates: lists.duplicates
+  item
+  group | text id | Group | the first of the items that are the same
+  copies | count | Copies | items of the group
+  lists? | count | Lists | in how many lists the items of the group tie, if nothing else is known of
+      them
+
 query_weights: lists.query_weights
   model query metric
   weight | number | Weight | weight of the list: Σ w·g / Σ g

@@ -72,6 +72,7 @@ def of_lists(
         "knn": rr.knn(data, dict(zip("xyz", "abb", strict=True)), queries=LABELS).chances,
         "tie_profile": rr.tie_profile(data),
         "tie_hints": rr.tie_hints(data),
+        "lists.duplicates": rr.lists.duplicates(data),
         "lists.grading_scale": rr.lists.grading_scale(data),
         "truncated_lists": rr.truncated_lists(data),
         "codes.count_codes": rr.codes.count_codes(
