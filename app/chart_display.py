@@ -30,9 +30,10 @@ from text import plain
 STYLE = """<style>
 div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 3.4rem; padding-bottom: 4rem;}
-[data-testid="stMainBlockContainer"] h1 {font-size: 1.9rem; padding: 0.4rem 0 0;}
-[data-testid="stMetricValue"] {font-size: 1.4rem;}
+[data-testid="stMainBlockContainer"] h1 {font-size: 1.7rem; padding: 0.2rem 0 0;}
+[data-testid="stMetricValue"] {font-size: 1.3rem;}
 [data-testid="stMetricValue"] * {white-space: normal !important; overflow-wrap: anywhere; line-height: 1.15;}
+[data-testid="stAlertContainer"] {padding: 0.6rem 0.9rem;}
 [data-testid="stPageLink"] * {white-space: normal; text-decoration: underline;}
 @media (max-width: 48rem) {[data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]) {row-gap: 1rem;}}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
@@ -48,7 +49,6 @@ BOXES = {  # the kind of box for each verdict of `flips`
     NOT_SIGNIFICANT: st.warning,
     NOT_OVER_RUNS: st.warning,
 }
-ACROSS = 3  # panels
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 
@@ -77,10 +77,10 @@ def show_chart(chart: Any, *frames: pl.DataFrame, brush: str = "", **how: Any) -
         The key of a rectangle that readers may drag, which is returned.
     """
     drawn = json.loads(specification(theme(), chart, frames, how))
-    if drawn["title"]:
-        st.markdown(f"**{plain(drawn['title'])}**")
+    heading = [f"**{plain(drawn['title'])}**"] if drawn["title"] else []
     if drawn["subtitle"]:
-        st.caption(plain(drawn["subtitle"]))
+        heading.append(f":small[:gray[{plain(drawn['subtitle'])}]]")
+    st.markdown("  \n".join(heading))
     panels = [
         {"spec": spec, "theme": None, "width": "stretch" if most is None else most}
         for spec, most in drawn["panels"]
@@ -88,11 +88,12 @@ def show_chart(chart: Any, *frames: pl.DataFrame, brush: str = "", **how: Any) -
     if brush:
         how_to_choose: Named = {"key": brush, "on_select": "rerun", "selection_mode": "brush"}
         return st.vega_lite_chart(**panels[0], **how_to_choose)
-    across = 2 if len(panels) == 4 else min(ACROSS, drawn["columns"])
-    for start in range(0, len(panels), across):
-        places = st.columns(across)
-        for column, panel in zip(places, panels[start : start + across], strict=False):
-            column.vega_lite_chart(**panel)
+    across = 2 if len(panels) == 4 else drawn["columns"]
+    with st.container(gap="xxsmall"):
+        for start in range(0, len(panels), across):
+            places = st.columns(across)
+            for column, panel in zip(places, panels[start : start + across], strict=False):
+                column.vega_lite_chart(**panel)
     return None
 
 

@@ -65,6 +65,7 @@ def frame_table(
     key: str | None = None,
     on_select: Callable[[Named], None] | None = None,
     row_height: int | None = None,
+    most_rows: int = SHOWN_ROWS,
     in_full: bool = False,
     selection_mode: str = "",
 ) -> pl.DataFrame:
@@ -110,7 +111,7 @@ def frame_table(
         key=key,
         placeholder="–",
         row_height=row_height,
-        height=_height(len(frame), row_height),
+        height=_height(len(frame), row_height, most_rows),
         **more,
     )
     return frame[event["selection"]["rows"]] if selection_mode else frame.clear()
@@ -158,12 +159,12 @@ def copies_text(label: str, row_models: Sequence[str]) -> str:
     return " = ".join([label, *unlike_first, *([f"{rest} more"] if rest > 0 else [])])
 
 
-def _height(rows: int, row_height: int | None) -> Any:
-    """Return the pixels of a table, so that up to sixteen rows are there without scrolling."""
+def _height(rows: int, row_height: int | None, most: int) -> Any:
+    """Return the pixels of a table, in which so many rows are there without scrolling."""
     if rows <= 9 and row_height is None:
         return "auto"
     each = row_height or 35
-    return 2 + 35 + each * min(rows, SHOWN_ROWS)
+    return 2 + 35 + each * min(rows, most)
 
 
 def _column(
@@ -196,10 +197,12 @@ def _column(
         form = "%d"
     if len(compared) <= FEW:
         alone = known.format == "signed" or name.endswith(ALONE)
-        places = min(decimals(*compared) if alone else column_decimals(compared), MOST)
+        places = decimals(*compared) if alone else min(column_decimals(compared), MOST)
     shown = 100 * values if known.format == "share" else values
-    # −1e-17 would be -0.0000
-    shown = shown.set((shown < 0) & (shown > -0.5 * 10.0**-places), 0.0)
+    level = shown.abs() < 0.5 * 10.0**-places  # −1e-17 would be -0.0000
+    shown = shown.set(level, 0.0)
+    if known.format == "signed" and level.any():  # +0.0000 looks like a difference
+        form = "%.{}f"
     return shown, kinds.NumberColumn(**about, format=form.format(places))
 
 

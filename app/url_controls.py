@@ -126,7 +126,7 @@ def another_order() -> None:
         st.session_state["seed"] = int(st.session_state.get("seed") or 0) + 1
 
     st.button(
-        "Draw other orders",
+        "Draw others",
         on_click=redraw,
         help="Other random orders of the tied items, by the next seed.",
     )

@@ -4,6 +4,8 @@ by side, who wins by each, and whether that is safe.
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import streamlit as st
 
@@ -24,6 +26,8 @@ THREE = "model expected shuffled_range naive off_by expected_rank shuffled_rank 
 NOBODY = "–"
 LETTERS = 90  # of the names of winners
 WIDTHS = {"shuffled_range": 130}
+ROW, ROWS = 25, 13  # pixels of a row of the table, and rows before it scrolls
+SHORT = 130  # letters of a verdict that fits beside the numbers
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
     "depend on it. *Expected*: the exact mean over all orders of the tied items, free of chance; where "
@@ -37,13 +41,17 @@ def show(page: Page) -> None:
     study = page.study
     three = page.drawn.three_scores
     rows = three_rows(three, study.measures[0])
-    _winners(rows, page.drawn.winners.row(0, named=True))
     findings = study.findings
     said = findings if len(findings) == 1 else findings[1:2]
     if study.status == CHECK:
         said = findings[:3]  # no verdict on some; who leads of the others; how safely
-    say(study.status, [*filter(None, [study.decision]), *said])
-    how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS, "row_height": 28}
+    said = [*filter(None, [study.decision]), *said]
+    # A short verdict stands beside the numbers, so that charts begin higher.
+    beside = _winners(rows, page.drawn.winners.row(0, named=True))
+    with beside if sum(map(len, said)) <= SHORT else st.container():
+        say(study.status, said)
+    how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS}
+    how |= {"row_height": ROW, "most_rows": ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
         how |= {"key": f"three scores {hash(tuple(rows['model']))}", "selection_mode": "multi-row"}
     _choose_models(page, frame_table(rows, alt="The three scores, best first.", **how))
@@ -58,9 +66,11 @@ def show(page: Page) -> None:
     _details(page)
 
 
-def _winners(rows: pl.DataFrame, winners: Named) -> None:
-    """Show who wins exactly, who by the naive order, and in how many of the orders drawn."""
-    exact, naive, agreeing, more = st.columns([4, 4, 3, 2], vertical_alignment="center")
+def _winners(rows: pl.DataFrame, winners: Named) -> Any:
+    """Show who wins exactly, who by the naive order, and in how many of the orders drawn; return
+    the place beside them.
+    """
+    exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     same = winners["naive_winner"] == winners["winner"]
     for place, title, rank, remark in (
         (exact, "Wins exactly", "expected_rank", None),
@@ -79,16 +89,19 @@ def _winners(rows: pl.DataFrame, winners: Named) -> None:
     chance = winners["agreeing_chance"]
     share = NOBODY if chance is None else f"{chance:.0%} of all orders"
     drawn = winners["orders"]
-    agreeing.metric(
+    drawing = agreeing.container(horizontal=True, vertical_alignment="center", gap="small")
+    drawing.metric(
         "Random orders that agree",
         f"{winners['agreeing']} of {drawn}" if drawn else share,
         delta=share if drawn and chance is not None else None,
         delta_color="off",
         delta_arrow="off",
+        width="content",
         help="In so many of the random orders that were drawn the exact winner comes first.",
     )
-    with more:
+    with drawing:
         another_order()
+    return beside
 
 
 def _choose_models(page: Page, rows: pl.DataFrame) -> None:

@@ -63,7 +63,7 @@ def row_axis(labels: Iterable[str]) -> alt.Y:
     """An axis with one row per label, in order."""
     names = [*labels]
     scale = alt.Scale(domain=names)
-    axis = alt.Axis(ticks=False, domain=False, labelPadding=8)
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelOverlap=False)
     return alt.Y("label:N", sort=None, title=None, scale=scale, axis=axis)
 
 

@@ -16,7 +16,7 @@ from retrieval_report.contracts.arguments import Named
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
 NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 150, 170, 200
 LABELS = 300  # pixels beside a plot, for names and legends
-FACET_TITLE: Named = {"fontSize": 11, "fontWeight": "normal", "offset": 4}
+FACET_TITLE: Named = {"fontSize": 11, "fontWeight": "normal", "offset": 4, "limit": 0}
 
 
 class Panel(NamedTuple):

@@ -43,13 +43,13 @@ from retrieval_report.writing.colours import (
 from retrieval_report.writing.names import clean
 
 MAX_MODELS = 60  # rows, from the top
-ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 14, 31, 22  # pixels of a row: fewer models have more room
+ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 8, 31, 22  # pixels of a row: fewer models have more room
 TIPS = "model expected tie_std order_low order_high lowest highest naive off_by orders expected_rank naive_rank"
 MAX_PANELS, COLUMNS = 12, 4
 # Two columns fit half a page, but no phone.
 LEGEND_COLUMNS = {"expr": "containerSize()[0] > 0 && containerSize()[0] < 400 ? 1 : 2"}
 PANEL_WIDTH, PANEL_HEIGHT = 165, 78
-PANEL_LETTERS = 20  # of a name above a panel
+PANEL_LETTERS = 21  # of a name above a panel
 GAP, INSIDE = "naive, off by more than the gap to the next model", "naive"
 PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
@@ -93,7 +93,7 @@ def scores(
     -------
     altair.Chart
         Dot: the expected score; band: what 90 % of random orders print, with a thin line to the
-        lowest and highest of all orders, and a stroke for every order drawn; diamond below: the
+        lowest and highest of all orders (cut where it leaves all other marks far behind), and a stroke for every order drawn; diamond below: the
         naive score; line below that: the interval over queries.
 
     Examples
@@ -113,6 +113,7 @@ def scores(
     rows, where = _models(three_scores, metric, cutoff)
     parts = _strokes(shuffled, rows, metric, cutoff), _intervals(summary, rows, metric, cutoff)
     strokes, sampling = parts
+    rows = _within_reach(rows, strokes, sampling)
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     roomy = rows.height <= ROOMY_ROWS
     below = 9 if roomy else 6
@@ -141,7 +142,7 @@ def scores(
         columns=LEGEND_COLUMNS,
     )
     ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
-    drawn = [span(rows, ends, x, "lowest", "highest", tips=TIPS, y=y)]
+    drawn = [span(rows, ends, x, "floor", "ceiling", tips=TIPS, y=y)]
     drawn += [
         span(
             part.with_columns(what=pl.lit(what)), mark, x, *at, color=colour, y=y, tips=_tips(part)
@@ -149,7 +150,9 @@ def scores(
         for what, (part, mark, at) in layers.items()
         if what in used
     ]
-    text = "thin line: from the lowest to the highest of all orders"
+    text = "thin line: lowest to highest of all orders"
+    cut = rows.filter((pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling")))
+    text += ", cut at the frame" if cut.height else ""
     step = ROOMY_STEP if roomy else TIGHT_STEP
     title = f"{where}: expected, shuffled and naive"
     return finish(
@@ -163,6 +166,21 @@ def _models(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     rows = rows.filter(pl.col("copy_of").is_null())
     scored = rows.filter(pl.any_horizontal(pl.col("expected", "naive").is_not_null()))
     return with_labels(filled(scored, f"no model has a score for {where}").head(MAX_MODELS)), where
+
+
+def _within_reach(rows: pl.DataFrame, *others: pl.DataFrame) -> pl.DataFrame:
+    """Add ``floor`` and ``ceiling``, the range of all orders as far as it is drawn: it may be far
+    wider than what any order ever prints, or than what tells the models apart.
+    """
+    names = "expected order_low order_high naive value ci_low ci_high".split()
+    known = [float(value) for part in (rows, *others) for name in names if name in part.columns
+             for value in (part[name].min(), part[name].max()) if value is not None]  # fmt: skip
+    low, high = min(known), max(known)
+    room = (high - low) / 20
+    return rows.with_columns(
+        floor=pl.max_horizontal("lowest", pl.lit(low - room)),
+        ceiling=pl.min_horizontal("highest", pl.lit(high + room)),
+    )
 
 
 def _has(rows: pl.DataFrame, column: str) -> bool:

@@ -33,9 +33,9 @@ def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     said = verdict_of(page).replace("\\", "")
     assert said.startswith("fine has the highest expected rr@3")
     assert "name another winner, coarse, by an accident of tie order." in said
-    kinds = [page.main.children[place].type for place in range(5)]
-    # Nothing but the title and the name of the data stand above the numbers.
-    assert kinds == ["title", "caption", "flex_container", "warning", "dataframe"]
+    kinds = [page.main.children[place].type for place in range(4)]
+    # Nothing but the title and the name of the data stand above the numbers; the verdict is beside.
+    assert kinds == ["title", "caption", "flex_container", "dataframe"]
     assert page.caption[0].value == r"made · 2 models · 1 query"
 
 
@@ -226,7 +226,7 @@ def test_the_first_table_is_that_of_the_three_scores() -> None:
 
 def test_other_orders_are_drawn_by_the_next_seed() -> None:
     page = open_page("overview", made_data(RANKINGS))
-    (button,) = [button for button in page.button if button.label == "Draw other orders"]
+    (button,) = [button for button in page.button if button.label == "Draw others"]
     orders = []
     for seed in range(3):
         assert page.number_input(key="seed").value == seed
@@ -237,5 +237,5 @@ def test_other_orders_are_drawn_by_the_next_seed() -> None:
         assert sorted(found) == sorted(truth.select("model", "value").rows())
         orders.append(found)
         page = drawn(button.click().run())
-        (button,) = [button for button in page.button if button.label == "Draw other orders"]
+        (button,) = [button for button in page.button if button.label == "Draw others"]
     assert orders[0] != orders[1] != orders[2]
