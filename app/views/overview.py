@@ -42,10 +42,10 @@ def show(page: Page) -> None:
     three = page.drawn.three_scores
     rows = three_rows(three, study.measures[0])
     findings = study.findings
-    said = findings if len(findings) == 1 else findings[1:2]
+    first = findings if len(findings) == 1 else findings[1:2]
     if study.status == CHECK:
-        said = findings[:3]  # no verdict on some; who leads of the others; how safely
-    said = [*filter(None, [study.decision]), *said]
+        first = findings[:3]  # no verdict on some; who leads of the others; how safely
+    said = [*filter(None, [study.decision]), *first]
     # A short verdict stands beside the numbers, so that charts begin higher.
     beside = _winners(rows, page.drawn.winners.row(0, named=True))
     with beside if sum(map(len, said)) <= SHORT else st.container():

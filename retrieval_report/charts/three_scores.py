@@ -93,8 +93,9 @@ def scores(
     -------
     altair.Chart
         Dot: the expected score; band: what 90 % of random orders print, with a thin line to the
-        lowest and highest of all orders (cut where it leaves all other marks far behind), and a stroke for every order drawn; diamond below: the
-        naive score; line below that: the interval over queries.
+        lowest and highest of all orders (cut where it goes far beyond all other marks), and a
+        stroke for every order drawn; diamond below: the naive score; line below that: the interval
+        over queries.
 
     Examples
     --------
@@ -151,7 +152,9 @@ def scores(
         if what in used
     ]
     text = "thin line: lowest to highest of all orders"
-    cut = rows.filter((pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling")))
+    cut = rows.filter(
+        (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
+    )
     text += ", cut at the frame" if cut.height else ""
     step = ROOMY_STEP if roomy else TIGHT_STEP
     title = f"{where}: expected, shuffled and naive"
@@ -172,10 +175,10 @@ def _within_reach(rows: pl.DataFrame, *others: pl.DataFrame) -> pl.DataFrame:
     """Add ``floor`` and ``ceiling``, the range of all orders as far as it is drawn: it may be far
     wider than what any order ever prints, or than what tells the models apart.
     """
-    names = "expected order_low order_high naive value ci_low ci_high".split()
-    known = [float(value) for part in (rows, *others) for name in names if name in part.columns
-             for value in (part[name].min(), part[name].max()) if value is not None]  # fmt: skip
-    low, high = min(known), max(known)
+    columns = ("expected", "order_low", "order_high", "naive", "value", "ci_low", "ci_high")
+    parts = [part.select(pl.col(name).cast(pl.Float64).alias("end"))
+             for part in (rows, *others) for name in columns if name in part.columns]  # fmt: skip
+    low, high = pl.concat(parts).select(low=pl.min("end"), high=pl.max("end")).row(0)
     room = (high - low) / 20
     return rows.with_columns(
         floor=pl.max_horizontal("lowest", pl.lit(low - room)),
