@@ -98,13 +98,23 @@ def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> al
     if tips:
         channels["tooltip"] = tooltips(data.select(tips.split()))
     chart: alt.Chart = alt.Chart(inline_rows(data), mark=alt.MarkDef(**mark))
-    return chart.encode(**channels)
+    return chart.encode(**_whole(channels))
 
 
 def layer_of_parent(mark: Mark, **channels: Any) -> alt.Chart:
     """Draw with a mark the rows of the chart that this layer is part of."""
     chart: alt.Chart = alt.Chart(mark=alt.MarkDef(**mark))
-    return chart.encode(**channels)
+    return chart.encode(**_whole(channels))
+
+
+def _whole(channels: Named) -> Named:
+    """Return channels without texts, for each of which Altair would search its whole schema."""
+    return {
+        name: getattr(alt, f"{name[0].upper()}{name[1:]}")(channel)
+        if isinstance(channel, str)
+        else channel
+        for name, channel in channels.items()
+    }
 
 
 def inline_rows(rows: pl.DataFrame) -> SharedRows:

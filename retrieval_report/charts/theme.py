@@ -63,7 +63,7 @@ def styled(chart: Drawing, *, text: str = INK) -> Drawing:
     """
     lettering = {"labelColor": text, "labelFontSize": 11, "labelLimit": 260}
     lettering |= {"titleColor": text, "titleFontSize": 11, "titleFontWeight": "normal"}
-    return chart.configure(  # type: ignore[no-any-return]  # altair's configure() is not generic
+    config = alt.Config(
         background="transparent",
         font=FONT,
         view={"stroke": None},
@@ -96,6 +96,7 @@ def styled(chart: Drawing, *, text: str = INK) -> Drawing:
         range={name: [LIGHT if text == INK else f"{dark}14", dark] for name, dark in TILES.items()},
         rule={"color": text},
     )
+    return with_parts(chart, config=config)
 
 
 def layered(
@@ -112,12 +113,11 @@ def layered(
 
 
 def with_parts(chart: Drawing, **parts: object) -> Drawing:
-    """Return a copy that shares all but these parts of the specification; altair's own
-    ``properties`` copies every layer to the last encoding, which took a tenth of a report.
+    """Return a copy that shares all but these parts of the specification; altair's own copies make
+    layers anew, to the last encoding, which took a third of the time of a chart.
     """
-    copied = cast(Drawing, chart.copy(deep=False))
-    for name, part in parts.items():
-        copied[name] = part
+    copied: Drawing = object.__new__(type(chart))
+    vars(copied).update({**vars(chart), "_kwds": {**chart._kwds, **parts}})
     return copied
 
 

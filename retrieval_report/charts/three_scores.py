@@ -319,7 +319,7 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
         scale=alt.Scale(zero=False, nice=False),
     )
     area: Named = {"type": "area", "color": SKY, "line": False}
-    colour = alt.condition("datum.far", alt.value(VERMILLION), alt.value(INK))
+    colour = alt.ColorValue(INK, condition={"test": "datum.far", "value": VERMILLION})
     tips = tooltips(rows.select(PANEL_TIPS.split()))
     layers = [
         layer_of_parent({**area, "opacity": 0.13}, x=x, y=y("floor"), y2="ceiling:Q"),

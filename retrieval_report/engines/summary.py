@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import compress
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import polars as pl
@@ -134,8 +134,13 @@ def summarise(
     )
     exact = pl.when(~pl.col("truncated")).then("std")
     frame = frame.filter(~unbounded.any().over("group")).with_columns(std=exact)
-    groups = frame.drop_nulls("value").group_by("group", maintain_order=True)
-    numbers = [(group, *_mean(rows, average, confidence)) for (group,), rows in groups]
+    scored = frame.drop_nulls("value").sort("group", maintain_order=True)
+    sizes = scored.group_by("group", maintain_order=True).len()
+    ends = sizes.with_columns(start=pl.col("len").cum_sum() - pl.col("len"))
+    numbers = [
+        (group, *_mean(scored.slice(start, size), average, confidence))
+        for group, size, start in ends.iter_rows()
+    ]
     contract = {"group": order.schema["group"], **NUMBERS}
     means = pl.DataFrame(numbers, schema=contract, orient="row").fill_nan(None)
     return with_bounds(beside(beside(order, counts, "group"), means, "group"))
@@ -238,24 +243,21 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
     """Mean, its two spreads and its interval, of one model, metric, cutoff and policy."""
     values = rows["value"].to_numpy()
     spread = rows["std"].to_numpy()
-    strata = np.zeros(values.size)
-    weight = np.ones(values.size)  # the plain mean has one stratum
-    units = rows["cluster"].to_list() if "cluster" in rows.columns else range(values.size)
+    parts: list[Any] = [slice(None)]  # the plain mean has one stratum
+    weight = np.ones(values.size)
+    clusters = rows["cluster"].to_list() if "cluster" in rows.columns else None
     if average == "macro":
         strata = rows["label"].rank("dense").to_numpy()
+        parts = [strata == stratum for stratum in np.unique(strata)]
     elif average == "weighted":
         weight = rows["weight"].cast(pl.Float64).to_numpy()
         # in units of a power of two, so that sums and squares stay finite
         weight = np.ldexp(weight, -math.frexp(weight.max(initial=0.0))[1])
-    parts = [strata == stratum for stratum in np.unique(strata)]
     mean = stratified_mean(
-        [
-            weighted_mean(values[part], spread[part], weight[part], list(compress(units, part)))
-            for part in parts
-        ]
+        [weighted_mean(values[part], spread[part], weight[part], clusters) for part in parts]
     )
     low, high = t_interval(mean, confidence)
-    if mean.freedom and np.unique(values[weight > 0]).size == 1:
+    if mean.freedom and np.ptp(values[weight > 0]) == 0:
         low, high = interval_of_equal(mean.value, mean.freedom + len(parts), confidence)
     return *mean[:3], *clipped(rows["metric"][0], mean.value, low, high)
 
@@ -293,25 +295,28 @@ class Mean(NamedTuple):
     freedom: int
 
 
-def weighted_mean(values: Floats, spread: Floats, weight: Floats, units: Sequence[object]) -> Mean:
-    """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter. Units are
-    what was drawn: queries, or clusters of them.
+def weighted_mean(
+    values: Floats, spread: Floats, weight: Floats, clusters: Sequence[object] | None
+) -> Mean:
+    """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter. What was
+    drawn are queries, or clusters of them; clusters exist in a single stratum only.
     """
-    total = math.fsum(weight)
-    size = len(set(compress(units, weight)))
+    total = math.fsum(weight.tolist())
+    drawn = clusters if clusters is not None else range(values.size)
+    size = len(set(compress(drawn, weight.tolist())))
     if total == 0:
         return Mean(math.nan, math.nan, math.nan, 0)
-    value = math.fsum(weight * values) / total
-    tie_std = math.sqrt(math.fsum((weight * spread) ** 2)) / total
+    value = math.fsum((weight * values).tolist()) / total
+    tie_std = math.sqrt(math.fsum(((weight * spread) ** 2).tolist())) / total
     if size < 2:
         return Mean(value, tie_std, math.nan, 0)
     rest = weight * (values - value)
-    if size < rest.size:
+    if clusters is not None and size < rest.size:
         parts: dict[object, list[float]] = {}
-        for unit, number in zip(units, rest.tolist(), strict=True):
-            parts.setdefault(unit, []).append(number)
+        for cluster, number in zip(clusters, rest.tolist(), strict=True):
+            parts.setdefault(cluster, []).append(number)
         rest = np.array([math.fsum(part) for part in parts.values()])
-    error = math.sqrt(math.fsum(rest**2) * size / (size - 1)) / total
+    error = math.sqrt(math.fsum((rest**2).tolist()) * size / (size - 1)) / total
     return Mean(value, tie_std, error, size - 1)
 
 

@@ -32,7 +32,6 @@ from retrieval_report.contracts.frames import merge_repeats, with_model
 from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import Checked
-from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import Measure
 from retrieval_report.scoring.health import health_of
 from retrieval_report.scoring.judged import Judged
@@ -49,6 +48,7 @@ from retrieval_report.study.study_data import (
     drawn,
     scores_under,
 )
+from retrieval_report.study.summaries import summary_of
 
 if TYPE_CHECKING:
     from retrieval_report.ties.nearest_labels import NearestLabels, VoteOptions
@@ -247,8 +247,7 @@ class LevelledStudy:
     @answer
     def summary(self) -> pl.DataFrame:
         """The result of :func:`summarise`."""
-        queries = None if self.average == "micro" else self._data.frames["queries"]
-        return summarise(self._scored, **{"queries": queries, **self.over}, average=self.average)
+        return summary_of(self)
 
     @property
     def _undrawn(self) -> Self:

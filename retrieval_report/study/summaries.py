@@ -1,0 +1,55 @@
+"""The summary of a study, in which every mean is computed once: studies of other measures, models
+or policies of the same data share those that they have in common.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.engines.check_scores import GROUP, Checked, at_measure, beside
+from retrieval_report.engines.summary import summarise, with_bounds
+from retrieval_report.metrics.parsing import Measure
+from retrieval_report.study.study_data import Draws
+
+DRAWN = "shuffled"
+BOUNDS = ("lowest", "highest")
+
+
+def summary_of(study: Any) -> pl.DataFrame:
+    """Return the result of :func:`summarise` for a study."""
+    exact = tuple(policy for policy in study.policies if policy != DRAWN)
+    parts = [exact, (DRAWN,)] if exact and DRAWN in study.policies else [study.policies]
+    means = [mean for part in parts for mean in _known_means(study, part)]
+    if not means or not study.scores.height:
+        return _summarised(study)
+    order = study.scores.select(GROUP).unique(maintain_order=True)
+    return with_bounds(beside(order, pl.concat(means).drop(BOUNDS), GROUP))
+
+
+def _known_means(study: Any, policies: tuple[str, ...]) -> list[pl.DataFrame]:
+    """Return the means of all models, if these are known, else of those of the study; one frame for
+    every measure.
+    """
+    view = study._view
+    drawn = DRAWN in policies or study.like is not None  # a system may draw the order it prints
+    draws = view.draws if drawn else Draws()
+    same = view.queries, view.runs, view.average, view.cluster, draws, policies
+    whole: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", None, *same), dict)
+    if all(measure in whole for measure in study.measures):
+        return [whole[measure] for measure in study.measures]
+    mine = study._data.memo.find(("means", view.models, *same), dict)
+    if missing := tuple(measure for measure in study.measures if measure not in mine):
+        part = study._with(replace(view, measures=missing, policies=policies))
+        found = _summarised(part)
+        mine |= {measure: found.filter(at_measure(*measure)) for measure in missing}
+    return [mine[measure] for measure in study.measures]
+
+
+def _summarised(study: Any) -> pl.DataFrame:
+    """Return the result of :func:`summarise` for all that the study has."""
+    queries = None if study.average == "micro" else study._data.frames["queries"]
+    rows = Checked(study.scores)
+    return summarise(rows, **{"queries": queries, **study.over}, average=study.average)
