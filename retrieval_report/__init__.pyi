@@ -69,6 +69,7 @@ from retrieval_report.reading import (
 from retrieval_report.report import read_report as read_report, write_report as write_report
 from retrieval_report.codes.embeddings import from_embeddings as from_embeddings
 from retrieval_report.codes.search import from_search as from_search
+from retrieval_report.codes.true_scores import from_scores as from_scores
 from retrieval_report.study.study import Study as Study
 
 __all__: list[str]

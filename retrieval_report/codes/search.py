@@ -187,7 +187,7 @@ def from_search(
         if not is_name(model):
             raise ParameterError(f"results: {model!r} is not the name of a model")
         searches[model] = read_results(one, f"model {model!r}", indexes=indexes)
-    scored = _scored(scores, list(searches))
+    scored = scored_models(scores, list(searches))
     relevance, mask = _labels_of_models(relevance, mask, searches)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
@@ -264,7 +264,7 @@ def _unmasked(labels: Array, mask: Array | None) -> tuple[Array, Array | None]:
     return np.where(valid, labels, 0), valid if mask is None else valid & mask
 
 
-def _scored(scores: object, models: list[str]) -> set[str]:
+def scored_models(scores: object, models: list[str]) -> set[str]:
     """Return the models whose values are scores."""
     if isinstance(scores, bool):
         return set(models) if scores else set()

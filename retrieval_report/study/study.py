@@ -353,7 +353,7 @@ class Study(LevelledStudy):
     @property
     def counted(self) -> bool:
         """Whether the rankings are counts of items, which have no order."""
-        return "count" in self._data.frames["rankings"].columns
+        return self._data.counted
 
     @answer
     def three_scores(self) -> pl.DataFrame:

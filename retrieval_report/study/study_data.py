@@ -46,6 +46,7 @@ from retrieval_report.reading.readers import read_labels
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.scores import Scored
 from retrieval_report.systems.audit import audit
+from retrieval_report.systems.conventions import OF_ONE_ANSWER, system_of
 from retrieval_report.systems.evaluate_like import (
     check_like,
     in_words_of,
@@ -220,7 +221,8 @@ class StudyData:
     @property
     def judged(self) -> Judged:
         """The rankings joined with judgements and queries, once."""
-        options = options_with(self.options, policies=self.policies)
+        policies = COUNTED_POLICIES if self.counted else POLICIES
+        options = options_with(self.options, policies=policies)
 
         def joined() -> Judged:
             with judge_in_errors(self.judge):
@@ -232,7 +234,12 @@ class StudyData:
     def items(self) -> int:
         """Return how many items all lists have together."""
         rankings = self.frames["rankings"]
-        return int(rankings["count"].sum()) if "count" in rankings.columns else rankings.height
+        return int(rankings["count"].sum()) if self.counted else rankings.height
+
+    @property
+    def counted(self) -> bool:
+        """Whether the rankings are counts of items, which have no order."""
+        return "count" in self.frames["rankings"].columns
 
     def affordable(self, draws: Draws) -> Draws:
         """Return the settings with fewer random orders if their default number would take long."""
@@ -241,7 +248,8 @@ class StudyData:
     @property
     def policies(self) -> tuple[str, ...]:
         """Return all policies under which these rankings can be scored."""
-        return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else POLICIES
+        known = self.like is not None and system_of(self.like)[0] in OF_ONE_ANSWER
+        return COUNTED_POLICIES if self.counted and not known else POLICIES
 
 
 def read_frames(

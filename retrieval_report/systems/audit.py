@@ -87,8 +87,9 @@ def audit(
     Parameters
     ----------
     rankings, judgements, queries, measures, cutoffs, metrics
-        As for :func:`evaluate`; counts frames have no order and are refused. A metric is compared
-        with every metric of the same name, whatever its parameters.
+        As for :func:`evaluate`; counts frames have no order and are refused, but for systems that
+        rank one true answer by its counts (PyKEEN, OGB, TGB). A metric is compared with every metric
+        of the same name, whatever its parameters.
     systems
         Names; by default all of :func:`conventions`.
     relevant_from, unjudged, unjudged_query, repeated_judgements, null_distance, exclude_self,
@@ -166,7 +167,8 @@ def audit(
     checked = Options(
         no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules
     )
-    judged = judge_items(rankings, judgements, queries, checked, "audit")
+    records = [entry.record for entry in entries]
+    judged = judge_items(rankings, judgements, queries, checked, "audit", records)
     scores = score_run(start(judged, requests, checked)).frame()
     exact = tie_means(scores).select(*MEAN, exact="value")
     frame = _printed(Emulation(judged, rules, {}), entries)

@@ -367,7 +367,8 @@ def conventions() -> pl.DataFrame:
     return frame.select(*first, pl.exclude(first))
 
 
-HITS = ("PyKEEN", "OGB", "TGB")  # whose hits are a rate; those of ranx are a number
+# Those that rank one true answer, of which counts suffice, and whose hits are a rate.
+OF_ONE_ANSWER = ("PyKEEN", "OGB", "TGB")
 SYSTEMS = tuple(dict.fromkeys(record.system for record in CONVENTIONS))
 SPELLINGS = {
     "sklearn": "scikit-learn",

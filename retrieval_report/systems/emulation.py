@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import is_own
 from retrieval_report.contracts.options import Options, is_relevant
@@ -24,7 +24,7 @@ from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.run import run_of, score_judged, score_with_means
 from retrieval_report.scoring.scores import Scored
-from retrieval_report.systems.conventions import LISTS, OPEN, Convention
+from retrieval_report.systems.conventions import LISTS, OF_ONE_ANSWER, OPEN, Convention
 
 BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
@@ -307,12 +307,15 @@ def _middle_ranks(judged: Judged, options: Options) -> pl.Series:
     score = pl.col(judged.order)
     own = score.filter("relevant").first()
     better = score < own if judged.order == "distance" else score > own
-    rank = better.sum() + ((score == own).sum() + 1) / 2
+    items = pl.col("items")
+    rank = items.filter(better).sum() + (items.filter(score == own).sum() + 1) / 2
     number = pl.Series("list", judged.rows.list_of())
+    rows = judged.retrieved
+    count = pl.col("count") if "count" in rows.columns else pl.lit(1)
     lists = (
-        judged.retrieved.select(number, judged.order, relevant=relevant)
+        rows.select(number, judged.order, relevant=relevant, items=count)
         .group_by("list")
-        .agg(rank=pl.when(pl.sum("relevant") == 1).then(rank))
+        .agg(rank=pl.when(items.filter("relevant").sum() == 1).then(rank))
     )
     return lists.sort("list")["rank"]
 
@@ -334,16 +337,25 @@ def _with_middle_ranks(scores: pl.DataFrame, ranks: pl.Series) -> pl.DataFrame:
 
 
 def judge_items(
-    rankings: object, judgements: object, queries: object, options: Options, what: str
+    rankings: object,
+    judgements: object,
+    queries: object,
+    options: Options,
+    what: str,
+    records: Iterable[Convention],
 ) -> Judged:
-    """Return judged rankings, or raise if they are counts; ``what`` names the request. Ids are
-    text, by which trec_eval and others order them, 10 before 9.
+    """Return judged rankings, or raise if they are counts and a system orders items; ``what`` names
+    the request. Ids are text, by which trec_eval and others order them, 10 before 9.
     """
     judged = judge(rankings, judgements, queries, options)
     if "count" in judged.retrieved.columns:
-        raise ParameterError(
-            f"{what}: what others print depends on the order of items, and a counts frame has none"
-        )
+        ordering = [one.system for one in records if one.system not in OF_ONE_ANSWER]
+        if ordering:
+            raise ParameterError(
+                f"{what}: what {ordering[0]} prints depends on the order of items, and a counts "
+                f"frame has none; {quoted(OF_ONE_ANSWER)} do without"
+            )
+        return judged
     if judged.retrieved.schema["item"] == pl.String:
         return judged
     text = pl.selectors.by_name("item", require_all=False).cast(pl.String)

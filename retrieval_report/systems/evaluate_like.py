@@ -30,7 +30,7 @@ from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.run import start
 from retrieval_report.scoring.scores import Scored
 from retrieval_report.scoring.truncation import ends_of
-from retrieval_report.systems.conventions import CONVENTIONS, HITS, Convention, system_of
+from retrieval_report.systems.conventions import CONVENTIONS, OF_ONE_ANSWER, Convention, system_of
 from retrieval_report.systems.emulation import Emulation, judge_items
 
 Asked = dict[Measure, Convention]
@@ -76,7 +76,7 @@ def in_words_of(like: str, measures: object) -> object:
     >>> in_words_of("PyKEEN", "rr, hits@10"), in_words_of("ranx", "hits@10")
     (['rr, hit_rate@10'], 'hits@10')
     """
-    if measures is None or system_of(like)[0] not in HITS:
+    if measures is None or system_of(like)[0] not in OF_ONE_ANSWER:
         return measures
     return [
         re.sub(r"\bhits(?=_?@|_at_)", "hit_rate", text) if isinstance(text, str) else text
@@ -227,7 +227,7 @@ def emulated(
         name: options[name] for name in options if name not in ("policies", "seed", "shuffles")
     }
     checked = options_with(rules, policies="expected")
-    judged = judge_items(rankings, judgements, queries, checked, "like")
+    judged = judge_items(rankings, judgements, queries, checked, "like", measures.values())
     records = {(record.definition, cutoff): record for (_, cutoff), record in measures.items()}
     if not judged.whole.judged:
         metrics = [parse_metric(name)[0] for name, _ in records]

@@ -87,6 +87,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
         ((np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0, 1], [1, 0]])),),
         {"query_labels": [0, 1], "item_labels": [0, 1]},
     ),
+    "from_scores": (rr.from_scores, ((np.ones(2), np.array([[0.5, 1.0], [2.0, 1.0]])),), {}),
     "Study": (rr.Study, (FRAME,), {}),
     "Study.table": (STUDY.table, (), {}),
     "Study.pair": (STUDY.pair, ("a", "b"), {}),

@@ -1,0 +1,222 @@
+"""The score of one true answer among its candidates: exact MRR and Hits@k, and what PyKEEN, OGB and
+TGB print.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+from retrieval_report import DataError, ParameterError
+
+CUTOFFS = (1, 3, 10)
+MEASURES = "rr, hit_rate@1, hit_rate@3, hit_rate@10"
+
+
+def made(seed: int, rows: int = 40, columns: int = 30, levels: int = 4) -> tuple[Any, Any]:
+    """Scores of few levels, some of them masked, and the column of the true answer."""
+    generator = np.random.default_rng(seed)
+    matrix = generator.integers(0, levels, (rows, columns)).astype(np.float32)
+    matrix[generator.random(matrix.shape) < 0.1] = np.nan
+    true = generator.integers(0, columns, rows)
+    matrix[np.arange(rows), true] = generator.integers(0, levels, rows)
+    return matrix, true
+
+
+def by_pykeen(true: Any, every: Any) -> Any:
+    """Realistic ranks as PyKEEN 1.11.1 computes them of all scores, the true one among them."""
+    optimistic = (every > true[:, None]).sum(axis=1) + 1
+    pessimistic = (every >= true[:, None]).sum(axis=1)
+    return (optimistic + pessimistic) / 2
+
+
+def by_ogb(positive: Any, negative: Any) -> Any:
+    """Ranks as OGB 1.3.6 computes them of the negatives alone."""
+    optimistic = (negative > positive[:, None]).sum(axis=1)
+    pessimistic = (negative >= positive[:, None]).sum(axis=1)
+    return 0.5 * (optimistic + pessimistic) + 1
+
+
+def enumerated(true: float, others: list[float]) -> dict[tuple[str, int | None], Fraction]:
+    """Means over all orders of the candidates, in which a larger score comes first."""
+    ranks = []
+    for order in itertools.permutations([(true, True), *((score, False) for score in others)]):
+        scores = [score for score, _ in order]
+        if scores == sorted(scores, reverse=True):
+            ranks.append([own for _, own in order].index(True) + 1)
+    mean = {("rr", None): sum((Fraction(1, rank) for rank in ranks), Fraction(0)) / len(ranks)}
+    return mean | {
+        ("hit_rate", k): Fraction(sum(rank <= k for rank in ranks), len(ranks)) for k in CUTOFFS
+    }
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(0, 2), max_size=5)), min_size=1))
+def test_scores_are_means_over_all_orders(queries: list[tuple[int, list[int]]]) -> None:
+    true = np.array([own for own, _ in queries])
+    others = np.empty(len(queries), object)
+    others[:] = [np.array(row, np.int64) for _, row in queries]
+    counts = rr.from_scores((true, others)).rankings
+    scores = rr.evaluate(counts, measures=MEASURES, policies="expected")
+    for query, (own, row) in enumerate(queries):
+        for (metric, cutoff), value in enumerated(own, row).items():  # type: ignore[arg-type]
+            one = scores.filter(
+                pl.col("query") == query, metric=metric, cutoff=cutoff
+            ) if cutoff else scores.filter(pl.col("query") == query, metric=metric)  # fmt: skip
+            assert one["value"].item() == pytest.approx(float(value), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_realistic_ranks_are_those_of_the_other_packages(seed: int) -> None:
+    matrix, true = made(seed)
+    rows = np.arange(len(true))
+    own = matrix[rows, true]
+    others = np.where(np.arange(matrix.shape[1]) == true[:, None], np.nan, matrix)
+    every = rr.from_scores((own, matrix), true_included=True)
+    alone = rr.from_scores((own[:, None], others))
+    assert_frame_equal(every.rankings, alone.rankings)
+    np.testing.assert_array_equal(by_pykeen(own, matrix), by_ogb(own, others))
+    rank = by_pykeen(own, matrix)
+    wanted: dict[tuple[str, int | None], Any] = {
+        ("rr", None): 1 / rank,
+        **{("hit_rate", k): rank <= k for k in CUTOFFS},
+    }
+    for system in ("pykeen", "ogb", "tgb"):
+        scores = rr.systems.evaluate_like(
+            every.rankings, system, measures=MEASURES, policies="naive"
+        )
+        for (metric, cutoff), values in wanted.items():
+            found = scores.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(cutoff))
+            np.testing.assert_allclose(found["value"].to_numpy(), values, rtol=1e-12)
+
+
+def test_counts_print_what_rows_print() -> None:
+    matrix, true = made(5)
+    own = matrix[np.arange(len(true)), true]
+    rows = [
+        (query, item, float(score), int(item == true[query]))
+        for query, row in enumerate(matrix)
+        for item, score in enumerate(row)
+        if not np.isnan(score)
+    ]
+    frame = pl.DataFrame(rows, ["query", "item", "score", "relevance"], orient="row")
+    counts = rr.from_scores((own, matrix), true_included=True).rankings
+    how: dict[str, Any] = {
+        "measures": MEASURES.replace("rr", "rr@all"),
+        "systems": ["PyKEEN", "TGB"],
+    }
+    assert_frame_equal(rr.audit(counts, **how), rr.audit(frame, **how))
+    how = {"measures": MEASURES, "policies": ("expected", "worst", "best"), "truncated": "no"}
+    assert_frame_equal(rr.evaluate(counts, **how), rr.evaluate(frame, **how), check_exact=True)
+
+
+def test_a_study_prints_the_realistic_ranks_as_naive() -> None:
+    matrix, true = made(6)
+    own = matrix[np.arange(len(true)), true]
+    inputs = rr.from_scores({"m": (own, matrix)}, true_included=True)
+    study = rr.Study(inputs, "rr, hit_rate@3", like="PyKEEN")
+    row = study.three_scores.row(0, named=True)
+    assert row["naive"] == pytest.approx((1 / by_pykeen(own, matrix)).mean())
+    assert row["naive"] < row["expected"]
+    assert row["lowest"] < row["order_low"] <= row["order_high"] < row["highest"]
+    assert "naive" not in rr.Study(inputs, "rr").policies
+    assert "as PyKEEN orders them" in " ".join(study.verdict)
+
+
+def test_every_form_gives_the_same_counts() -> None:
+    matrix, true = made(7)
+    own = matrix[np.arange(len(true)), true]
+    wanted = rr.from_scores((own, matrix), true_included=True).rankings
+
+    def batches(size: int) -> Iterator[tuple[Any, Any]]:
+        for first in range(0, len(own), size):
+            yield own[first : first + size], matrix[first : first + size]
+
+    ragged = np.empty(len(own), object)
+    ragged[:] = [row[~np.isnan(row)] for row in matrix]
+    filled = np.nan_to_num(matrix, nan=99.0)
+    forms: list[tuple[Any, dict[str, Any]]] = [
+        (batches(7), {}),
+        (batches(1), {}),
+        ((own, ragged), {}),
+        ((own, [row.tolist() for row in matrix]), {}),
+        ({"y_pred_pos": own, "y_pred_neg": matrix}, {}),
+        ((own, filled), {"mask": ~np.isnan(matrix)}),
+        ((own.astype(int), filled.astype(int)), {"mask": ~np.isnan(matrix)}),
+        ((-own, -matrix), {"scores": False}),
+    ]
+    for number, (form, how) in enumerate(forms):
+        if number == 3:
+            form = (own.astype(float), form[1])
+        found = rr.from_scores(form, true_included=True, **how).rankings
+        assert_frame_equal(found, wanted)
+    both = rr.from_scores(
+        {"up": (own, matrix), "down": (-own, -matrix)}, true_included=True, scores=["up"]
+    )
+    assert_frame_equal(both.rankings.filter(model="up").drop("model"), wanted.drop("model"))
+    assert_frame_equal(both.rankings.filter(model="down").drop("model"), wanted.drop("model"))
+    named = rr.from_scores((own[:2], matrix[:2]), query_ids=["a", "b"], true_included=True)
+    assert named.rankings["query"].unique().sort().to_list() == ["a", "b"]
+
+
+def test_a_true_answer_without_candidates_is_first() -> None:
+    inputs = rr.from_scores(([0.5], np.array([[np.nan, np.nan]])))
+    assert inputs.rankings.rows() == [("model", 0, 1, 1, 1, "no")]
+    assert rr.evaluate(inputs.rankings, measures="rr", policies="expected")["value"].item() == 1
+
+
+ONES = np.ones((2, 3))
+
+
+@pytest.mark.parametrize(
+    ("results", "how", "error", "message"),
+    [
+        ({}, {}, ParameterError, "results: none given"),
+        ({5: (ONES[:, 0], ONES)}, {}, ParameterError, "5 is not the name of a model"),
+        (ONES, {}, DataError, "expected a pair"),
+        ((ONES[:, 0],), {}, DataError, "expected a pair"),
+        ((ONES, ONES), {}, DataError, r"true scores of shape \(2, 3\)"),
+        ((["a", "b"], ONES), {}, DataError, "one number per query"),
+        ((ONES[:, 0], ONES[0]), {}, DataError, r"candidates of shape \(3,\)"),
+        ((ONES[:1, 0], ONES), {}, DataError, "1 true scores, but 2 rows"),
+        ((ONES[:, 0], ONES.astype(str)), {}, DataError, "candidates of type"),
+        (([1.0, np.nan], ONES), {}, DataError, "true score of query 1 is NaN"),
+        ((ONES[:, 0].astype("f4"), ONES), {}, DataError, "float32 and the candidates float64"),
+        ((ONES[:, 0], ONES + 1), {"true_included": True}, DataError, "no candidate of query 0"),
+        ((ONES[:, 0], ONES), {"mask": ONES[:1]}, DataError, r"mask: shape \(1, 3\)"),
+        (iter([(ONES[:, 0], ONES)]), {"mask": ONES}, ParameterError, "mask: not for an iterator"),
+        (iter([(ONES[:, 0], ONES), ONES]), {}, DataError, "batch 1: expected a pair"),
+        ((ONES[:, 0], ONES), {"query_ids": ["a"]}, DataError, "query_ids"),
+        ((ONES[:, 0], ONES), {"query_ids": ["a", "a"]}, DataError, "query_ids"),
+        ((ONES[:, 0], ONES), {"scores": "other"}, ParameterError, "scores: 'other'"),
+        ((ONES[:, 0], ONES), {"true_included": 1}, ParameterError, "true_included: 1"),
+    ],
+)
+def test_what_cannot_be_right_is_refused(
+    results: Any, how: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        rr.from_scores(results, **how)
+
+
+def test_systems_that_order_items_refuse_counts() -> None:
+    counts = rr.from_scores((ONES[:, 0], ONES)).rankings
+    with pytest.raises(ParameterError, match="what trec_eval prints depends on the order of items"):
+        rr.systems.evaluate_like(counts, "trec_eval", measures="rr")
+    with pytest.raises(ParameterError, match="'PyKEEN', 'OGB', 'TGB' do without"):
+        rr.audit(counts, measures="rr@all")
+
+
+def test_several_true_answers_in_a_list_have_no_realistic_rank() -> None:
+    counts = pl.DataFrame({"query": ["q"], "distance": [1], "relevance": [1], "count": [2]})
+    with pytest.raises(ParameterError, match="ranks one relevant item among the others"):
+        rr.systems.evaluate_like(counts, "pykeen", measures="rr", truncated="no")
