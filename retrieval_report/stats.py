@@ -6,7 +6,7 @@ helps to choose.
   :class:`Gate`, which :func:`retrieval_report.gate` returns;
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
 - versions of a model: :func:`history`;
-- few human judgements and many of a machine: :func:`estimate`;
+- few human judgements and many from a machine: :func:`estimate`;
 - single queries and costs: :func:`deciding_queries`, :func:`cost_table`;
 - seeds and folds: :func:`replicate_table`, :func:`replicate_pairs`; data sets:
   :func:`dataset_scores`, :func:`dataset_table`;

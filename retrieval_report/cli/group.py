@@ -42,7 +42,7 @@ COMMANDS = {
     "compare": ("analysis", "Say of every pair of models whether ties decide it."),
     "dashboard": ("dashboard", "Look at the samples or your data in a browser."),
     "demo": ("scoring", "Compare the models of the two samples that come with the package."),
-    "estimate": ("analysis", "Estimate means by few human judgements and many of a machine."),
+    "estimate": ("analysis", "Estimate means by few human judgements and many from a machine."),
     "evaluate": ("scoring", "Score rankings: expected, naive, lowest and highest."),
     "gate": ("gate", "Decide whether a candidate may replace a baseline."),
     "history": ("analysis", "Follow a model over its versions, and mark real steps."),

@@ -1,4 +1,4 @@
-"""Queries that hang together: which cluster each belongs to, and differences summed by cluster."""
+"""Related queries: which cluster each belongs to, and differences summed by cluster."""
 
 from __future__ import annotations
 

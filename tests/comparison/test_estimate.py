@@ -1,4 +1,4 @@
-"""Few human judgements and many of a machine: estimates, errors, intervals and how often they hold."""
+"""Few human judgements and many from a machine: estimates, errors, intervals and how often they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study and the command line estimate from few human judgements and many of a machine."""
+"""What a study and the command line estimate from few human judgements and many from a machine."""
 
 from __future__ import annotations
 
