@@ -56,41 +56,35 @@ class Frame(NamedTuple):
 
 # The columns that many frames share; a name before "=" tells two meanings of a column apart.
 _SHARED = f"""
-  interval | text | 95% interval | of the mean under sampling of queries; it does not account for
-      ties
+  interval | text | 95% interval | interval of the mean over other samples of queries; it does not
+      account for ties
   rank | count | Rank | rank of the model, 1 is best
   model | text | Model | what produced the ranked lists
   query | text id | Query | the query
   metric | text | Metric | the metric with its parameters, without the cutoff
-  cutoff | count | Cutoff | number of positions that count; empty: the whole list
-  policy | text | Score | order inside ties: expected (exact mean of all), naive (as received),
-      shuffled (random),
-      best, worst
+  cutoff | count | Cutoff | number of first ranks that count; empty: the whole list
+  policy | text | Score | order inside ties: expected (exact mean over all orders), naive (as
+      received), shuffled (random orders), best or worst
   model_a | text | Model A | first model of the pair, by name
   model_b | text | Model B | second model of the pair
-  queries | count | Queries | queries in the mean
-  unpaired | count | Unpaired | queries for which only one of the two has a score
+  queries | count | Queries | number of queries in the mean
+  unpaired | count | Unpaired | queries for which only one of the two models has a score
   value | number | Score | mean score
-  lowest | number | Lowest | under the worst order inside ties; for truncated scores, the least over
-      all completions
-      of the lists
-  highest | number | Highest | under the best order inside ties; for truncated scores, the most over
-      all completions
-      of the lists
-  tie_std | number | ± tie std | standard deviation of the mean under random tie order: exact, but
-      for policy
-      shuffled that of the draws; empty where a score has none, as scores do that depend on items
-      that may be missing
-      (cut)
+  lowest | number | Lowest | score under the worst order inside ties; if lists may be cut, also
+      with the least favourable items missing
+  highest | number | Highest | score under the best order inside ties; if lists may be cut, also
+      with the most favourable items missing
+  tie_std | number | ± tie std | standard deviation of the mean under random tie order: exact, or
+      that of the draws for the policy shuffled; empty if the score depends on items that may be
+      missing from the lists
   ci_low | number | 95% from | lower end of the 95% interval under sampling of queries
-  ci_high | number | 95% to | upper end of that interval
+  ci_high | number | 95% to | upper end of the 95% interval
   value_a | number | A | mean of model_a over the paired queries
   value_b | number | B | mean of model_b over the paired queries
-  difference | signed | A − B | mean of model_a minus mean of model_b
+  difference | signed | A − B | how far model_a is ahead: its mean minus that of model_b
   naive | number | Naive | score with ties in the naive order
-  expected | number | Expected | mean over all orders inside ties: exact, but for truncated scores
-      an estimate from
-      the rows given
+  expected | number | Expected | mean over all orders inside ties: exact, or an estimate from the
+      retrieved items if lists may be cut
   shuffled | number | Shuffled | mean over random orders inside ties
   naive_error | signed | Naive is off by | naive − expected
   std | number | ± tie std | standard deviation of the score under random tie order
@@ -98,59 +92,59 @@ _SHARED = f"""
   truncated | flag | Cut | whether the score depends on items that may be missing after the end of
       the list
   truncated_share | share | Cut | share of the queries in the mean whose score depends on items that
-      may be missing
-      after the end of the list; none are if truncated="no" says that lists are whole
+      may be missing after the end of the list; 0 if truncated="no" states that lists are complete
   measure | text | Measure | metric and cutoff
   pooled | flag | R pooled | whether R counts only the relevant items that some model retrieved
-  family_p | chance | p (family) | p-value corrected for the number of pairs, of estimates where lists
-      are cut; bh limits the share of false findings, the others the chance of any
-  family | count | Family | number of pairs corrected for together
-  family_method | text | Correction | how: {MEANINGS}
-  query_se | number | ± query s.e. | standard error of the mean under sampling of queries
+  family_p | chance | p (family) | p-value over the queries, corrected for the number of pairs; if
+      lists are cut, it compares estimates. bh limits the share of false findings, the other
+      corrections the chance of a single one
+  family | count | Family | number of pairs that are corrected for together
+  family_method | text | Correction | how p (family) allows for the number of pairs. {MEANINGS}
+  query_se | number | ± query s.e. | standard error of the mean over other samples of queries
   no_relevant | count | Nothing relevant | queries without a relevant item
   missing | count | No list | queries without rows
   unjudged | count | Not judged | queries without judgements
-  system | text | Evaluator | another evaluator
-  version | text | Version | its version, as checked
-  call | text | Call | its function or measure
-  definition | text | Computes | what the system computes, in this package's text form
-  order | text | Order inside ties | its order inside ties
+  system | text | Evaluator | the other evaluator
+  version | text | Version | the version of the evaluator that was checked
+  call | text | Call | the function or measure of the evaluator
+  definition | text | Computes | what the evaluator computes, written as a measure of this package
+  order | text | Order inside ties | how the evaluator orders tied items
   note | text | Note | what else decides its numbers
-  p_tie | chance | Reversed by ties | probability that random tie order reverses the order of the
-      expected means; level: they are equal
+  p_tie | chance | Reversed by ties | probability that a random tie order puts the other model
+      ahead; 'level' if the expected means are equal
   p_tie_low | chance | At least | the smallest possible p_tie
   p_tie_high | chance | At most | the largest possible p_tie
   p_equal | chance | Equal by ties | probability that the two means are equal under random tie
-      order; empty: not
-      known
-  p_tie_method | text | Found by | how p_tie was found: exact (all orders), convolved (all orders of
-      every list, the
-      sum bounded), normal (from exact moments, bounded),
-      bounds (only they are known) or truncated (a cut list leaves it open)
+      order; empty: not known
+  p_tie_method | text | Found by | how p_tie was found: exact (from all orders), convolved (from the
+      exact distributions of all lists, with bounds), normal (from exact means and deviations, with
+      bounds), bounds (only the bounds are known) or truncated (a cut list leaves it open)
   difference_std=tie_std | | | standard deviation of the difference under random tie order
-  paired=queries | | | paired queries
-  disagree | text | Reversed in | which of shuffled and naive favour the other model than the
-      expected means do
+  paired=queries | | | queries for which both models have a score
+  disagree | text | Reversed in | which of the shuffled and naive scores put the other model ahead
   segment | text | Segment | the queries that share this value
   verdict | text | Verdict | whether the order of the two models can be trusted, and if not, why
   given_model=model? | text id | Model | what produced the list; 'model' if absent
   item | text id | Item | the retrieved item
-  distance? | text number | Distance | small is near; this or score
-  score? | text number | Score | large is near; this or distance
+  distance? | text number | Distance | distance from the query: smaller means nearer; the frame has
+      this or score
+  score? | text number | Score | similarity to the query: larger means nearer; the frame has this or
+      distance
   relevance | text grade | Relevance | graded relevance, at least 0
-  mask? | flag boolean | Mask | rows with false are removed from the list
+  mask? | flag boolean | Mask | false removes the row from the list
   given_weight=weight? | text weight | Weight | weight of the item (KerasRS's rule)
-  row? | count integer | Row | file order, which naive scores use; the row's position if absent
+  row? | count integer | Row | place in the order received, which naive scores use; without this
+      column, the position of the row
   frame | text | Frame | the frame received
-  rows | count | Rows | its rows
-  models | count | Models | different models
-  different_queries=queries | | | different queries
-  tau_b | number | Kendall’s τ_b | of the shared items, corrected for ties
-  rbo_a | number | RBO^a | rank-biased overlap, mean over the orders of ties (of lists of one
-      length; else nearly)
+  rows | count | Rows | number of its rows
+  models | count | Models | number of different models
+  different_queries=queries | | | number of different queries
+  tau_b | number | Kendall’s τ_b | Kendall's τ-b of the shared items, corrected for ties
+  rbo_a | number | RBO^a | rank-biased overlap, mean over the orders of ties (exact for lists of the
+      same length, nearly so for others)
   rbo_low | number | RBO at least | the smallest value over all orders of the ties
   rbo_high | number | RBO at most | the largest value over all orders of the ties
-  counted_items=items | count | Items | different items
+  counted_items=items | count | Items | number of different items
 """
 
 SHARED: dict[str, Column] = {}

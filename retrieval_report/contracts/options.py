@@ -164,8 +164,8 @@ class Options:
         ("expected", "shuffled", "naive"),
         "Scores shown",
         "How the order inside ties is treated. expected: the exact mean over all orders; naive: "
-        "ties in the order received; shuffled: random orders; worst, best: the lowest and highest "
-        "score that any order can give.",
+        "the order received; shuffled: random orders; worst, best: the lowest and highest score "
+        "that any order can give.",
         POLICIES,
         check=_policies,
         role=ORDER,
@@ -173,15 +173,15 @@ class Options:
     shuffles: int = _option(
         10,
         "Random orders drawn",
-        "How many random orders the policy shuffled draws. Ten show what single orders print; the "
-        "spread of all orders is known exactly. Of more than 10 million items, studies and "
-        "reports draw fewer unless a number is given.",
+        "How many random orders are drawn for the shuffled scores. Ten are enough to show what "
+        "single orders print; the spread of all orders is computed exactly. With more than 10 "
+        "million items, studies and reports draw fewer unless you give a number.",
         kind=int,
         check=_whole(1, MOST_SHUFFLES),
         role=DRAW,
     )
     seed: int = _option(
-        0, "Seed", "Seed of those random orders.", kind=int, check=_whole(0), role=DRAW
+        0, "Seed", "Seed of the random orders.", kind=int, check=_whole(0), role=DRAW
     )
     no_relevant: str = _option(
         "zero",
@@ -192,7 +192,7 @@ class Options:
     relevant_from: float | None = _option(
         None,
         "Relevant from grade",
-        "The smallest relevance that counts as relevant; by default any above 0.",
+        "The smallest grade that counts as relevant; by default any above 0.",
         kind=float,
         check=_positive,
     )
@@ -207,7 +207,7 @@ class Options:
     naive_order: str = _option(
         "row",
         "Naive order",
-        "The order of the policy naive inside ties: that of the rows, or of the item ids, "
+        "The order of tied items in naive scores: that of the rows, or of the item ids, "
         "ascending or descending.",
         ("row", "item", "item_descending"),
         role=ORDER,
@@ -216,7 +216,7 @@ class Options:
     decimals: int | None = _option(
         None,
         "Decimals kept",
-        "Distances are first rounded to this many decimals.",
+        "Distances are rounded to this many decimals before items are ranked.",
         kind=int,
         check=_whole(0, MOST_DECIMALS),
         control=False,
@@ -224,15 +224,16 @@ class Options:
     missing_query: str = _option(
         "zero",
         "Queries without a list",
-        "Queries that other models answer but this one does not score 0, are left out, or are "
-        "refused.",
+        "If a model has no list for a query that others answer, the query scores 0, is left out, "
+        "or is refused.",
         ("zero", "skip", "error"),
     )
     unjudged: str | None = _option(
         None,
         "Items without relevance",
-        "Items without judgement count as not relevant, are dropped from the lists, or are "
-        "refused; by default they are not relevant if a judgements frame is given, else refused.",
+        "Items without a judgement count as not relevant, are dropped from the lists, or are "
+        "refused. By default they count as not relevant if judgements are given; otherwise they "
+        "are refused.",
         ("non_relevant", "drop", "error"),
     )
     unjudged_query: str = _option(
@@ -244,22 +245,22 @@ class Options:
     repeated_judgements: str = _option(
         "error",
         "Items judged twice",
-        "Different grades of one item of a query are refused, or the highest or the mean of them "
-        "counts; the same grade twice is one judgement.",
+        "If an item has several different grades for a query, they are refused, or their highest "
+        "or mean counts. The same grade twice is one judgement.",
         REPEATED,
     )
     null_distance: str = _option(
         "error",
         "Items without a distance",
-        "Items without a distance are refused, or count as known but not retrieved; relevant ones "
+        "Items without a distance are refused, or count as known but not retrieved: relevant ones "
         "then lower recall.",
         ("error", "not_retrieved"),
     )
     exclude_self: bool = _option(
         False,
         "Leave queries out of their lists",
-        "Items whose id is that of the query leave its list and its judgements, as where every "
-        "document is a query too.",
+        "An item with the id of the query is left out of the query's list and judgements. Use it "
+        "if every document is also a query.",
         kind=bool,
         check=check_flag,
     )
@@ -267,22 +268,23 @@ class Options:
         AUTO,
         "Lists cut at their end",
         "Whether lists were cut, as top-k lists are. no: they hold all items; between_ties: they "
-        "end after a whole tie; within_tie: their last tie may continue, which auto assumes unless "
-        "the data prove that lists are whole.",
+        "end between two ties; within_tie: their last tie may continue; auto: like within_tie, "
+        "unless the data prove that the lists are complete.",
         TRUNCATED,
         check=_truncated,
     )
     relevant_items: str = _option(
         "pooled",
         "Relevant items without judgements",
-        "Without judgements and n_relevant, what any model retrieved counts for all models "
-        "(pooled), only each model's own list counts (own), or the data are refused.",
+        "Which relevant items are known without judgements and n_relevant. pooled: those that any "
+        "model retrieved, for all models; own: only those in the model's own list; error: the "
+        "data are refused.",
         ("pooled", "own", "error"),
     )
     threads: int | None = _option(
         None,
         "Threads",
-        "Threads to use; by default all processors. The result does not depend on it.",
+        "Number of threads; by default that of the processors. It does not change the result.",
         kind=int,
         check=_whole(1),
         role=RUN,
@@ -320,16 +322,16 @@ PARAMETERS: Mapping[str, Option] = {  # with those of functions other than `eval
     **OPTIONS,
     "metrics": Option(
         "Measures",
-        "By name, optionally with parameters and a cutoff: ap(denominator=k)@10. The first is the "
-        "headline.",
+        "Names of measures, optionally with parameters and a cutoff, such as "
+        "ap(denominator=k)@10. The first is the headline.",
     ),
     "cutoffs": Option(
-        "Cutoffs", "Depths for metrics given without a cutoff; all means the whole list."
+        "Cutoffs", "Cutoffs for metrics that are named without one; all means the whole list."
     ),
     "like": Option(
         "Like another system",
-        "Take the definitions and the tie order of another evaluator: trec_eval, ranx, sklearn, …; "
-        "naive is then what it prints.",
+        "Follow the definitions and the tie order of another evaluator, such as trec_eval, ranx or "
+        "sklearn; naive is then what it prints.",
     ),
     "average": Option(
         "Average",

@@ -12,12 +12,10 @@ rankings: read_rankings from_labels collapse
 counts: count_ties codes.count_codes
   given_model query distance score relevance
   count | count integer | Count | how many items share model, query, distance and relevance
-  retrieved? | flag boolean | Retrieved | false: relevant items of the query that other models
-      retrieved and this
-      one did not, without distance; with this column, counts of several models tell R
+  retrieved? | flag boolean | Retrieved | false: relevant items of the query that only other models
+      retrieved; they have no distance, and make R known for several models
   truncated? | text word | Lists are | how the lists of the model end: no (they hold all items),
-      between_ties or
-      within_tie; null: not known
+      between_ties or within_tie; null: not known
 
 judgements: read_judgements lists.neighbour_judgements
   query
@@ -38,13 +36,11 @@ scores: evaluate evaluate_to rescored systems.evaluate_like codes.radius_scores
     lists.judgement_coverage lists.recall_curve
   model query metric cutoff policy
   value | | | the score; empty if the query was left out
-  std | | | standard deviation of the score under random tie order; empty for naive, best, worst,
-      and for truncated
-      scores
-  items | count | Items | length of the list
-  n_relevant | | | R, relevant items of the query: all judged ones, or n_relevant of the queries
-      frame, or those
-      that the models retrieved (see pooled); empty: there are judgements, but none of this query
+  std | | | standard deviation of the score under random tie order; empty for naive, best and worst
+      scores, and for truncated ones
+  items | count | Items | number of items in the list
+  n_relevant | | | R, the relevant items of the query: all judged ones, n_relevant of the frame of
+      queries, or those that the models retrieved (see pooled); empty: this query has no judgements
   truncated pooled
 
 summary: summarise
@@ -58,13 +54,13 @@ board
   ci_low ci_high interval queries no_relevant missing unjudged rank
   shuffled_range | text | Shuffled, 5–95% | what one random tie order prints: from the 5th to the
       95th percentile of the mean over the queries
-  tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval) and, where lists are cut,
-      whatever items are missing
+  tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval); if lists are
+      cut, they hold whatever items are missing
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
   cost_amount | amount | Cost | what the model costs, by the first kind of cost
-  answered | text | Answered | of the judged queries, those that the model has a list for
-  counts | text | A wins – Equal – B wins | queries that model_a wins, with equal scores, and that
-      model_b wins
+  answered | text | Answered | how many of the judged queries the model has a list for
+  counts | text | A wins – Equal – B wins | number of queries that model_a wins, that are equal, and
+      that model_b wins
 
 shuffled: shuffled_means
   model metric cutoff
@@ -88,21 +84,23 @@ three_scores
   orders | count | Orders | random orders drawn
   naive
   off_by | signed | Naive is off by | naive − expected
-  expected_rank | count | Rank, expected | rank by the expected score; level models share it
+  expected_rank | count | Rank, expected | rank by the expected score; models with equal scores
+      share a rank
   shuffled_rank | count | Rank, first order | rank by the first drawn order
   naive_rank | count | Rank, naive | rank by the naive score
-  rank_can_change | flag | Rank can change | whether some tie orders give the model another rank,
-      by the bounds of all means
+  rank_can_change | flag | Rank can change | whether some tie order gives the model another rank,
+      however improbable that is
   copy_of | text | Copy of | the first model by name with the same lists; empty if there is none
 
 winners
   metric cutoff
-  winner | text | Winner | the best expected mean; several models if they are level
-  naive_winner | text | Naive winner | the best naive mean; several models if they are level
+  winner | text | Winner | model with the best expected mean; several models if they are level
+  naive_winner | text | Naive winner | model with the best naive mean; several models if they are
+      level
   orders | count | Orders | random orders drawn
   agreeing | count | Orders that agree | drawn orders in which an exact winner is first
-  agreeing_chance | chance | Chance to agree | probability that a random order agrees, drawn for each model
-      on its own
+  agreeing_chance | chance | Chance to agree | probability that a random order agrees, drawn for
+      each model on its own
   agreeing_method | text | Found by | exact (the distributions of the means), normal (from exact
       moments) or drawn (from those of the drawn orders, where lists may be cut)
 
@@ -116,14 +114,15 @@ queries: lists.query_table
 profile: tie_profile
   model cutoff
   queries | | | lists with an item
-  cut_share | share | Cut a tie | share of them whose cutoff splits a tie
-  mixed_share | share | Of cut ties, mixed | share of the split ties that hold different relevances
-  ends_in_cut_tie | share | End in a cut tie | share of lists whose cutoff reaches into a last tie
-      that the end of
-      the list may have cut
-  tie_median | tenth | Median tie | items of the ties that reach into the top k: median
-  tie_p90 | tenth | 90th percentile | items of the ties that reach into the top k: 90th percentile
-  tie_max | count | Largest tie | items of the ties that reach into the top k: largest
+  cut_share | share | Cut a tie | share of the lists whose cutoff splits a tie
+  mixed_share | share | Cut ties that matter | share of the split ties whose items differ in
+      relevance, so that their order changes scores
+  ends_in_cut_tie | share | End in a cut tie | share of the lists whose cutoff reaches into a last
+      tie that the end of the list may have cut
+  tie_median | tenth | Median tie | number of items in the ties that reach into the top k: median
+  tie_p90 | tenth | 90th percentile | number of items in the ties that reach into the top k: 90th
+      percentile
+  tie_max | count | Largest tie | number of items in the largest tie that reaches into the top k
   tied_items | share | Tied items | share of the top k that shares its distance with another item
   mixed_items | share | In mixed ties | share of the top k that lies in a tie of different
       relevances
@@ -135,52 +134,53 @@ profile: tie_profile
 
 health
   model | | | the model; empty: all of them
-  finding | text | Finding | what kind of fault the data may have: no list, no match, other ids,
+  finding | text | Finding | the kind of fault that the data may have: no list, no match, other ids,
       reversed, printed ranks, same list, repeated judgements
-  serious | flag | Serious | whether the fault alone would decide a comparison, so that no verdict
-      is given on the model
+  serious | flag | Serious | whether the fault alone would decide a comparison; the model then gets
+      no verdict
   affected | count | Affected | how many queries, lists, items or judgements it affects
-  total | count | Of | of how many
-  example | text | Example | what shows it, or what follows from it
-  message | text | Message | the same in words
+  total | count | Of | how many there are in all
+  example | text | Example | what shows the fault, or what follows from it
+  message | text | Message | the finding as a sentence
 
 hints: tie_hints
   model | | | the model; empty: all of them
-  hint | text | Hint | what kind of oddity
+  hint | text | Hint | the kind of oddity
   value | | | the number that the hint is based on
-  message | text | Message | the same in words
+  message | text | Message | the hint as a sentence
 
 grading_scale: lists.grading_scale
   model metric cutoff
   grades | count | Grades | different scores that the model gives
   value highest
-  could_gain | number | Could gain | what a finer scale could add at most: highest − score
-  coarser_grades | count | Merged grades | grades that are left once neighbours are merged in twos
-  coarser | number | Score of merged grades | mean score of these
-  scale_gain | signed | Gained by the scale | score − score of merged grades
+  could_gain | number | Could gain | the most that a finer scale could add: highest − score
+  coarser_grades | count | Merged grades | number of grades after every two neighbours are merged
+  coarser | number | Score of merged grades | mean score with the merged grades
+  scale_gain | signed | Gained by the scale | how much merging would lose: score − score of merged
+      grades
   queries
 
 truncation: truncated_lists
   model cutoff
   truncated | text | Lists | how the lists are treated: no (they hold all items), between_ties
-      (items may follow
-      their last tie) or within_tie (items may also be missing from their last tie)
-  reason | text | Because | what says or proves it; not known: nothing does
+      (items may follow their last tie) or within_tie (items may also be missing from their last
+      tie)
+  reason | text | Because | the option or the proof behind this; 'not known' if there is neither
   lists | count | Lists | lists with an item
   shortest | count | Shortest | items of the shortest list
   longest | count | Longest | items of the longest list
   open_share | share | Open | share of the lists where the cutoff reaches items that may be missing
-  sufficient_depth | count | Depth enough | items per query that would probably have been enough:
-      the cutoff plus
-      four times the largest tie seen; empty: nothing is open, or there is no way to tell
+  sufficient_depth | count | Depth enough | number of items per query that would probably have been
+      enough: the cutoff plus four times the largest tie seen; empty: nothing is open, or it cannot
+      be estimated
 
 ties_at_cutoff: lists.ties_at_cutoff
   model query
   first | count | From rank | first rank of the tie
   last | count | To rank | last rank of the tie
-  size | count | Items in the tie | items of the tie
-  inside | count | Counted | items of the tie above the cutoff; chance decides which ones
-  relevant | count | Relevant in it | relevant items of the tie
+  size | count | Items in the tie | number of items in the tie
+  inside | count | Counted | how many of them come before the cutoff; chance decides which ones
+  relevant | count | Relevant in it | number of relevant items in the tie
   mixed | flag | Matters | whether its items differ in relevance
 
 tie_groups: lists.tie_groups lists.ranking_ties
@@ -188,20 +188,21 @@ tie_groups: lists.tie_groups lists.ranking_ties
   rank? | | | rank in the order received, from 1
   tie | count | Tie | number of the tie in its list, from 1
   tie_start | count | From rank | first rank of the tie
-  tie_size | count | Items in the tie | items of the tie
-  tie_relevant | count | Relevant in it | relevant items of the tie
+  tie_size | count | Items in the tie | number of items in the tie
+  tie_relevant | count | Relevant in it | number of relevant items in the tie
   text? | text | Text | content of the item, if a file of items was given
   image? | text | Picture | the item as a data: address, if a file of items was given
 
 side_by_side: lists.side_by_side
   *tie_groups
-  ranks | text | Ranks | ranks that tie order leaves the item; a bracket holds items that tie
+  ranks | text | Ranks | ranks that the item can have under some tie order; a bracket holds items
+      that tie
   other_ranks | text | In the other list | ranks of the same item in the other list
 
 score_distribution: lists.score_distribution
   value | | | a score that some tie order gives the list
   probability | chance | Probability | share of all tie orders that give this score
-  method | text | Found by | exact (all orders that differ) or draws
+  method | text | Found by | exact (from all orders that differ) or draws (from random ones)
   orders | count | Orders | orders that the metric distinguishes, or that were drawn
 
 distribution
@@ -241,27 +242,27 @@ facts
 
 coverage
   model metric cutoff
-  value | | | judged: share of judged items; rbp_residual: the weight of ranks without a judged item,
-      and of those beyond the list or the cutoff; lists are taken for whole
+  value | | | judged: share of judged items; rbp_residual: the weight of ranks without a judged
+      item, and of those beyond the list or the cutoff; lists are treated as complete
   tie_std | | | standard deviation of the mean under random tie order, exact
   queries
 
 recall_curve
   model
   recall | number | Recall | level of recall, a share of the query's relevant items
-  value | | | mean interpolated precision: the best at any rank with at least this recall; lists
-      are taken for whole, also those that may be cut
+  value | | | mean interpolated precision: the best at any rank with at least this recall; all lists
+      are treated as complete, even if they may be cut
   tie_std | | | standard deviation of the mean under random tie order, exact
-  lowest | | | under the worst order inside ties
-  highest | | | under the best order inside ties
+  lowest | | | precision under the worst order inside ties
+  highest | | | precision under the best order inside ties
   naive queries
 
 similarity_means
   model_a model_b queries
   none | share | Same | share of the queries with the same ranks and ties
-  ties | share | Only ties | share of those whose lists some tie order makes the same
-  order | share | Other order | share of those with the same items in another order
-  items | share | Other items | share of those with other items
+  ties | share | Only ties | share of the queries whose lists some tie order makes the same
+  order | share | Other order | share of the queries with the same items in another order
+  items | share | Other items | share of the queries with other items
   tau_b rbo_a rbo_low rbo_high
 
 similarity: lists.ranking_similarity
@@ -274,7 +275,8 @@ similarity: lists.ranking_similarity
 
 thresholds
   model
-  threshold | amount number | Threshold | the largest distance, or the least score, that is accepted
+  threshold | amount number | Threshold | the largest distance, or the lowest score, that is
+      accepted
   tp | amount | TP | accepted pairs that are relevant
   fp | amount | FP | accepted pairs that are not relevant
   tn | amount | TN | other pairs that are not relevant
@@ -292,12 +294,13 @@ threshold_areas
   roc_auc | number | ROC AUC | chance that a relevant pair is nearer than another; equal distances
       count a half
   roc_auc_low | number | AUC from | lower end of its 95% interval under sampling of queries
-  roc_auc_high | number | to | upper end of that interval
+  roc_auc_high | number | to | upper end of the 95% interval of ROC AUC
   average_precision | number | AP by thresholds | precision times gain of recall, over the
       thresholds
   average_precision_low | number | AP from | lower end of its 95% interval under sampling of queries
   average_precision_high | number | to | upper end of that interval
-  ap | number | AP of one list | average precision of the pairs in one list, mean over all orders of equal ones
+  ap | number | AP of one list | average precision of all pairs as one list, mean over all orders of
+      tied pairs
   tie_std | | | standard deviation of this AP under random tie order
   relevant_pairs | amount | Relevant pairs | pairs that are relevant
   all_pairs | amount | All pairs | pairs of a query and an item
@@ -305,12 +308,12 @@ threshold_areas
 calibration
   model
   metric | | | the metric by which the threshold is chosen
-  at_least | number | At least | what the metric has to reach; empty: its highest value
-  threshold | amount number | Threshold | the threshold chosen; empty: none reaches the number
-  strictest | amount number | Strictest | strictest end of its 95% interval under sampling of
-      queries; empty: nothing
-      is accepted
-  loosest | amount number | Loosest | loosest end of that interval
+  at_least | number | At least | the number that the metric has to reach; empty: its highest value
+      is chosen
+  threshold | amount number | Threshold | the chosen threshold; empty: none reaches the number
+  strictest | amount number | Strictest | strictest end of the 95% interval of the threshold under
+      sampling of queries; empty: nothing is accepted
+  loosest | amount number | Loosest | loosest end of this interval
   value | | | the metric at the threshold
   ci_low ci_high
   precision | number | Precision | precision at the threshold
@@ -321,8 +324,8 @@ calibration
 abstention
   model
   risk | number | Risk | share of the queries that may be answered wrongly
-  threshold | amount number | Threshold | up to which the nearest item is given as the answer;
-      empty: there is none
+  threshold | amount number | Threshold | distance up to which the nearest item is given as the
+      answer; empty: there is none
   bound | number | Bound | the risk that is guaranteed there
   answered | share | Answered | share of the queries that are answered, mean over tie orders
   wrong | share | Answered wrongly | share of the queries that are answered wrongly, mean over tie
@@ -339,8 +342,8 @@ knn_accuracy
   model
   value | | Accuracy | share of the queries whose label is predicted, mean over all tie orders
   tie_std
-  lowest | | | the least that some tie order gives
-  highest | | | the most that some tie order gives
+  lowest | | | the lowest value that some tie order gives
+  highest | | | the highest value that some tie order gives
   queries
 
 knn_confusion
@@ -350,8 +353,8 @@ knn_confusion
   value | | Queries | how many of the queries are predicted to have the label, mean over all tie
       orders
   tie_std
-  lowest | | | the least that some tie order gives
-  highest | | | the most that some tie order gives
+  lowest | | | the lowest value that some tie order gives
+  highest | | | the highest value that some tie order gives
 
 knn_classes
   model
@@ -359,6 +362,6 @@ knn_classes
   metric | | | precision, recall or f1
   value | | | of the predictions of this label, mean over all tie orders
   tie_std
-  lowest | | | the least that some tie order gives
-  highest | | | the most that some tie order gives
+  lowest | | | the lowest value that some tie order gives
+  highest | | | the highest value that some tie order gives
 """

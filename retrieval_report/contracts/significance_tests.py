@@ -31,22 +31,22 @@ TESTS = {
 CORRECTIONS = {
     "max-t": Correction(
         "max-T",
-        "the largest studentised difference, stepped down",
+        "compares each pair with the largest difference of all, in steps",
         "max-T test (sign flips of studentised differences, stepped down)",
     ),
     "holm": Correction(
         "Holm",
-        "the p-values of single tests",
+        "corrects the p-values of single tests",
         "sign-flip test of each pair with Holm's correction",
     ),
     "skewed": Correction(
         "skewness",
-        "t-tests that allow for skewed differences",
+        "uses t-tests that allow for skewed differences",
         "t-tests of each pair that allow for skewed differences, with Holm's correction",
     ),
     "bh": Correction(
         "Benjamini–Hochberg",
-        "only the share of false findings",
+        "limits only the share of false findings",
         "sign-flip test of each pair with Benjamini and Hochberg's correction (of the share of "
         "false findings)",
     ),
