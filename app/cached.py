@@ -89,13 +89,14 @@ def _read(files: Files, states: object) -> OpenedData:
 
 
 def scored(data: OpenedData, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
-    """Return the study of all models whose exact scores
-    are computed, and the warnings raised meanwhile.
+    """Return the study of all models whose exact scores are computed, by the chosen metric at every
+    cutoff of its curve, and the warnings raised meanwhile.
     """
-    # The usual measures too, so that switching between them costs nothing.
-    metrics = dict.fromkeys((*METRICS, choice.metric))
-    cutoffs = CUTOFFS if set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs
-    return _scored(data, tuple(metrics), cutoffs, choice.only(SCORING))
+    rules = choice.only(SCORING)
+    if choice.metric in METRICS and {*choice.cutoffs} <= {*CUTOFFS}:
+        # All usual measures together, so that switching between them costs nothing.
+        return _scored(data, METRICS, CUTOFFS, rules)
+    return _scored(data, (choice.metric,), choice.cutoffs, rules)
 
 
 @remember(8)
@@ -110,11 +111,19 @@ def _scored(
 
 def study_of(data: OpenedData, choice: Choice) -> rr.Study:
     """Return the study of the data with the chosen measure as headline."""
-    study, _ = scored(data, choice)
-    study = study.using(**choice.only(SETTINGS))
-    if choice.models != data.models:
-        study = study.models(*choice.models)
+    study = _chosen(data, choice, scored(data, choice)[0])
     return study.at(*choice.leading(study.measures))
+
+
+def usual_study(data: OpenedData, choice: Choice) -> rr.Study:
+    """Return the study of the usual measures, whatever the chosen one."""
+    return _chosen(data, choice, _scored(data, METRICS, CUTOFFS, choice.only(SCORING))[0])
+
+
+def _chosen(data: OpenedData, choice: Choice, study: rr.Study) -> rr.Study:
+    """Return the study of the chosen models, with the chosen settings."""
+    study = study.using(**choice.only(SETTINGS))
+    return study if choice.models == data.models else study.models(*choice.models)
 
 
 @remember(96)
@@ -155,7 +164,10 @@ def report(data: OpenedData, choice: Choice, known: Named) -> bytes:
     if costs is not None:
         costs = costs.filter(pl.col("model").is_in(choice.models))
         known = {**known, "costs": None if costs.is_empty() else costs}
-    study = study_of(data, choice).at(*choice.leading(MEASURES)).using(**known)
+    metrics = tuple(dict.fromkeys((*METRICS, choice.metric)))  # which pages have in two studies
+    cutoffs = CUTOFFS if {*choice.cutoffs} <= {*CUTOFFS} else choice.cutoffs
+    study, _ = _scored(data, metrics, cutoffs, choice.only(SCORING))
+    study = _chosen(data, choice, study).at(*choice.leading(MEASURES)).using(**known)
     with speaking_to(PYTHON):  # whoever opens the report sees no controls
         contents = study.contents()
         return render_html(contents, pictures(contents)).encode()

@@ -9,7 +9,7 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from cached import study_of
+from cached import study_of, usual_study
 from records import MEASURES, Choice, OpenedData
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.leaderboard_rows import in_order_of
@@ -92,9 +92,10 @@ class Page:
         return [run for run, name in self.study.of_run.items() if name == model] or [model]
 
     @property
-    def with_others(self) -> rr.Study:
-        """Return the study of the chosen measure and, beside it, of the usual ones."""
-        return self.all_measures.at(*self.choice.leading(MEASURES))
+    def others(self) -> rr.Study:
+        """Return the study of the usual measures, which stand beside the chosen one."""
+        usual = [name for name in self.choice.leading(MEASURES) if name != self.choice.measure]
+        return usual_study(self.data, self.choice).at(*usual)
 
     @cached_property
     def drawn(self) -> rr.Study:

@@ -267,9 +267,9 @@ def items_table(data: OpenedData, rows: pl.DataFrame, query: object, **how: Any)
     frame_table(rows, **how)
 
 
-def leaderboard_table(study: rr.Study) -> None:
-    """Show the leaderboard of a study."""
-    rows, show, note = leaderboard_of(study)
+def leaderboard_table(study: rr.Study, others: rr.Study) -> None:
+    """Show the leaderboard of a study, with the measures of another beside its own."""
+    rows, show, note = leaderboard_of(study, others=others)
     alt = "Scores of the models, best first."
     frame_table(rows, of="board", show=show, alt=alt, in_full=True)
     if note:

@@ -140,7 +140,7 @@ def _details(page: Page) -> None:
         st.subheader("How far naive scores are off, along the cutoffs")
         show_chart(charts.off_by, page.drawn_curve.three_scores, **page.choice.at)
     st.subheader("Leaderboard")
-    leaderboard_table(page.with_others)
+    leaderboard_table(study, page.others)
     st.caption(MEANINGS)
     if len(page.choice.models) > 1:
         page.link("compare", "See every pair of models, and whether its order depends on ties")

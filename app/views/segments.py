@@ -68,9 +68,10 @@ def _one(page: Page, values: pl.Series) -> None:
         st.info(f"Every query of this column has {NO_VALUE}.")
         return
     name = choose_one("Segment", names, name="segment")
-    study = page.with_others.where(**{values.name: values.filter(texts == name)[0]})
+    segment = {values.name: values.filter(texts == name)[0]}
+    study = page.study.where(**segment)
     if study.summary.is_empty():
         st.info("No list belongs to a query of this segment.")
         return
     say(study.status, study.sentences[:2])
-    leaderboard_table(study)
+    leaderboard_table(study, page.others.where(**segment))

@@ -78,14 +78,18 @@ def _with_answered(rows: pl.DataFrame, health: pl.DataFrame) -> pl.DataFrame:
 
 
 def leaderboard_of(
-    study: Study, ranks: pl.DataFrame | None = None
+    study: Study, ranks: pl.DataFrame | None = None, others: Study | None = None
 ) -> tuple[pl.DataFrame, str, str]:
     """Return the leaderboard of a study, of which only the headline needs ``ranks``; the names of
-    the columns to show; and what a mark in them means.
+    the columns to show; and what a mark in them means. The measures of ``others``, a study of the
+    same models, follow its own.
     """
     ranks = study.headline.leaderboard if ranks is None else ranks
     three = study.headline.three_scores
-    rows = leaderboard_rows(study._undrawn.summary, ranks, study.measures, three, study.health)
+    both = [study] if others is None else [study, others]
+    means = pl.concat(one._undrawn.summary for one in both)
+    measures = [measure for one in both for measure in one.measures]
+    rows = leaderboard_rows(means, ranks, measures, three, study.health)
     costs = study.headline.costs
     if costs.width:
         amounts = costs.filter(pl.col("cost") == pl.col("cost").first(), policy="expected")
