@@ -164,7 +164,7 @@ class LevelledStudy:
         lists the wrong way round, printed ranks that contradict the order, lists
         that repeat, and judgements that repeat. Empty where nothing is.
         """
-        study = self._with(View(self._view.draws, queries=self._view.queries))
+        study = self._with(View(Draws(), queries=self._view.queries))
         return self._of_models(study._health)
 
     @answer_in_words

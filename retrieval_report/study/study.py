@@ -21,7 +21,7 @@ from retrieval_report.comparison.replicates import (
     margins_over_runs,
     over_runs_too,
 )
-from retrieval_report.comparison.tie_chance import Runs
+from retrieval_report.comparison.tie_chance import CHANCES, Runs
 from retrieval_report.comparison.verdicts import without_verdicts
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
@@ -67,6 +67,7 @@ from retrieval_report.study.study_data import (
     View,
     answer,
     answer_in_words,
+    answer_of_any_draw,
     at_measures,
     check_chosen,
     of_models,
@@ -396,7 +397,7 @@ class Study(LevelledStudy):
         sound = self._with(replace(self._view, policies=None))._sound
         return winners(self.three_scores, sound._drawn_means, sound._exact_means)
 
-    @answer
+    @answer_of_any_draw
     def _exact_means(self) -> dict[tuple[str, Measure], Spread]:
         """The exact distributions of means that few lists change."""
         if self.like is not None or self.average != "micro" or self.of_run:
@@ -493,7 +494,7 @@ class Study(LevelledStudy):
             return NOTHING
         return similarity_means(self._retrieved, *runs)
 
-    @answer
+    @answer_of_any_draw
     def recall_curve(self) -> pl.DataFrame:
         """Means of the result of :func:`recall_curve`, which takes lists
         for whole: a row for every model and level of recall; nothing of
@@ -505,7 +506,7 @@ class Study(LevelledStudy):
             else self._of_models(curve_means(self.judged, self._data.options))
         )
 
-    @answer
+    @answer_of_any_draw
     def coverage(self) -> pl.DataFrame:
         """The result of :func:`judgement_coverage`, in the
         mean over the queries; nothing without judgements.
@@ -592,7 +593,7 @@ class Study(LevelledStudy):
         asked = self._profiles["cutoff"].is_in(self._cutoffs, nulls_equal=True)
         return self._of_models(self._profiles.filter(asked))
 
-    @answer
+    @answer_of_any_draw
     def truncation(self) -> pl.DataFrame:
         """The result of :func:`truncated_lists`, at the cutoffs of the measures."""
         rules = self._only(ROW_OPTIONS)
@@ -927,11 +928,26 @@ class Study(LevelledStudy):
             asked = {"rankings": self._emulated}
         if self.of_run:
             asked["rankings"] = Runs(asked["rankings"], self.of_run)
-        asked |= {**self._tests, **how}
+        return self._compared_as(asked, **how)
+
+    def _compared_as(self, asked: Named, **how: Unpack[PairOptions]) -> pl.DataFrame:
+        asked = {**asked, **self._tests, **how}
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:
             asked = {"most_apart": max(1, MOST_PAIRS // models), **asked, "policies": "expected"}
         return compare(self._scored, **asked)
+
+    def _compared_exactly(self) -> pl.DataFrame:
+        """Return the pairs by expected scores. The chances of a reversal, which take longest, are
+        the same whatever the seed and the correction of the tests.
+        """
+        usual = replace(self._view, draws=Draws(), correction=View.correction, policies=None)
+        if self._data.memo.known(("chances", usual)):
+            pairs = self._compared_as({}, policies="expected")
+        else:
+            pairs = self._compared(policies="expected")
+        chances = self._data.memo.find(("chances", usual), lambda: pairs.select(list(CHANCES)))
+        return pairs.with_columns(chances.get_columns())
 
     def _tested_pairs(self) -> pl.DataFrame | None:
         """Return the tests of one policy that verdicts on pairs need, since tests take long."""
@@ -945,7 +961,7 @@ class Study(LevelledStudy):
         if self._data.memo.known(("comparison", whole._view)):
             pairs = at_measures(self.measures, whole.comparison)
             return pairs.filter(pl.col("policy").is_in(self.policies))
-        exact = self._sound._compared(policies="expected")
+        exact = self._sound._compared_exactly()
         # Where queries are missing, the means that all policies have of the same queries are needed
         # too.
         return self.comparison if exact["unpaired"].sum() else exact

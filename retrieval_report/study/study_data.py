@@ -106,6 +106,14 @@ class answer_in_words(answer[Answer]):  # used like `property`
         return *super().key(study), kind_of_reader()
 
 
+class answer_of_any_draw(answer[Answer]):  # used like `property`
+    """An answer that is the same whatever random orders are drawn."""
+
+    def key(self, study: Any) -> tuple[object, ...]:
+        """Return what identifies the answer, whatever its settings of draws."""
+        return self.attrname, replace(study._view, draws=Draws())
+
+
 class Draws(NamedTuple):
     """The settings that decide the random orders."""
 

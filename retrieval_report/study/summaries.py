@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.engines.check_scores import GROUP, Checked, at_measure, beside
+from retrieval_report.engines.check_scores import MEAN, Checked, at_measure
 from retrieval_report.engines.summary import summarise, with_bounds
 from retrieval_report.metrics.parsing import Measure
 from retrieval_report.study.study_data import Draws
@@ -22,11 +22,12 @@ def summary_of(study: Any) -> pl.DataFrame:
     """Return the result of :func:`summarise` for a study."""
     exact = tuple(policy for policy in study.policies if policy != DRAWN)
     parts = [exact, (DRAWN,)] if exact and DRAWN in study.policies else [study.policies]
-    means = [mean for part in parts for mean in _known_means(study, part)]
-    if not means or not study.scores.height:
-        return _summarised(study)
-    order = study.scores.select(GROUP).unique(maintain_order=True)
-    return with_bounds(beside(order, pl.concat(means).drop(BOUNDS), GROUP))
+    means = pl.concat(mean for part in parts for mean in _known_means(study, part))
+    # The order of the scores, which are combined with those of random orders only if asked for.
+    order = study._undrawn.scores.select(MEAN).unique(maintain_order=True).with_row_index("place")
+    policy = pl.col("policy").cast(pl.Enum(study._data.policies))
+    rows = order.join(means.drop(BOUNDS), on=MEAN, nulls_equal=True).sort("place", policy)
+    return with_bounds(rows.drop("place"))
 
 
 def _known_means(study: Any, policies: tuple[str, ...]) -> list[pl.DataFrame]:
