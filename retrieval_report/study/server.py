@@ -235,6 +235,8 @@ def environment(files: Named | None, port: int | None, *, browser: bool = False)
         "server.headless": True,
         "browser.gatherUsageStats": False,
         "server.showEmailPrompt": False,
+        # "Draw others" sets the seed, which has a default: no news for a terminal.
+        "global.disableWidgetStateDuplicationWarning": True,
     }
     if port is not None:
         settings["server.port"] = port

@@ -15,13 +15,12 @@ from retrieval_report.comparison.identical import without_twins
 from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.noninferiority import no_worse
-from retrieval_report.comparison.pairs import PairOptions, compare, turned
+from retrieval_report.comparison.pairs import PairOptions, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.comparison.replicates import (
     margins_over_runs,
     over_runs_too,
 )
-from retrieval_report.comparison.tie_chance import CHANCES, Runs
 from retrieval_report.comparison.verdicts import without_verdicts
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
@@ -48,6 +47,7 @@ from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NOTHING, LevelledStudy
 from retrieval_report.study.log import log_of
+from retrieval_report.study.pair_tests import compared, compared_exactly
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     objections,
@@ -92,8 +92,6 @@ from retrieval_report.writing.names import counted
 
 if TYPE_CHECKING:
     from retrieval_report.study.plots import Plots
-
-MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
 
 
 class Study(LevelledStudy):
@@ -410,7 +408,7 @@ class Study(LevelledStudy):
         """The result of :func:`compare`, with the chance of a reversal; of many, for expected means
         near in rank.
         """
-        return self._sound._compared()
+        return compared(self._sound)
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
         """The result of :func:`compare` by tests of choice,
@@ -426,7 +424,7 @@ class Study(LevelledStudy):
         ... )
         (-0.25, 0.25)
         """
-        pairs = (self.models(*models) if models else self)._compared(**how)
+        pairs = compared(self.models(*models) if models else self, **how)
         if len(models) != 2 or how.get("baseline") is not None:
             return pairs
         return turned(pairs, pl.col("model_a") != models[0])
@@ -922,33 +920,6 @@ class Study(LevelledStudy):
         ranked = ranked_means(means, self.metric, self.cutoff, self.identical, self.suspects)
         return tuple(row["model"] for row in ranked[:2])
 
-    def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        asked = {"rankings": self.judged, **self._options}
-        if self.like is not None:
-            asked = {"rankings": self._emulated}
-        if self.of_run:
-            asked["rankings"] = Runs(asked["rankings"], self.of_run)
-        return self._compared_as(asked, **how)
-
-    def _compared_as(self, asked: Named, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        asked = {**asked, **self._tests, **how}
-        models = len(self.model_names)
-        if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:
-            asked = {"most_apart": max(1, MOST_PAIRS // models), **asked, "policies": "expected"}
-        return compare(self._scored, **asked)
-
-    def _compared_exactly(self) -> pl.DataFrame:
-        """Return the pairs by expected scores. The chances of a reversal, which take longest, are
-        the same whatever the seed and the correction of the tests.
-        """
-        usual = replace(self._view, draws=Draws(), correction=View.correction, policies=None)
-        if self._data.memo.known(("chances", usual)):
-            pairs = self._compared_as({}, policies="expected")
-        else:
-            pairs = self._compared(policies="expected")
-        chances = self._data.memo.find(("chances", usual), lambda: pairs.select(list(CHANCES)))
-        return pairs.with_columns(chances.get_columns())
-
     def _tested_pairs(self) -> pl.DataFrame | None:
         """Return the tests of one policy that verdicts on pairs need, since tests take long."""
         # Comparisons are of micro means; the flips of another average must not borrow their
@@ -961,7 +932,7 @@ class Study(LevelledStudy):
         if self._data.memo.known(("comparison", whole._view)):
             pairs = at_measures(self.measures, whole.comparison)
             return pairs.filter(pl.col("policy").is_in(self.policies))
-        exact = self._sound._compared_exactly()
+        exact = compared_exactly(self._sound)
         # Where queries are missing, the means that all policies have of the same queries are needed
         # too.
         return self.comparison if exact["unpaired"].sum() else exact

@@ -1,0 +1,48 @@
+"""The tests of pairs of a study's models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Unpack
+
+import polars as pl
+
+from retrieval_report.comparison.pairs import PairOptions, compare
+from retrieval_report.comparison.tie_chance import CHANCES, Runs
+from retrieval_report.contracts.arguments import Named
+from retrieval_report.study.study_data import Draws, View
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
+
+MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
+
+
+def compared(study: Study, **how: Unpack[PairOptions]) -> pl.DataFrame:
+    """Return the result of :func:`compare` for a study, with the chance of a reversal."""
+    asked: Named = {"rankings": study.judged, **study._options}
+    if study.like is not None:
+        asked = {"rankings": study._emulated}
+    if study.of_run:
+        asked["rankings"] = Runs(asked["rankings"], study.of_run)
+    return _compared(study, {**asked, **study._tests, **how})
+
+
+def compared_exactly(study: Study) -> pl.DataFrame:
+    """Return the pairs by expected scores. The chances of a reversal, which take longest, are the
+    same whatever the seed and the correction of the tests.
+    """
+    usual = replace(study._view, draws=Draws(), correction=View.correction, policies=None)
+    if study._data.memo.known(("chances", usual)):
+        pairs = _compared(study, {**study._tests, "policies": "expected"})
+    else:
+        pairs = compared(study, policies="expected")
+    chances = study._data.memo.find(("chances", usual), lambda: pairs.select(list(CHANCES)))
+    return pairs.with_columns(chances.get_columns())
+
+
+def _compared(study: Study, asked: Named) -> pl.DataFrame:
+    models = len(study.model_names)
+    if models * (models - 1) / 2 > MOST_PAIRS and asked.get("baseline") is None:
+        asked = {"most_apart": max(1, MOST_PAIRS // models), **asked, "policies": "expected"}
+    return compare(study._scored, **asked)
