@@ -170,6 +170,8 @@ def check_table(
     frame = _contract(frame, columns, what or kind)
     if kind == "judgements":
         warn_merging(frame, "item", kind)
+        if no_repeats(frame.select(UNIQUE[kind])):
+            return frame
         frame = merge_repeats(frame, repeated)
         check_grades(frame)
     check_unique(frame, UNIQUE[kind], what or kind)

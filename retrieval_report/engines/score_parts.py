@@ -17,6 +17,7 @@ from retrieval_report.engines.disk_parts import copied_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
+from retrieval_report.scoring.judged_dictionaries import judge_dictionaries
 from retrieval_report.scoring.layout import evidence_of, order_values
 from retrieval_report.scoring.run import doubtful_lists, score_run, start, warn_of_lists
 from retrieval_report.scoring.scores import ListScores
@@ -49,7 +50,10 @@ def score_part(
     The result's ``lists`` have the columns ``unseen``, ``unpooled`` and ``matched`` (whether any
     item of the part is judged), for warnings that come once for all parts.
     """
-    judged = judge(rows, judgements, queries, options, whole)
+    judged = None
+    if whole is KNOWS_ALL:
+        judged = judge_dictionaries(rows, judgements, queries, requests, options)
+    judged = judged or judge(rows, judgements, queries, options, whole)
     run = start(judged, requests, options)
     scores = score_run(run)
     doubts = doubtful_lists(run, judged).select("unseen", "unpooled")

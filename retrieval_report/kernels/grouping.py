@@ -134,28 +134,68 @@ def _count_runs(
 
 
 @allocating
+def sort_digits(key: Integers, low: int, begin: int, bits: int, step: int, order: Integers) -> None:
+    """Fill in the indices that sort the bits ``begin`` … ``bits`` − 1 of the keys less ``low``, equal
+    ones as received (radix sort, ``step`` bits at a time).
+    """
+    size = key.size
+    room = np.empty(size + (1 << step) + 1, np.int64)  # for the keys, and for where digits start
+    for row in range(size):
+        order[row] = row
+    for shift in range(begin, bits, step):
+        digits = 1 << min(bits - shift, step)
+        mask = np.uint64(digits - 1)
+        for digit in range(digits + 1):
+            room[size + digit] = 0
+        for row in range(size):
+            room[size + 1 + int((np.uint64(key[row] - low) >> np.uint64(shift)) & mask)] += 1
+        for digit in range(1, digits):
+            room[size + digit] += room[size + digit - 1]
+        for index in range(size):
+            digit = size + int((np.uint64(key[order[index]] - low) >> np.uint64(shift)) & mask)
+            room[room[digit]] = order[index]
+            room[digit] += 1
+        for index in range(size):  # a slice would take two seconds to compile
+            order[index] = room[index]
+
+
+@kernel
+def insert_keys(key: Integers, order: Integers) -> bool:
+    """Sort indices of keys that are nearly in order, equal keys as they are; return whether that was
+    so, or give up.
+    """
+    moves = ZERO
+    for index in range(1, key.size):
+        row = order[index]
+        position = index
+        while position and key[order[position - 1]] > key[row]:
+            order[position] = order[position - 1]
+            position -= 1
+        order[position] = row
+        moves += index - position
+        if moves > key.size:
+            return False
+    return True
+
+
+@allocating
 def sort_keys(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
-    """Fill in the indices that sort the keys in ascending order, equal keys as received (radix
-    sort, a byte at a time; nothing moves where ``spread``, that of the keys, is 0).
+    """Fill in the indices that sort the keys in ascending order, equal keys as received (nothing
+    moves where ``spread``, that of the keys, is 0).
+
+    Their highest bits nearly sort random keys, and inserting each does the rest.
     """
     bits = ZERO
     while bits < 64 and spread >> np.uint64(bits) > np.uint64(0):
         bits += 1
-    other = np.empty(key.size, np.int64)
-    for row in range(key.size):
-        order[row] = row
-    for shift in range(ZERO, bits, 8):
-        start = np.zeros((1 << min(bits - shift, 8)) + 1, np.int64)
-        for row in range(key.size):
-            start[int((np.uint64(key[row] - low) >> np.uint64(shift)) & np.uint64(255)) + 1] += 1
-        for digit in range(start.size - 1):
-            start[digit + 1] += start[digit]
-        for index in range(key.size):
-            digit = int((np.uint64(key[order[index]] - low) >> np.uint64(shift)) & np.uint64(255))
-            other[start[digit]] = order[index]
-            start[digit] += 1
-        for index in range(key.size):  # a slice would take two seconds to compile
-            order[index] = other[index]
+    enough = ZERO + 4
+    while (1 << enough) < 16 * key.size:
+        enough += 1
+    begin = max(bits - enough, ZERO)
+    step = min((enough + 1) // 2, 8)
+    sort_digits(key, low, begin, bits, step, order)
+    if begin and not insert_keys(key, order):
+        sort_digits(key, low, ZERO, bits, 8, order)
 
 
 @kernel

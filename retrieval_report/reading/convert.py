@@ -17,6 +17,8 @@ from retrieval_report.reading.names import ID_COLUMNS, KINDS, RANKINGS
 from retrieval_report.reading.search_results import as_array
 
 _TEXT_COLUMNS = (*ID_COLUMNS, "metric", "policy")
+ODD_DECIMAL = "it holds a decimal that is not a number"
+EXACT = 2**53  # from here on, Float64 lacks whole numbers
 _OF_SCORES = ("metric", "policy", "cutoff", "value", "std", "items")
 
 
@@ -185,13 +187,13 @@ def series(name: str, values: Any) -> pl.Series:
     if not isinstance(values, (list, tuple)):
         tensor = hasattr(values, "__array__") and hasattr(values, "detach")
         return pl.Series(name, as_array(values, "column") if tensor else values)
-    types = types_of(values)
-    if include(types, Decimal) and any(
-        isinstance(value, Decimal) and not value.is_finite() for value in values
-    ):
-        raise ValueError("it holds a decimal that is not a number")  # Polars panics
+    # Most columns are texts or floats alone, and Polars sees faster whether they are.
+    if not isinstance(_first(values), float | str):
+        _refuse_odd_decimals(values)
     try:
         column = pl.Series(name, values)
+    except pl.exceptions.PanicException:
+        raise ValueError(ODD_DECIMAL) from None
     except TypeError:
         if not all(
             value is None or isinstance(value, float | np.floating) or is_number(value)
@@ -200,14 +202,31 @@ def series(name: str, values: Any) -> pl.Series:
             raise
         floats = [None if value is None else float(value) for value in values]
         column = pl.Series(name, floats, dtype=pl.Float64)
-    # as from 2^53 on, where Float64 lacks whole numbers
-    if (
-        column.dtype == pl.Float64
-        and include(types, int, np.integer)
-        and any(isinstance(value, int | np.integer) and float(value) != value for value in values)
+    if column.dtype == pl.Float64 and not column.is_between(-EXACT, EXACT, "none").all():
+        _refuse_odd_decimals(values)  # which may be NaN now
+        _refuse_merged(values)
+    return column
+
+
+def _first(values: Iterable[Any]) -> Any:
+    """Return the first value that is there."""
+    return next((value for value in values if value is not None), None)
+
+
+def _refuse_odd_decimals(values: Iterable[Any]) -> None:
+    """Refuse decimals that are NaN or infinite, at which Polars panics."""
+    if include(types_of(values), Decimal) and any(
+        isinstance(value, Decimal) and not value.is_finite() for value in values
+    ):
+        raise ValueError(ODD_DECIMAL)
+
+
+def _refuse_merged(values: Iterable[Any]) -> None:
+    """Refuse whole numbers that Float64 lacks."""
+    if include(types_of(values), int, np.integer) and any(
+        isinstance(value, int | np.integer) and float(value) != value for value in values
     ):
         raise ValueError("Float64 cannot hold all of its whole numbers, and neighbours would tie")
-    return column
 
 
 def convert_columns(

@@ -61,7 +61,7 @@ def is_nested(given: object) -> bool:
     """
     if not isinstance(given, Mapping) or not given:
         return False
-    if not all(isinstance(items, Mapping) for items in given.values()):
+    if not all(issubclass(each, Mapping) for each in types_of(given.values())):
         return False
     values = next((list(items.values()) for items in given.values() if items), [])
     numbers = int | float | np.number | np.bool_ | None
@@ -79,10 +79,12 @@ def is_listing(given: object, knows: Callable[[object], bool]) -> bool:
     >>> is_listing({"query": ["q1"], "item": ["a"]}, lambda name: name == "query")
     False
     """
-    if not isinstance(given, Mapping) or not given or any(map(knows, given)):
+    if not isinstance(given, Mapping) or not given:
         return False
     lists = [_plain(items) for items in given.values()]
     if not all(isinstance(items, list | tuple | set | frozenset) for items in lists):
+        return False
+    if any(map(knows, given)):
         return False
     kinds = {type(item) for items in lists for item in items}
     return kinds in ({str}, {int}) and all(len(set(items)) == len(items) for items in lists)
@@ -157,6 +159,8 @@ def as_nested(given: Any, kind: str, knows: Callable[[object], bool], what: str)
     if isinstance(given, list) and given and all(isinstance(items, list) for items in given):
         lists = dict(enumerate(given))  # of queries 0, 1, …
         given = lists if is_listing(lists, knows) else given
+    if is_nested(given):
+        return given
     if kind == "judgements" and is_pairs(given, knows):
         given = {query: [item] for query, item in given.items()}
     refuse_texts(given, knows, what)
@@ -202,12 +206,18 @@ def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
     """
     lists = given.values()
     held = list(chain.from_iterable(items.values() for items in lists))
-    if include(
-        types_of(held), np.generic
-    ):  # whose precision would be a matter of the first of them
+    first = next((number for number in held if number is not None), None)
+    if not isinstance(first, float) and include(types_of(held), np.generic):
+        # The precision of all would be that of the first.
         held = [number.item() if isinstance(number, np.generic) else number for number in held]
     columns = {"query": list(given), "item": list(chain.from_iterable(lists)), value: held}
-    queries, items, values = convert_columns(columns.items(), what)
+    try:
+        queries, items, values = convert_columns(columns.items(), what)
+    except ColumnError:
+        refuse_texts(given, lambda _: False, what)
+        raise
+    if values.dtype == pl.String:
+        refuse_texts(given, lambda _: False, what)
     numbers = np.repeat(np.arange(len(lists), dtype=np.uint32), list(map(len, lists)))
     frame = pl.DataFrame([queries.gather(pl.Series(numbers)), items, values])
     return frame.with_columns((cs.by_name("query", "item") & cs.by_dtype(pl.Null)).cast(pl.String))

@@ -17,7 +17,7 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.combine import Part, combine
-from retrieval_report.reading.convert import convert, is_column
+from retrieval_report.reading.convert import convert, is_column, types_of
 from retrieval_report.reading.dictionaries import (
     as_nested,
     is_listing,
@@ -118,6 +118,21 @@ def frame_of_kind(
     frame = renamed(frame, matched, kind)
     frame = without_agreeing_ranks(frame) if kind.ranked else frame
     return frame if name is None else with_model(frame, name)
+
+
+def has_distinct_rows(given: object, kind: Kind) -> bool:
+    """Return whether these are the rows of one dictionary of dictionaries, whose keys do not repeat.
+
+    >>> has_distinct_rows({"q1": {"a": 1.5}}, RANKINGS)
+    True
+    >>> has_distinct_rows({"query": {0: 1, 1: 1}, "item": {0: 7, 1: 7}}, RANKINGS)  # a table
+    False
+    """
+    held = unwrapped(given)
+    if not isinstance(held, dict) or not is_nested(held):
+        return False
+    dictionaries = all(issubclass(each, dict) for each in types_of(held.values()))
+    return dictionaries and as_nested(held, kind.name, kind.knows, kind.name) is held
 
 
 def _names_files(texts: Any) -> bool:

@@ -59,8 +59,9 @@ def _rows(given: Mapping[Any, Any], knows: Knows) -> list[dict[str, Any]] | None
     if not isinstance(first, Mapping):
         return None
     by_columns, by_rows = _names_columns(given, knows), _names_columns(first, knows)
-    plain = all(isinstance(value, str) or not hasattr(value, "__len__") for value in first.values())
-    if not plain or not (by_columns or by_rows):
+    if not (by_columns or by_rows):
+        return None
+    if not all(isinstance(value, str) or not hasattr(value, "__len__") for value in first.values()):
         return None
     inner = list(given.values())
     if any(not isinstance(row, Mapping) or row.keys() != first.keys() for row in inner):
@@ -75,10 +76,10 @@ def _names_columns(names: Mapping[Any, Any], knows: Knows) -> bool:
 
 def _by_query(given: Mapping[Any, Any], knows: Knows) -> Any:
     """Return ``{query: [hits]}`` as records."""
-    if {*FOUND, *EXPECTED, *LISTS_OF_RECORDS} & given.keys() or any(map(knows, given)):
+    if {*FOUND, *EXPECTED, *LISTS_OF_RECORDS} & given.keys():
         return given
     lists = [_hits(values) for values in given.values()]
-    if None in lists or not any(lists):
+    if None in lists or not any(lists) or any(map(knows, given)):
         return given
     return [{"query": query, "results": hits} for query, hits in zip(given, lists, strict=True)]
 

@@ -126,7 +126,9 @@ def holds_results(given: object) -> TypeGuard[Mapping[str, Any]]:
     ... )
     (True, False)
     """
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+    if not isinstance(given, Mapping) or not any(map(_is_matrix, given.values())):
+        return False
+    if not all(isinstance(name, str) for name in given):
         return False
     found = _found({name: values for name, values in given.items() if values is not None})
     values = [given[found[ours]] for ours in ("distance", "score") if ours in found]

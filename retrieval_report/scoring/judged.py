@@ -34,7 +34,8 @@ from retrieval_report.contracts.frames import (
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels.lists import Codes, Floats, Rows
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.frames import has_distinct_rows, to_polars
+from retrieval_report.reading.names import RANKINGS
 from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.expected_lists import all_lists, every_list
@@ -132,7 +133,7 @@ class Judged:
     def with_values(self, retrieved: pl.DataFrame, known: pl.DataFrame | None = None) -> Judged:
         """Return the same items with other distances or relevances."""
         known = self.known if known is None else known
-        grades, grade_index = _graded(retrieved, known, self.whole)
+        grades, grade_index = graded(retrieved, known, self.whole)
         return replace(
             self, retrieved=retrieved, known=known, grades=grades, grade_index=grade_index
         )
@@ -146,7 +147,7 @@ class Judged:
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
         other = replace(
-            self, lists=lists, rows=_spread(rows, with_model(names), lists), whole=whole
+            self, lists=lists, rows=spread_rows(rows, with_model(names), lists), whole=whole
         )
         return other.with_values(retrieved, known)
 
@@ -188,6 +189,7 @@ class _Parts:
     pooled: bool = False
     printed_ranks: pl.DataFrame | None = None
     repeated_judgements: tuple[int, int] = (0, 0)
+    distinct: bool = False  # whether no list can have an item twice
 
 
 def judge(
@@ -214,7 +216,7 @@ def judge(
         warn_merging(names, column, "rankings")
     judged = parts.judgements is not None
     known = parts.unretrieved if parts.judgements is None else parts.judgements
-    grades, grade = _graded(frame, known, whole)
+    grades, grade = graded(frame, known, whole)
     _check_items(parts, frame, names, listed, grade, options.workers)
     present = (
         names
@@ -224,7 +226,7 @@ def judge(
     lists = all_lists(present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
-    rows = _spread(listed, names, lists)
+    rows = spread_rows(listed, names, lists)
     if parts.judgements is not None:
         lists = lists.with_columns(judged=rows.sums(frame["judged"].cast(pl.Int64).to_numpy()))
         frame = frame.drop("judged")
@@ -298,6 +300,7 @@ def _read(
         pooled=pool is not None,
         printed_ranks=ranks if RANK in ranks.columns else None,
         repeated_judgements=(number - once, number),
+        distinct=has_distinct_rows(rankings, RANKINGS),
     )
 
 
@@ -346,7 +349,7 @@ def _judge(parts: _Parts, options: Options) -> _Parts:
     )
 
 
-def _graded(
+def graded(
     retrieved: pl.DataFrame, known: pl.DataFrame, whole: KnownOfWhole
 ) -> tuple[Floats, Codes]:
     """Return the distinct relevances of all items, and which of them each item retrieved has."""
@@ -365,7 +368,7 @@ def _check_items(
     """Refuse an item twice in a list, and an item with
     different relevance in two models' lists of a query.
     """
-    if "item" not in frame.columns:
+    if "item" not in frame.columns or parts.distinct:
         return
     items = arrays.id_keys(frame["item"])
     unjudged = parts.judgements is None
@@ -384,7 +387,7 @@ def _check_items(
         check_agreement(rows)
 
 
-def _spread(rows: Rows, named: pl.DataFrame, names: pl.DataFrame) -> Rows:
+def spread_rows(rows: Rows, named: pl.DataFrame, names: pl.DataFrame) -> Rows:
     """Return the rows of all lists; lists that were not found have none."""
     if names.height == named.height:
         return rows

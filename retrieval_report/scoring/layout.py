@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,12 +20,21 @@ from retrieval_report.kernels.lists import (
     Integers,
     Keys,
     Lists,
+    Rows,
     running,
 )
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.truncation import Decision, as_counted, decide, ends_of, gather
+from retrieval_report.scoring.truncation import (
+    UNPROVEN,
+    Decision,
+    as_counted,
+    decide,
+    ends_of,
+    gather,
+    gather_lacking,
+)
 
 
 @dataclass(frozen=True)
@@ -166,7 +176,7 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
             options.truncated,
             judged.whole.models,
             as_counted(judged.retrieved),
-            lambda: gather(_evidence(judged, prepared, known, options)),
+            lambda: _proofs(judged, prepared, known, options),
         )
     else:
         decisions = lay_out(judged.part_of, options).decisions
@@ -176,7 +186,8 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
-    return _evidence(judged, *_whole_lists(judged, options), options)
+    found = _found(*_whole_lists(judged, options))
+    return _keyed(found, judged.retrieved, judged.rows, options)
 
 
 def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]:
@@ -232,35 +243,64 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
     return judged.with_rows(rows, judged.known, judged.lists)
 
 
-def _evidence(
+def _proofs(
     judged: Judged, prepared: Prepared, known: pl.Series, options: Options
-) -> pl.DataFrame:
-    """Return what tells whether the lists were truncated."""
-    lists = prepared.names.with_columns(
+) -> Mapping[str, Decision]:
+    """Return what the lists of every model prove; all their items are compared only where what was
+    found of the relevant ones, or the first two lists of a single model, leaves it open.
+    """
+    lists = _found(prepared, known)
+    held = lists["items"].to_numpy() > 0
+    lacking = gather_lacking(lists)
+    if lacking.keys() >= {*lists.filter(held)["model"].unique()}:
+        return lacking
+    first = np.flatnonzero(held)[:2]
+    if judged.named and len(judged.whole.models) == 1 and not lacking and first.size == 2:
+        begin, end = judged.rows.begin[first], judged.rows.end[first]
+        rows = pl.concat([judged.retrieved[begin[0] : end[0]], judged.retrieved[begin[1] : end[1]]])
+        size = running(end - begin)
+        two = gather(_keyed(lists[first], rows, Rows(size[:-1], size[1:]), options))
+        if all(decision == UNPROVEN for decision in two.values()):
+            return two
+    return gather(_keyed(lists, judged.retrieved, judged.rows, options))
+
+
+def _found(prepared: Prepared, known: pl.Series) -> pl.DataFrame:
+    """Return, list by list, what was found of the relevant items that are known."""
+    return prepared.names.with_columns(
         items=prepared.length,
         found=prepared.retrieved.total(prepared.relevant_grade),
         known=known,
+        ordered=np.diff(prepared.ties.start) > 1,
     )
-    if not judged.named:
+
+
+def _keyed(
+    lists: pl.DataFrame, retrieved: pl.DataFrame, rows: Rows, options: Options
+) -> pl.DataFrame:
+    """Return what tells whether the lists were truncated, with keys of their items: those
+    ``retrieved``, of which ``rows`` are in each list.
+    """
+    lists, ordered = lists.drop("ordered"), lists["ordered"]
+    if "item" not in retrieved.columns:
         kinds = {"items_key": pl.UInt64, "key_with_query": pl.UInt64, "pooled": pl.Int64}
         return lists.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
-    keys = arrays.id_keys(judged.retrieved["item"])  # made anew to save memory
-    of_items = judged.rows.sums(_mixed(keys))
-    of_query = _mixed(arrays.id_keys(judged.lists["query"]))  # no item's if ids are of other types
-    rows = rounded(judged.retrieved, options)[judged.order]
-    of_rows = judged.rows.sums(
-        _mixed(keys ^ _mixed(arrays.order_keys(rows, falling=False).view(np.uint64)))
+    keys = arrays.id_keys(retrieved["item"])  # made anew to save memory
+    of_items = rows.sums(_mixed(keys))
+    of_query = _mixed(arrays.id_keys(lists["query"]))  # no item's if ids are of other types
+    values = retrieved.select(order_values(retrieved, options)).to_series()
+    of_rows = rows.sums(
+        _mixed(keys ^ _mixed(arrays.order_keys(values, falling=False).view(np.uint64)))
     )
-    ordered = np.diff(prepared.ties.start) > 1
     lists = lists.with_columns(
         items_key=of_items,
         key_with_query=of_items + of_query,
-        list_key=pl.when(pl.Series(ordered)).then(pl.Series(of_rows)),
+        list_key=pl.when(ordered).then(pl.Series(of_rows)),
     )
-    return lists.with_columns(pooled=_pooled_items(lists, judged, keys))
+    return lists.with_columns(pooled=_pooled_items(lists, retrieved, keys))
 
 
-def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
+def _pooled_items(lists: pl.DataFrame, retrieved: pl.DataFrame, keys: Keys) -> pl.Series:
     """Return for each list how many items, at least, models retrieved for its query; more than the
     list holds if one of them is not in it.
     """
@@ -269,8 +309,8 @@ def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
     if alike:  # of lists of one length, the keys tell, in a tenth of the time
         other = pl.n_unique("items_key").over("query") > 1
         return lists.select(items + other).to_series()
-    retrieved = judged.retrieved.select("query", item=keys)
-    pool = retrieved.group_by("query").agg(pooled=pl.n_unique("item"))
+    of_rows = retrieved.select("query", item=keys)
+    pool = of_rows.group_by("query").agg(pooled=pl.n_unique("item"))
     pooled = lists.select("query").join(pool, on="query", how="left", maintain_order="left")[
         "pooled"
     ]

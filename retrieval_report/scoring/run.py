@@ -34,6 +34,7 @@ from retrieval_report.scoring.truncation import ends_of
 
 Column = tuple[int, tuple[Metric, int | None]]  # its number and its measure
 
+TURNS = {"expected": 0, "shuffled": 2}  # policies that others build on come first
 MOST_SLOTS = (
     4_000_000  # of drawn lists at a time, some 50 bytes each; more are laid out in every draw
 )
@@ -257,20 +258,37 @@ def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
     policies = run.options.policies
     lists, columns = run.shape
     values, spreads = np.full((2, lists, columns, len(policies)), np.nan)
-    for number, policy in sorted(enumerate(policies), key=lambda part: part[1] == "shuffled"):
+    exact = values[:, :, policies.index("expected")] if "expected" in policies else None
+    for number, policy in sorted(enumerate(policies), key=lambda part: TURNS.get(part[1], 1)):
         into = ScoreArrays(values[:, :, number], spreads[:, :, number])
         if policy == "shuffled":
-            exact = values[:, :, policies.index("expected")] if "expected" in policies else None
             into.value[:], into.std[:] = _shuffled_scores(run, exact, means)
         elif policy == "expected":
             run.score(arrange(run.prepared, policy), into)
         else:
             for own, part in run.blocks:
-                into.value[own] = part.score(arrange(part.prepared, policy)).value
+                if policy == "naive" and exact is not None:
+                    into.value[own] = _naive_scores(part, exact[own])
+                else:
+                    into.value[own] = part.score(arrange(part.prepared, policy)).value
                 if policy in ("best", "worst"):
                     part.complete(into.value[own], best=policy == "best")
     spreads[run.truncated] = np.nan
     return list_scores(run, values, spreads)
+
+
+def _naive_scores(run: Run, exact: Floats) -> Floats:
+    """Return the scores of the order received; lists without ties have no other, and so the
+    expected scores, which are ``exact``.
+    """
+    tied = np.flatnonzero(np.diff(run.prepared.ties.start) < run.prepared.length)
+    if 2 * tied.size > exact.shape[0]:
+        return run.score(arrange(run.prepared, "naive")).value
+    values = exact.copy()
+    if tied.size:
+        lists = arrange(run.prepared, "naive").lists.take(tied)
+        values[tied] = run.repeated(tied).score(Arrangement(lists)).value
+    return values
 
 
 def _split(run: Run, work: Integers) -> list[tuple[slice, Run]]:

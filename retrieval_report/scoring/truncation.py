@@ -31,6 +31,7 @@ class Decision(NamedTuple):
     reason: str
 
 
+LACKING = ("query", "found", "known")
 UNPROVEN = Decision(WITHIN_TIE, NOT_KNOWN)
 
 
@@ -101,8 +102,7 @@ def _by_proof(same: bool, repeated: bool, lacking: Named | None, outdone: object
     retrieved other items.
     """
     if lacking is not None:
-        where = "query {query!r}: {found} of {known}".format(**lacking)
-        return Decision(WITHIN_TIE, f"not every known relevant item is in its lists ({where})")
+        return _lacking(**lacking)
     if repeated:
         return Decision(WITHIN_TIE, SAME_LIST)
     if outdone is not None:
@@ -110,6 +110,21 @@ def _by_proof(same: bool, repeated: bool, lacking: Named | None, outdone: object
             WITHIN_TIE, f"another model retrieved items for query {outdone!r} that it lacks"
         )
     return Decision(NO, SAME_ITEMS) if same else UNPROVEN
+
+
+def _lacking(query: object, found: int, known: int) -> Decision:
+    """Return what a list proves in which relevant items of its query are not found."""
+    where = f"query {query!r}: {found} of {known}"
+    return Decision(WITHIN_TIE, f"not every known relevant item is in its lists ({where})")
+
+
+def gather_lacking(lists: pl.DataFrame) -> dict[str, Decision]:
+    """Return what models prove whose lists lack relevant items, from the first columns that
+    `gather` takes; whatever else is in their lists then proves nothing more.
+    """
+    lacking = lists.filter(pl.col("items") > 0, pl.col("found") < pl.col("known"))
+    first = lacking.sort("model", "query").unique("model", keep="first", maintain_order=True)
+    return {model: _lacking(*row) for model, *row in first["model", *LACKING].iter_rows()}
 
 
 def gather(lists: pl.DataFrame) -> dict[str, Decision]:
@@ -133,7 +148,7 @@ def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     alone = lists["model"].n_unique() == 1
     repeated = alike.fill_null(value=False).all() & (pl.len() > 1) & alone
     lists = lists.filter(pl.col("items") > 0).sort("model", "query").with_columns(most=most)
-    lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
+    lacking = pl.struct(LACKING).filter(pl.col("found") < pl.col("known"))
     proofs = lists.group_by("model").agg(
         same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1))
         & (pl.len() > 1),
