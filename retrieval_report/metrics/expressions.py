@@ -167,7 +167,7 @@ class List:
         counted_only = self.stated is not None and term.over == "judged"
         if counted_only:
             rank += (self.relevant - self.seen) * (rank > self.seen)
-        weight = _weight(term.discount, rank)
+        weight = _weight(term.weights, rank)
         known = (gain * weight * (True if self.depth is None else rank <= self.depth)).sum()
         if not counted_only:
             return known
@@ -175,14 +175,14 @@ class List:
         behind = pl.int_range(self.within(self.seen) + 1, last + 1)
         lowest = _values(term.gain, self.grade, self.least).filter(self.hit_received).min()
         other = _values(term.gain, pl.lit(1.0 if self.least is None else self.least), self.least)
-        return known + pl.coalesce(lowest, other) * _weight(term.discount, behind).sum()
+        return known + pl.coalesce(lowest, other) * _weight(term.weights, behind).sum()
 
     def _judged_ideal(self, term: terms.Ideal) -> pl.Expr:
         """Return the ideal DCG of all judged items."""
         best = self.judged_grades
         best = best if self.depth is None else best.list.head(self.depth)
         gain = _values(term.gain, pl.element(), self.least)
-        weight = _weight(term.discount, pl.element().cum_count())
+        weight = _weight(term.weights, pl.element().cum_count())
         return best.list.eval((gain * weight).cast(pl.Float64)).list.sum()
 
 
@@ -194,7 +194,7 @@ def _weight(rule: Rule, rank: pl.Expr) -> pl.Expr:
     if isinstance(rule, terms.Geometric):
         return (1 - rule.persistence) * pl.lit(rule.persistence).pow(rank - 1)
     if isinstance(rule, terms.Unit):
-        return pl.lit(1)
+        return (rank > 0).cast(pl.Int64)  # one for each rank, which a literal would not be
     if not isinstance(rule.rule, str):
         raise _only_evaluate("discount: a function")
     return 1 / (rank if rule.rule == "reciprocal" else (rank + 1).log(2))

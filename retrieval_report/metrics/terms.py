@@ -354,18 +354,18 @@ class OwnIdeal(Term):
 
 @dataclass(frozen=True)
 class Ideal:
-    """The largest DCG that the judged items (for
-    ``list`` the items of the list) allow at each cutoff.
+    """The largest weighed sum of gains that the judged items (for ``list`` the items of the list)
+    allow at each cutoff.
     """
 
     gain: Gain
-    discount: Discount
+    weights: Unit | Geometric | Discount
     over: str
 
     @property
     def sum(self) -> Sum:
         """The sum of which this is the largest value."""
-        return Sum(self.gain, self.discount)
+        return Sum(self.gain, self.weights)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import datetime as dt
 import math
 import subprocess
 import sys
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +22,9 @@ import golden
 import oracles
 import retrieval_report as rr
 from catalogue_texts import TEXTS
+from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
+from retrieval_report.metrics.record import Facts
 
 ORDERS = {"expected": "expected", "best": "best", "worst": "worst", "naive": "received"}
 WITHOUT = ("err", "bpref")  # and whatever divides by what is retrieved
@@ -36,6 +39,30 @@ def has_expression(text: str) -> bool:
 WITH = sorted({text.partition("@")[0] for text in TEXTS if has_expression(text)})
 
 
+UNIT = terms.Unit()
+
+
+@dataclass(frozen=True)
+class OverIdeal(rr.Metric):
+    """A sum of grades over its largest value, with any weights of ranks, as in a metric of one's
+    own.
+    """
+
+    name = "over_ideal"
+    largest = 1.0
+    weights: terms.Unit | terms.Geometric | terms.Discount = UNIT
+
+    @property
+    def term(self) -> terms.Term:
+        return terms.Sum(terms.Gain("linear"), self.weights)
+
+    def divisor(self, facts: Facts) -> Any:
+        return facts.ideal(terms.Ideal(terms.Gain("linear"), self.weights, "judged"))
+
+
+WEIGHTS = (UNIT, terms.Geometric(0.8), terms.Discount("reciprocal"))
+
+
 def lists(seed: int, queries: int = 40) -> pl.DataFrame:
     """Short lists with many ties and four grades."""
     rng = np.random.default_rng(seed)
@@ -48,9 +75,11 @@ def lists(seed: int, queries: int = 40) -> pl.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
-@pytest.mark.parametrize("text", WITH)
-def test_scores_and_deviations_are_those_of_evaluate(text: str) -> None:
-    metric, _ = parse_metric(text)
+@pytest.mark.filterwarnings("ignore:over_ideal.* for .* lists only some relevant items are in")
+@pytest.mark.parametrize(
+    "metric", [*(parse_metric(text)[0] for text in WITH), *map(OverIdeal, WEIGHTS)], ids=str
+)
+def test_scores_and_deviations_are_those_of_evaluate(metric: rr.Metric) -> None:
     frame = lists(1)
     for least, stated in ((None, None), (2.0, None), (None, "n"), (2.0, "n")):
         hit = pl.col("relevance") >= (1 if least is None else least)
