@@ -77,7 +77,12 @@ def lists(seed: int, queries: int = 40) -> pl.DataFrame:
 @pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
 @pytest.mark.filterwarnings("ignore:over_ideal.* for .* lists only some relevant items are in")
 @pytest.mark.parametrize(
-    "metric", [*(parse_metric(text)[0] for text in WITH), *map(OverIdeal, WEIGHTS)], ids=str
+    "metric",
+    [
+        *(parse_metric(text)[0] for text in WITH),
+        *(OverIdeal(weights=weights) for weights in WEIGHTS),
+    ],
+    ids=str,
 )
 def test_scores_and_deviations_are_those_of_evaluate(metric: rr.Metric) -> None:
     frame = lists(1)
