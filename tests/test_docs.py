@@ -169,6 +169,50 @@ def test_every_section_of_a_report_is_explained() -> None:
     assert [section for section in sections if section not in known] == []
 
 
+# Code that a reader may copy: in a fence, or indented by four blanks after an empty line.
+CODE = re.compile(
+    r"^```(?P<kind>[^\n`]*)\n.*?^```\n?|(?<=\n\n) {4}[a-z][^\n]*\n(?: {4}[^\n]*\n)*",
+    re.DOTALL | re.MULTILINE,
+)
+SHOWN = ("{code-cell}", "{toctree}", "{eval-rst}", "text", "console")
+NOT_RUN = re.compile(r"\*Not run here, because [^*]+\.[^*]*\*")
+
+
+def not_marked(page: str) -> list[str]:
+    """Code of a page that is neither run when the page is built nor said not to be, before the next
+    cell or section.
+    """
+    found = []
+    for code in CODE.finditer(page):
+        kind = code["kind"]
+        if kind is not None and kind.startswith(SHOWN):
+            continue
+        rest = re.split(r"^(?:## |```\{code-cell\})", page[code.end() :], flags=re.MULTILINE)[0]
+        if not NOT_RUN.search(rest):
+            found.append(code[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    "page",
+    sorted([*(DOCS / "howto").glob("*.md"), *(DOCS / "moving-from").glob("*.md")]),
+    ids=lambda page: f"{page.parent.name}/{page.stem}",
+)
+def test_code_of_a_how_to_is_run_or_said_not_to_be(page: Path) -> None:
+    assert not_marked(page.read_text(encoding="utf-8")) == []
+
+
+def test_code_that_is_not_marked_is_found() -> None:
+    mark = "*Not run here, because it takes an hour.*"
+    fence, command = "```sh\nmake\n```\n", "text\n\n    make all\n"
+    assert not_marked(fence) == [fence]
+    assert not_marked(command) == ["    make all\n"]
+    assert not_marked(f"{fence}\n{command}\n{mark}\n") == []
+    assert not_marked(f"{fence}\n## Next\n\n{mark}\n") == [fence]
+    assert not_marked(f"{fence}\n```{{code-cell}}\n1\n```\n\n{mark}\n") == [fence]
+    assert not_marked("```{code-cell}\nif True:\n\n    run()\n```\n") == []
+
+
 def test_a_metric_takes_under_30_lines() -> None:
     page = (DOCS / "howto/add-a-metric.md").read_text(encoding="utf-8")
     cells = [
