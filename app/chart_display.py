@@ -31,6 +31,10 @@ STYLE = """<style>
 div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 3.4rem; padding-bottom: 4rem;}
 [data-testid="stMainBlockContainer"] h1 {font-size: 1.7rem; padding: 0.2rem 0 0;}
+[data-testid="stMainBlockContainer"] h2 {font-size: 1.5rem;}
+[data-testid="stMainBlockContainer"] h3 {font-size: 1.25rem;}
+[data-testid="stElementContainer"]:has(> [data-testid="stSpinner"]) {
+  position: absolute; top: 1rem; right: 6rem; width: auto;}
 [data-testid="stMetricValue"] {font-size: 1.3rem;}
 [data-testid="stMetricValue"] * {white-space: normal !important; overflow-wrap: anywhere; line-height: 1.15;}
 [data-testid="stAlertContainer"] {padding: 0.6rem 0.9rem;}

@@ -13,6 +13,7 @@ from cached import study_of, usual_study
 from records import MEASURES, Choice, OpenedData
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.leaderboard_rows import in_order_of
+from retrieval_report.study.three_tables import are_drawn
 from text import plain
 
 VIEWS = "pages of the dashboard by name"
@@ -52,6 +53,7 @@ LACKING = {  # what a page says if it does not answer; others are only left out 
     ),
 }
 MOST_SEGMENTS = 200  # a column with more values identifies queries rather than groups of them
+MANY_ROWS = 2_000_000  # a million rows of Hamming distances are drawn in an eighth of a second
 NO_SEGMENTS = ("query", "weight", "n_relevant")
 # What of the choice a page is about; all others are about the measure.
 ABOUT = {**dict.fromkeys(("neighbours", "thresholds", "ties", "data"), "")}
@@ -101,6 +103,12 @@ class Page:
     def drawn(self) -> rr.Study:
         """Return the study of the chosen measure with random orders."""
         return study_of(self.data, self.choice).at(self.choice.measure)
+
+    @property
+    def draws_wait(self) -> bool:
+        """Return whether random orders are still to be drawn, and may take long."""
+        rows = self.data.frames["rankings"].height
+        return rows > MANY_ROWS and not are_drawn(self.drawn)
 
     @property
     def curve(self) -> rr.Study:

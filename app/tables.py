@@ -50,6 +50,7 @@ FORMATS = {
     "share": "%.1f%%",
     "tenth": "%.1f",
     "count": "%d",
+    "amount": "%.6g",  # of other units in every row
 }  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
 FEW, MOST = 60, 6  # rows and decimals; in longer tables, some two numbers are always close
@@ -111,7 +112,7 @@ def frame_table(
         key=key,
         placeholder="–",
         row_height=row_height,
-        height=_height(len(frame), row_height, most_rows),
+        height=table_height(len(frame), row_height, most_rows),
         **more,
     )
     return frame[event["selection"]["rows"]] if selection_mode else frame.clear()
@@ -159,7 +160,7 @@ def copies_text(label: str, row_models: Sequence[str]) -> str:
     return " = ".join([label, *unlike_first, *([f"{rest} more"] if rest > 0 else [])])
 
 
-def _height(rows: int, row_height: int | None, most: int) -> Any:
+def table_height(rows: int, row_height: int | None = None, most: int = SHOWN_ROWS) -> Any:
     """Return the pixels of a table, in which so many rows are there without scrolling."""
     if rows <= 9 and row_height is None:
         return "auto"
@@ -193,11 +194,14 @@ def _column(
         return values, kinds.NumberColumn(**about, format="%d")
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
     form, places = FORMATS.get(known.format, "%.{}f"), DECIMALS
-    if known.format == "amount" and (values == values.round()).all():  # bytes, pairs
+    counted = known.format == "amount" or not declared  # bytes, pairs, queries of a matrix
+    if counted and (values == values.round()).all():
         form = "%d"
     if len(compared) <= FEW:
-        alone = known.format == "signed" or name.endswith(ALONE)
-        places = decimals(*compared) if alone else min(column_decimals(compared), MOST)
+        signed = known.format == "signed"
+        alone = signed or name.endswith(ALONE)
+        places = decimals(*compared) if alone else column_decimals(compared)
+        places = places if signed else min(places, MOST)
     shown = 100 * values if known.format == "share" else values
     level = shown.abs() < 0.5 * 10.0**-places  # −1e-17 would be -0.0000
     shown = shown.set(level, 0.0)

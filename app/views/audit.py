@@ -23,6 +23,7 @@ PRINTED = (
     "system prints prints_low prints_high exact off definition_shift version call z order "
     "lowest highest definition note"
 )
+WIDTHS = {"system": 195}  # the longest name
 WINNERS = "system winner same_winner exact_winner version call order"  # what fits a phone first
 
 
@@ -75,7 +76,13 @@ def _winners(printed: pl.DataFrame) -> None:
     rows = known.sort(wrong_first, maintain_order=True)
     rows = rows.with_columns(same_winner(), winner=shown)
     with st.expander("What each of them names as best", expanded=box is not st.success):
-        frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
+        frame_table(
+            rows,
+            of="audit",
+            show=WINNERS,
+            widths=WIDTHS,
+            alt="The model that each evaluator names best.",
+        )
 
 
 def _model(page: Page, printed: pl.DataFrame) -> None:
@@ -90,5 +97,9 @@ def _model(page: Page, printed: pl.DataFrame) -> None:
         "put furthest off at the top; the scores of the others differ by definition, too."
     )
     frame_table(
-        rows, of="audit", show=PRINTED, alt="What each evaluator prints, the furthest off first."
+        rows,
+        of="audit",
+        show=PRINTED,
+        widths=WIDTHS,
+        alt="What each evaluator prints, the furthest off first.",
     )

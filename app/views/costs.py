@@ -10,7 +10,7 @@ from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.reading.files import costs_from
-from tables import frame_table
+from tables import frame_table, table_height
 from uploads import offered, opened
 from url_controls import choose_one
 
@@ -55,6 +55,7 @@ def _entered(models: list[str]) -> pl.DataFrame:
         },
         hide_index=True,
         key="costs table",
+        height=table_height(len(models)),
         placeholder="–",
     )
     return edited.drop_nulls("cost")

@@ -20,7 +20,8 @@ def show(page: Page) -> None:
     ask(page.data, k=k)
     votes = page.study.using(k=k).nearest
     assert votes is not None  # the labels are known
-    frame_table(votes.accuracy, of="knn_accuracy", alt="Share of the queries that get their label.")
+    ranked = votes.accuracy.sort("value", descending=True, maintain_order=True)
+    frame_table(ranked, of="knn_accuracy", alt="Share of the queries that get their label.")
     st.caption("A list that ends inside the tie of the k-th item lacks votes: search deeper.")
     st.header("One model")
     model = choose_one("Model", page.ranked_runs, name="classifier")

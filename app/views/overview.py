@@ -15,7 +15,7 @@ from retrieval_report import charts
 from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
-from retrieval_report.study.three_tables import three_rows
+from retrieval_report.study.three_tables import three_rows, without_draws
 from retrieval_report.writing.names import counted
 from tables import frame_table, leaderboard_table
 from text import plain
@@ -39,7 +39,10 @@ MEANINGS = (
 def show(page: Page) -> None:
     """Draw the page."""
     study = page.study
-    three = page.drawn.three_scores
+    waits = page.draws_wait
+    three, winners = (
+        without_draws(study) if waits else (page.drawn.three_scores, page.drawn.winners)
+    )
     rows = three_rows(three, study.measures[0])
     findings = study.findings
     first = findings if len(findings) == 1 else findings[1:2]
@@ -47,7 +50,7 @@ def show(page: Page) -> None:
         first = findings[:3]  # no verdict on some; who leads of the others; how safely
     said = [*filter(None, [study.decision]), *first]
     # A short verdict stands beside the numbers, so that charts begin higher.
-    beside = _winners(rows, page.drawn.winners.row(0, named=True))
+    beside = _winners(rows, winners.row(0, named=True))
     with beside if sum(map(len, said)) <= SHORT else st.container():
         say(study.status, said)
     how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS}
@@ -58,11 +61,15 @@ def show(page: Page) -> None:
     left, right = st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)
     with left:
         at: Named = page.choice.at
-        show_chart(charts.scores, three, page.drawn.shuffled, study.summary, **at)
+        shuffled = pl.DataFrame() if waits else page.drawn.shuffled
+        show_chart(charts.scores, three, shuffled, study.summary, **at)
     if right is not None:
         with right:
-            curves = page.drawn_curve.three_scores
+            curves = without_draws(page.curve)[0] if waits else page.drawn_curve.three_scores
             show_chart(charts.along_cutoffs, curves, **at)
+    if waits:  # everything that is known without them is there, and stays where it is
+        page.drawn.three_scores  # noqa: B018
+        st.rerun()
     _details(page)
 
 

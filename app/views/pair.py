@@ -31,7 +31,14 @@ POLICIES = {"expected": 0, "shuffled": 1, "naive": 2}  # in this order
 LIST: Named = {
     "of": "side_by_side",
     "show": "ranks item text image relevance other_ranks distance score",
-    "widths": {"text": 260, "ranks": 62, "item": 158, "other_ranks": 114},
+    "widths": {
+        "text": 260,
+        "ranks": 58,
+        "item": 222,
+        "relevance": 74,
+        "other_ranks": 74,
+        "score": 56,
+    },
     "alt": "A list.",
 }
 

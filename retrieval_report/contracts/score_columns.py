@@ -197,7 +197,7 @@ side_by_side: lists.side_by_side
   *tie_groups
   ranks | text | Ranks | ranks that the item can have under some tie order; a bracket holds items
       that tie
-  other_ranks | text | In the other list | ranks of the same item in the other list
+  other_ranks | text | Other list | ranks of the same item in the other list
 
 score_distribution: lists.score_distribution
   value | | | a score that some tie order gives the list

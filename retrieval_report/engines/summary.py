@@ -31,6 +31,7 @@ from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
+from retrieval_report.writing.numbers import ROUNDING
 
 WEIGHTS = schema("query_weights")
 TABULATED = 1000  # degrees of freedom in student_t.npy
@@ -257,7 +258,7 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
         [weighted_mean(values[part], spread[part], weight[part], clusters) for part in parts]
     )
     low, high = t_interval(mean, confidence)
-    if mean.freedom and np.ptp(values[weight > 0]) == 0:
+    if mean.freedom and np.ptp(values[weight > 0]) <= ROUNDING * max(1.0, abs(mean.value)):
         low, high = interval_of_equal(mean.value, mean.freedom + len(parts), confidence)
     return *mean[:3], *clipped(rows["metric"][0], mean.value, low, high)
 

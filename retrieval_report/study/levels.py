@@ -184,8 +184,11 @@ class LevelledStudy:
 
     @property
     def _drawn_means(self) -> pl.DataFrame:
-        """The means under single orders; empty if queries are averaged in another way than they."""
-        return self.shuffled if self.average == "micro" else NOTHING
+        """The means under single orders; empty without the policy shuffled, or if queries are
+        averaged in another way than they.
+        """
+        drawn = self.average == "micro" and "shuffled" in self.policies
+        return self.shuffled if drawn else NOTHING
 
     @property
     def suspects(self) -> list[str]:

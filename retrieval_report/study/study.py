@@ -377,9 +377,13 @@ class Study(LevelledStudy):
         tied 0.5208333333333334 0.25 1.0 0.5
         fine 0.5 0.5 0.5 0.5
         """
-        every = self._with(replace(self._view, policies=None))
-        scores, suspects = every._three_scores, self.suspects
-        return ranked_without(scores, every._sound._three_scores, suspects) if suspects else scores
+        return self._with(replace(self._view, policies=None))._ranked_scores
+
+    @property
+    def _ranked_scores(self) -> pl.DataFrame:
+        """The scores of the policies of this study, side by side; `suspects` have no rank."""
+        scores, suspects = self._three_scores, self.suspects
+        return ranked_without(scores, self._sound._three_scores, suspects) if suspects else scores
 
     @property
     def _three_scores(self) -> pl.DataFrame:
@@ -392,8 +396,12 @@ class Study(LevelledStudy):
         ``orders`` an exact winner is first (``agreeing``), with the chance that a random order
         agrees. Models with a serious fault in `health` neither win nor lose.
         """
-        sound = self._with(replace(self._view, policies=None))._sound
-        return winners(self.three_scores, sound._drawn_means, sound._exact_means)
+        return self._with(replace(self._view, policies=None))._winners
+
+    @property
+    def _winners(self) -> pl.DataFrame:
+        sound = self._sound
+        return winners(self._ranked_scores, sound._drawn_means, sound._exact_means)
 
     @answer_of_any_draw
     def _exact_means(self) -> dict[tuple[str, Measure], Spread]:

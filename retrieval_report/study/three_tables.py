@@ -56,6 +56,19 @@ def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return rows.with_columns(joined_texts(rows, "shuffled_range"))
 
 
+def without_draws(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return ``three_scores`` and ``winners`` of a study as far as they are known before random
+    orders are drawn, which takes long where very many items tie.
+    """
+    exact = study._undrawn
+    return exact._ranked_scores, exact._winners
+
+
+def are_drawn(study: Study) -> bool:
+    """Return whether the random orders of a study are drawn already."""
+    return study._data.memo.known(("drawn", study._view.draws))
+
+
 def three_table(study: Study) -> str:
     """Return the three scores at the headline measure as text, below a sentence on who wins; empty
     of a single model whose scores tie order does not change.

@@ -4,6 +4,7 @@ order.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ import retrieval_report as rr
 from made_pages import NAMES, charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
 from retrieval_report.study.reversals import varied
+from retrieval_report.study.three_tables import are_drawn, without_draws
 from retrieval_report.study.verdict import verdict
 from text import plain
 
@@ -239,3 +241,27 @@ def test_other_orders_are_drawn_by_the_next_seed() -> None:
         page = drawn(button.click().run())
         (button,) = [button for button in page.button if button.label == "Draw others"]
     assert orders[0] != orders[1] != orders[2]
+
+
+def test_exact_scores_come_before_random_orders_that_take_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    overview, seen = importlib.import_module("views.overview"), []
+
+    def noted(study: rr.Study) -> object:
+        seen.append(are_drawn(study.using(seed=0)))
+        return without_draws(study)
+
+    monkeypatch.setattr("page.MANY_ROWS", 0)
+    monkeypatch.setattr(overview, "without_draws", noted)
+    others = RANKINGS.with_columns(pl.col("distance") * 2)  # that no other test has drawn
+    page = open_page("overview", made_data(others))
+    assert seen == [False, False]  # the scores at the cutoff, and along the cutoffs
+    assert numbers(page)[ORDERS].endswith(" of 10")
+    assert marks(strip(page), "value")
+    exact, winners = without_draws(rr.Study(RANKINGS, "ndcg@3"))
+    whole = rr.Study(RANKINGS, "ndcg@3").three_scores
+    known = ["model", "expected", "tie_std", "order_low", "order_high", "naive", "expected_rank"]
+    assert exact.select(known).equals(whole.select(known))
+    assert not exact["first_order"].count()
+    assert (winners["orders"][0], winners["winner"][0]) == (0, whole["model"][0])

@@ -38,7 +38,7 @@ def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:
     assert "%.5f" in formats[0]  # four decimals would show two models as equal
     assert "%.1f%%" in formats[1]
     assert areas["relevant_pairs"].to_list() == [20_000]
-    assert ("%d" in formats[2], "%.4f" in formats[2]) == (True, True)  # whole amounts are counts
+    assert ("%d" in formats[2], "%.6g" in formats[2]) == (True, True)  # whole amounts are counts
 
 
 def long_names() -> None:
