@@ -14,6 +14,8 @@ import pytest
 
 import retrieval_report as rr
 from made_reports import HOSTILE, made_rankings
+from retrieval_report.charts.responsive import responsive
+from retrieval_report.study.pictures import PAGE_TEXT, pictures
 from retrieval_report.study.score_picture import round_numbers
 from retrieval_report.study.terminal import visible
 from visits import Visited
@@ -127,6 +129,15 @@ def test_the_picture_needs_no_library_for_charts_and_no_template() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == ""
+
+
+def test_the_first_chart_of_a_report_is_the_first_of_a_study() -> None:
+    study = study_of(MODELS[:3])
+    first = pictures(study.contents())[0]
+    assert first.id == "scores-chart"
+    assert first.drawn == responsive(study.plot.scores(), text=PAGE_TEXT)
+    assert study.plot.__dir__()[0] == "scores"
+    assert repr(study.plot).startswith("Charts: scores, ")
 
 
 @pytest.mark.browser
