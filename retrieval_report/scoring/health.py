@@ -27,16 +27,16 @@ NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
 REPEATED = "repeated judgements"
 SENTENCES = {
-    NO_LIST: "{affected} of {total} judged queries have no list of {models} ({example})",
-    NO_MATCH: "no item that {models} retrieved is judged, of {total} ({example})",
+    NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
+    NO_MATCH: "none of the {total} items that {models} retrieved is judged ({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
     "({example})",
-    REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if they were "
-    "read the wrong way round ({example})",
+    REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if the lists "
+    "were read the wrong way round ({example})",
     RANKS: "the printed ranks of {models} contradict its order in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} repeat the same items in the same order ({example})",
-    REPEATED: "{affected} of {total} judgements are of an item that was already judged for the "
+    REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
 FEW_MISSING = 0.05  # of the judged queries: a system may find nothing for some of them
@@ -114,7 +114,7 @@ def _repeated(merged: int, total: int, options: Options) -> Iterator[Finding]:
     """Find judgements that repeat others: a pool that was judged twice, or files that overlap."""
     if merged:
         rule = options.repeated_judgements
-        counts = "each counts once" if rule == "error" else f"of different grades the {rule} counts"
+        counts = "each counts once" if rule == "error" else f"the {rule} of their grades counts"
         yield None, REPEATED, False, merged, total, counts
 
 
@@ -127,9 +127,9 @@ def _printed_ranks(judged: Judged) -> Iterator[Finding]:
 
 
 def _direction(order: str) -> str:
-    near, other = ("small", "score") if order == "distance" else ("large", "distance")
+    near, other = ("smaller", "score") if order == "distance" else ("larger", "distance")
     cure = advice(" If not: {}", setting("columns", {other: order}))
-    return f"is a {near} {order} really near?{cure}"
+    return f"does a {near} {order} really mean nearer?{cure}"
 
 
 def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:

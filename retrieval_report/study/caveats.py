@@ -37,10 +37,10 @@ VISIBLE = 5e-5  # a difference that four decimals show
 USUAL = None, "pooled"  # their values if none is given
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 WINNERS = {  # which evaluators name another winner, and why
-    "wrong": "A different winner, an accident of tie order, is named by {}: {}.",
-    "open": "A different winner, however unlikely that is, could be named by {}, which leave tie "
-    "order open: {}.",
-    "apart": "Another model is best by definitions of their own for {}: {}.",
+    "wrong": "A different model would win in {}, purely because of how ties are ordered: {}.",
+    "open": "A different model could win, however unlikely that is, in {}, because their tie order "
+    "is open: {}.",
+    "apart": "A different model would win in {}, by their own definitions: {}.",
 }
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
@@ -77,7 +77,7 @@ def notices(
     ... }
     >>> summary = summarise(evaluate(rankings, metrics="precision@2"))
     >>> notices(summary)
-    ('precision@2 is an estimate: lists may be cut. If they are whole, pass truncated="no".',)
+    ('precision@2 is an estimate: lists may be cut. If they are complete, pass truncated="no".',)
     >>> notices(summary, truncated_lists(rankings, cutoffs=2, truncated="within_tie"))
     ('precision@2 is an estimate: lists are cut. Retrieve about 10 items per query.',)
     """
@@ -141,10 +141,10 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
         return (
             "Pass judgements or n_relevant"
             if is_cut
-            else f"Pass judgements{advice(', or {} if whole', _truncated('no'))}"
+            else f"Pass judgements{advice(', or {} if the lists are complete', _truncated('no'))}"
         )
     if not is_cut:
-        return advice("If they are whole, pass {}", _truncated("no"))
+        return advice("If they are complete, pass {}", _truncated("no"))
     depths = ends["sufficient_depth"].to_list()
     said = "Retrieve deeper" if None in depths else f"Retrieve about {max(depths)} items per query"
     if (ends["reason"] == AS_GIVEN).all():
@@ -208,18 +208,14 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     there are none.
 
     >>> identical_sentence([("06-18", "06-28")])
-    ['The lists of these are the same, so they count once above; their ranks include each
-    other: 06-18 and 06-28.']
+    ['Models with identical lists count once above and share their ranks: 06-18 and 06-28.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
-    ['The lists of these are the same, so they count once above; their ranks include each
-    other: a, b and c; d and e.']
+    ['Models with identical lists count once above and share their ranks: a, b and c; d and e.']
     """
     named = [names_text(group) for group in groups]
     more = [f"{len(named) - GROUPS} more groups"] if len(named) > GROUPS + 1 else []
     every = "; ".join([*named[: GROUPS + (not more)], *more])
-    said = (
-        "The lists of these are the same, so they count once above; their ranks include each other"
-    )
+    said = "Models with identical lists count once above and share their ranks"
     return [f"{said}: {every}."] if named else []
 
 
@@ -310,7 +306,7 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     >>> rankings = {"query": ["q"] * 2, "item": ["x", "y"], "distance": [1, 1], "relevance": [0, 1]}
     >>> printed_sentences(rr.audit(rankings, measures="rr@10"))
     ('For model, mteb would print rr@10 1.0000 and sentence-transformers 0.5000, because they order
-    ties in opposite directions; exact is 0.7500 ± 0.2500.',)
+    ties in opposite directions. The exact mean is 0.7500 ± 0.2500.',)
     """
     if audit.is_empty():
         return ()
@@ -344,8 +340,8 @@ def _other_winners(both: pl.DataFrame, row: Mapping[str, Any]) -> str:
     first, second, best = (names_text(name.split(" = ")) for name in names)
     apart = " by its own definition" if _defined_apart(row) else ""
     return (
-        f"mteb would name {first} best by {row['measure']} ({printed}), and sentence-transformers "
-        f"{second} ({other}{apart}); by the exact mean over all orders of ties it is {best} "
+        f"By {row['measure']}, mteb would name {first} best ({printed}), and sentence-transformers "
+        f"{second} ({other}{apart}). By the exact mean over all orders of ties, the best is {best} "
         f"({exact})."
     )
 
@@ -359,12 +355,12 @@ def _other_numbers(row: Mapping[str, Any]) -> str:
     said = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
     if _defined_apart(row):
         return (
-            f"{said} where {exact} is exact, and sentence-transformers {other} where, by its own "
-            f"definition, {exact_other} is; they order ties in opposite directions."
+            f"{said} (exactly {exact}) and sentence-transformers {other} (by its own definition "
+            f"exactly {exact_other}), because they order ties in opposite directions."
         )
     return (
         f"{said} and sentence-transformers {other}, because they order ties in opposite "
-        f"directions; exact is {exact} ± {spread}."
+        f"directions. The exact mean is {exact} ± {spread}."
     )
 
 
@@ -398,8 +394,8 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     ...     "relevance": [0, 1] * 2,
     ... }
     >>> winner_sentences(rr.audit(rankings, metrics="precision@1", systems=["ranx", "pytrec_eval"]))
-    ('A different winner, an accident of tie order, is named by 1 of 2 evaluator configurations:
-    pytrec_eval.',)
+    ('A different model would win in 1 of 2 evaluator configurations, purely because of how ties are
+    ordered: pytrec_eval.',)
     """
     if audit.is_empty():
         return ()
@@ -423,7 +419,7 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         sentences += [sentence.format(among, first)] if names else []
     if not systems["wrong"] and not systems["open"]:
         none = (
-            f"No evaluator configuration (of {known.height}) names a different winner by tie order."
+            f"Tie order changes the winner in none of {known.height} evaluator configurations."
         )
         return (none, *sentences)
     return tuple(sentences)

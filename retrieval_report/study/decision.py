@@ -39,9 +39,10 @@ def decision(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> s
         return _any_of(passed, baseline, margin)
     cheaper = [name for name in passed if amounts.get(name, amounts[baseline]) < amounts[baseline]]
     if not cheaper:
+        one = len(passed) == 1
         return (
             f"Keep {model_text(baseline)}: {names_text(passed)} "
-            f"{'is' if len(passed) == 1 else 'are'} no worse ({margin}), but cost no less."
+            f"{'is' if one else 'are'} no worse ({margin}), but cost{'s' * one} no less."
         )
     best = min(cheaper, key=lambda name: amounts[name])
     share = _share(amounts[best], amounts[baseline])
@@ -55,8 +56,8 @@ def _any_of(passed: list[str], baseline: str, margin: str) -> str:
     if len(passed) == 1:
         return f"Ship {model_text(passed[0])}: no worse than {model_text(baseline)} ({margin})."
     return (
-        f"No worse than {model_text(baseline)} ({margin}): {names_text(passed)}. Costs would say "
-        "which of them to ship."
+        f"No worse than {model_text(baseline)} ({margin}): {names_text(passed)}. Costs would "
+        "decide which of them to ship."
     )
 
 

@@ -41,11 +41,11 @@ SAFETY = {  # how safe a lead is
     CUT: "Missing items and tie order together could reverse this lead.",
     DEPENDS: "The lead {depends} on tie order{chance}.",
     NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).",
-    NOT_OVER_RUNS: "The lead {holds}, and is significant ({p}) for these runs, but not once "
-    "other runs are allowed for.",
+    NOT_OVER_RUNS: "The lead {holds}, and is significant ({p}) for these runs, but not if other "
+    "runs are considered.",
     SAFE: "The lead {holds}, and is significant ({p}).",
-    verdicts.UNTESTED: "The lead {holds}. Its significance was not tested, which requires plain "
-    "means and queries that both models have.",
+    verdicts.UNTESTED: "The lead {holds}. Its significance was not tested: a test needs plain "
+    "means, and queries that both models have.",
     EQUAL: "No tie order separates them.",
     verdicts.NOTHING: "The two have no query in common, so their means are not over the same "
     "queries.",
@@ -166,10 +166,10 @@ def _on_paired(pair: Named) -> str:
     if not pair["unpaired"] or high is None or low is None:
         return ""
     if equal_means(high, low):
-        return f"On the queries that both have they are level: {number(high)}. "
+        return f"On the queries that both have, they are level: {number(high)}. "
     first, apart = model_text(pair["model_a"]), size(high - low)
     return (
-        f"On the queries that both have {first} leads by {apart}: {span(high, low, ' against ')}. "
+        f"On the queries that both have, {first} leads by {apart}: {span(high, low, ' against ')}. "
     )
 
 
@@ -215,7 +215,7 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     if not parts:
         return []
     given = f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter"
-    alone = "Each model is tested alone here; the tests of pairs allow for all pairs at once."
+    alone = "Here each model is tested alone; the tests of pairs allow for all pairs at once."
     return [
         *[alone] * (no_worse.height > 1),  # 12 of 19 would seem worse beside pairs of which none is
         f"{given}, {parts[0]}.",
@@ -233,15 +233,15 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
         return []
     row = max((row for row in shown if not row["truncated_share"]), key=_error, default=None)
     accidental = verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected"))
-    said, other = [], f"Naive scores, with ties {ties},"
+    said, scored = [], f"Scored naively, with ties {ties},"
     if row is not None and _error(row) >= 10**-DECIMALS / 2:
         naive, exact = number(row["naive"]), number(row["expected"])
-        where = f"{model_text(row['model'])} shows {naive} where {exact} is exact"
-        said = [f"{other} are off by up to {size(_error(row))} ({where})."]
-        other = "They"
+        where = f"{model_text(row['model'])}: {naive} instead of {exact}"
+        said = [f"Naive scores, with ties {ties}, are off by up to {size(_error(row))} ({where})."]
+        scored = "Scored naively,"
     if accidental:
         winner = model_text(min(accidental))
-        said.append(f"{other} name another winner, {winner}, by an accident of tie order.")
+        said.append(f"{scored} {winner} would win, purely because of how ties are ordered.")
     return said
 
 
@@ -256,7 +256,7 @@ def _leaders(rows: list[Named], policy: str) -> list[str]:
 
 
 def leading_pair(flips: pl.DataFrame, first: str, second: str) -> Named:
-    """Return the row of two models in flips, of which A is not behind."""
+    """Return the flips row of two models, with A leading or level."""
     pair = flips.filter(verdicts.both_among([first, second]))
     return turned(pair, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
 

@@ -53,10 +53,10 @@ def test_winners_that_are_accidents_are_counted_and_named() -> None:
     assert undecided.height
     said = page.error[0].value.replace("\\", "")
     assert said.startswith(
-        "A different winner, an accident of tie order, is named by "
-        f"{wrong.height} of {truth.height} evaluator configurations: "
+        f"A different model would win in {wrong.height} of {truth.height} evaluator "
+        "configurations, purely because of how ties are ordered: "
     )
-    assert f"could be named by {undecided.height} of {truth.height} evaluator" in said
+    assert f"could win, however unlikely that is, in {undecided.height} of {truth.height}" in said
     shown = table(page, 0)
     assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
     assert shown["same_winner"].to_list() == sorted(

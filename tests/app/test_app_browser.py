@@ -99,7 +99,7 @@ def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -
         visit.page.get_by_role("heading", name="Verdict").wait_for()
         said = visit.page.locator("[data-testid=stMain]").inner_text()
         assert "wordllama-float16 has the highest expected ndcg@10" in said
-        assert "name another winner, wordllama-bfloat16, by an accident of tie order." in said
+        assert "wordllama-bfloat16 would win, purely because of how ties are ordered." in said
         visit.assert_clean()
 
 

@@ -34,7 +34,7 @@ def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     assert not page.error
     said = verdict_of(page).replace("\\", "")
     assert said.startswith("fine has the highest expected rr@3")
-    assert "name another winner, coarse, by an accident of tie order." in said
+    assert "coarse would win, purely because of how ties are ordered." in said
     kinds = [page.main.children[place].type for place in range(4)]
     # Nothing but the title and the name of the data stand above the numbers; the verdict is beside.
     assert kinds == ["title", "caption", "flex_container", "dataframe"]

@@ -24,7 +24,7 @@ def mean(rankings: object, measure: str, **options: Any) -> float:
 
 def test_a_run_on_a_sample_of_the_queries_says_so_and_compares_lists_that_exist() -> None:
     study = rr.Study(RUNS, "rr", judgements=QRELS, truncated="no")
-    assert "3 of 4 judged queries have no list of x and y (" in study.verdict[0]
+    assert "3 of 4 judged queries have no list from x and y (" in study.verdict[0]
     assert "unequal length" not in " ".join(study.verdict)
     assert "1 of 4" in repr(study)
     longer = {**RUNS, "z": {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}}}

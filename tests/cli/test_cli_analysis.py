@@ -237,7 +237,7 @@ def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(ranking
 
 def test_help_of_audit_speaks_of_what_audit_has() -> None:
     text = " ".join(run("audit", "--help").output.split())
-    assert "same_winner: whether that model is best by the evaluator's own definition" in text
+    assert "same_winner: whether the model named as best is also best on average" in text
     assert 'same_winner is "open" if several models could win' in text
     assert "--seed" not in text
     assert (
@@ -282,7 +282,8 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
     assert "truncated_share" in result.output
     assert "tie_std" not in result.output
     assert result.output.rstrip().endswith(
-        "recall@4 is an estimate: lists may be cut. Pass judgements, or --truncated no if whole."
+        "recall@4 is an estimate: lists may be cut. Pass judgements, or --truncated no if the lists "
+        "are complete."
     )
     whole = run("evaluate", cut, *asked, "no", "--relevant-items", "own")
     assert whole.exit_code == 0, whole.output

@@ -92,7 +92,7 @@ def test_the_health_of_a_study_counts_them(
         (None, "repeated judgements", False, 1, 3, counts, study.health["message"][0])
     ]
     assert study.verdict[0] == (
-        "Note on the data: 1 of 3 judgements are of an item that was already judged for the "
+        "Note on the data: 1 of 3 judgements repeat an item that was already judged for the "
         f"query ({counts})."
     )
     assert study.models("m").health.equals(study.health)

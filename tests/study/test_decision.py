@@ -61,7 +61,7 @@ def test_without_a_margin_there_is_no_decision() -> None:
 def test_a_dearer_model_is_not_shipped_and_a_worse_one_never() -> None:
     dear = study(costs={"float32": 1, "int8": 2})
     assert (
-        dear.decision == "Keep float32: int8 is no worse (margin 0.02 in rr@3), but cost no less."
+        dear.decision == "Keep float32: int8 is no worse (margin 0.02 in rr@3), but costs no less."
     )
     worse = study().models("float32", "lsh")
     assert worse.decision == "Keep float32: lsh is worse (margin 0.02 in rr@3)."

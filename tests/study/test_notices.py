@@ -69,7 +69,9 @@ def rows_of(chart: Any, column: str) -> list[dict[str, Any]]:
     return [row for rows in chart.to_dict()["datasets"].values() for row in rows if column in row]
 
 
-NOT_KNOWN = 'precision@10 is an estimate: lists may be cut. If they are whole, pass truncated="no".'
+NOT_KNOWN = (
+    'precision@10 is an estimate: lists may be cut. If they are complete, pass truncated="no".'
+)
 
 
 def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut() -> None:
@@ -86,18 +88,23 @@ def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut() -> 
 
 
 WORDS: list[tuple[str, dict[str, Any], str]] = [
-    ("precision@10", {}, 'lists may be cut. If they are whole, pass truncated="no".'),
+    ("precision@10", {}, 'lists may be cut. If they are complete, pass truncated="no".'),
     (
         "precision@10",
         {"truncated": "within_tie"},
         r"lists are cut. Retrieve about \d\d items per query.",
     ),
-    ("recall@10", {}, 'lists may be cut. Pass judgements, or truncated="no" if whole.'),
+    (
+        "recall@10",
+        {},
+        'lists may be cut. Pass judgements, or truncated="no" if the lists are complete.',
+    ),
     ("recall@10", {"truncated": "within_tie"}, "lists are cut. Pass judgements or n_relevant."),
     (
         "recall@1",
         {},
-        r'R \(relevant items\) is unknown. Pass judgements, or truncated="no" if whole.',
+        r'R \(relevant items\) is unknown. Pass judgements, or truncated="no" if the lists are '
+        "complete.",
     ),
     ("precision@all", {"truncated": "within_tie"}, "lists are cut. Retrieve deeper."),
 ]
@@ -321,12 +328,12 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
             [False, None, True],
             (
                 (
-                    "A different winner, an accident of tie order, is named by 1 of 3 evaluator "
-                    "configurations: s0."
+                    "A different model would win in 1 of 3 evaluator configurations, purely because "
+                    "of how ties are ordered: s0."
                 ),
                 (
-                    "A different winner, however unlikely that is, could be named by 1 of 3 evaluator "
-                    "configurations, which leave tie order open: s1."
+                    "A different model could win, however unlikely that is, in 1 of 3 evaluator "
+                    "configurations, because their tie order is open: s1."
                 ),
             ),
         ),
@@ -334,8 +341,8 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
             [None, True, None],
             (
                 (
-                    "A different winner, however unlikely that is, could be named by 2 of 3 evaluator "
-                    "configurations, which leave tie order open: s0, s2."
+                    "A different model could win, however unlikely that is, in 2 of 3 evaluator "
+                    "configurations, because their tie order is open: s0, s2."
                 ),
             ),
         ),
@@ -343,14 +350,14 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
             [False, True],
             (
                 (
-                    "A different winner, an accident of tie order, is named by 1 of 2 evaluator "
-                    "configurations: s0."
+                    "A different model would win in 1 of 2 evaluator configurations, purely because "
+                    "of how ties are ordered: s0."
                 ),
             ),
         ),
         (
             [True, True],
-            ("No evaluator configuration (of 2) names a different winner by tie order.",),
+            ("Tie order changes the winner in none of 2 evaluator configurations.",),
         ),
     ],
 )
@@ -386,9 +393,9 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
         for model, exact in (("a", 1.0), ("b", 0.5))
     ]
     assert winner_sentences(pl.DataFrame(rows)) == (
-        "No evaluator configuration (of 3) names a different winner by tie order.",
+        "Tie order changes the winner in none of 3 evaluator configurations.",
         (
-            "Another model is best by definitions of their own for 1 of 3 evaluator configurations: "
-            "theirs."
+            "A different model would win in 1 of 3 evaluator configurations, by their own "
+            "definitions: theirs."
         ),
     )

@@ -34,8 +34,8 @@ def test_they_name_other_winners_by_their_orders_of_ties_alone() -> None:
     scores = [2, 2, 2, 2, 2, 1]
     assert said(score=scores) == (
         (
-            "mteb would name down best by rr@10 (1.0000), and sentence-transformers up (1.0000); by the "
-            "exact mean over all orders of ties it is down (0.7500)."
+            "By rr@10, mteb would name down best (1.0000), and sentence-transformers up (1.0000). By the "
+            "exact mean over all orders of ties, the best is down (0.7500)."
         ),
     )
 
@@ -45,14 +45,14 @@ def test_they_print_other_numbers_for_the_model_furthest_apart() -> None:
     assert said(**others, relevance=[1, 0, 0, 0, 0, 0]) == (  # nothing for "down", so "up" leads
         (
             "For up, mteb would print rr@10 0.3333 and sentence-transformers 1.0000, because they order "
-            "ties in opposite directions; exact is 0.6111 ± 0.2833."
+            "ties in opposite directions. The exact mean is 0.6111 ± 0.2833."
         ),
     )
     [told] = said("ndcg@3", **others, relevance=[1, 2, 0, 0, 0, 0])
     assert told.startswith("For up, mteb would print ndcg@3 ")
-    assert " is exact, and sentence-transformers " in told
-    assert " where, by its own definition, " in told
-    assert told.endswith(" is; they order ties in opposite directions.")
+    assert ") and sentence-transformers " in told
+    assert " (by its own definition exactly " in told
+    assert told.endswith("), because they order ties in opposite directions.")
 
 
 def test_nothing_is_said_where_they_print_the_same() -> None:

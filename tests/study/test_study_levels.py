@@ -215,7 +215,7 @@ def test_a_difference_of_these_runs_alone_is_not_significant() -> None:
     pair = study.flips.row(0, named=True)
     assert pair["family_p"] < 0.05 < study.replicate_pairs["family_p"].item()
     assert pair["verdict"] == study.status == "not significant over runs"
-    assert "for these runs, but not once other runs are allowed for." in study.sentences[2]
+    assert "for these runs, but not if other runs are considered." in study.sentences[2]
     assert row(study, "seed")["verdict"] == "depends on the seed"
     chance = float(str(row(study, "seed")["reversal"]))
     assert f"would reverse the two with probability {chance:.4f}" in study.sentences[1]

@@ -37,10 +37,12 @@ def test_an_accident_is_called_one() -> None:
         "The lead depends on tie order: a random one reverses it with probability"
     )
     assert sentences[2] == (
-        "Naive scores, with ties in the order received, are off by up to 0.6250 (coarse shows "
-        "1.0000 where 0.3750 is exact)."
+        "Naive scores, with ties in the order received, are off by up to 0.6250 (coarse: 1.0000 "
+        "instead of 0.3750)."
     )
-    assert sentences[3] == "They name another winner, coarse, by an accident of tie order."
+    assert sentences[3] == (
+        "Scored naively, coarse would win, purely because of how ties are ordered."
+    )
 
 
 def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_verdict() -> None:
@@ -53,7 +55,7 @@ def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_v
     status, sentences = verdict(summary, rows, **PLACE)
     assert status == "safe"
     assert sentences[1].startswith("The lead is safe from random tie order, and is significant")
-    assert sentences[-1].endswith("name another winner, coarse, by an accident of tie order.")
+    assert sentences[-1].endswith("coarse would win, purely because of how ties are ordered.")
 
 
 def test_scores_that_show_a_draw_name_nobody() -> None:
@@ -118,7 +120,7 @@ def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
     _, told = verdict(summarise(both), rows, **PLACE)
     assert told[0] == "b has the highest expected rr@2: 0.6000, ahead of a (0.3750)."
     assert told[1].startswith(
-        "On the queries that both have a leads by 0.3000: 0.9000 against 0.6000. "
+        "On the queries that both have, a leads by 0.3000: 0.9000 against 0.6000. "
     )
 
 
@@ -196,7 +198,7 @@ def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
             {"p": [1, 2], "q": [2, 1]},
             {"p": [2, 1], "r": [1, 2]},
             "not significant",
-            "On the queries that both have a leads",
+            "On the queries that both have, a leads",
         ),
         (
             {"p": [1, 1], "q": [2, 1]},
