@@ -31,7 +31,7 @@ PAGES = {
     "audit": "Audit",
     "data": "Data & export",
 }
-TWO = "It takes two models to compare. Choose more in the sidebar, or open data that has several."
+TWO = "Comparing takes two models. Choose more in the sidebar, or open data that has several."
 LACKING = {  # what a page says if it does not answer; others are only left out of the menu
     "compare": TWO,
     "pair": TWO,
@@ -44,8 +44,8 @@ LACKING = {  # what a page says if it does not answer; others are only left out 
         "such as *language* or *label*, on the page Data & export."
     ),
     "neighbours": (
-        "The labels of the items are not known. Start the dashboard with *--labels*, a file of "
-        "item and label."
+        "The items have no labels yet. Start the dashboard with *--labels* and a file with the "
+        "columns item and label."
     ),
     "audit": (
         "This data consists of counts. What others print depends on the order of items, which "

@@ -30,13 +30,11 @@ WINNERS = "system winner same_winner exact_winner version call order"  # what fi
 def show(page: Page) -> None:
     """Draw the page."""
     st.markdown(
-        "What widely used evaluators would print for these rankings. None of them is run: their "
-        "definitions and their "
-        "order inside ties are known and applied. A difference from the exact score is due either "
-        "to *definition*, a "
-        "choice, or to *tie order*, an accident. If an evaluator shuffles ties or sorts them "
-        "unstably, the possible "
-        "range is shown. Lists are taken for whole, as these evaluators take them."
+        "This page shows what widely used evaluators would print for these rankings. None of them "
+        "is run: their definitions and tie orders are known, and applied here. A difference from "
+        "the exact score has one of two reasons: the *definition*, which is a choice, or the *tie "
+        "order*, which is an accident. If an evaluator shuffles ties or sorts them unstably, the "
+        "possible range is shown. Lists are treated as complete, as these evaluators do."
     )
     if rules := not_audited(page.choice.options):
         st.caption(rules)
@@ -93,8 +91,8 @@ def _model(page: Page, printed: pl.DataFrame) -> None:
         as_defined, furthest_off, descending=True, nulls_last=True, maintain_order=True
     )
     st.caption(
-        "Evaluators that compute the measure as it is defined here come first, those that tie order may "
-        "put furthest off at the top; the scores of the others differ by definition, too."
+        "Evaluators that compute the measure as it is defined here come first, beginning with those "
+        "that tie order may put furthest off. The scores of the others also differ by definition."
     )
     frame_table(
         rows,

@@ -74,9 +74,9 @@ def _no_worse(page: Page) -> None:
     """Show which models lose no more than a margin against a baseline."""
     st.header("No worse than")
     st.caption(
-        "That a difference is not significant does not show that there is none. Two one-sided "
-        "tests ask whether a "
-        "model loses less than a margin that would matter, for example after quantising or pruning."
+        "If a difference is not significant, that does not show that there is none. Two one-sided "
+        "tests answer the better question: does a model lose less than a margin that would matter, "
+        "for example after quantising or pruning?"
     )
     left, middle, right = st.columns(3)
     with left:

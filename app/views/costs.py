@@ -21,8 +21,8 @@ def show(page: Page) -> None:
     """Draw the page."""
     st.markdown(
         "Enter the cost of every model, such as bytes per vector, milliseconds or dollars; less is "
-        "better. Or open a "
-        "table with a column *model* and a column of numbers for each kind of cost."
+        "better. You can also open a table with a column *model* and a column of numbers for each "
+        "kind of cost."
     )
     study = page.study.under("expected", "best", "worst")
     upload = offered("Costs", "costs upload")
@@ -34,7 +34,7 @@ def show(page: Page) -> None:
     table = study.using(costs=costs).costs
     ask(page.data, costs=None if table.is_empty() else costs)
     if table.is_empty():
-        st.info("No cost is known yet.")
+        st.info("No costs entered yet.")
         return
     kind = choose_one(
         "Kind of cost", table["cost"].unique(maintain_order=True).to_list(), name="cost"

@@ -104,7 +104,7 @@ def _winners(rows: pl.DataFrame, winners: Named) -> Any:
         delta_color="off",
         delta_arrow="off",
         width="content",
-        help="In so many of the random orders that were drawn the exact winner comes first.",
+        help="The number of drawn random orders in which the exact winner comes first.",
     )
     with drawing:
         another_order()

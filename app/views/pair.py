@@ -97,7 +97,7 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     st.header("Both lists of a query")
     query = choose_query(rows["query"], QUERY, LISTED)
     if query is None:
-        st.info("Neither list is here: no query of this name has a score of both models.")
+        st.info("No query of this name was scored by both models.")
         return
     _steps([short(name) for name in rows["query"].head(LISTED)])
     row = rows.filter(query=query).row(0, named=True)
@@ -154,7 +154,7 @@ def _ranges(page: Page, query: object, row: Named) -> None:
             name = plain(row[f"model_{side}"], 60)
             st.metric(name, number(of["expected"]), moved, delta_color="off", delta_arrow="off")
     if row["order_unsure"]:
-        st.markdown("Within these ranges either may be ahead on this query.")
+        st.markdown("Within these ranges, either model may be ahead on this query.")
 
 
 def _alike(page: Page, first: str, second: str) -> None:
@@ -164,8 +164,8 @@ def _alike(page: Page, first: str, second: str) -> None:
         st.header("How alike are the lists?")
         frame_table(alike, of="similarity_means", alt="Similarity of the lists of both models.")
         st.caption(
-            "Whether they differ in more than the order of their ties; relevance does not matter "
-            "here."
+            "This compares the lists alone: do they differ in more than the order of their ties? "
+            "Relevance plays no part."
         )
 
 

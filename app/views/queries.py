@@ -63,8 +63,8 @@ def show(page: Page) -> None:
     )
     st.header("One ranked list")
     st.caption(
-        "Tied items have the same distance or score for the query, and nothing in the data says which "
-        f"of them comes first. The order received is one possibility; the expected {page.measure} "
+        "Tied items have the same distance or score for the query, and nothing in the data decides "
+        f"which of them comes first. The order received is one possibility; the expected {page.measure} "
         "is the mean over all."
     )
     scores = _choose(known, tuple(page.runs.model_names))
@@ -119,8 +119,8 @@ def _list(page: Page, scores: Named) -> None:
     _numbers(scores)
     if scores["truncated"]:
         st.warning(
-            "Items may be missing from this list: lowest and highest allow for them, and the scores "
-            "below are those of the items that are there."
+            "Items may be missing from this list. Lowest and highest allow for them; the scores "
+            "below use only the items that are there."
         )
     drawn = {**which, **page.choice.at, "seed": page.choice.options["seed"]}
     possible = answered(data, score_distribution, drawn)

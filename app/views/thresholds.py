@@ -16,9 +16,8 @@ def show(page: Page) -> None:
     """Draw the page."""
     st.caption(
         "All items up to a distance (or from a score on) are accepted as matches. This makes sense "
-        "where the distances of different queries can be compared. Recall, F1 "
-        "and the areas are of the relevant items in a model's own lists: they compare thresholds, not "
-        "models."
+        "if the distances of different queries can be compared. Recall, F1 and the areas count only "
+        "the relevant items in a model's own lists, so they compare thresholds, not models."
     )
     known = page.data.source.also
     with st.container(horizontal=True):

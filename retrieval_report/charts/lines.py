@@ -155,7 +155,7 @@ def recall_curve(recall_curve: object) -> ChartType:
     layers = _lines(rows, y, "model recall value", x=x("recall"), color=colour, detail="label:N")
     text = (
         "the best precision at any rank at which at least this recall is reached, means over tie "
-        f"orders; lists are taken for whole, as trec_eval takes them{_covered(rows)}"
+        f"orders; lists are treated as complete, as in trec_eval{_covered(rows)}"
     )
     return finish(layered(layers), "Precision along recall", text, rows, "recall", "value")
 

@@ -91,9 +91,10 @@ def compare(
     everything: bool,
     **settings: Any,
 ) -> None:
-    """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order.
+    """Compare the models of RANKINGS pair by pair, and show which pairs depend on tie order.
 
-    Of many models, the pairs are printed that matter most; --all, --json and files hold the others.
+    With many models, only the pairs that matter most are printed; --all prints all of them, and
+    --json and files hold all.
     """
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import doubt, with_chances
@@ -223,10 +224,10 @@ def audit(
 ) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
 
-    Of several models, one row is shown for every evaluator: whom it names as best, and the model
-    whose score its order inside ties moves most; --all and files hold all models. If a system
-    shuffles ties or sorts unstably, prints is the range of values it could print, and same_winner
-    is "open" if several models could win.
+    With several models, every evaluator has one row: the model it names as best, and the model
+    whose score its tie order moves most. --all and files show all models. If an evaluator shuffles
+    ties or sorts unstably, prints is the range of values it could print, and same_winner is "open"
+    if several models could win.
     """
     output.check(data.paths, "audit.csv")
     check(**settings)
@@ -238,17 +239,16 @@ def audit(
 @cli.command()
 @data_options(*FILES)
 @study_options
-@click.option("--human", metavar="JUDGE", default="human", help="Who judged some of the queries.")
+@click.option("--human", metavar="JUDGE", default="human", help="The judge who is a person.")
 @output_options("estimates.csv")
 @json_option
 @explains("estimates", "value", "gain")
 def estimate(data: InputFiles, output: Output, human: str, **settings: Any) -> None:
-    """Estimate what people would say of RANKINGS, of
-    whose queries they judged some and a machine all.
+    """Estimate the scores of RANKINGS if people had judged all queries.
 
-    --judgements names both: --judgements human=few.txt,gpt=many.txt; of several machines, --judge
-    one. The intervals hold however wrong it is, if the queries that people judged were drawn at
-    random.
+    People judged some of the queries and a machine all. Name both: --judgements
+    human=few.txt,gpt=many.txt. With several machines, choose one by --judge. The intervals hold
+    however wrong the machine is, if the queries that people judged were drawn at random.
     """
     output.check(data.paths, "estimates.csv")
     table = study_of(data, settings).estimate(human)
@@ -287,7 +287,7 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
 @click.option(
     "--vote",
     default="majority",
-    help="Whether the majority of them decides, or the nearest alone: majority, nearest.",
+    help="Who decides: the majority of the k items, or the nearest alone: majority, nearest.",
 )
 @click.option(
     "--tied-votes",
@@ -301,8 +301,8 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
 def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> None:
     """Classify the queries of RANKINGS by the labels of their nearest items.
 
-    All orders of items at one distance are taken at once. --queries names the true label of every
-    query.
+    Results are means over all orders of items at the same distance. The file --queries has the true
+    label of every query.
     """
     if data.queries is None:
         raise click.UsageError("--queries is missing: a file of query and label")
@@ -344,10 +344,10 @@ def thresholds(
     risk: float | None,
     **settings: Any,
 ) -> None:
-    """Choose up to which distance the items of RANKINGS are accepted as matches.
+    """Choose the distance up to which the items of RANKINGS are accepted as matches.
 
-    The pairs of a query and an item at one distance are accepted together, so that tie order plays
-    no part. The files hold what is right and wrong at every distance.
+    All items at one distance are accepted together, so tie order plays no part. The files count the
+    right and wrong decisions at every distance.
     """
     output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in ACCEPTED))
     given = data.read()

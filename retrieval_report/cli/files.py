@@ -135,25 +135,27 @@ FILES = {
     "columns": click.option("--columns", **NAMED_COLUMNS,
                  help="Columns of RANKINGS: query=q_id,score=sim."),
     "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
-                 help="What names TREC runs; default: their files, or their tags if these are "
-                      "distinct and telling."),
+                 help="Name TREC runs after their files or their tags; default: their tags if each "
+                      "file has its own, and it is not a default of some tool; otherwise the files."),
     "group": click.option("--group", metavar="PATTERN",
-                 help="What names the document of a chunk, such as '(.+)#\\d+'; only its nearest "
-                      "chunk counts."),
+                 help="Pattern that finds the name of the document in the id of a chunk, such as "
+                      "'(.+)#\\d+'; only the nearest chunk of each document counts."),
     "judgement_columns": click.option("--judgement-columns", **NAMED_COLUMNS,
                  help="Columns of the judgements: item=docid,relevance=grade."),
     "query_columns": click.option("--query-columns", **NAMED_COLUMNS,
                  help="Columns of the queries: query=q_id,label=class."),
     "judge": click.option("--judge", metavar="NAME",
-                 help="Of --judgements human=FILE,model=FILE,…: whose decide; default: the first."),
+                 help="Judge who decides, if there are several: --judgements "
+                      "human=FILE,model=FILE,…; default: the first."),
     "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True,
-                 help="RANKINGS are label sets, such as qrels of language models: rank by grade; "
-                      "--truncated is then no unless you say otherwise."),
+                 help="RANKINGS are sets of labels, such as qrels of language models: rank items by "
+                      "their grades. --truncated is then no, unless you pass it."),
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
-                 help="Judgements below 0: keep and so refuse them, or treat them as not judged."),
+                 help="Judgements below 0: 'keep' refuses them with an error, 'unjudged' treats the "
+                      "items as not judged."),
     "max_bytes": click.option("--max-bytes", type=click.IntRange(min=1), is_eager=True,
-                 help="Most bytes that a gzipped file or an .npz archive may unpack to, or standard input may hold; "
-                      "default: 4 GiB."),
+                 help="Largest size in bytes of standard input, or of a gzipped file or an .npz archive "
+                      "when unpacked; default: 4 GiB."),
 }  # fmt: skip
 
 

@@ -54,7 +54,7 @@ Exit codes:
     "--alpha",
     type=float,
     default=0.05,
-    help="How often each verdict may be given although it is false, in one run of the gate.",
+    help="Largest probability of a false verdict, of each kind, in one run of the gate.",
 )
 @click.option(
     "--largest-loss",
@@ -66,7 +66,7 @@ Exit codes:
 @setting(
     "missing_query",
     default="error",
-    help="What judged queries that neither run answers count as.",
+    help="How to treat judged queries that neither run answers.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of a sentence."

@@ -39,10 +39,10 @@ Completion of commands and options by bash (or zsh_source, fish_source):
 COMMANDS = {
     "audit": ("analysis", "Show what other evaluators would print."),
     "codes": ("codes", "Score binary codes, without a distance matrix."),
-    "compare": ("analysis", "Say of every pair of models whether ties decide it."),
+    "compare": ("analysis", "Show for every pair of models whether its order depends on ties."),
     "dashboard": ("dashboard", "Look at the samples or your data in a browser."),
     "demo": ("scoring", "Compare the models of the two samples that come with the package."),
-    "estimate": ("analysis", "Estimate means by few human judgements and many from a machine."),
+    "estimate": ("analysis", "Estimate means from few human judgements and many from a machine."),
     "evaluate": ("scoring", "Score rankings: expected, naive, lowest and highest."),
     "gate": ("gate", "Decide whether a candidate may replace a baseline."),
     "history": ("analysis", "Follow a model over its versions, and mark real steps."),
@@ -50,9 +50,9 @@ COMMANDS = {
     "leaderboard": ("reporting", "Rank the models, and say how far to trust each rank."),
     "neighbours": ("codes", "Judge the nearest items by an exact search."),
     "profile": ("analysis", "Show how much the distances tie."),
-    "report": ("reporting", "Write a page that opens without network, and its numbers."),
-    "similarity": ("analysis", "Say whether two lists per query differ in more than ties."),
-    "thresholds": ("analysis", "Choose up to which distance items are accepted."),
+    "report": ("reporting", "Write a page that opens without a network, and its numbers."),
+    "similarity": ("analysis", "Show whether two runs differ in more than the order of ties."),
+    "thresholds": ("analysis", "Choose the distance up to which items are accepted."),
 }
 
 

@@ -61,9 +61,8 @@ ONLY = {"memory": {"group", "like", *READING}, "disk": {"resume", *READING}, "sp
 @click.option(
     "--resume",
     is_flag=True,
-    help="For disk: keep finished parts beside the results until these are written, and continue "
-    "from there if an "
-    "earlier run was interrupted.",
+    help="For disk: keep finished parts beside the results until these are written. If a run was "
+    "interrupted, the same command continues after the last finished part.",
 )
 @click.option(
     "--master",
@@ -84,9 +83,9 @@ def evaluate(
 ) -> None:
     """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
 
-    The table shows the mean over queries for each model: in the order of the file (naive), expected
-    over all orders of tied items with its standard deviation, and the lowest and highest that any
-    order can give.
+    The table shows the mean over queries for each model: with ties in the order of the file (naive),
+    averaged over all orders of tied items with its standard deviation (expected), and the lowest
+    and highest that any order can give.
     """
     others = {name for of_engine in ONLY.values() for name in of_engine} - ONLY[engine]
     refused = sorted(name for name in others if was_given(name))
@@ -119,9 +118,7 @@ def evaluate(
     help="Write a report on each sample here: a page, and its numbers as CSV.",
 )
 def demo(out: str | None) -> None:
-    """Say who wins in the two samples that come with
-    the package: digit images and Python's docstrings.
-    """
+    """Show who wins in the two samples of the package: digit images and Python's docstrings."""
     folder = None if out is None else check_writable_folder(out)
     names = [sample.name for sample in SAMPLES]
     for sample in SAMPLES:

@@ -141,7 +141,7 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
         return (
             "Pass judgements or n_relevant"
             if is_cut
-            else f"Pass judgements{advice(', or {} if the lists are complete', _truncated('no'))}"
+            else f"Pass judgements{advice(', or {} if complete', _truncated('no'))}"
         )
     if not is_cut:
         return advice("If they are complete, pass {}", _truncated("no"))
@@ -418,9 +418,7 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         first = first_names([*dict.fromkeys(names)], NAMED)
         sentences += [sentence.format(among, first)] if names else []
     if not systems["wrong"] and not systems["open"]:
-        none = (
-            f"Tie order changes the winner in none of {known.height} evaluator configurations."
-        )
+        none = f"Tie order changes the winner in none of {known.height} evaluator configurations."
         return (none, *sentences)
     return tuple(sentences)
 

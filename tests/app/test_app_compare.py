@@ -43,7 +43,7 @@ def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_ma
 
 def test_one_model_has_nothing_to_be_compared_with() -> None:
     page = open_page("compare", DATA, models="fine")
-    assert page.info[0].value.startswith("It takes two models to compare.")
+    assert page.info[0].value.startswith("Comparing takes two models.")
     assert charts(page) == {}
     assert numbers(page) == {}
 

@@ -31,7 +31,7 @@ def upload(page: AppTest, content: str) -> AppTest:
 @pytest.mark.slow
 def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
     page = open_page("costs", DATA)
-    assert page.info[0].value == "No cost is known yet."
+    assert page.info[0].value == "No costs entered yet."
     for content, message in (
         ("name,bytes\nfine,8\n", "costs.csv: the costs lack model"),
         ("model,bytes\nfine,-8\n", "negative"),

@@ -90,7 +90,7 @@ def test_what_is_chosen_in_the_sidebar_changes_the_numbers() -> None:
 
 def test_one_model_or_the_same_twice_is_said() -> None:
     page = open_page("pair", DATA, models="fine")
-    assert page.info[0].value.startswith("It takes two models to compare.")
+    assert page.info[0].value.startswith("Comparing takes two models.")
     assert charts(page) == {}
     page = open_page("pair", DATA, a="fine", b="fine")
     assert page.info[0].value.startswith("These are the same model twice.")

@@ -282,8 +282,7 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
     assert "truncated_share" in result.output
     assert "tie_std" not in result.output
     assert result.output.rstrip().endswith(
-        "recall@4 is an estimate: lists may be cut. Pass judgements, or --truncated no if the lists "
-        "are complete."
+        "recall@4 is an estimate: lists may be cut. Pass judgements, or --truncated no if complete."
     )
     whole = run("evaluate", cut, *asked, "no", "--relevant-items", "own")
     assert whole.exit_code == 0, whole.output

@@ -156,7 +156,9 @@ def test_a_query_that_a_system_finds_nothing_for_is_only_noted() -> None:
 def test_one_sentence_names_all_models_with_the_same_fault() -> None:
     made = study({name: half() for name in "abc"})
     assert len(health_sentences(made.health)) == 1
-    assert "6 of 12 judged queries have no list from a, b and c (" in health_sentences(made.health)[0]
+    assert (
+        "6 of 12 judged queries have no list from a, b and c (" in health_sentences(made.health)[0]
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))

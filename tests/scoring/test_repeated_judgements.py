@@ -78,8 +78,8 @@ def test_different_grades_are_refused_with_both_values_and_the_choice(tmp_path: 
     ("truth", "rule", "counts"),
     [
         (SAME, "error", "each counts once"),
-        (DIFFERENT, "mean", "of different grades the mean counts"),
-        (DIFFERENT, "highest", "of different grades the highest counts"),
+        (DIFFERENT, "mean", "the mean of their grades counts"),
+        (DIFFERENT, "highest", "the highest of their grades counts"),
     ],
 )
 @pytest.mark.parametrize("judges", [1, 2])
@@ -111,4 +111,4 @@ def test_the_terminal_and_the_gate_pass_over_them_with_a_note(tmp_path: Path) ->
     words = ["--qrels", str(qrels), "--measures", "dcg@3", "--truncated", "no"]
     done = CliRunner().invoke(cli, ["evaluate", str(run), *words])
     assert done.exit_code == 0
-    assert "Note on the data: 1 of 3 judgements are of an item that was" in done.output
+    assert "Note on the data: 1 of 3 judgements repeat an item that was" in done.output

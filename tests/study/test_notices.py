@@ -94,17 +94,12 @@ WORDS: list[tuple[str, dict[str, Any], str]] = [
         {"truncated": "within_tie"},
         r"lists are cut. Retrieve about \d\d items per query.",
     ),
-    (
-        "recall@10",
-        {},
-        'lists may be cut. Pass judgements, or truncated="no" if the lists are complete.',
-    ),
+    ("recall@10", {}, 'lists may be cut. Pass judgements, or truncated="no" if complete.'),
     ("recall@10", {"truncated": "within_tie"}, "lists are cut. Pass judgements or n_relevant."),
     (
         "recall@1",
         {},
-        r'R \(relevant items\) is unknown. Pass judgements, or truncated="no" if the lists are '
-        "complete.",
+        r'R \(relevant items\) is unknown. Pass judgements, or truncated="no" if complete.',
     ),
     ("precision@all", {"truncated": "within_tie"}, "lists are cut. Retrieve deeper."),
 ]
