@@ -142,7 +142,7 @@ def test_next_and_previous_go_by_the_table() -> None:
     back, on = (button for button in last.button if "query" in button.label)
     assert on.disabled
     odd = open_page("pair", DATA, pair_query="no such query")
-    assert "no query of this name" in odd.info[-1].value
+    assert "No query of this name" in odd.info[-1].value
 
 
 def test_an_item_that_nobody_judged_has_no_relevance() -> None:

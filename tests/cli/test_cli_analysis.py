@@ -241,7 +241,7 @@ def test_help_of_audit_speaks_of_what_audit_has() -> None:
     assert 'same_winner is "open" if several models could win' in text
     assert "--seed" not in text
     assert (
-        "without judgement count as not relevant, are dropped from the lists, or are refused"
+        "without a judgement count as not relevant, are dropped from the lists, or are refused"
         in text
     )
 
