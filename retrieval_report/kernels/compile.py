@@ -107,9 +107,18 @@ class Kernel:
         work = self.costs(*arguments)
         self._work += work
         expect(work)
-        if f"{self.__module__.rpartition('.')[2]}.{self.name}" in stored():
+        if self._is_stored:
             return not DISABLED and (COMPILER in sys.modules or _expected[0] > LOADING)
         return not DISABLED and self._work > COMPILING
+
+    @property
+    def unmade(self) -> bool:
+        """Whether there is no compiled code yet, so that making it would take seconds."""
+        return "compiled" not in self.__dict__ and (DISABLED or not self._is_stored)
+
+    @property
+    def _is_stored(self) -> bool:
+        return f"{self.__module__.rpartition('.')[2]}.{self.name}" in stored()
 
     @cached_property
     def python(self) -> Form:

@@ -13,7 +13,15 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import ZERO, allocating, costs, inlined, kernel
+from retrieval_report.kernels.compile import (
+    ZERO,
+    Kernel,
+    allocating,
+    costs,
+    elements,
+    inlined,
+    kernel,
+)
 from retrieval_report.kernels.lists import Bools, Cells, Codes, Integers, Lists, Rows, cells_of
 
 # Numba would compile `flush` once for a plain True and once for a plain False.
@@ -230,6 +238,16 @@ def longest_list(first: int, last: int, rows: Rows) -> int:
     return longest
 
 
+def rows_counted(
+    first: int, last: int, listed: Listed, kinds: int, out: Filled | None = None
+) -> float:
+    """Estimate the work of `count_cells`; a fifth of the rows while NumPy counts them in its place."""
+    if cast(Kernel, count_cells).unmade:
+        return 0.2 * float((listed.of_list.end - listed.of_list.begin)[first:last].sum())
+    return elements(first, last, listed, kinds, *(out or ()))
+
+
+@costs(rows_counted)
 @allocating
 def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) -> tuple[int, int]:
     """Write ties per list, key and cells per tie, and grade and items of every cell (grades

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import inlined, kernel
+from retrieval_report.kernels.compile import Kernel, inlined, kernel
 
+FEW = 2_000  # with fewer cells, Python is as fast as NumPy
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -60,6 +61,10 @@ class Lists(NamedTuple):
         total = np.empty(first.size, np.int64)
         counted = np.empty(0, np.bool_) if counted is None else counted
         begin, end = frozen(self.tie[first]), frozen(self.tie[self.start[1:]])
+        if self.grade.size >= FEW and cast(Kernel, _count_cells).unmade:
+            items = np.where(counted[self.grade], self.items, 0) if counted.size else self.items
+            before = running(items)
+            return np.asarray(before[end] - before[begin])
         _count_cells(begin, end, frozen(self.grade), frozen(self.items), frozen(counted), total)
         return total
 
@@ -183,9 +188,11 @@ def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
     return members, new_start
 
 
-def slots_walked(_first: int, _last: int, lists: Lists, depths: Integers, *_: object) -> float:
-    """Return the work of a kernel that walks over the items above every cutoff."""
-    return 2.0 * lists.grade.size + float(depths.sum())
+def slots_walked(first: int, last: int, lists: Lists, depths: Integers, *_: object) -> float:
+    """Return the work of a kernel that walks over the items above the deepest cutoff of some lists."""
+    cells = int(lists.tie[lists.start[last]] - lists.tie[lists.start[first]])
+    deepest = float(depths[first:last].max(axis=1, initial=0).sum())
+    return float(2.0 * min(float(cells), deepest) + 2.0 * (last - first) * depths.shape[1])
 
 
 def pairs_in_ties(_first: int, _last: int, lists: Lists, *_: object) -> float:

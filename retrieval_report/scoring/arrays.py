@@ -7,14 +7,16 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.kernels import grouping, shuffling
+from retrieval_report.kernels.compile import Kernel
 from retrieval_report.kernels.lists import (
+    FEW,
     Cells,
     Codes,
     Floats,
@@ -186,6 +188,10 @@ def lists_from_rows(
     """
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
+    if work[-1] and not cast(Kernel, grouping.count_cells).compiles(
+        0, work.size - 1, listed, kinds
+    ):
+        return _counted_by_numpy(listed, kinds)
     size = int(work[-1])
     list_ties = np.zeros(work.size - 1, np.int64)
     tie_key, tie = np.empty(size, np.int64), np.zeros(size + 1, np.int64)
@@ -212,6 +218,37 @@ def lists_from_rows(
         fitting(_moved(cell_items, cells)),
     )
     return lists, None if count.size else order, fitting(_moved(tie_key, ties))
+
+
+def _counted_by_numpy(listed: grouping.Listed, kinds: int) -> tuple[Lists, Codes | None, Integers]:
+    """Return what `lists_from_rows` does, without its kernel: as compiling takes longer than some
+    million rows, and Python is slower than both.
+    """
+    rows, key, grade, count = listed
+    sizes = rows.end - rows.begin
+    list_of = np.repeat(np.arange(sizes.size), sizes)
+    order = np.repeat(rows.begin - rows.work[:-1], sizes) + np.arange(list_of.size)
+    key = key[order]
+    if ((key[1:] < key[:-1]) & (list_of[1:] == list_of[:-1])).any():
+        sorting = np.lexsort((key, list_of))
+        key, order = key[sorting], order[sorting]
+    grade = grade[order]
+    opens = np.ones(key.size, np.bool_)
+    opens[1:] = (key[1:] != key[:-1]) | (list_of[1:] != list_of[:-1])
+    code = (np.cumsum(opens) - 1) * kinds + grade  # of ties and grades: one for every cell
+    items = count[order] if count.size else np.ones(code.size, np.int64)
+    if (code[1:] <= code[:-1]).any():
+        sorting = np.argsort(code, kind="stable")
+        code, items = code[sorting], items[sorting]
+        first = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
+        code, items = code[first], np.add.reduceat(items, first)
+    lists = Lists(
+        starts(list_of[opens], sizes.size),
+        starts(code // kinds, int(opens.sum())),
+        (code % kinds).astype(np.int32),
+        items,
+    )
+    return lists, None if count.size else grade, key[opens]
 
 
 def _moved(room: NDArray[Scalar], parts: Sequence[tuple[int, int]]) -> NDArray[Scalar]:
@@ -264,11 +301,50 @@ def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
     """
     one = items.cells if isinstance(items, Lists) else items
     two = extra or Cells(np.zeros_like(one.start), one.grade[:0], one.items[:0])
+    room = (one.start.size - 1) * kinds
+    if cast(Kernel, grouping.ideal_cells).unmade and FEW < room <= 4 * one.grade.size:
+        return _ideal_by_numpy(one, two, kinds)
     most = one.grade.size + two.grade.size
     new = Cells(np.zeros_like(one.start), np.empty(most, np.int32), np.empty(most, np.int64))
     cells = grouping.ideal_cells(all_frozen(one), all_frozen(two), kinds, new)
     return Lists(
         new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy()
+    )
+
+
+def _ideal_by_numpy(one: Cells, two: Cells, kinds: int) -> Lists:
+    """Return what `ideal_lists` does, without its kernel, where compiling would take longer."""
+    lists = one.start.size - 1
+    total, seen = np.zeros(lists * kinds, np.int64), np.zeros(lists * kinds, np.bool_)
+    for part in (one, two):  # highest grade first
+        code = np.repeat(np.arange(1, lists + 1) * kinds - 1, np.diff(part.start)) - part.grade
+        np.add.at(total, code, part.items)
+        seen[code[part.items != 0]] = True
+    cells = np.flatnonzero(seen)
+    grade = (kinds - 1 - cells % kinds).astype(np.int32)
+    return Lists(starts(cells // kinds, lists), np.arange(cells.size + 1), grade, total[cells])
+
+
+def stretched(lists: Lists) -> Lists:
+    """Return lists in which neighbouring ties of items of the lowest grade alone are one: where
+    these bring nothing, only how many they are counts.
+
+    >>> lists = singles(np.array([0, 4]), np.array([1, 0, 0, 2], np.int32))
+    >>> stretched(lists).items.tolist()
+    [1, 2, 1]
+    """
+    plain = (np.diff(lists.tie) == 1) & (lists.grade[lists.tie[:-1]] == 0)
+    joins = np.zeros(plain.size, np.bool_)
+    joins[1:] = plain[1:] & plain[:-1]
+    joins[lists.start[:-1][np.diff(lists.start) > 0]] = False
+    leads = np.ones(lists.grade.size, np.bool_)
+    leads[lists.tie[:-1][joins]] = False
+    cells = np.flatnonzero(leads)
+    return Lists(
+        running((~joins).astype(np.int64))[lists.start],
+        running(leads.astype(np.int64))[np.append(lists.tie[:-1][~joins], lists.tie[-1])],
+        lists.grade[cells],
+        np.add.reduceat(lists.items, cells),
     )
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels.ap_retrieved import ratio_extremes
-from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, running
+from retrieval_report.kernels.compile import Kernel
+from retrieval_report.kernels.lists import FEW, Floats, Integers, Lists, Moments, running
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import Depths, Requests
 from retrieval_report.metrics.record import Metric
-from retrieval_report.scoring.arrays import ordered, over_ranges, singles
+from retrieval_report.scoring.arrays import ordered, over_ranges, singles, stretched
 from retrieval_report.scoring.layout import Prepared
 
 # Below these, sums of gains and of their squares would lose digits: float64 holds all of them from
@@ -61,6 +62,9 @@ class Scorer:
     cutoffs: Depths  # kept in ascending order; empty for metrics with a depth of their own
     workers: int
     _ideals: dict[terms.Ideal, Floats] = field(default_factory=dict)
+    _short: tuple[Lists, Lists] | None = (
+        None  # the last lists that were shortened, and their result
+    )
 
     def __post_init__(self) -> None:
         self.length = self.prepared.length.astype(np.float64)[:, None]
@@ -94,6 +98,7 @@ class Scorer:
         """Return the scores of every metric at its cutoffs, of shape (lists, columns), written
         ``into`` arrays if there are some.
         """
+        self._short = None  # draws write into the same lists
         # asked once: a user's may hold a new function every time
         asked = [(metric, metric.term, self.columns(cutoffs)) for metric, cutoffs in requests]
         deepest: dict[terms.Term, int] = {}  # no sum goes deeper than some metric asks
@@ -147,6 +152,8 @@ class Scorer:
         kernel, given = term.kernel(self, arrangement, _longest(depths))
         # which orders the true ties itself
         lists = self.prepared.ties if kernel is ratio_extremes else arrangement.lists
+        if not arrangement.extreme and cast(Kernel, kernel).unmade:
+            lists = self._shortened(term, lists)
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         over_ranges(
             lambda first, last: kernel(first, last, lists, depths, given, moments),
@@ -159,6 +166,14 @@ class Scorer:
             )
         self._hide_underflow(term, lists, moments)
         return moments
+
+    def _shortened(self, term: terms.Term, lists: Lists) -> Lists:
+        """Return lists for Python to walk over, with stretches of what brings nothing as one tie."""
+        if lists.grade.size < FEW or term.judged_only or self.gains(term)[0]:
+            return lists
+        if self._short is None or self._short[0] is not lists:
+            self._short = lists, stretched(lists)
+        return self._short[1]
 
     def _hide_underflow(self, term: terms.Term, lists: Lists, moments: Moments) -> None:
         """Replace sums of lists with gains so small that

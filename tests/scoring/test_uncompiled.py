@@ -1,0 +1,102 @@
+"""Until kernels are compiled, NumPy and shorter lists stand in for some; the bits are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import evaluate
+from retrieval_report.kernels import lists
+from retrieval_report.kernels.compile import Kernel
+from retrieval_report.scoring import arrays, scorer
+
+MEASURES = (
+    "precision,recall,f1,hit_rate,r_precision,rr,ap,ap(denominator=min),ap(denominator=k),"
+    "ap(denominator=retrieved),ap_at_r,ndcg,ndcg(gain=exp2),ndcg(ideal=list),dcg,acg,wap,err,"
+    "rbp(p=0.8),bpref,num_rel_ret"
+)
+CUTOFFS = (1, 5, 10, 100, None)
+
+
+def made(seed: int, values: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Long lists of two models whose scores have so many values, and judgements of few items."""
+    random = np.random.default_rng(seed)
+    parts = []
+    for model in ("m", "n"):
+        for query in range(12):
+            size = int(random.integers(0, 200))
+            item = random.permutation(400)[:size]
+            score = random.integers(0, values, size)
+            parts.append(
+                pl.DataFrame({"item": item, "score": score}).select(
+                    pl.lit(model).alias("model"), pl.lit(query).alias("query"), "item", "score"
+                )
+            )
+    pairs = pl.DataFrame({"query": range(12)}).join(pl.DataFrame({"item": range(400)}), how="cross")
+    grades = random.choice(4, pairs.height, p=[0.91, 0.04, 0.03, 0.02])
+    judged = pairs.with_columns(relevance=pl.Series(grades))
+    kept = pl.Series(random.random(pairs.height) < 0.5)
+    return pl.concat(parts), judged.filter(kept)
+
+
+@pytest.mark.parametrize("values", [3, 40, 10**9])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"truncated": "no"},
+        {"truncated": "within_tie"},
+        {"truncated": "between_ties", "relevant_from": 2.0},
+        {"truncated": "no", "naive_order": "item", "unjudged": "drop"},
+    ],
+    ids=str,
+)
+def test_all_columns_are_equal(
+    monkeypatch: pytest.MonkeyPatch, values: int, options: dict[str, Any]
+) -> None:
+    rankings, judgements = made(values, values)
+
+    def scores() -> pl.DataFrame:
+        return evaluate(
+            rankings,
+            judgements=judgements,
+            measures=MEASURES,
+            cutoffs=CUTOFFS,
+            policies=("expected", "naive", "best", "worst", "shuffled"),
+            shuffles=2,
+            **options,
+        )
+
+    usual = scores()
+    monkeypatch.setattr(Kernel, "unmade", property(lambda _: True))
+    monkeypatch.setattr(Kernel, "compiles", lambda *_: False)
+    for module in (lists, arrays, scorer):
+        monkeypatch.setattr(module, "FEW", 1)
+    assert_frame_equal(scores(), usual, check_exact=True)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_rows_are_counted_alike(monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
+    random = np.random.default_rng(4)
+    for values in (2, 30, 2**62):
+        size = random.integers(0, 40, 50)
+        ends = np.cumsum(size)
+        shuffled = random.permutation(50)  # lists that are not in the order of their rows
+        rows = lists.Rows((ends - size)[shuffled], ends[shuffled])
+        key = random.integers(-values, values, ends[-1])
+        grade = random.integers(0, 3, ends[-1]).astype(np.int32)
+        count = random.integers(1, 5, ends[-1] if counted else 0)
+        given = rows, key, grade, count, 3
+        found = []
+        for compiles in (True, False):
+            with monkeypatch.context() as patch:
+                patch.setattr(Kernel, "compiles", lambda *_, c=compiles: c)
+                found.append(arrays.lists_from_rows(*given, workers=1))
+        for one, two in zip(*([*ties, order, keys] for ties, order, keys in found), strict=True):
+            assert (one is None) == (two is None)
+            if one is not None and two is not None:
+                assert one.dtype == two.dtype
+                assert one.tolist() == two.tolist()
