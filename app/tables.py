@@ -32,6 +32,7 @@ PAIRS = (
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
+LETTER, MOST_OF_ITEM = 7, 390  # pixels of a letter, and of the name of an item
 SHOWN_ROWS = 16  # of a table, before it scrolls
 # In pixels; long names would push the scores out of sight.
 NARROW = {"query": 180, "model": 165, "order_unsure": 112, "decides": 72}
@@ -268,7 +269,11 @@ def items_table(data: OpenedData, rows: pl.DataFrame, query: object, **how: Any)
     if data.items is not None:
         texts = data.items.unique("item", keep="first", maintain_order=True)
         rows = beside(rows.with_columns(item), texts, "item")
-    frame_table(rows, **how)
+    widths = dict(how.pop("widths", WIDTHS))
+    if "item" in widths:  # whole names, though the last columns may have to be scrolled to
+        longest = max(rows["item"].cast(pl.String).str.len_chars(), default=0)
+        widths["item"] = max(widths["item"], min(int(LETTER * longest) + 20, MOST_OF_ITEM))
+    frame_table(rows, widths=widths, **how)
 
 
 def leaderboard_table(study: rr.Study, others: rr.Study) -> None:
