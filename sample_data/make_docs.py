@@ -28,6 +28,8 @@ from common import nearest_with_whole_ties, replaced_folder
 from numpy.typing import NDArray
 
 import retrieval_report as rr
+from retrieval_report.codes.embeddings import BYTES
+from retrieval_report.codes.formats import parse_format
 
 Floats = NDArray[np.float64]
 
@@ -336,8 +338,8 @@ def write_text(path: Path, lines: Iterable[str]) -> None:
 
 
 def make_docs(folder: Path) -> None:
-    """Write `runs/<model>.run.gz`, `qrels.txt` and `queries.csv` into `folder`, replacing what is
-    there.
+    """Write `runs/<model>.run.gz`, `qrels.txt`, `queries.csv` and `costs.csv` into `folder`,
+    replacing what is there.
     """
     docstrings = read_docstrings()
     documents = make_documents(docstrings)
@@ -355,6 +357,8 @@ def make_docs(folder: Path) -> None:
         write_text(new / "qrels.txt", qrels_lines(queries, documents))
         labels = (f"{source.name},{source.module}\n" for source in sources)
         write_text(new / "queries.csv", ["query,label\n", *labels])
+        costs = (f"{name},{parse_format(text).bytes_of(256)}\n" for name, text in FORMATS.items())
+        write_text(new / "costs.csv", [f"model,{BYTES}\n", *costs])
 
 
 if __name__ == "__main__":

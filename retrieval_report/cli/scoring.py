@@ -135,7 +135,15 @@ def demo(out: str | None) -> None:
 
 def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     """Return the verdict on a sample; a report on it is written into the folder if there is one."""
-    study = rr.Study(**InputFiles(**sample.files).read(), truncated=sample.truncated)
+    from retrieval_report.reading.readers import read_costs
+
+    costs = sample.costs and read_costs(sample_folder() / sample.costs)
+    study = rr.Study(
+        **InputFiles(**sample.files).read(),
+        truncated=sample.truncated,
+        costs=costs,
+        **sample.decision,
+    )
     lines = [visible(sentence) for sentence in study.verdict]
     if folder is None:
         return lines

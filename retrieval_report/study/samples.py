@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
@@ -21,6 +21,9 @@ class Sample:
     queries: str | None = None
     # As for `evaluate`: lists hold the nearest items and all that tie with the last
     truncated: str = "between_ties"
+    # What may be lost against which model, and a table of what the models cost
+    decision: Named = field(default_factory=dict)
+    costs: str | None = None
 
     @property
     def files(self) -> Named:
@@ -48,6 +51,8 @@ SAMPLES = (
         title="docs: Python's docstrings, graded by closeness in the code",
         rankings="docs/runs",
         judgements="docs/qrels.txt",
+        decision={"baseline": "wordllama-float32", "margin": 0.02},
+        costs="docs/costs.csv",
     ),
 )
 

@@ -283,8 +283,13 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None
         said, verdict = result.output[result.output.index(title) :].splitlines()[2:4]
         assert "mteb would " in said
         assert "sentence-transformers" in said
-        assert verdict.startswith(f"{winner} has the highest expected ndcg@10: ")
-    assert len(result.output.splitlines()) < 25
+        leads = f"{winner} has the highest expected ndcg@10: "
+        assert leads in result.output
+        decided = (
+            "Ship wordllama-bfloat16: no worse than wordllama-float32 (margin 0.02 in ndcg@10) at"
+        )
+        assert verdict.startswith(leads if title == "digits: " else decided)
+    assert len(result.output.splitlines()) < 30
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     wanted = (
         "report.html",
