@@ -137,7 +137,7 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     """Return the verdict on a sample; a report on it is written into the folder if there is one."""
     from retrieval_report.reading.readers import read_costs
 
-    costs = sample.costs and read_costs(sample_folder() / sample.costs)
+    costs = sample.costs and read_costs(str(sample_folder() / sample.costs))
     study = rr.Study(
         **InputFiles(**sample.files).read(),
         truncated=sample.truncated,
