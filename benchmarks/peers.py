@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import whole_process
 
 import retrieval_report as rr
 
@@ -140,11 +141,18 @@ def from_files(run: Path, qrels: Path) -> pl.DataFrame:
 
 
 def trec_scores(
-    rankings: pl.DataFrame, judgements: pl.DataFrame, policy: str = "expected"
+    rankings: pl.DataFrame,
+    judgements: pl.DataFrame,
+    policy: str = "expected",
+    truncated: str = "no",
 ) -> pl.DataFrame:
     asked: dict[str, Any] = {"metrics": TREC_METRICS, "cutoffs": TREC_CUTOFFS, "policies": policy}
     return rr.evaluate(
-        rankings, judgements=judgements, truncated="no", naive_order="item_descending", **asked
+        rankings,
+        judgements=judgements,
+        truncated=truncated,
+        naive_order="item_descending",
+        **asked,
     )
 
 
@@ -154,6 +162,12 @@ def trec_entries(run: Path, qrels: Path) -> list[Entry]:
     entries = [
         Entry(FILES, OWN, rankings.height, lambda: from_files(run, qrels)),
         Entry(MEMORY, OWN, rankings.height, lambda: trec_scores(rankings, judgements)),
+        Entry(
+            f"{MEMORY}, truncated=auto",
+            OWN,
+            rankings.height,
+            lambda: trec_scores(rankings, judgements, truncated="auto"),
+        ),
     ]
     if importlib.util.find_spec("pytrec_eval"):
         given = parsed(run, qrels)
@@ -171,6 +185,44 @@ def trec_entries(run: Path, qrels: Path) -> list[Entry]:
                 lambda: pytrec_scores(*given),
             ),
         ]
+    return entries
+
+
+def dictionaries(queries: int, items: int) -> tuple[Any, Any]:
+    """Return a run as a dictionary of dictionaries with unique scores, and 30 judgements a query, of
+    which 20 are of its items.
+    """
+    generator = np.random.default_rng(0)
+    run, qrels = {}, {}
+    for query in range(queries):
+        found = generator.choice(50_000, items, replace=False).tolist()
+        names = [f"doc{item}" for item in found]
+        run[f"q{query}"] = dict(zip(names, generator.random(items).tolist(), strict=True))
+        judged = dict(zip(names[:20], generator.integers(0, 3, 20).tolist(), strict=True))
+        qrels[f"q{query}"] = judged | {f"other{item}": 1 for item in range(10)}
+    return run, qrels
+
+
+def dictionary_entries(scale: float) -> list[Entry]:
+    """Return the work on dictionaries, four measures under two policies, and on pytrec_eval's."""
+    measures = {"ndcg_cut.10", "map", "recip_rank", "recall.100"}
+    entries = []
+    for queries, items in ((300, 1000), (7000, 100)):
+        run, qrels = dictionaries(max(int(queries * scale), 10), items)
+        work, rows = f"dictionaries, {len(run)} × {items}", len(run) * items
+
+        def own(run: Any = run, qrels: Any = qrels) -> Any:
+            asked: dict[str, Any] = {"policies": ("expected", "naive")}
+            return rr.evaluate(run, judgements=qrels, measures="ndcg@10,ap,rr,recall@100", **asked)
+
+        def peer(run: Any = run, qrels: Any = qrels) -> Any:
+            import pytrec_eval
+
+            return pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+
+        entries.append(Entry(work, OWN, rows, own))
+        if importlib.util.find_spec("pytrec_eval"):
+            entries.append(Entry(work, "pytrec_eval (naive)", rows, peer))
     return entries
 
 
@@ -433,7 +485,8 @@ def report(scale: float, runs: int) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         run, qrels = write_trec(Path(folder), max(int(1000 * scale), 10))
         trec_agreed = check_trec(run, qrels)
-        trec = measure(trec_entries(run, qrels), runs)
+        trec = measure(trec_entries(run, qrels) + dictionary_entries(scale), runs)
+        processes = whole_process.table(run, qrels, runs)
         others = measure(other_entries(run, Path(folder), max(int(143 * scale), 2)), 1)
     small = rankings(max(int(1000 * scale), 10), 1000)
     agreed = check(small)
@@ -467,7 +520,8 @@ def report(scale: float, runs: int) -> list[str]:
         f"Command: `python benchmarks/peers.py {' '.join(sys.argv[1:])}`"
     )
     last = f"Ratios of medians: {ratios(peers)}. Before: {agreed}."
-    return [*head, *cpu_table(trec + others), "", ratio, "", *long, last, "", how]
+    usual = [*cpu_table(trec + others), "", ratio, "", *processes, ""]
+    return [*head, *usual, *long, last, "", how]
 
 
 def main() -> None:
