@@ -2,7 +2,8 @@
 
 Importing the compiler takes longer than scoring some thousand rows in Python, and compiling takes
 seconds. Both ways give the same bits, so a kernel first runs as it is written, and is compiled (or
-its stored code loaded) once its work adds up.
+its stored code loaded) once its work adds up. Where Numba cannot be imported, it stays Python, and
+a warning says so when that takes long.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any, TypeVar, cast
@@ -20,16 +23,19 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.errors import one_line
+from retrieval_report.contracts.warning import warn
 
 # Start value of counts that are passed to other kernels. Numba gives a plain 0 a type of its own,
 # and every kernel called with it would be compiled once more: five seconds of the first use.
 ZERO = cast(int, np.int64(0))
 
-# Work is counted in numbers walked over (`elements`, or a kernel's own `costs`), about 0.5 µs each
-# as Python. Loading the compiler takes as long as the first bound; compiling a kernel, as the
-# second.
+# Work is counted in numbers walked over (`elements`, or a kernel's own `costs`). Loading the compiler
+# takes as long as the first bound; compiling a kernel, as the second.
 LOADING = 400_000.0
 COMPILING = 600_000.0
+SECONDS = 0.5e-6  # as Python, per unit of work; compiled code takes about a hundredth
+SLOW = 4_000_000.0  # from here on, a process that cannot compile says what that costs
 DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 FOLDER = Path(__file__).parent
 
@@ -71,10 +77,40 @@ def expect(work: float) -> None:
 
 @cache
 def stored() -> frozenset[str]:
-    """Return the kernels whose compiled code is on disk, where it is usually kept, as module.name."""
+    """Return the kernels whose compiled code is on disk, where it is usually kept, as module.name;
+    none where Numba is not installed, which alone can load it.
+    """
+    try:
+        if find_spec("numba") is None:
+            return frozenset()
+    except (ImportError, ValueError):  # something keeps it from being found
+        return frozenset()
     given = os.environ.get("NUMBA_CACHE_DIR")
     files = Path(given).glob("*/*.nbc") if given else FOLDER.glob("__pycache__/*.nbc")
     return frozenset(file.name.split("-")[0] for file in files)
+
+
+@cache
+def missing_compiler() -> str:
+    """Return why the compiler cannot be imported, or "" if it can."""
+    try:
+        import_module(COMPILER)
+    except (ImportError, OSError) as error:  # OSError: LLVM's library does not load
+        return one_line(error)
+    return ""
+
+
+def _warn_uncompiled() -> None:
+    with LOCK:  # once, whichever thread is the first
+        if _warned:
+            return
+        _warned.append(True)
+    seconds = _expected[0] * SECONDS
+    warn(
+        f"Numba cannot be imported ({missing_compiler()}), so kernels run as plain Python, which "
+        f"takes about {seconds:.0f} s where compiled ones take {seconds / 100:.1g}; run pip install "
+        "numba"
+    )
 
 
 class Kernel:
@@ -107,9 +143,13 @@ class Kernel:
         work = self.costs(*arguments)
         self._work += work
         expect(work)
-        if self._is_stored:
-            return not DISABLED and (COMPILER in sys.modules or _expected[0] > LOADING)
-        return not DISABLED and self._work > COMPILING
+        loaded = COMPILER in sys.modules or _expected[0] > LOADING
+        much = loaded if self._is_stored else self._work > COMPILING
+        if DISABLED or not much:
+            return False
+        if missing_compiler() and _expected[0] > SLOW:
+            _warn_uncompiled()
+        return not missing_compiler()
 
     @property
     def unmade(self) -> bool:
@@ -168,6 +208,7 @@ class Kernel:
 
 
 _expected = [0.0]
+_warned: list[bool] = []
 COMPILER = "retrieval_report.kernels.compiler"
 LOCK = threading.RLock()  # forms of one kernel are made once, in whichever thread needs them first
 

@@ -85,7 +85,11 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
                     angle = times.step * amount * weight[position + slot]
                     turn = complex(math.cos(angle), math.sin(angle))
                     angle *= times.first
-                    factor = complex(math.cos(angle), math.sin(angle)) * left / (size - slot)
+                    # Part by part, because NumPy divides complex numbers by another rule than Numba.
+                    factor = complex(
+                        math.cos(angle) * left / (size - slot),
+                        math.sin(angle) * left / (size - slot),
+                    )
                     other = state + (stride[kind] if kind else 0)
                     for n in range(wave.size):
                         new[other, n] += now[state, n] * factor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, TypedDict
@@ -38,12 +39,14 @@ class PageOptions(TypedDict, total=False):
 
 def versions() -> dict[str, str]:
     """Return the versions of everything that computes a number or draws a chart."""
-    libraries = {name: metadata.version(name) for name in LIBRARIES}
-    return {
+    found = {
         "retrieval_report": metadata.version("retrieval-report"),
         "python": platform.python_version(),
-        **libraries,
     }
+    for name in LIBRARIES:
+        with suppress(metadata.PackageNotFoundError):  # nothing needs Numba
+            found[name] = metadata.version(name)
+    return found
 
 
 @dataclass(frozen=True, repr=False)

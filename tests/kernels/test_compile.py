@@ -18,6 +18,8 @@ import retrieval_report as rr
 from catalogue_texts import BINARY, TEXTS
 from retrieval_report.kernels import compile as kernels
 from retrieval_report.kernels import tables
+from retrieval_report.kernels.lists import Lists
+from retrieval_report.kernels.waves import SUM, Added, Times, list_wave
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
@@ -110,6 +112,20 @@ def test_kernels_write_no_power() -> None:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
     ]
     assert powers == []
+
+
+def test_waves_have_the_same_bits() -> None:
+    """NumPy divides complex numbers by another rule than Numba."""
+    found = []
+    start, tie = np.array([0, 1]), np.array([0, 3])
+    lists = Lists(start, tie, np.arange(3, dtype=np.uint8), np.array([4, 5, 2]))
+    kernel: Any = list_wave
+    for form in (kernel.python, kernel.compiled):
+        wave = np.ones(40, np.complex128)
+        added = Added(SUM, np.array([0.0, 0.3, 0.7]), 1.0 / np.log2(np.arange(2.0, 14.0)))
+        form(0, lists, 9, added, Times(3, 0.37), wave)
+        found.append(wave)
+    assert found[0].tolist() == found[1].tolist()
 
 
 @pytest.mark.parametrize("compute", OTHERS.values(), ids=OTHERS)
