@@ -5,6 +5,7 @@ pieces are small.
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from functools import cache
@@ -292,6 +293,26 @@ def test_importing_the_package_leaves_what_is_heavy_and_optional_alone() -> None
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert outcome.stdout.strip() == ""
+
+
+def test_scores_and_means_need_no_scipy() -> None:
+    """It is for tests and wide intervals; Numba, which is off here, loads it to compile."""
+    program = (
+        f"import sys, {PACKAGE} as rr;"
+        "rows = {'query': [1, 1, 2, 2] * 2, 'item': [0, 1] * 4, 'distance': [1, 1, 1, 2] * 2,"
+        " 'relevance': [0, 1] * 4, 'model': ['a'] * 4 + ['b'] * 4};"
+        "scores = rr.evaluate(rows, metrics='ndcg@10, rr@10', truncated='no');"
+        "rr.summarise(scores); rr.leaderboard(scores);"
+        "print(*(name for name in sys.modules if name.split('.')[0] == 'scipy'))"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert outcome.stdout.split() == []
 
 
 def imported_by(*words: str) -> set[str]:
