@@ -49,7 +49,7 @@ MAX_PANELS, COLUMNS = 12, 4
 # Two columns fit half a page, but no phone.
 LEGEND_COLUMNS = {"expr": "containerSize()[0] > 0 && containerSize()[0] < 400 ? 1 : 2"}
 PANEL_WIDTH, PANEL_HEIGHT = 165, 78
-PANEL_LETTERS = 21  # of a name above a panel
+PANEL_LETTERS = 19  # of a name above a panel
 GAP, INSIDE = "naive, off by more than the gap to the next model", "naive"
 PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
