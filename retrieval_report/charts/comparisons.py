@@ -73,20 +73,26 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['Every pair of 2 models at rr@all']
     """
-    given = to_polars(comparison, "comparison")
-    judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
+    pairs_checked = to_polars(comparison, "comparison")
+    judged = (
+        pairs_checked
+        if "verdict" in pairs_checked.columns or not pairs_checked.height
+        else pair_verdicts(pairs_checked)
+    )
     frame = held(judged, "judged_pairs")
     pairs, where = expected_at(frame, metric, cutoff, "difference")
-    known = pairs.with_columns(sign=SIGN)
-    ranked = _best_first(known)
-    pairs = _better_as_a(with_chances(known, "chance"), ranked)
+    signed_pairs = pairs.with_columns(sign=SIGN)
+    ranked = _best_first(signed_pairs)
+    pairs = _better_as_a(with_chances(signed_pairs, "chance"), ranked)
     doubt = pairs.filter(verdict=DEPENDS)
     unsure = pl.col("rank").is_in(pl.concat([doubt["rank_a"], doubt["rank_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
-    shown = models["rank"].implode()
-    drawn = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(shown))
-    undrawn = pairs.filter(~drawn, sign="*").select(pl.format("{} and {}", "label_a", "label_b"))
-    pairs = pairs.filter(drawn)
+    best_ranks = models["rank"].implode()
+    among_best = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(best_ranks))
+    undrawn = pairs.filter(~among_best, sign="*").select(
+        pl.format("{} and {}", "label_a", "label_b")
+    )
+    pairs = pairs.filter(among_best)
     below, above = _halves(pairs)
     part = f"{MOST} of the " if ranked.height > MOST else ""
     title = f"Every pair of {part}{ranked.height} models at {where}"
@@ -101,7 +107,9 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     ]
     whole = layered(layers, CELL * models.height, 30 * models.height)
     matrix: alt.LayerChart = whole.resolve_scale(color="independent")
-    text = READ + left_out("other models", ranked.filter(~pl.col("rank").is_in(shown))["label"])
+    text = READ + left_out(
+        "other models", ranked.filter(~pl.col("rank").is_in(best_ranks))["label"]
+    )
     starred = pairs.filter(sign="*").height
     beyond = f" beyond the {starred} with a star" if starred else ""
     text += left_out(f"significant pairs{beyond}", undrawn.to_series())
@@ -127,20 +135,20 @@ def _best_first(pairs: pl.DataFrame) -> pl.DataFrame:
     ranked = with_labels(means.with_columns(model="name").with_row_index("rank"))
     if ranked.height <= MOST:
         return ranked
-    shown = pl.col("value").round(DIGITS).rank("min", descending=True)
-    return ranked.with_columns(label=pl.format("{}. {}", shown, "label"))
+    rounded_rank = pl.col("value").round(DIGITS).rank("min", descending=True)
+    return ranked.with_columns(label=pl.format("{}. {}", rounded_rank, "label"))
 
 
 def _better_as_a(pairs: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
     """Add the ranks and labels of both models, and make the better one A, the best pairs first."""
-    both = pairs.with_columns(
+    numbered_pairs = pairs.with_columns(
         pl.col(f"model_{side}")
         .replace_strict(ranked["name"], ranked[column])
         .alias(f"{column}_{side}")
         for column in ("rank", "label", "model")
         for side in "ab"
     )
-    return turned(both, pl.col("rank_a") > pl.col("rank_b")).sort("rank_a", "rank_b")
+    return turned(numbered_pairs, pl.col("rank_a") > pl.col("rank_b")).sort("rank_a", "rank_b")
 
 
 def _halves(pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -20,8 +20,8 @@ SAME = 1e-12  # scores are exact to twelve digits
 def held(frame: object, name: str, contract: Named | None = None) -> pl.DataFrame:
     """Return the frame of a name as its contract says; without rows the chart says so."""
     maker = next(iter(FRAMES[name].returned_by), name)
-    given = filled(to_polars(frame, name), f"the result of {maker} has no rows")
-    return hold(given, contract or schema(name), name, maker)
+    rows = filled(to_polars(frame, name), f"the result of {maker} has no rows")
+    return hold(rows, contract or schema(name), name, maker)
 
 
 def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:

@@ -100,26 +100,30 @@ def shuffled_distribution(
     varying = draws.group_by("model").agg(width).filter(pl.col("width") > SAME)
     if varying.is_empty():
         raise Said(f"All random tie orders give the same {where}.")
-    shown = varying.sort("width", "model", descending=[True, False]).head(PANELS)
+    panel_models = varying.sort("width", "model", descending=[True, False]).head(PANELS)
     exact = pl.DataFrame(schema=MEAN_DISTRIBUTION)
     if distribution is not None and to_polars(distribution, "distribution").height:
         exact = hold(distribution, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
     exact = exact.filter(measure_is(*parse_measure(metric, cutoff)))
-    known = exact.select("model", "value", "probability")
-    counted = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
-    counted = counted.with_columns(pl.col("probability") / pl.sum("probability").over("model"))
-    shares = pl.concat([known, counted.join(known, on="model", how="anti")])
-    bars = [_bars(_seen(shares.filter(model=model))) for model in shown["model"]]
-    rows = with_labels(beside(shown, wide, "model"))
+    exact_shares = exact.select("model", "value", "probability")
+    drawn_shares = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
+    drawn_shares = drawn_shares.with_columns(
+        pl.col("probability") / pl.sum("probability").over("model")
+    )
+    shares = pl.concat([exact_shares, drawn_shares.join(exact_shares, on="model", how="anti")])
+    bars = [_bars(_seen(shares.filter(model=model))) for model in panel_models["model"]]
+    rows = with_labels(beside(panel_models, wide, "model"))
     x = number_axis(alt.X, where, axis=alt.Axis(tickCount=4, grid=False))
     panels = [_panel(*panel, x) for panel in zip(rows.iter_slices(1), bars, strict=True)]
-    drawn = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
+    panels_chart = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
     text = (
         "bars: exact probability of every mean where it is known, else the share of draws; solid "
         "line: expected score; dashed line: naive order"
     )
-    text += left_out("models that vary less", sorted({*draws["model"]} - {*shown["model"]}))
-    return finish(drawn, f"{where} under random tie orders", text, rows, "expected", "tie_std")
+    text += left_out("models that vary less", sorted({*draws["model"]} - {*panel_models["model"]}))
+    return finish(
+        panels_chart, f"{where} under random tie orders", text, rows, "expected", "tie_std"
+    )
 
 
 def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
@@ -137,8 +141,8 @@ def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
 
 def _seen(shares: pl.DataFrame) -> pl.DataFrame:
     """The values between the first and the last that are not too rare to see."""
-    seen = shares.filter(pl.col("probability") >= SEEN * pl.max("probability"))["value"]
-    return shares.filter(pl.col("value").is_between(seen.min(), seen.max()))
+    visible_values = shares.filter(pl.col("probability") >= SEEN * pl.max("probability"))["value"]
+    return shares.filter(pl.col("value").is_between(visible_values.min(), visible_values.max()))
 
 
 def _bars(shares: pl.DataFrame) -> pl.DataFrame:
@@ -215,12 +219,14 @@ def score_distribution(
     """
     where = measure_name(*parse_measure(metric, cutoff))
     frame = held(list_scores, "score_distribution")
-    drawn = "" if frame["method"][0] == "exact" else f"{frame['orders'][0]} random orders"
+    method_text = "" if frame["method"][0] == "exact" else f"{frame['orders'][0]} random orders"
     if frame.height == 1:
-        orders = f"All {drawn} give" if drawn else "Every order of these ties gives"
+        orders = f"All {method_text} give" if method_text else "Every order of these ties gives"
         raise Said(f"{orders} the same {where}: {number(frame['value'][0])}.")
-    known = [(clean(name, 40), value) for name, value in (marks or {}).items() if value is not None]
-    marked = pl.DataFrame(known, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
+    present_marks = [
+        (clean(name, 40), value) for name, value in (marks or {}).items() if value is not None
+    ]
+    marked = pl.DataFrame(present_marks, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
     looks = dict(zip(marked["mark"], PALETTE, strict=False))
     x = number_axis(alt.X, where)
     layers = [
@@ -238,7 +244,7 @@ def score_distribution(
     return finish(
         layered(layers, WIDTH, HEIGHT),
         f"{where} of one list under its tie orders",
-        f"bars: share of {drawn or 'the tie orders'} that give the score; different scores: "
+        f"bars: share of {method_text or 'the tie orders'} that give the score; different scores: "
         f"{frame.height}",
         spoken,
         "probability",

@@ -173,8 +173,8 @@ def how_to_read(text: str, rows: pl.DataFrame) -> str:
 
 def left_out(what: str, names: Iterable[str]) -> str:
     """Return the end of a subtitle that names what is not drawn, if anything is."""
-    shown = [*map(clean, names)]
-    return f"; {what}, not drawn: {first_names(shown, NAMED)}" if shown else ""
+    clean_names = [*map(clean, names)]
+    return f"; {what}, not drawn: {first_names(clean_names, NAMED)}" if clean_names else ""
 
 
 def tiles(

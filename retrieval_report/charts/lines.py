@@ -125,8 +125,8 @@ def _covered(rows: pl.DataFrame) -> str:
     """Name coloured models whose lines lie on each other all along, as those of copies do."""
     lines = rows.filter("lit").group_by("label", maintain_order=True).agg("value")
     same = lines.group_by("value", maintain_order=True).agg("label")["label"]
-    named = same.filter(same.list.len() > 1).list.join(" = ").to_list()
-    return f"; on one line: {first_names(named, NAMED)}" if named else ""
+    equal_lines = same.filter(same.list.len() > 1).list.join(" = ").to_list()
+    return f"; on one line: {first_names(equal_lines, NAMED)}" if equal_lines else ""
 
 
 @chart

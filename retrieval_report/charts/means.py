@@ -85,8 +85,8 @@ def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     ['Scores at rr@2']
     """
     wide, where = models_at(summary, metric, cutoff)
-    shown = wide.filter(pl.any_horizontal(pl.col("value", "lowest").is_not_null()))
-    rows = with_labels(filled(shown, f"no model has a score for {where}").head(MOST))
+    scored_rows = wide.filter(pl.any_horizontal(pl.col("value", "lowest").is_not_null()))
+    rows = with_labels(filled(scored_rows, f"no model has a score for {where}").head(MOST))
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     cut = is_cut(rows)
@@ -104,9 +104,9 @@ def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> Chart
         for what, part, mark, ends in parts
     ]
     layers.append(span(wider, OPEN_TIES, x, "lowest", "highest", **how))
-    drawn = row_chart(layers, rows.height, step=STEP if rows.height <= FEW else LOW)
+    rows_chart = row_chart(layers, rows.height, step=STEP if rows.height <= FEW else LOW)
     text = f"{READ} or, if it is dashed, by missing items" if wider.height else READ
-    return finish(drawn, f"Scores at {where}", text, rows, "value", "naive", "tie_std")
+    return finish(rows_chart, f"Scores at {where}", text, rows, "value", "naive", "tie_std")
 
 
 @chart
@@ -176,11 +176,11 @@ def costs(
         layer(rows.filter("front"), FRONT, x=x, y=y("value")),
         *models(rows, y, f"model amount front beaten_by {MODEL}", x=x),
     ]
-    named = rows if rows.height <= NAMED else rows.filter("front")
+    labelled_rows = rows if rows.height <= NAMED else rows.filter("front")
     right = pl.col("amount") > (math.sqrt(low * high) if on_log else (low + high) / 2)
     for part, align, dx in ((~right, "left", 7), (right, "right", -7)):  # into the plot
         name = {**TEXT, "align": align, "dx": dx, "dy": -7, "limit": {"expr": "width / 2.5"}}
-        layers.append(layer(named.filter(part), name, x=x, y=y("value"), text="label:N"))
+        layers.append(layer(labelled_rows.filter(part), name, x=x, y=y("value"), text="label:N"))
     return finish(
         layered(layers),
         f"Scores at {where} against {what}",
@@ -222,9 +222,9 @@ def history(
     >>> history(steps, metric="rr@2").to_dict()["title"]["text"]
     ['rr@2 by version']
     """
-    every, where = at_measure(held(history, "history"), metric, cutoff)
-    first = every["series"].head(1).to_list()
-    rows = every.filter(pl.col("series").is_in([series] if series is not None else first))
+    versions, where = at_measure(held(history, "history"), metric, cutoff)
+    first = versions["series"].head(1).to_list()
+    rows = versions.filter(pl.col("series").is_in([series] if series is not None else first))
     filled(rows.drop_nulls("value"), f"no version has a score for {where}")
     rows = with_labels(rows, "version").with_columns(mark=pl.lit(MARKED))
     scale = alt.Scale(domain=rows["label"].to_list())

@@ -104,13 +104,13 @@ def deciding_queries(
         ),
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=BAR_TIPS),
     ]
-    one, other = (clean(everything[f"model_{side}"][0], LABEL) for side in "ab")
+    name_a, name_b = (clean(everything[f"model_{side}"][0], LABEL) for side in "ab")
     missing = " and missing items" if rows["tie_std"].has_nulls() else ""
     text = (
-        f"bar: {where} of {one} minus that of {other}; line: its range over tie orders{missing}; the "
+        f"bar: {where} of {name_a} minus that of {name_b}; line: its range over tie orders{missing}; the "
         f"{rows.height} largest of {differing.height} differences, {everything.height} queries in all"
     )
-    title = f"Queries that decide between {one} and {other} at {where}"
+    title = f"Queries that decide between {name_a} and {name_b} at {where}"
     return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")
 
 
@@ -246,8 +246,8 @@ def _scatter(
     """
     points = _points(rows, *titles)
     exact = alt.Scale(zero=False, nice=False)  # rounded ends would lie beyond 0 and 1
-    (across, name), (up, other) = titles.items()
-    x, y = number_axis(alt.X, name, scale=exact), number_axis(alt.Y, other, scale=exact)
+    (across, name), (up, title_b) = titles.items()
+    x, y = number_axis(alt.X, name, scale=exact), number_axis(alt.Y, title_b, scale=exact)
     scores = pl.concat([points[across], points[up]])
     ends = pl.DataFrame({"from": [scores.min()], "to": [scores.max()]})
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
@@ -267,8 +267,8 @@ def _scatter(
         opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),
     )
     diagonal = layer(ends, LINE, x=x("from"), x2="to:Q", y=y("from"), y2="to:Q")
-    drawn = layered([diagonal, dots and dots.add_params(brush)], SIDE, SIDE)
-    return finish(drawn, title, how_to_read, points.rename({"query": "label"}), *titles)
+    chart = layered([diagonal, dots and dots.add_params(brush)], SIDE, SIDE)
+    return finish(chart, title, how_to_read, points.rename({"query": "label"}), *titles)
 
 
 def _points(rows: pl.DataFrame, x: str, y: str) -> pl.DataFrame:

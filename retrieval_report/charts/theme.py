@@ -103,12 +103,12 @@ def layered(
     layers: Iterable[alt.Chart | None], width: int = WIDTH, height: int = HEIGHT
 ) -> alt.LayerChart:
     """Put layers on top of each other, the first at the bottom; None is a layer without rows."""
-    known = [layer for layer in layers if layer is not None]
-    with_params = [layer for layer in known if layer.params is not alt.Undefined]
+    present_layers = [layer for layer in layers if layer is not None]
+    with_params = [layer for layer in present_layers if layer.params is not alt.Undefined]
     # Altair copies every layer to the last encoding, twice, in order to find their parameters.
-    chart = alt.LayerChart(layer=known if with_params else [])
+    chart = alt.LayerChart(layer=present_layers if with_params else [])
     return with_parts(
-        chart, **({} if with_params else {"layer": known}), width=width, height=height
+        chart, **({} if with_params else {"layer": present_layers}), width=width, height=height
     )
 
 
@@ -141,8 +141,8 @@ def finish(
     heading = alt.Title(
         text=_wrapped(title, LETTERS), subtitle=_wrapped(how_to_read, SMALL_LETTERS)
     )
-    said = f"{title}. {joined(parts)}"
-    return styled(with_parts(chart, title=heading, description=said))
+    description = f"{title}. {joined(parts)}"
+    return styled(with_parts(chart, title=heading, description=description))
 
 
 def sentence_chart(sentence: str) -> alt.Chart:
@@ -169,10 +169,10 @@ def chart(draw: Drawer) -> Drawer:
     """Let a function that draws a chart show the sentence that it raises."""
 
     @wraps(draw)
-    def drawn(*given: Any, **named: Any) -> Any:
+    def drawn(*frames: Any, **options: Any) -> Any:
         try:
             with unchecked():
-                return draw(*given, **named)
+                return draw(*frames, **options)
         except Said as sentence:
             return sentence_chart(str(sentence))
 

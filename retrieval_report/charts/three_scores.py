@@ -200,9 +200,9 @@ def _strokes(shuffled: object, rows: pl.DataFrame, metric: object, cutoff: Cutof
     """
     if shuffled is None or not len(shuffled):  # type: ignore[arg-type]
         return rows.clear()
-    drawn, _ = at_measure(held(shuffled, "shuffled"), metric, cutoff)
+    draws, _ = at_measure(held(shuffled, "shuffled"), metric, cutoff)
     varies = rows.filter(pl.col("tie_std") > SAME, pl.col("orders") > 0).select("model", "label")
-    return drawn.join(varies, on="model", how="inner", maintain_order="left")
+    return draws.join(varies, on="model", how="inner", maintain_order="left")
 
 
 def _intervals(summary: object, rows: pl.DataFrame, metric: object, cutoff: Cutoff) -> pl.DataFrame:
@@ -248,16 +248,20 @@ def along_cutoffs(three_scores: object, *, metric: object, cutoff: Cutoff = None
     ['rr along the cutoffs: expected, shuffled and naive']
     """
     rows, name = _curves(three_scores, metric, cutoff)
-    shown = _worth_a_panel(rows)
-    rest = [model for model in rows["model"].unique(maintain_order=True) if model not in shown]
-    rows = with_labels(rows.filter(pl.col("model").is_in(shown)), limit=PANEL_LETTERS)
+    panel_models = _worth_a_panel(rows)
+    rest = [
+        model for model in rows["model"].unique(maintain_order=True) if model not in panel_models
+    ]
+    rows = with_labels(rows.filter(pl.col("model").is_in(panel_models)), limit=PANEL_LETTERS)
     labels = rows["label"].unique(maintain_order=True).to_list()
-    drawn = _panels(_within_panels(rows), rows["k"].unique(maintain_order=True).to_list(), labels)
+    panels_chart = _panels(
+        _within_panels(rows), rows["k"].unique(maintain_order=True).to_list(), labels
+    )
     text = "line: expected; band: 90% of orders, paler: all; dot: naive, red if off by more than the gap"
     text += left_out("models further down", rest)
     last = rows.group_by("label", maintain_order=True).last()
     title = f"{name} along the cutoffs: expected, shuffled and naive"
-    return finish(drawn, title, text, last, "expected", "naive")
+    return finish(panels_chart, title, text, last, "expected", "naive")
 
 
 def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame, str]:
@@ -287,9 +291,14 @@ def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
         return models
     leaders = models[: MAX_PANELS // 2]
     endangered = rows.filter("rank_can_change")["model"].unique(maintain_order=True).to_list()
-    chosen = {*leaders, *[name for name in endangered if name not in leaders][: MAX_PANELS // 2]}
-    chosen |= {*[name for name in models if name not in chosen][: MAX_PANELS - len(chosen)]}
-    return [name for name in models if name in chosen]
+    panel_names = {
+        *leaders,
+        *[name for name in endangered if name not in leaders][: MAX_PANELS // 2],
+    }
+    panel_names |= {
+        *[name for name in models if name not in panel_names][: MAX_PANELS - len(panel_names)]
+    }
+    return [name for name in models if name in panel_names]
 
 
 def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:
@@ -382,12 +391,12 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
     ['rr: how far the naive score is off']
     """
     rows, name = _curves(three_scores, metric, cutoff)
-    known = rows.drop_nulls("off_by")
-    if not known.filter(pl.col("off_by").abs() > SAME).height:
+    scored_rows = rows.drop_nulls("off_by")
+    if not scored_rows.filter(pl.col("off_by").abs() > SAME).height:
         raise Said(f"No naive {name} is off: ties do not change these scores.")
-    models = known["model"].unique(maintain_order=True).head(MAX_MODELS)
-    known = with_labels(known.filter(pl.col("model").is_in(models.implode())))
-    known = known.with_columns(
+    models = scored_rows["model"].unique(maintain_order=True).head(MAX_MODELS)
+    scored_rows = with_labels(scored_rows.filter(pl.col("model").is_in(models.implode())))
+    scored_rows = scored_rows.with_columns(
         points=100 * pl.col("off_by"),
         size=pl.col("off_by").abs(),
         text=(100 * pl.col("off_by")).map_elements(_points, pl.String),
@@ -395,14 +404,14 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
     domain = rows["k"].unique(maintain_order=True).to_list()
     axis = alt.Axis(title="cutoff k", labelAngle=0, orient="top", domain=False, ticks=False)
     x = alt.X("k:O", sort=None, scale=alt.Scale(domain=domain), axis=axis)
-    strongest = float(known["size"].max())  # type: ignore[arg-type]
+    strongest = float(scored_rows["size"].max())  # type: ignore[arg-type]
     colour = alt.Color(
         "size:Q", scale=alt.Scale(domain=[0, strongest], range="heatmap"), legend=None
     )
-    y = row_axis(known["label"].unique(maintain_order=True))
-    layers = tiles(known, x, y, colour, 0.6 * strongest, PANEL_TIPS, NUMBER_MARK)
-    layers.append(layer(known.filter("rank_can_change"), CHANGE_MARK, x=x, y=y))
+    y = row_axis(scored_rows["label"].unique(maintain_order=True))
+    layers = tiles(scored_rows, x, y, colour, 0.6 * strongest, PANEL_TIPS, NUMBER_MARK)
+    layers.append(layer(scored_rows.filter("rank_can_change"), CHANGE_MARK, x=x, y=y))
     text = f"naive − expected in points (hundredths); {CAN_CHANGE}: tie order can change the rank"
-    spoken = known.sort("size", descending=True)
-    drawn = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)
-    return finish(drawn, f"{name}: how far the naive score is off", text, spoken, "off_by")
+    spoken = scored_rows.sort("size", descending=True)
+    rows_chart = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)
+    return finish(rows_chart, f"{name}: how far the naive score is off", text, spoken, "off_by")

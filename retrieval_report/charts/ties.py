@@ -66,15 +66,17 @@ def profile(profile: object) -> ChartType:
     worst = pl.mean("cut_share").over("model")
     order = frame.sort(worst, "model", descending=[True, False], maintain_order=True)
     models = order["model"].unique(maintain_order=True)
-    shown = order.filter(pl.col("model").is_in(models.head(MOST).to_list()))
-    rows = with_labels(shown).with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
+    profile_rows = order.filter(pl.col("model").is_in(models.head(MOST).to_list()))
+    rows = with_labels(profile_rows).with_columns(
+        k=pl.col("cutoff").cast(pl.String).fill_null("all")
+    )
     labels = rows["label"].unique(maintain_order=True).to_list()
     percent = pl.format("{}", (100 * pl.col("cut_share")).round().cast(pl.Int64))
     ended = pl.col("cutoff").ge(pl.col("items")) & pl.col("cut_share").eq(0)
     text = pl.when(ended).then(pl.lit(ENDED)).otherwise(percent)
     cut = rows.drop_nulls("cutoff").with_columns(text=text)
     panels = [_sizes(rows, labels), *([_cuts(cut, labels)] if cut.height else [])]
-    drawn: alt.ConcatChart = alt.concat(*panels, columns=2, spacing=26).resolve_scale(
+    panels_chart: alt.ConcatChart = alt.concat(*panels, columns=2, spacing=26).resolve_scale(
         color="independent"
     )
     how = (
@@ -85,7 +87,7 @@ def profile(profile: object) -> ChartType:
         how += f"; {ENDED}: at least half of the lists end there, and no other splits one"
     how += left_out("other models", models[MOST:])
     return finish(
-        drawn,
+        panels_chart,
         "Ties, and the cutoffs that split them",
         how,
         rows.sort("cut_share", "model", descending=[True, False]),

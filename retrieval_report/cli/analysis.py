@@ -101,8 +101,8 @@ def compare(
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.reversals import reversals_text
 
-    written = "health", "comparison", "flips", *REPLICATED
-    output.check(data.paths, *(f"{name}.csv" for name in written))
+    frame_names = "health", "comparison", "flips", *REPLICATED
+    output.check(data.paths, *(f"{name}.csv" for name in frame_names))
     study = study_of(data, settings)
     if len(study.model_names) == 1:
         only = study.model_names[0]
@@ -124,13 +124,13 @@ def compare(
         rows, rest = telling_pairs(study, rows)
     rows = rows.with_columns(difference=pl.col("value_a") - pl.col("value_b"))
     rows = with_chances(rows.sort("measure", doubt, maintain_order=True))
-    shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
+    column_names = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     if len(study.model_names) == 2:  # one table, not one for every measure
         names = [measure_text(*row) for row in rows.select(MEASURE).iter_rows()]
         rows = rows.with_columns(measure=pl.Series(names, dtype=pl.String))
-        pairs = frame_table(rows, f"measure {shown}")
+        pairs = frame_table(rows, f"measure {column_names}")
     else:
-        pairs = frame_table(rows, shown, by="metric cutoff")
+        pairs = frame_table(rows, column_names, by="metric cutoff")
     leads = "\n".join(map(visible, study.sentences)) if baseline is None else ""
     tests = named_tests(comparison)
     turning = reversals_text(study.reversals)
@@ -165,9 +165,9 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: Any) -> 
     """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
     output.check(data.paths, "history.csv")
     table = rr.stats.history(study_of(data, settings).under(*EXACT).scores, pattern)
-    shown = "series version value tie_std lowest highest difference step_p p_tie marked"
-    shown = shown if any(table["series"]) else shown.removeprefix("series ")
-    output.show({"history": table}, frame_table(table, shown, by="metric cutoff"))
+    column_names = "series version value tie_std lowest highest difference step_p p_tie marked"
+    column_names = column_names if any(table["series"]) else column_names.removeprefix("series ")
+    output.show({"history": table}, frame_table(table, column_names, by="metric cutoff"))
 
 
 @cli.command()
@@ -182,14 +182,16 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     """
     output.check(data.paths, "profile.csv", "hints.csv", "health.csv", "coverage.csv")
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
-    given = data.read()
-    table = step("profile", lambda: rr.tie_profile(**given, cutoffs=cutoffs, **settings))
+    inputs = data.read()
+    table = step("profile", lambda: rr.tie_profile(**inputs, cutoffs=cutoffs, **settings))
     frames = {"profile": table}
-    shown = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
-    study = rr.Study(**given, measures="ap", cutoffs=cutoffs, **settings)
-    texts = [frame_table(table, shown, by="cutoff")]
-    if given["judgements"] is not None or "relevance" in given["rankings"].columns:
-        hints = frames["hints"] = step("hints", lambda: rr.tie_hints(**given, **settings))
+    column_names = (
+        "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
+    )
+    study = rr.Study(**inputs, measures="ap", cutoffs=cutoffs, **settings)
+    texts = [frame_table(table, column_names, by="cutoff")]
+    if inputs["judgements"] is not None or "relevance" in inputs["rankings"].columns:
+        hints = frames["hints"] = step("hints", lambda: rr.tie_hints(**inputs, **settings))
         lines = [
             visible(f"{models or 'all models'}: {message}")
             for _, models, message in joined_hints(hints)
@@ -231,8 +233,8 @@ def audit(
     """
     output.check(data.paths, "audit.csv")
     check(**settings)
-    given = data.read()
-    table = step("audit", lambda: rr.audit(**given, **settings))
+    inputs = data.read()
+    table = step("audit", lambda: rr.audit(**inputs, **settings))
     output.show({"audit": table}, _audit_text(table, everything))
 
 
@@ -252,11 +254,13 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: Any) -> N
     """
     output.check(data.paths, "estimates.csv")
     table = study_of(data, settings).estimate(human)
-    shown = table.sort("model_b", "value", descending=[False, True], nulls_last=False)
-    alone = shown.filter(shown["model_b"].is_null())
-    few = alone["model_a"].n_unique() <= FEW
-    text = frame_table(shown if few else alone, ESTIMATED, by="metric cutoff")
-    more = "" if few else f"The {table.height - alone.height} pairs are in --json and --out."
+    sorted_rows = table.sort("model_b", "value", descending=[False, True], nulls_last=False)
+    single_models = sorted_rows.filter(sorted_rows["model_b"].is_null())
+    few = single_models["model_a"].n_unique() <= FEW
+    text = frame_table(sorted_rows if few else single_models, ESTIMATED, by="metric cutoff")
+    more = (
+        "" if few else f"The {table.height - single_models.height} pairs are in --json and --out."
+    )
     output.show({"estimates": table}, text, more)
 
 
@@ -275,8 +279,10 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     """
     output.check([first, second], "similarity.csv")
     how: Named = {"columns": data.columns, "max_bytes": data.max_bytes}
-    one, other = step("read", lambda: [rr.read_rankings(path, **how) for path in (first, second)])
-    alike = step("similarity", lambda: rr.lists.ranking_similarity(one, other, p=p))
+    first_rows, second_rows = step(
+        "read", lambda: [rr.read_rankings(path, **how) for path in (first, second)]
+    )
+    alike = step("similarity", lambda: rr.lists.ranking_similarity(first_rows, second_rows, p=p))
     output.show({"similarity": alike.queries}, frame_table(alike.mean, f"queries {ALIKE}"))
 
 
@@ -307,12 +313,12 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
     if data.queries is None:
         raise click.UsageError("--queries is missing: a file of query and label")
     output.check([*data.paths, labels], *(f"knn_{name}.csv" for name in KNN_FRAMES))
-    given = data.read()
-    rankings, queries = given["rankings"], given["queries"]
+    inputs = data.read()
+    rankings, queries = inputs["rankings"], inputs["queries"]
     votes = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
     frames = {f"knn_{name}": getattr(votes, name) for name in KNN_FRAMES}
     output.show(
-        frames, *(frame_table(frames[f"knn_{name}"], shown) for name, shown in VOTED.items())
+        frames, *(frame_table(frames[f"knn_{name}"], title) for name, title in VOTED.items())
     )
 
 
@@ -350,8 +356,8 @@ def thresholds(
     right and wrong decisions at every distance.
     """
     output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in ACCEPTED))
-    given = data.read()
-    result = step("thresholds", lambda: rr.thresholds(**given, k=k, **settings))
+    inputs = data.read()
+    result = step("thresholds", lambda: rr.thresholds(**inputs, k=k, **settings))
     frames = {
         "thresholds": result.table,
         "threshold_areas": result.areas,
@@ -361,7 +367,7 @@ def thresholds(
         frames["abstention"] = result.abstain(risk)
     output.show(
         frames,
-        *(frame_table(frames[name], shown) for name, shown in ACCEPTED.items() if name in frames),
+        *(frame_table(frames[name], title) for name, title in ACCEPTED.items() if name in frames),
     )
 
 

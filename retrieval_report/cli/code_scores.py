@@ -66,29 +66,29 @@ def codes_command(
                 )
             yield shard.codes, shard.labels, shard.ids
 
-    known = {"query_labels": queries.labels, "query_ids": queries.ids}
+    query_arguments = {"query_labels": queries.labels, "query_ids": queries.ids}
     options["bits"] = options.get("bits") or queries.bits
     try:
-        counts = count_codes(np.asarray(queries.codes), shards(), **known, **options)
+        counts = count_codes(np.asarray(queries.codes), shards(), **query_arguments, **options)
     except FileError:
         raise
     except RetrievalReportError as error:
-        named = f"'{query_path}'" + (f" and '{current}'" if current else "")
-        raise type(error)(f"{error} (of {named})") from error
-    relevant = None if depth is None else _relevant(shards(), known, options)
+        source_names = f"'{query_path}'" + (f" and '{current}'" if current else "")
+        raise type(error)(f"{error} (of {source_names})") from error
+    relevant = None if depth is None else _relevant(shards(), query_arguments, options)
     scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES)
     frames = {"counts.parquet": counts, "scores.csv": scores, "summary.csv": summarise(scores)}
     return frames if depth is not None else {**frames, "radius.csv": evaluate_radius(counts)}
 
 
-def _relevant(shards: Iterator[Any], known: Named, options: Named) -> pl.DataFrame:
+def _relevant(shards: Iterator[Any], arguments: Named, options: Named) -> pl.DataFrame:
     """Count R of every query, which counts of the nearest items do not contain."""
     labels, ids = zip(*((labels, ids) for _, labels, ids in shards), strict=True)
     exclude = options.get("exclude_self", False)
     return count_relevant(
-        known["query_labels"],
+        arguments["query_labels"],
         np.concatenate(labels),
-        query_ids=known["query_ids"],
+        query_ids=arguments["query_ids"],
         item_ids=np.concatenate(ids) if exclude and ids[0] is not None else None,
         relevance=options.get("relevance", "any"),
         exclude_self=exclude,

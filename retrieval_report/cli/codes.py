@@ -79,8 +79,8 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
     files = output.write(frames)
     click.echo(summary_table(frames["summary.csv"]))
     if "radius.csv" in frames:
-        shown = "model radius precision recall f1 hit_rate empty queries"
-        click.echo("\nwithin a radius\n" + frame_table(frames["radius.csv"], shown))
+        column_names = "model radius precision recall f1 hit_rate empty queries"
+        click.echo("\nwithin a radius\n" + frame_table(frames["radius.csv"], column_names))
     else:
         click.echo(
             f"\nNo radius table: with --depth {settings['depth']}, items within a radius may be "

@@ -59,7 +59,7 @@ def dashboard(
     data: tuple[str, ...],
     port: int | None,
     no_browser: bool,
-    **given: Any,
+    **settings: Any,
 ) -> None:
     """Explore DATA in a browser: files, folders or
     patterns, as for evaluate; by default the samples.
@@ -67,11 +67,11 @@ def dashboard(
     The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop
     it.
     """
-    if not data and any(value for name, value in given.items() if name != "name_by"):
+    if not data and any(value for name, value in settings.items() if name != "name_by"):
         raise ParameterError("dashboard: its options require DATA, but none is given")
-    files = {name: given[name] for name in ("judgements", "queries", "items", "labels")}
+    files = {name: settings[name] for name in ("judgements", "queries", "items", "labels")}
     files["rankings"] = list(data)
-    if given["labels_as_rankings"]:  # the files of a folder may be called anything
+    if settings["labels_as_rankings"]:  # the files of a folder may be called anything
         files["rankings"] = [f"{path}/*" if Path(path).is_dir() else path for path in data]
     # What cannot be opened is refused here: a server could report it only in the browser.
     from retrieval_report.reading.finding import find_files
@@ -83,9 +83,9 @@ def dashboard(
     check_installed()
     if port is not None:
         check_port(port)
-    truncated = {"truncated": given.pop("truncated")}
-    options = known_of(settled(truncated, given["labels_as_rankings"]))
-    opened = known_of({**given, **files, "options": options}) if data else None
+    truncated = {"truncated": settings.pop("truncated")}
+    options = known_of(settled(truncated, settings["labels_as_rankings"]))
+    opened = known_of({**settings, **files, "options": options}) if data else None
     os.environ.update(environment(opened, port, browser=not no_browser))
     runpy.run_path(str(application()), run_name="__main__")  # until the server ends
 

@@ -55,14 +55,14 @@ def in_memory(
 ) -> Scored:
     """Read everything into memory, and write CSV."""
     output.check(data.paths, *FILES)
-    given = data.read()
+    inputs = data.read()
     rules = _options(settings)
-    judged = judge(**given, options=rules)
+    judged = judge(**inputs, options=rules)
     if "like" in settings:
-        scores = step("scored", lambda: rr.systems.evaluate_like(**given, **settings))
+        scores = step("scored", lambda: rr.systems.evaluate_like(**inputs, **settings))
     else:
         scores = step("scored", lambda: rr.evaluate(judged, progress=watched(), **settings))
-    summary = rr.summarise(scores, queries=given["queries"], average=average)
+    summary = rr.summarise(scores, queries=inputs["queries"], average=average)
     frames = {"scores.csv": scores, "summary.csv": summary}
     files = output.write(frames, instead=["scores.parquet"])
     return Scored(summary, files, health_of(judged, rules), _lengths(scores, summary))
@@ -77,7 +77,7 @@ def on_disk(
     from retrieval_report.contracts.frames import SCORES
 
     folder = output.check(data.paths, *FILES)
-    kept = folder / "scores.parquet.parts" if folder is not None and resume else None
+    parts_folder = folder / "scores.parquet.parts" if folder is not None and resume else None
     queries, judgements = data.read_queries(), data.read_judgements()
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
     rr.summarise(nothing, queries=queries, average=average)  # reports early what the average needs
@@ -91,7 +91,7 @@ def on_disk(
                 queries=queries,
                 columns=data.columns,
                 progress=watched(),
-                resume=kept,
+                resume=parts_folder,
                 **settings,
             ),
         )
@@ -99,9 +99,9 @@ def on_disk(
         if summary.is_empty():
             raise no_rows(data.rankings)
         notes = _lengths(pl.scan_parquet(scores, glob=False), summary)
-        given = {"judgements": judgements, "queries": queries}
+        sources = {"judgements": judgements, "queries": queries}
         sample, note = step(
-            "health", lambda: _sampled(data, scores, given, _options(settings), temporary)
+            "health", lambda: _sampled(data, scores, sources, _options(settings), temporary)
         )
         health = health_of_summary(summary, _options(settings), sample, note)
         if folder is None:
@@ -111,13 +111,13 @@ def on_disk(
             folder / "summary.csv": csv_bytes(summary, raw=output.raw),
         }
         write_files(files, gone=[folder / "scores.csv"])
-    if kept is not None:
-        shutil.rmtree(kept, ignore_errors=True)
+    if parts_folder is not None:
+        shutil.rmtree(parts_folder, ignore_errors=True)
     return Scored(summary, list(files), health, notes)
 
 
 def _sampled(
-    data: InputFiles, scores: Path, given: Named, options: Options, folder: Scratch
+    data: InputFiles, scores: Path, sources: Named, options: Options, folder: Scratch
 ) -> tuple[Judged, str]:
     """Return the judged lists of some queries of files that were scored part by part, and a note if
     these are not all queries.
@@ -126,22 +126,24 @@ def _sampled(
 
     table = open_table(list(data.rankings), folder, data.columns)
     query = pl.col("query").cast(pl.String)
-    every = pl.scan_parquet(scores, glob=False).select(query.unique().sort()).collect()["query"]
-    most = max(FEWEST_SAMPLED, SAMPLED_ROWS * len(every) // max(table.rows, 1))
-    names = every.gather_every(-(-len(every) // min(most, SAMPLED_QUERIES))).implode()
+    query_ids = pl.scan_parquet(scores, glob=False).select(query.unique().sort()).collect()["query"]
+    most = max(FEWEST_SAMPLED, SAMPLED_ROWS * len(query_ids) // max(table.rows, 1))
+    names = query_ids.gather_every(-(-len(query_ids) // min(most, SAMPLED_QUERIES))).implode()
     rows = table.collect(lambda rows: rows.filter(query.is_in(names)))
-    repeated, judgements = (0, 0), given["judgements"]
+    repeated, judgements = (0, 0), sources["judgements"]
     if judgements is not None:
         merged = merge_repeats(judgements, options.repeated_judgements)
         repeated = judgements.height - merged.height, judgements.height
     frames: Named = {
         name: None if frame is None else frame.filter(query.is_in(names))
-        for name, frame in given.items()
+        for name, frame in sources.items()
     }
     with noticed():  # of all rows, warnings were given
         sample = judge(rows, **frames, options=options)
     number = len(names.item())
-    note = "" if number == len(every) else f"; in a sample of {number} of {len(every)} queries"
+    note = (
+        "" if number == len(query_ids) else f"; in a sample of {number} of {len(query_ids)} queries"
+    )
     return replace(sample, repeated_judgements=repeated), note
 
 
@@ -164,14 +166,14 @@ def study_of(data: InputFiles, settings: Named) -> Study:
     from retrieval_report.reading.levels import columns_named
     from retrieval_report.reading.readers import read_costs
 
-    chosen = settled(settings, data.labels_as_rankings)
-    check(**{name: value for name, value in chosen.items() if name in (*SETTINGS, "like")})
-    measures, costs = chosen.pop("metrics"), chosen.pop("costs", None)
-    columns = columns_named(chosen.get("replicate"), chosen.get("dataset"))
+    study_settings = settled(settings, data.labels_as_rankings)
+    check(**{name: value for name, value in study_settings.items() if name in (*SETTINGS, "like")})
+    measures, costs = study_settings.pop("metrics"), study_settings.pop("costs", None)
+    columns = columns_named(study_settings.get("replicate"), study_settings.get("dataset"))
     return rr.Study(
         **data.read(columns),
         measures=measures,
-        **chosen,
+        **study_settings,
         costs=None if costs is None else read_costs(costs),
         progress=watched(),
     )

@@ -51,13 +51,13 @@ latex_option = click.option(
 )
 
 
-def standard_input(context: click.Context, _option: click.Parameter, given: Any) -> Any:
+def standard_input(context: click.Context, _option: click.Parameter, value: Any) -> Any:
     """Put a file in the place of ``-``, which stands
     for standard input; its content says what it is.
     """
-    paths = [given] if isinstance(given, str) else list(given or ())
+    paths = [value] if isinstance(value, str) else list(value or ())
     if DASH not in paths:
-        return given
+        return value
     folder: Any = context.with_resource(scratch())
     file = folder() / NAME
     try:
@@ -68,7 +68,7 @@ def standard_input(context: click.Context, _option: click.Parameter, given: Any)
             "TMPDIR to a folder with more space, or name a file"
         ) from error
     read = [str(file) if path == DASH else path for path in paths]
-    return read[0] if isinstance(given, str) else tuple(read)
+    return read[0] if isinstance(value, str) else tuple(read)
 
 
 def _keep_standard_input(file: Path, limit: int) -> None:
@@ -104,12 +104,12 @@ def _named_parts(text: str, form: str) -> dict[str, str]:
     return parts
 
 
-def _judges(context: click.Context, option: click.Parameter, given: Any) -> Any:
+def _judges(context: click.Context, option: click.Parameter, values: Any) -> Any:
     """Return the files of several judges by name; a file whose own name holds "=" is one file."""
-    path = standard_input(context, option, given)
+    path = standard_input(context, option, values)
     if path is None or "=" not in path or Path(path).exists():
         return path
-    if not any(known.name == "judge" for known in context.command.params):
+    if not any(parameter.name == "judge" for parameter in context.command.params):
         raise click.BadParameter(
             f"'{path}' does not exist; compare, leaderboard, estimate, report and dashboard take several judges",
             context,
@@ -179,9 +179,9 @@ def _gathered(command: Command, name: str, record: type) -> Command:
     """Return the command with the options that are fields of a record as one argument."""
 
     @wraps(command)
-    def taking(**given: Any) -> Any:
-        taken = {part.name: given.pop(part.name) for part in fields(record) if part.name in given}
-        return command(**given, **{name: record(**taken)})
+    def taking(**values: Any) -> Any:
+        taken = {part.name: values.pop(part.name) for part in fields(record) if part.name in values}
+        return command(**values, **{name: record(**taken)})
 
     return taking
 
@@ -206,8 +206,10 @@ class InputFiles:
     @property
     def paths(self) -> list[str | None]:
         """All files."""
-        given = self.judgements
-        judged = [*given.values()] if isinstance(given, dict) else [given]
+        judgement_files = self.judgements
+        judged = (
+            [*judgement_files.values()] if isinstance(judgement_files, dict) else [judgement_files]
+        )
         return [*self.rankings, *judged, self.queries]
 
     def read(self, keep: Collection[str] = ()) -> Named:
@@ -255,16 +257,16 @@ class InputFiles:
         """Read the queries, if there are any."""
         return self._read(rr.read_queries, self.queries, "query_columns")
 
-    def _read(self, read: Callable[..., Any], given: Any, option: str, **how: Any) -> Any:
+    def _read(self, read: Callable[..., Any], value: Any, option: str, **how: Any) -> Any:
         """Read a file, if one was named, or several by name; messages name the option for its
         columns, since --columns is for the rankings.
         """
-        if isinstance(given, dict):
-            return {name: self._read(read, path, option, **how) for name, path in given.items()}
-        if given is None:
+        if isinstance(value, dict):
+            return {name: self._read(read, path, option, **how) for name, path in value.items()}
+        if value is None:
             return None
         with speaking_to(Terminal(columns=option)):
-            return read(given, columns=getattr(self, option), max_bytes=self.max_bytes, **how)
+            return read(value, columns=getattr(self, option), max_bytes=self.max_bytes, **how)
 
 
 def data_options(*names: str) -> Addition:
@@ -301,9 +303,9 @@ class Output:
             return None
         folder = check_writable_folder(self.out)
         files = []
-        for given in filter(None, inputs):
+        for path in filter(None, inputs):
             with suppress(FileError):  # the reader will report it
-                files += find_files(given)
+                files += find_files(path)
         refuse_inputs([folder / name for name in names], files, "; choose another --out")
         return folder
 

@@ -145,11 +145,11 @@ class Terminal(Reader):
     def argument(self, name: str) -> str | None:
         """Return the option of an argument."""
         context = click.get_current_context(silent=True)
-        wanted = self.names.get(name, name)
+        full_name = self.names.get(name, name)
         for parameter in context.command.params if context else ():
             names = (parameter.name, *parameter.opts)
-            if isinstance(parameter, click.Option) and {wanted, option(wanted)} & {*names}:
-                return option(wanted) if option(wanted) in names else parameter.opts[0]
+            if isinstance(parameter, click.Option) and {full_name, option(full_name)} & {*names}:
+                return option(full_name) if option(full_name) in names else parameter.opts[0]
         return None
 
     def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:
@@ -186,7 +186,9 @@ def _typed(value: object) -> str:
     """
     if isinstance(value, dict):
         pairs = value.items()
-        return ",".join(f"{name}={'…' if held is ... else held}" for name, held in pairs)
+        return ",".join(
+            f"{name}={'…' if argument is ... else argument}" for name, argument in pairs
+        )
     return "…" if value is ... else str(value)
 
 

@@ -87,8 +87,8 @@ def evaluate(
     averaged over all orders of tied items with its standard deviation (expected), and the lowest
     and highest that any order can give.
     """
-    others = {name for of_engine in ONLY.values() for name in of_engine} - ONLY[engine]
-    refused = sorted(name for name in others if was_given(name))
+    foreign_options = {name for of_engine in ONLY.values() for name in of_engine} - ONLY[engine]
+    refused = sorted(name for name in foreign_options if was_given(name))
     if refused:
         raise click.UsageError(f"{option(refused[0])} does not work with --engine {engine}")
     if resume and output.out is None:

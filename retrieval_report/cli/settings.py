@@ -37,9 +37,9 @@ def _cutoffs(text: str) -> list[int | str]:
 
 def setting(name: str, **how: Any) -> Addition:
     """Return an option of `evaluate` with its sentence, its type or choices, and its default."""
-    known = PARAMETERS[name]
-    kind = click.Choice(known.choices) if known.choices else known.kind
-    usual = {"help": known.meaning, "default": known.default, "is_flag": kind is bool}
+    parameter = PARAMETERS[name]
+    kind = click.Choice(parameter.choices) if parameter.choices else parameter.kind
+    usual = {"help": parameter.meaning, "default": parameter.default, "is_flag": kind is bool}
     words = MEASURES if name == "metrics" else (option(name),)
     return click.option(*words, name, **{**usual, "type": kind, **how})
 

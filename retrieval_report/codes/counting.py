@@ -90,8 +90,8 @@ def _by_class(labels: LabelSpace, items: Items) -> tuple[Words, Matrix]:
         return items.codes, np.empty((0, 2), np.int64)
     classes = items.labels[0].astype(np.min_scalar_type(len(labels.classes)))  # sorts 16 bits fast
     order = classes.argsort(kind="stable")
-    own = labels.queries[:, 0].astype(classes.dtype)
-    ends = [classes.searchsorted(own, side, sorter=order) for side in ("left", "right")]
+    query_class = labels.queries[:, 0].astype(classes.dtype)
+    ends = [classes.searchsorted(query_class, side, sorter=order) for side in ("left", "right")]
     return items.codes.take(order, axis=1), np.stack(ends, axis=1)  # an index would turn them round
 
 

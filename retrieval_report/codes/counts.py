@@ -151,13 +151,13 @@ def count_codes(
         cells = _sum_slices(task, slices, selves, limit, bar)
     if selves is not None:
         selves.check()
-    named = cells.with_columns(model=pl.lit(model), query=ids.gather(cells["query"]))
+    cells_with_ids = cells.with_columns(model=pl.lit(model), query=ids.gather(cells["query"]))
     if not ids.is_sorted():
-        named = named.sort("query", maintain_order=True)
+        cells_with_ids = cells_with_ids.sort("query", maintain_order=True)
     # A list that is not as long as the limit holds all items.
-    held = cells.group_by("query").agg(pl.sum("count"))["count"]
-    ends = NO if limit is None or (held < limit).all() else BETWEEN_TIES
-    return named.select("model", *KEYS, "count", truncated=pl.lit(ends))
+    items_per_query = cells.group_by("query").agg(pl.sum("count"))["count"]
+    ends = NO if limit is None or (items_per_query < limit).all() else BETWEEN_TIES
+    return cells_with_ids.select("model", *KEYS, "count", truncated=pl.lit(ends))
 
 
 def count_relevant(

@@ -66,9 +66,9 @@ def load_codes(
     try:
         with path.open("rb") as file:
             if zipfile.is_zipfile(file):
-                held = read_archive(f"'{path}'", file, max_bytes)
-                names = _names(path, [*held], arrays, argument)
-                return _code_file(path, {ours: held[name] for ours, name in names.items()})
+                contents = read_archive(f"'{path}'", file, max_bytes)
+                names = _names(path, [*contents], arrays, argument)
+                return _code_file(path, {ours: contents[name] for ours, name in names.items()})
             file.seek(0)
             head = file.read(len(MATLAB))
             if head == MATLAB_7_3:
@@ -78,9 +78,10 @@ def load_codes(
 
                 choose = partial(_names, path, arrays=arrays, argument=argument)
                 return _code_file(path, read_matlab(path, file, choose, max_bytes))
-        beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
+        sibling_files = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
         labels, ids = (
-            np.load(other, allow_pickle=False) if other.exists() else None for other in beside
+            np.load(sibling, allow_pickle=False) if sibling.exists() else None
+            for sibling in sibling_files
         )
         return CodeFile(np.lib.format.open_memmap(path, mode="r"), labels, ids)
     except RetrievalReportError:
@@ -90,22 +91,22 @@ def load_codes(
 
 
 def _names(
-    path: Path, held: Sequence[str], arrays: Mapping[str, str] | None, argument: str
+    path: Path, contents: Sequence[str], arrays: Mapping[str, str] | None, argument: str
 ) -> dict[str, str]:
     """Return which arrays of a file are codes, labels, ids and bits."""
-    names = dict(arrays or zip(held, held, strict=True))
-    missing = {*names.values()} - {*held}
+    names = dict(arrays or zip(contents, contents, strict=True))
+    missing = {*names.values()} - {*contents}
     if missing or names.keys() - set(CodeFile._fields) or "codes" not in names:
         which = advice("; say which is which by {}", setting(argument, {"codes": PLACEHOLDER}))
         raise FileError(
-            f"'{path}': holds {', '.join(held)}; expected codes, and optionally labels, ids, bits"
+            f"'{path}': holds {', '.join(contents)}; expected codes, and optionally labels, ids, bits"
             + which
         )
     return names
 
 
-def _code_file(path: Path, held: dict[str, Any]) -> CodeFile:
-    bits = held.pop("bits", None)
+def _code_file(path: Path, contents: dict[str, Any]) -> CodeFile:
+    bits = contents.pop("bits", None)
     if bits is not None and (bits.size != 1 or bits.dtype.kind not in "iu"):
         raise FileError(f"'{path}': bits is not a whole number")
-    return CodeFile(**held, bits=None if bits is None else int(bits.item()))
+    return CodeFile(**contents, bits=None if bits is None else int(bits.item()))

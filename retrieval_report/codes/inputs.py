@@ -79,15 +79,15 @@ class CodeSpace:
                 f"{what}: {codes.dtype} values where query_codes are packed in {self.packed}"
             )
         words = np.empty((self.words, codes.shape[0]), np.uint64)
-        step, others = max(1, CHUNK // codes.shape[1]), set()
+        step, other_values = max(1, CHUNK // codes.shape[1]), set()
         for start in range(0, codes.shape[0], step):
             rows = codes[start : start + step]
             if not self.packed:
                 ones, signs = _read_bits(rows, what, offset + start)
-                others |= signs
+                other_values |= signs
                 rows = np.packbits(ones, axis=1)
             words[:, start : start + step] = as_words(rows).T
-        if len(others) > 1:
+        if len(other_values) > 1:
             raise DataError(
                 f"{what}: holds both -1 and 0; bits are -1 and 1, or 0 and 1 (np.sign gives 0 for "
                 "0: use np.where(x >= 0, 1, -1))"
@@ -121,9 +121,9 @@ def _read_bits(rows: Matrix, what: str, first: int) -> tuple[Bools, set[int]]:
     """
     if rows.dtype == np.bool_:
         return rows, set()
-    ones, others = rows == 1, {value: np.count_nonzero(rows == value) for value in (0, -1)}
-    if np.count_nonzero(ones) + others[0] + others[-1] == rows.size:
-        return ones, {value for value, count in others.items() if count}
+    ones, other_values = rows == 1, {value: np.count_nonzero(rows == value) for value in (0, -1)}
+    if np.count_nonzero(ones) + other_values[0] + other_values[-1] == rows.size:
+        return ones, {value for value, count in other_values.items() if count}
     unknown = ~np.isin(rows, (-1, 0, 1))
     row, column = np.argwhere(unknown)[0].tolist()
     value, bad = rows[row, column], int(unknown.sum())

@@ -58,8 +58,8 @@ class LabelSpace:
                 "never cast"
             )
         if not fits:
-            wanted = f"multi-hot over {self.width} classes" if self.width else "class ids"
-            raise DataError(f"{what}: shape {values.shape}; query_labels are {wanted}")
+            expected_form = f"multi-hot over {self.width} classes" if self.width else "class ids"
+            raise DataError(f"{what}: shape {values.shape}; query_labels are {expected_form}")
         return values
 
     def encode(self, labels: Labels, what: str, offset: int) -> Words:
@@ -72,10 +72,10 @@ class LabelSpace:
 
     def relevance(self, queries: Matrix, items: Matrix, item_labels: Words) -> Integers:
         """Return the relevance of single pairs, given as indices of queries and items."""
-        one, other = self.queries[queries].T, item_labels[:, items]
+        query_labels, labels_of_items = self.queries[queries].T, item_labels[:, items]
         if self.relation == hamming.SAME:
-            return np.asarray(one[0] == other[0], np.int64)
-        shared = np.bitwise_count(one & other).sum(axis=0, dtype=np.int64)
+            return np.asarray(query_labels[0] == labels_of_items[0], np.int64)
+        shared = np.bitwise_count(query_labels & labels_of_items).sum(axis=0, dtype=np.int64)
         return np.asarray(np.minimum(shared, self.grades - 1))
 
 
@@ -90,9 +90,9 @@ def as_labels(labels: Any, count: int, what: str) -> Labels:
     """Return class ids (n,) as text or whole numbers, or anything that may be multi-hot (n,
     classes) as an array.
     """
-    given = rows_of(labels, what)
-    if given != count:
-        raise DataError(f"{what}: {given} labels for {count} rows")
+    rows = rows_of(labels, what)
+    if rows != count:
+        raise DataError(f"{what}: {rows} labels for {count} rows")
     if len(np.shape(labels)) == 1:
         return as_names(labels, what)
     values = as_array(labels, what)
@@ -160,8 +160,8 @@ def as_names(values: Any, what: str) -> pl.Series:
 
 def check_ids(ids: Any, count: int | None, what: str) -> pl.Series:
     """Return ids as a series of distinct text or whole numbers, one per row if that is known."""
-    if count is not None and (given := rows_of(ids, what)) != count:
-        raise DataError(f"{what}: {given} ids for {count} rows")
+    if count is not None and (rows := rows_of(ids, what)) != count:
+        raise DataError(f"{what}: {rows} ids for {count} rows")
     names = as_names(ids, what)
     again = names.filter(names.is_duplicated())
     if len(again):

@@ -55,9 +55,9 @@ def read_matlab(
         if size > max(limit, BYTES * file.seek(0, 2)):
             raise FileError(f"'{path}': unpacks to {size} bytes, more than {limit}{larger()}")
         file.seek(0)
-        held = loadmat(file, variable_names=[*names.values()])
-        codes = len(held[names["codes"]])
-        return {ours: _plain(held[name], ours, codes) for ours, name in names.items()}
+        arrays = loadmat(file, variable_names=[*names.values()])
+        codes = len(arrays[names["codes"]])
+        return {ours: _plain(arrays[name], ours, codes) for ours, name in names.items()}
     except RetrievalReportError:
         raise
     except Exception as error:  # of foreign bytes

@@ -40,9 +40,9 @@ class ScoredPairs(NamedTuple):
     item: Integers
     score: Vectors
 
-    def at(self, chosen: Vectors) -> ScoredPairs:
+    def at(self, selection: Vectors) -> ScoredPairs:
         """Return some of the pairs, chosen by a mask or by index."""
-        return ScoredPairs(*(array[chosen] for array in self))
+        return ScoredPairs(*(array[selection] for array in self))
 
 
 class Space(NamedTuple):
@@ -78,9 +78,9 @@ def nearest(encoded: Encoded, precision: ScorePrecision, depth: int, what: str) 
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         block = queries[start : start + QUERIES_AT_ONCE]
         scored = _scores(_candidates(block, space), block, space)
-        found = _cut(scored, depth, len(block))
-        parts.append(found._replace(query=found.query + start))
-        rows += len(found.query)
+        nearest_pairs = _cut(scored, depth, len(block))
+        parts.append(nearest_pairs._replace(query=nearest_pairs.query + start))
+        rows += len(nearest_pairs.query)
         if rows > MOST_ROWS:
             queries_done = start + len(block)
             raise DataError(
@@ -156,8 +156,8 @@ def _scores(pairs: ScoredPairs, queries: Vectors, space: Space) -> ScoredPairs:
     products = np.empty(len(pairs.query))
     for start in range(0, len(products), PAIRS_AT_ONCE):
         some = slice(start, start + PAIRS_AT_ONCE)
-        one, other = queries[pairs.query[some]], space.items[pairs.item[some]]
-        products[some] = np.multiply(one, other, dtype=np.float64).sum(axis=1)
+        query_vectors, item_vectors = queries[pairs.query[some]], space.items[pairs.item[some]]
+        products[some] = np.multiply(query_vectors, item_vectors, dtype=np.float64).sum(axis=1)
     if space.item_lengths is not None:
         by = lengths(queries)[pairs.query] * space.item_lengths[pairs.item]
         products /= np.where(by > 0, by, 1.0)

@@ -178,22 +178,22 @@ def from_search(
     [0.5, 1.0]
     """
     refuse_fork()
-    given = results if isinstance(results, Mapping) else {"model": results}
-    if not given:
+    results_by_model = results if isinstance(results, Mapping) else {"model": results}
+    if not results_by_model:
         raise ParameterError("results: none given")
     check_flag("exclude_self", exclude_self)
     searches = {}
-    for model, one in given.items():
+    for model, search in results_by_model.items():
         if not is_name(model):
             raise ParameterError(f"results: {model!r} is not the name of a model")
-        searches[model] = read_results(one, f"model {model!r}", indexes=indexes)
+        searches[model] = read_results(search, f"model {model!r}", indexes=indexes)
     scored = scored_models(scores, list(searches))
     relevance, mask = _labels_of_models(relevance, mask, searches)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
     names = None  # where the results name the queries
     if indexes is None:
-        names = query_names(query_ids, max(one.queries for one in searches.values()))
+        names = query_names(query_ids, max(search.queries for search in searches.values()))
     elif query_ids is not None:
         raise ParameterError("query_ids: given together with indexes, which name the queries")
     space = n_relevant = None
@@ -208,37 +208,37 @@ def from_search(
             exclude_self=exclude_self,
         )
     parts = []
-    for model, one in searches.items():
-        if mask is not None and one.indexed:
+    for model, search in searches.items():
+        if mask is not None and search.indexed:
             raise ParameterError(
                 "mask: only for a matrix; a search that found nothing returns index -1"
             )
         what, order = f"model {model!r}", "score" if model in scored else "distance"
-        check_direction(one, what, scores=model in scored)
-        query, item = pl.Series(one.query), items.names(one, what)
+        check_direction(search, what, scores=model in scored)
+        query, item = pl.Series(search.query), items.names(search, what)
         matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
         relevant = None
-        kept = None if mask is None else _aligned(mask, one, "mask", what).astype(bool)
+        row_mask = None if mask is None else _aligned(mask, search, "mask", what).astype(bool)
         if space is not None:
-            relevant = _by_labels(space, one, items, what)
-        elif not (isinstance(matrix, str) or one.indexed):
-            relevant, kept = _unmasked(_aligned(matrix, one, "relevance", what), kept)
+            relevant = _by_labels(space, search, items, what)
+        elif not (isinstance(matrix, str) or search.indexed):
+            relevant, row_mask = _unmasked(_aligned(matrix, search, "relevance", what), row_mask)
         columns = {
             "query": query if names is None else names.gather(query),
             "item": item,
-            order: one.value,
+            order: search.value,
             "relevance": relevant,
-            "mask": kept,
+            "mask": row_mask,
         }
         frame = pl.DataFrame(known_of(columns))
         frame = with_model(frame, model)
         if isinstance(relevance, Mapping):  # a column holds different items in every model
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
         parts.append(Part(what, _without_self(frame, model) if exclude_self else frame))
-    known = None if judgements is None else read_judgements(judgements)
-    if not isinstance(relevance, str) and any(one.indexed for one in searches.values()):
-        known = _matrix_judgements(relevance, names, items)
-    return Inputs(combine(parts), known, n_relevant)
+    judgement_rows = None if judgements is None else read_judgements(judgements)
+    if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
+        judgement_rows = _matrix_judgements(relevance, names, items)
+    return Inputs(combine(parts), judgement_rows, n_relevant)
 
 
 def _labels_of_models(
@@ -275,10 +275,10 @@ def scored_models(scores: object, models: list[str]) -> set[str]:
 
 
 def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:
-    one, other = frame.schema["query"], frame.schema["item"]
-    if one.is_integer() != other.is_integer():
+    query_type, item_type = frame.schema["query"], frame.schema["item"]
+    if query_type.is_integer() != item_type.is_integer():
         raise KeyMismatchError(
-            f"exclude_self: model {model!r} has {one} query ids and {other} item ids"
+            f"exclude_self: model {model!r} has {query_type} query ids and {item_type} item ids"
         )
     return frame.filter(pl.col("query") != pl.col("item"))
 
@@ -288,11 +288,11 @@ def _check_sources(
 ) -> None:
     """Refuse two sources of relevance, or half of one."""
     matrix = None if isinstance(relevance, str) else relevance
-    given = {"query_labels": labels[0], "judgements": judgements, "relevance": matrix}
-    named = list(known_of(given))
-    if len(named) > 1:
+    sources = {"query_labels": labels[0], "judgements": judgements, "relevance": matrix}
+    source_names = list(known_of(sources))
+    if len(source_names) > 1:
         raise ParameterError(
-            f"{named[1]}: given together with {named[0]}; only one of them can say what is relevant"
+            f"{source_names[1]}: given together with {source_names[0]}; only one of them can say what is relevant"
         )
     if (labels[0] is None) != (labels[1] is None):
         raise ParameterError("query_labels, item_labels: one is given without the other")
@@ -317,10 +317,10 @@ class _Items:
                 )
             keys = check_ids(list(labels), None, "item_labels")
             return cls(keys, keys, list(labels.values()))
-        named = None if ids is None else check_ids(ids, None, "item_ids")
+        checked_ids = None if ids is None else check_ids(ids, None, "item_ids")
         count = 0 if labels is None else rows_of(labels, "item_labels")
-        count = count if named is None else len(named)
-        return cls(pl.int_range(count, eager=True), named, labels)
+        count = count if checked_ids is None else len(checked_ids)
+        return cls(pl.int_range(count, eager=True), checked_ids, labels)
 
     def row_numbers(self, results: Results, what: str) -> pl.Series:
         """Return the index of every result's item."""
@@ -377,9 +377,9 @@ def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items
             f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for "
             f"every item{'' if items.ids is None else f', {len(ids)}'}"
         )
-    known = matrix != 0
-    known[~known.any(axis=1), 0] = True
-    query, item = np.nonzero(known)
+    relevant = matrix != 0
+    relevant[~relevant.any(axis=1), 0] = True
+    query, item = np.nonzero(relevant)
     columns = {"query": names.gather(pl.Series(query)), "item": ids.gather(pl.Series(item))}
     return pl.DataFrame({**columns, "relevance": matrix[query, item]})
 

@@ -26,12 +26,12 @@ def read_slices(
     for where, matrix, its_labels, its_ids in _shards(item_codes, item_labels, item_ids):
         where_labels, rows = where.replace("codes", "labels"), len(matrix)
         ids = None if its_ids is None else check_ids(its_ids, rows, where.replace("codes", "ids"))
-        known = labels.check(its_labels, rows, where_labels)
+        checked_labels = labels.check(its_labels, rows, where_labels)
         step = max(1, SLICE_BYTES // (8 * space.words))
         for start in range(0, rows, step):
             stop = min(start + step, rows)
             codes = space.encode(matrix[start:stop], where, start)
-            words = labels.encode(known[start:stop], where_labels, start)
+            words = labels.encode(checked_labels[start:stop], where_labels, start)
             names = (
                 pl.int_range(passed + start, passed + stop, eager=True)
                 if ids is None
@@ -49,8 +49,8 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
         raise DataError(
             f"item_codes: a {type(item_codes).__name__} is neither an array nor shards of arrays"
         )
-    for name, beside in (("item_labels", item_labels), ("item_ids", item_ids)):
-        if beside is not None:
+    for name, values in (("item_labels", item_labels), ("item_ids", item_ids)):
+        if values is not None:
             raise ParameterError(
                 f"{name}: given beside shards; a shard holds its own: (codes, labels, ids)"
             )

@@ -166,19 +166,19 @@ def check_path(name: str, value: object) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser refuses nobody's home)
 
 
-def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:
+def listed(value: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:
     """Return an argument that holds one thing or several as a list; invalid things are left for the
     caller to refuse.
 
     >>> listed("ap"), listed(iter(["ap", "rr"])), listed(None)
     (['ap'], ['ap', 'rr'], [None])
     """
-    if isinstance(given, single) or not isinstance(given, Iterable):
-        return [given]
+    if isinstance(value, single) or not isinstance(value, Iterable):
+        return [value]
     try:
-        things = iter(given)
+        things = iter(value)
     except TypeError:  # a zero-dimensional array
-        return [given]
+        return [value]
     return list(things)
 
 
@@ -215,5 +215,5 @@ def some(names: Sequence[object], most: int = 20) -> str:
     >>> some(["a", "b"]), some(range(1000), most=3)
     ("['a', 'b']", '[0, 1, 2, … and 997 more]')
     """
-    shown = quoted(names[:most])
-    return f"[{shown}]" if len(names) <= most else f"[{shown}, … and {len(names) - most} more]"
+    text = quoted(names[:most])
+    return f"[{text}]" if len(names) <= most else f"[{text}, … and {len(names) - most} more]"

@@ -44,9 +44,9 @@ def did_you_mean(value: object, choices: Iterable[str]) -> str:
     if not isinstance(value, str):
         return ""
     word = value[:LONGEST_WORD].lower()
-    known = list(choices)
-    same_letters = [choice for choice in known if sorted(choice.lower()) == sorted(word)]
-    close = same_letters or difflib.get_close_matches(word, known, n=1)
+    spellings = list(choices)
+    same_letters = [choice for choice in spellings if sorted(choice.lower()) == sorted(word)]
+    close = same_letters or difflib.get_close_matches(word, spellings, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

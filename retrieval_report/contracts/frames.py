@@ -131,13 +131,13 @@ def check_rankings(
     may come from judgements, the latter are found faster once the lists are known.
     """
     nullable = ("relevance", "distance", "score") if null_distance else ("relevance",)
-    given = frame.columns
+    column_names = frame.columns
     frame = _contract(frame, RANKINGS, "rankings", nullable)
-    order = _one_order(frame, given, "rankings")
+    order = _one_order(frame, column_names, "rankings")
     if relevance and "relevance" not in frame.columns:
         raise ColumnError(
             "rankings: no column 'relevance', and no judgements were given; found "
-            + quoted(given)
+            + quoted(column_names)
             + advice("; pass {}, a table of query, item and relevance", setting("judgements"))
         )
     warn_merging(frame, "item", "rankings")
@@ -148,14 +148,14 @@ def check_rankings(
 def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
     """Check a counts frame against its contract."""
     nullable = ("truncated", *(("distance", "score") if "retrieved" in frame.columns else ()))
-    given = frame.columns
+    column_names = frame.columns
     frame = _contract(frame, COUNTS, "counts", nullable)
-    order = _one_order(frame, given, "counts")
+    order = _one_order(frame, column_names, "counts")
     if "retrieved" in frame.columns:
-        retrieved, known = pl.col("retrieved"), pl.col(order).is_not_null()
-        refuse(frame, retrieved & ~known, order, "null", what="counts")
+        retrieved, has_order = pl.col("retrieved"), pl.col(order).is_not_null()
+        refuse(frame, retrieved & ~has_order, order, "null", what="counts")
         absent = "a value for items that are not retrieved"
-        refuse(frame, known & ~retrieved, order, absent, what="counts")
+        refuse(frame, has_order & ~retrieved, order, absent, what="counts")
     _warn_of_order(frame, order)
     return frame.with_columns(pl.col("count").cast(pl.Int64))
 
@@ -237,8 +237,8 @@ def _contract(
 def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
     dtype = frame.schema[column.name]
     accepted, rule = _KINDS[column.kind]
-    known = cs.expand_selector({column.name: dtype}, accepted)
-    if known or (dtype == pl.Null and frame.is_empty()):
+    matching = cs.expand_selector({column.name: dtype}, accepted)
+    if matching or (dtype == pl.Null and frame.is_empty()):
         return
     hints = {
         pl.Boolean(): " (are two columns swapped?)",
@@ -247,11 +247,11 @@ def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
     raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hints.get(dtype, '')}")
 
 
-def _one_order(frame: pl.DataFrame, given: Sequence[str], what: str) -> str:
+def _one_order(frame: pl.DataFrame, column_names: Sequence[str], what: str) -> str:
     orders = [name for name in ("distance", "score") if name in frame.columns]
     if len(orders) != 1:
         problem = "both 'distance' and 'score'" if orders else "neither 'distance' nor 'score'"
-        raise ColumnError(f"{what}: {problem}; one is needed; found {quoted(given)}")
+        raise ColumnError(f"{what}: {problem}; one is needed; found {quoted(column_names)}")
     return orders[0]
 
 

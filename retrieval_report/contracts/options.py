@@ -101,8 +101,8 @@ class Option(NamedTuple):
         return value
 
 
-def _policies(name: str, given: object) -> tuple[str, ...]:
-    policies = listed(given)
+def _policies(name: str, value: object) -> tuple[str, ...]:
+    policies = listed(value)
     if not policies:
         raise ParameterError(f"{name}: none given")
     for policy in policies:
@@ -125,14 +125,14 @@ def _positive(name: str, value: Any) -> int | float:
     return _finite(name, value)
 
 
-def _truncated(name: str, given: object) -> str | dict[str, str]:
+def _truncated(name: str, value: object) -> str | dict[str, str]:
     """Return one of the words, or a mapping of models to them."""
-    if not isinstance(given, Mapping):
-        check_choice(name, given, TRUNCATED)
-        return str(given)
-    for model, word in given.items():
+    if not isinstance(value, Mapping):
+        check_choice(name, value, TRUNCATED)
+        return str(value)
+    for model, word in value.items():
         check_choice(f"{name} of model {model!r}", word, TRUNCATED)
-    return {str(model): str(word) for model, word in given.items()}
+    return {str(model): str(word) for model, word in value.items()}
 
 
 def _option(
@@ -413,7 +413,7 @@ class EvaluateOptions(ScoringOptions, total=False):
     policies: Names
 
 
-def options_with(given: Mapping[str, object], **fixed: object) -> Options:
+def options_with(caller_options: Mapping[str, object], **fixed: object) -> Options:
     """Return the options of a caller, except for those that the function sets itself.
 
     >>> options_with({"decimals": 2, "policies": "naive"}, policies="expected").policies
@@ -422,16 +422,16 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
     Traceback (most recent call last):
     TypeError: unexpected keyword argument 'decimal'; did you mean 'decimals'?
     """
-    options: Named = {**given, **fixed}
+    options: Named = {**caller_options, **fixed}
     for name in options:
         if name not in OPTIONS:
             raise TypeError(_unexpected(name, (*OPTIONS, "judgements", "queries", *MEASURED)))
     return Options(**options)
 
 
-def _unexpected(name: str, known: Iterable[str]) -> str:
+def _unexpected(name: str, option_names: Iterable[str]) -> str:
     """Say which argument is probably meant by one that a function does not have."""
-    return f"unexpected keyword argument {name!r}{ELSEWHERE.get(name) or did_you_mean(name, known)}"
+    return f"unexpected keyword argument {name!r}{ELSEWHERE.get(name) or did_you_mean(name, option_names)}"
 
 
 def answering_other_words(function: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -444,13 +444,13 @@ def answering_other_words(function: Callable[Given, Result]) -> Callable[Given, 
     Traceback (most recent call last):
     TypeError: unexpected keyword argument 'qrels'; it is called 'judgements'
     """
-    known = inspect.signature(function).parameters
+    parameters = inspect.signature(function).parameters
 
     @wraps(function)
-    def answering(*args: Given.args, **named: Given.kwargs) -> Result:
-        for name in named.keys() - known.keys():
-            raise TypeError(_unexpected(name, known))
-        return function(*args, **named)
+    def answering(*args: Given.args, **options: Given.kwargs) -> Result:
+        for name in options.keys() - parameters.keys():
+            raise TypeError(_unexpected(name, parameters))
+        return function(*args, **options)
 
     return answering
 

@@ -23,8 +23,8 @@ def schema(frame: str, *names: str) -> Named:
     >>> list(schema("shuffled")), schema("shuffled", "draw")
     (['model', 'metric', 'cutoff', 'draw', 'value'], {'draw': Int64})
     """
-    known = _OF_FRAME[frame]
-    return {name: known[name].dtype for name in names or known}
+    frame_schema = _OF_FRAME[frame]
+    return {name: frame_schema[name].dtype for name in names or frame_schema}
 
 
 def in_contract(frame: pl.DataFrame, contract: Mapping[str, Any]) -> pl.DataFrame:

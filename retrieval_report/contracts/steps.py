@@ -33,12 +33,12 @@ def step(name: Hashable, make: Callable[[], Result]) -> Result:
     try:
         result = make()
         took = time.perf_counter() - start
-        alone = took - _inner.get()
+        own_seconds = took - _inner.get()
     finally:
         _inner.set(before)
     _inner.set(before + took)
-    if alone >= SLOW:
-        listener(name, alone)
+    if own_seconds >= SLOW:
+        listener(name, own_seconds)
     return result
 
 

@@ -132,7 +132,7 @@ def python_text(value: object) -> str:
     ("'no'", '2', "{'item': …}")
     """
     if isinstance(value, dict):
-        pairs = (f"{key!r}: {python_text(held)}" for key, held in value.items())
+        pairs = (f"{key!r}: {python_text(item)}" for key, item in value.items())
         return f"{{{', '.join(pairs)}}}"
     return "…" if value is ... else repr(value)
 

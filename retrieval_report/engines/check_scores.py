@@ -66,7 +66,7 @@ def check_scores(scores: object) -> pl.DataFrame:
 
 
 def hold(
-    given: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str
+    result: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str
 ) -> pl.DataFrame:
     """Return the columns of a contract in its types;
     numbers of another type are cast, NaN becomes null.
@@ -78,7 +78,7 @@ def hold(
     retrieval_report.DataError: column 'cutoff': 1 not a whole number of 64 bits, first in row 1
     (row 1)
     """
-    frame = to_polars(given, what)
+    frame = to_polars(result, what)
     missing = [name for name in contract if name not in frame.columns]
     if missing:
         raise ColumnError(f"{what}: no column {quoted(missing)}; expected what {maker} returns")
@@ -94,8 +94,10 @@ def hold(
         else:
             fits = given_type.is_numeric() if dtype().is_numeric() else text == (dtype == pl.String)
         if not fits:
-            wanted = "text or whole numbers" if dtype is None else dtype()
-            raise ColumnError(f"{what}: column {name!r} is {given_type}; {maker} gives {wanted}")
+            expected_type = "text or whole numbers" if dtype is None else dtype()
+            raise ColumnError(
+                f"{what}: column {name!r} is {given_type}; {maker} gives {expected_type}"
+            )
         if dtype not in (None, given_type) and dtype().is_integer():
             whole = column.cast(dtype, strict=False)
             odd = column.is_not_null() & (whole.is_null() | (whole != column))
@@ -137,7 +139,7 @@ def beside(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
 
 
 def side_by_side(
-    frame: pl.DataFrame, keys: Sequence[str], policies: Sequence[str], *others: pl.Expr
+    frame: pl.DataFrame, keys: Sequence[str], policies: Sequence[str], *more_columns: pl.Expr
 ) -> pl.DataFrame:
     """Return one row for these keys, with a column for the value of some policies; those of the
     bounds are ``lowest`` and ``highest``.
@@ -147,12 +149,12 @@ def side_by_side(
         pl.col("value").filter(policy=policy).first().alias(names.get(policy, policy))
         for policy in policies
     ]
-    return frame.group_by(keys, maintain_order=True).agg(*values, *others)
+    return frame.group_by(keys, maintain_order=True).agg(*values, *more_columns)
 
 
-def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
+def board(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
     """Return one row per model, metric and cutoff, the best
-    first, with the means of all policies and ``others``.
+    first, with the means of all policies and ``more_columns``.
 
     ``value`` is the mean that ranks: the expected one, else that of shuffles, else the naive one;
     ``tie_std`` and intervals are those of the expected mean; ``truncated_share`` is above 0 if the
@@ -166,7 +168,7 @@ def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
     ]
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
     most = pl.col("queries", "truncated_share").max()
-    wide = side_by_side(summary, MEAN, RANKING, *ends, expected, most, *others)
+    wide = side_by_side(summary, MEAN, RANKING, *ends, expected, most, *more_columns)
     ordered = wide.with_columns(value=pl.coalesce(RANKING))
     return ordered.sort(
         "value", "model", descending=[True, False], nulls_last=True, maintain_order=True

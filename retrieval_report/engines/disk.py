@@ -149,22 +149,22 @@ def evaluate_to(
         folder()  # before any work, if it cannot be made
         table = open_table(rankings, folder, columns)
         refuse_inputs([target], [file.path for file in table.files])
-        given = (table, judgements, queries, requests, settings)
-        keep = afresh if resume is None else keeping(check_path("resume", resume), *given)
-        scores = scored_parts(*given, folder, size, keep)
+        arguments = (table, judgements, queries, requests, settings)
+        keep = afresh if resume is None else keeping(check_path("resume", resume), *arguments)
+        scores = scored_parts(*arguments, folder, size, keep)
         _write(chain.from_iterable(map(ListScores.frames, scores)), folder(), target)
     return check_path("out", out)
 
 
 def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> None:
     """Write every result as it comes, combine them, and only then rename the file to ``out``."""
-    written: list[Path] = []
+    paths: list[Path] = []
     whole = folder / "whole.parquet"
     try:
         for frame in results:
-            written.append(folder / f"result-{len(written):06}.parquet")
-            frame.write_parquet(written[-1], compression="lz4")
-        pl.scan_parquet(written, glob=False, hive_partitioning=False).sink_parquet(
+            paths.append(folder / f"result-{len(paths):06}.parquet")
+            frame.write_parquet(paths[-1], compression="lz4")
+        pl.scan_parquet(paths, glob=False, hive_partitioning=False).sink_parquet(
             whole, maintain_order=True, sync_on_close="all"
         )
         whole.replace(out)

@@ -38,13 +38,13 @@ from retrieval_report.reading.sources import base_name, folder_model, open_sourc
 from retrieval_report.writing.temporary import Scratch
 
 
-def check_rows(found: int, expected: int) -> None:
+def check_rows(rows_read: int, expected: int) -> None:
     """Refuse rows that are not as many as there were: Polars
     can end early, without an error, in a shortened file.
     """
-    if found != expected:
+    if rows_read != expected:
         raise DataError(
-            f"the rankings: {found} rows where {expected} were counted before; was a file changed "
+            f"the rankings: {rows_read} rows where {expected} were counted before; was a file changed "
             "meanwhile?"
         )
 
@@ -110,9 +110,9 @@ def open_table(
             rankings = to_polars(rankings, "rankings").lazy()
         return _computed(rankings, scratch)
     files = [_open(path, columns) for path in find_files(rankings, skip=("run", "qrels"))]
-    first, *others = files
+    first, *later_files = files
     schema = first.frame.collect_schema()
-    for file in others:
+    for file in later_files:
         odd = {name for name, _ in schema.items() ^ file.frame.collect_schema().items()}
         if odd:
             raise ColumnError(
@@ -140,27 +140,27 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
     """Compute a lazy frame once, in order."""
     path = scratch() / "rankings.parquet"
     try:
-        given = pl.DataFrame(schema=frame.collect_schema())
-        matched = matched_columns(given, RANKINGS, "rankings")
+        no_rows = pl.DataFrame(schema=frame.collect_schema())
+        matched = matched_columns(no_rows, RANKINGS, "rankings")
         matched.pop(RANK, None)
-        known = as_text(frame.select(under_our_names(matched)), ID_COLUMNS)
-        known.sink_parquet(path, maintain_order=True, compression="lz4", statistics=False)
+        our_frame = as_text(frame.select(under_our_names(matched)), ID_COLUMNS)
+        our_frame.sink_parquet(path, maintain_order=True, compression="lz4", statistics=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
     rows = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     file = File(path, rows, rows.select(pl.len()).collect().item())
-    return Table((file,), renamed(given, matched, RANKINGS))
+    return Table((file,), renamed(no_rows, matched, RANKINGS))
 
 
-def _check_merged(path: Path, frame: pl.LazyFrame, chosen: dict[str, str]) -> None:
+def _check_merged(path: Path, frame: pl.LazyFrame, matched: dict[str, str]) -> None:
     """Refuse or warn of the lists of several systems in a file, by all rows of some queries."""
-    unused = unknown(frame.collect_schema().names(), chosen, RANKINGS)
+    unused = unknown(frame.collect_schema().names(), matched, RANKINGS)
     if not unused:
         return
-    query = pl.col(chosen["query"])
+    query = pl.col(matched["query"])
     first = first_queries(frame.head(SAMPLED_ROWS).select(query).collect().to_series())
     rows = frame.filter(query.is_in(first)).collect()
-    ours = rows.select(under_our_names(chosen))
+    ours = rows.select(under_our_names(matched))
     check_merged(ours, lambda: rows.select(unused), str(path))
 
 
@@ -183,13 +183,13 @@ def _open(path: Path, columns: ColumnNames) -> File:
         frame = scan(source.content, glob=False, hive_partitioning=False)
         names = frame.collect_schema().names()
         rows = frame.select(pl.len()).collect().item()
-    chosen = match_columns(names, RANKINGS, columns, str(path))
-    if "model" not in chosen and "count" not in chosen and folder_model(path) is None:
-        _check_merged(path, frame, chosen)
-    chosen.pop(RANK, None)
-    known = as_text(frame.select(under_our_names(chosen)), ID_COLUMNS)
-    if "model" in chosen:
-        return File(path, known, rows)
+    matched = match_columns(names, RANKINGS, columns, str(path))
+    if "model" not in matched and "count" not in matched and folder_model(path) is None:
+        _check_merged(path, frame, matched)
+    matched.pop(RANK, None)
+    our_frame = as_text(frame.select(under_our_names(matched)), ID_COLUMNS)
+    if "model" in matched:
+        return File(path, our_frame, rows)
     folder = folder_model(path)
     name = folder or base_name(path)
-    return File(path, known.with_columns(model=pl.lit(name)), rows, None if folder else name)
+    return File(path, our_frame.with_columns(model=pl.lit(name)), rows, None if folder else name)

@@ -261,9 +261,11 @@ def shuffled_means(
     >>> means["value"].round(4).to_list()
     [0.5, 0.3333, 0.5, 0.3333]
     """
-    drawn = options_with(options, policies="shuffled")
-    judged = judge(rankings, judgements, queries, drawn)
-    return score_with_means(start(judged, parse_metrics(measures, cutoffs, metrics), drawn))[1]
+    draw_options = options_with(options, policies="shuffled")
+    judged = judge(rankings, judgements, queries, draw_options)
+    return score_with_means(start(judged, parse_metrics(measures, cutoffs, metrics), draw_options))[
+        1
+    ]
 
 
 def evaluate_with_draws(
@@ -305,12 +307,14 @@ def evaluate_with_draws(
     >>> scores["value"].round(4).to_list(), means["value"].round(4).to_list()
     ([0.4167], [0.5, 0.3333, 0.5, 0.3333])
     """
-    asked = Options(policies=policies, **options)
-    if "shuffled" not in asked.policies:
-        raise ParameterError(f"policies: 'shuffled' is needed, not {quoted(asked.policies)} alone")
+    settings = Options(policies=policies, **options)
+    if "shuffled" not in settings.policies:
+        raise ParameterError(
+            f"policies: 'shuffled' is needed, not {quoted(settings.policies)} alone"
+        )
     requests = parse_metrics(measures, cutoffs, metrics)
     scores, means = score_with_means(
-        start(judge(rankings, judgements, queries, asked), requests, asked)
+        start(judge(rankings, judgements, queries, settings), requests, settings)
     )
     return scores.frame(), means
 

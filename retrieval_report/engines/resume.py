@@ -46,10 +46,10 @@ def keeping(
     OutputError
         The folder holds something else, or parts of a run whose inputs or settings were different.
     """
-    asked = [(str(metric), cutoffs) for metric, cutoffs in requests]
+    request_texts = [(str(metric), cutoffs) for metric, cutoffs in requests]
     settings = {name: value for name, value in asdict(options).items() if name not in NO_EFFECT}
     # Polars' hashes divide the rows.
-    inputs = hashlib.sha256(repr((pl.__version__, asked, settings)).encode())
+    inputs = hashlib.sha256(repr((pl.__version__, request_texts, settings)).encode())
     for name, frame in {"judgements": judgements, "queries": queries}.items():
         inputs.update(b"none" if frame is None else _ipc(to_polars(frame, name)))
     for file in table.files:
@@ -88,9 +88,9 @@ def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:
 
 
 def _load(path: Path) -> ListScores:
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
-        frames = [pl.read_ipc_stream(kept[name].tobytes()) for name in FRAMES]
-        return ListScores(frames[0], frames[1], *(kept[name] for name in ARRAYS))
+    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+        frames = [pl.read_ipc_stream(arrays[name].tobytes()) for name in FRAMES]
+        return ListScores(frames[0], frames[1], *(arrays[name] for name in ARRAYS))
 
 
 def _ipc(frame: pl.DataFrame) -> bytes:

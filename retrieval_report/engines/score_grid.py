@@ -102,17 +102,17 @@ class Grid:
             return Pairs.every(models)
         check_choice("baseline", baseline, self.models)
         fixed = self.models.index(baseline)
-        others = np.delete(np.arange(len(self.models), dtype=np.intp), fixed)
-        return Pairs(others, np.full_like(others, fixed))
+        remaining = np.delete(np.arange(len(self.models), dtype=np.intp), fixed)
+        return Pairs(remaining, np.full_like(remaining, fixed))
 
     def under(self, measure: Measure, policy: str) -> Floats:
         """Return the scores by the metric and cutoff of
         a measure under a policy; NaN if there are none.
         """
-        other, values = (*measure[:2], policy), self.arrays["value"]
-        if other not in self.measures:
+        same_measure, values = (*measure[:2], policy), self.arrays["value"]
+        if same_measure not in self.measures:
             return np.full(values.shape[1:], np.nan)
-        return np.asarray(values[self.measures.index(other)])
+        return np.asarray(values[self.measures.index(same_measure)])
 
     def scores(self, measure: Measure) -> Scores:
         """Return the scores by one measure."""
@@ -126,12 +126,12 @@ class Grid:
         """
         policies_known = list(dict.fromkeys(policy for _, _, policy in self.measures))
         usual = [policy for policy in policies_known if policy not in BOUNDS] or policies_known
-        chosen = usual if policies is None else listed(policies)
-        if policies is not None and not chosen:
+        policy_names = usual if policies is None else listed(policies)
+        if policies is not None and not policy_names:
             raise ParameterError("policies: none given")
-        for policy in chosen:
+        for policy in policy_names:
             check_choice("policies", policy, policies_known)
-        return [self.scores(measure) for measure in self.measures if measure[2] in chosen]
+        return [self.scores(measure) for measure in self.measures if measure[2] in policy_names]
 
 
 @dataclass(frozen=True)
@@ -171,11 +171,11 @@ def measured(
     """Return columns about one measure as a frame in its contract; NaN becomes null, and a single
     word or number stands in every row.
     """
-    given = {**columns, **dict(zip(SCORE, measure, strict=True))}
+    cells = {**columns, **dict(zip(SCORE, measure, strict=True))}
     # Polars takes a third of a millisecond to repeat a word or number of a dictionary.
-    alone = [name for name, value in given.items() if isinstance(value, str | int | None)]
-    single = {name: pl.lit(given.pop(name)) for name in alone}
-    frame = pl.DataFrame(given).with_columns(pl.selectors.float().fill_nan(None), **single)
+    constants = [name for name, value in cells.items() if isinstance(value, str | int | None)]
+    single = {name: pl.lit(cells.pop(name)) for name in constants}
+    frame = pl.DataFrame(cells).with_columns(pl.selectors.float().fill_nan(None), **single)
     return in_contract(frame, contract)
 
 
@@ -188,8 +188,8 @@ def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats
     """
     first = pairs.first
     second = pairs.second
-    known, square = ~np.isnan(value), std**2
-    paired = known[first] & known[second]
+    has_value, square = ~np.isnan(value), std**2
+    paired = has_value[first] & has_value[second]
     size = paired.sum(axis=1)
     variance = np.where(paired, square[first] + square[second], 0.0).sum(axis=1)
     return {
@@ -197,7 +197,7 @@ def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats
         "value_b": paired_mean(value[second], paired),
         "tie_std": divided(np.sqrt(variance), size, np.nan),
         "queries": size,
-        "unpaired": (known[first] != known[second]).sum(axis=1),
+        "unpaired": (has_value[first] != has_value[second]).sum(axis=1),
     }
 
 
@@ -236,8 +236,8 @@ def rounding(values: Floats, pairs: Pairs) -> Floats:
 
 def largest(values: Floats, pairs: Pairs) -> Floats:
     """Return a power of two above the largest score of each pair, division by which does not round."""
-    known = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
-    return _power_above(np.maximum(known[pairs.first], known[pairs.second]))
+    magnitude = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
+    return _power_above(np.maximum(magnitude[pairs.first], magnitude[pairs.second]))
 
 
 def settled_means(means: Floats) -> Floats:
@@ -261,8 +261,8 @@ def _power_above(most: Floats) -> Floats:
 
 def complete_queries(value: Floats) -> Bools:
     """Whether every model has a score for a query; (models, queries) → (queries)."""
-    known: Bools = np.logical_and.reduce(~np.isnan(value), axis=0)
-    return known
+    complete: Bools = np.logical_and.reduce(~np.isnan(value), axis=0)
+    return complete
 
 
 def best_first(means: Floats) -> Indices:
@@ -290,14 +290,14 @@ def ranked(means: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
     return rows.sort("group", "rank", "model", nulls_last=True).drop("group")
 
 
-def tau_b(one: Integers, other: Integers) -> float | None:
+def tau_b(column_a: Integers, column_b: Integers) -> float | None:
     """Return Kendall's τ_b of two columns of ranks; none if all tie in one of them.
 
     >>> tau_b(np.array([1, 2, 3]), np.array([1, 3, 2]))
     0.3333333333333333
     """
-    n = one.size
-    a, b = one.astype(np.int32), other.astype(np.int32)
+    n = column_a.size
+    a, b = column_a.astype(np.int32), column_b.astype(np.int32)
     forward = level = 0  # ordered pairs that both have this way round, that tie in both
     for rows in blocks(np.arange(n), 4 * n):
         first, second = a[rows, None], b[rows, None]
@@ -364,13 +364,13 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
         scores[name].to_numpy().reshape(-1, labels.height) for name in ("value", "std")
     )
     starts = np.flatnonzero((lists["model"] != lists["model"].shift()).fill_null(True).to_numpy())
-    kept = ~np.isnan(values)
+    has_value = ~np.isnan(values)
     # one that nothing bounds leaves the mean without a bound
-    kept |= scores["truncated"].to_numpy().reshape(-1, labels.height)
-    size = np.add.reduceat(kept.astype(np.float64), starts, axis=0)
+    has_value |= scores["truncated"].to_numpy().reshape(-1, labels.height)
+    size = np.add.reduceat(has_value.astype(np.float64), starts, axis=0)
     size[size == 0] = np.nan
-    value = np.add.reduceat(np.where(kept, values, 0.0), starts, axis=0) / size
-    spread = np.sqrt(np.add.reduceat(np.where(kept, spreads, 0.0) ** 2, starts, axis=0)) / size
+    value = np.add.reduceat(np.where(has_value, values, 0.0), starts, axis=0) / size
+    spread = np.sqrt(np.add.reduceat(np.where(has_value, spreads, 0.0) ** 2, starts, axis=0)) / size
     shortest = np.minimum.reduceat(lists["items"].to_numpy(), starts)
     models = lists[starts].select("model", shortest=shortest)
     means = models.join(labels, how="cross", maintain_order="left_right").with_columns(

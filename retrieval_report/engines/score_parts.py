@@ -104,10 +104,10 @@ def _graded(empty: pl.DataFrame, options: Options) -> dict[str, pl.Expr]:
     grade = pl.lit(None, pl.Float64)
     if "relevance" in empty.columns:
         grade = pl.col("relevance").cast(pl.Float64)
-        kept = (grade > 0) & grade.is_finite()
+        counts = (grade > 0) & grade.is_finite()
         if options.exclude_self and "item" in empty.columns:
-            kept &= ~is_own(empty)
-        grade = pl.when(kept & pl.col("mask") if "mask" in empty.columns else kept).then(grade)
+            counts &= ~is_own(empty)
+        grade = pl.when(counts & pl.col("mask") if "mask" in empty.columns else counts).then(grade)
     return {"grade": grade, "relevant": is_relevant(grade, options.relevant_from)}
 
 
@@ -126,8 +126,8 @@ def with_ends(
     """Return the options with the words decided for all models, from the facts of all rows and, if
     it is needed, the evidence of all parts.
     """
-    counted = as_counted(facts.drop_nulls("model"))
-    decisions = decide(options.truncated, whole.models, counted, lambda: gather(evidence()))
+    count_rows = as_counted(facts.drop_nulls("model"))
+    decisions = decide(options.truncated, whole.models, count_rows, lambda: gather(evidence()))
     return replace(options, truncated=ends_of(decisions) or options.truncated)
 
 
@@ -150,22 +150,22 @@ def scored_parts(
     how one is scored.
     """
     quiet = replace(options, progress=False)
-    given = frames_beside(judgements, queries, options.repeated_judgements)
+    frames = frames_beside(judgements, queries, options.repeated_judgements)
     # No rows are scored first, so that wrong arguments are refused before hours of work.
-    judged, named = (None if frame is None else frame.clear() for frame in given)
+    judged, named = (None if frame is None else frame.clear() for frame in frames)
     nothing = replace(quiet, truncated=NO), KnownOfWhole(part=True)
     score_part(table.empty, judged, named, requests, *nothing)
     if table.rows <= rows_per_part:
         rows = (table.rows,)
-        whole_table = keep(lambda _: score_part(table.read(), *given, requests, options), rows)
+        whole_table = keep(lambda _: score_part(table.read(), *frames, requests, options), rows)
         yield from _run(whole_table, rows)
         return
-    facts = table.collect(lambda rows: facts_of(rows, *given, options))
+    facts = table.collect(lambda rows: facts_of(rows, *frames, options))
     whole = known_of(facts)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)
     parts = copied_parts(table, scratch(), rows_per_part, results)
-    located = [None if frame is None else parts.locate(frame) for frame in given]
+    located = [None if frame is None else parts.locate(frame) for frame in frames]
 
     def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
         judged, named = (
@@ -183,10 +183,10 @@ def scored_parts(
     for scores in _run(work, parts.rows, "scoring" if options.progress else ""):
         lists.append(scores.lists)
         yield scores
-    every = pl.concat(lists)
-    warn_of_lists(every, requests)
-    if given[0] is not None and not every["matched"].any():
-        warn_unmatched(table.rows, table.collect(lambda rows: rows.head(1)), given[0])
+    all_lists = pl.concat(lists)
+    warn_of_lists(all_lists, requests)
+    if frames[0] is not None and not all_lists["matched"].any():
+        warn_unmatched(table.rows, table.collect(lambda rows: rows.head(1)), frames[0])
 
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterator[pl.DataFrame]:

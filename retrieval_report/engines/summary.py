@@ -159,18 +159,18 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     column = "label" if average == "macro" else "weight"
     if queries is None:
         raise ColumnError(f"{_average(average)}: needs queries with a column {column!r}")
-    given = to_polars(queries, "queries")
-    of_lists = average == "weighted" and {"model", "metric"} <= set(given.columns)
+    query_rows = to_polars(queries, "queries")
+    of_lists = average == "weighted" and {"model", "metric"} <= set(query_rows.columns)
     keys = ["model", "query", "metric"] if of_lists else ["query"]
     if of_lists:
-        given = hold(given, WEIGHTS, "queries", "query_weights")
+        query_rows = hold(query_rows, WEIGHTS, "queries", "query_weights")
         bad = pl.col("weight").is_null() | pl.col("weight").is_infinite() | (pl.col("weight") < 0)
-        refuse(given, bad, "weight", "not a finite number of at least 0")
+        refuse(query_rows, bad, "weight", "not a finite number of at least 0")
     else:
-        given = check_table(given, "queries")
-    if column not in given.columns:
+        query_rows = check_table(query_rows, "queries")
+    if column not in query_rows.columns:
         raise ColumnError(f"queries: no column {column!r}, which {_average(average)} needs")
-    frame = _joined(frame, given, keys, column)
+    frame = _joined(frame, query_rows, keys, column)
     refuse(
         frame,
         pl.col(column).is_null(),
@@ -223,21 +223,29 @@ def with_column(
     """
     for name in ("query", check_text(argument, column)):
         if name not in queries.columns:
-            known = quoted(queries.columns)
-            raise ColumnError(f"{argument}: no column {name!r} in the queries; found {known}")
-    given = queries.select("query", pl.col(column).alias(argument))
-    return _joined(frame, given, ["query"], argument)
+            column_names = quoted(queries.columns)
+            raise ColumnError(
+                f"{argument}: no column {name!r} in the queries; found {column_names}"
+            )
+    values = queries.select("query", pl.col(column).alias(argument))
+    return _joined(frame, values, ["query"], argument)
 
 
-def _joined(frame: pl.DataFrame, given: pl.DataFrame, keys: list[str], column: str) -> pl.DataFrame:
+def _joined(
+    frame: pl.DataFrame, query_rows: pl.DataFrame, keys: list[str], column: str
+) -> pl.DataFrame:
     """Return rows with a column of the queries that they are about, null where these lack it."""
     ids = frame.schema["query"]
-    if pl.Null not in (ids, given.schema["query"]):
-        given = given.with_columns(in_kind_of(frame["query"], given["query"], "scores", "queries"))
-    check_unique(given, keys, "queries")
-    known = given.with_columns(pl.col("query").cast(ids, strict=False)).select(*keys, column)
+    if pl.Null not in (ids, query_rows.schema["query"]):
+        query_rows = query_rows.with_columns(
+            in_kind_of(frame["query"], query_rows["query"], "scores", "queries")
+        )
+    check_unique(query_rows, keys, "queries")
+    matching = query_rows.with_columns(pl.col("query").cast(ids, strict=False)).select(
+        *keys, column
+    )
     # no score has the ids that do not fit
-    return beside(frame, known.drop_nulls("query"), keys)
+    return beside(frame, matching.drop_nulls("query"), keys)
 
 
 def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, ...]:

@@ -92,11 +92,11 @@ def grade_variance(
     ``relevant`` of them lie among the ``size`` slots considered, and ``second`` is E[(AP sum)²] if
     nothing precedes the tie.
     """
-    one = relevant / size
-    two = one * (relevant - 1.0) / max(size - 1.0, 1.0)
+    share = relevant / size
+    two = share * (relevant - 1.0) / max(size - 1.0, 1.0)
     three = two * (relevant - 2.0) / max(size - 2.0, 1.0)
     squares, mixed, crossed = tails
-    inner = one * squares + two * mixed + three * crossed - second / population
+    inner = share * squares + two * mixed + three * crossed - second / population
     return max(spread / (population - 1.0) * inner, 0.0)
 
 
@@ -107,11 +107,11 @@ def order_mean(
     """Return the mean of AP's sum over the slots of a tie: ΔH and the climb describe the slots, the
     rest the tie.
     """
-    others = max(size - 1.0, 1.0)
+    others_in_tie = max(size - 1.0, 1.0)
     return (
         relevant
-        * ((before + 1.0) * harmonic * others + (relevant - 1.0) * climbed)
-        / (size * others)
+        * ((before + 1.0) * harmonic * others_in_tie + (relevant - 1.0) * climbed)
+        / (size * others_in_tie)
     )
 
 
@@ -157,8 +157,8 @@ def sum_moments(tie: ApTie, slots: int, before: float, harmonics: Weights) -> Sp
     sums = place_sums(tie.t, slots, tie.size, harmonics)
     variance = tie.mean * tie.mean * order_variance(sums, tie.relevant, tie.size, scaled)
     if tie.spread:
-        alone = order_mean(tie.relevant, tie.size, 0.0, harmonic, climbed)
-        second = order_variance(sums, tie.relevant, tie.size, 0.0) + squared(alone)
+        own_mean = order_mean(tie.relevant, tie.size, 0.0, harmonic, climbed)
+        second = order_variance(sums, tie.relevant, tie.size, 0.0) + squared(own_mean)
         tails = tail_sums(tie.t, slots)
         variance += grade_variance(tails, tie.relevant, tie.size, tie.relevant, tie.spread, second)
     return average, variance
@@ -167,8 +167,10 @@ def sum_moments(tie: ApTie, slots: int, before: float, harmonics: Weights) -> Sp
 @inlined
 def ratio_between(before: ApBefore, _paired: Paired) -> Spread:
     """Return mean and variance of the sum per relevant item found, for a cutoff between two ties."""
-    found = max(before.relevant, 1)
-    return (before.high + before.low) / found, before.variance / (found * found)
+    relevant_so_far = max(before.relevant, 1)
+    return (before.high + before.low) / relevant_so_far, before.variance / (
+        relevant_so_far * relevant_so_far
+    )
 
 
 @allocating
@@ -194,11 +196,11 @@ def ratio_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Sp
     means = np.zeros(chances.size)
     for index in range(chances.size):
         x = float(least + index)
-        found = before.relevant + x
-        if found:
+        relevant_so_far = before.relevant + x
+        if relevant_so_far:
             means[index] = (
                 sum_before + tie.mean * order_mean(x, slots, scaled, harmonic, climbed)
-            ) / found
+            ) / relevant_so_far
             variance = before.variance + tie.mean * tie.mean * order_variance(
                 sums, x, slots, scaled
             )
@@ -207,7 +209,7 @@ def ratio_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Sp
                     order_mean(x, slots, 0.0, harmonic, climbed)
                 )
                 variance += grade_variance(tails, x, slots, tie.relevant, tie.spread, second)
-            within += chances[index] * variance / (found * found)
+            within += chances[index] * variance / (relevant_so_far * relevant_so_far)
     value, between = mean_and_spread(chances, means)
     return value, within + between
 
@@ -261,12 +263,12 @@ def squared_precisions(
 
     Of the u − 1 slots before slot u, those with a relevant item are hypergeometric.
     """
-    others = max(size - 1.0, 1.0)
-    share = (relevant - 1.0) / others
+    others_in_tie = max(size - 1.0, 1.0)
+    share = (relevant - 1.0) / others_in_tie
     total = 0.0
     for u in range(slots):
         mean = before + 1.0 + u * share
-        spread = u * share * (1.0 - share) * (others - u) / max(others - 1.0, 1.0)
+        spread = u * share * (1.0 - share) * (others_in_tie - u) / max(others_in_tie - 1.0, 1.0)
         total += (squared(mean) + spread) * squared(slot_weight(harmonics, t + u))
     return total * relevant / size
 

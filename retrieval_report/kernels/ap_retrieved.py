@@ -43,20 +43,22 @@ def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floa
     most = min(relevant, slots)
     mode = int((slots + 1.0) * (relevant + 1.0) / (size + 2.0))
     mode = min(max(mode, least), most)
-    other = size - relevant - slots
-    every = np.empty(most - least + 1)
-    every[mode - least] = chance = 1.0
+    unlikely = size - relevant - slots
+    probabilities = np.empty(most - least + 1)
+    probabilities[mode - least] = chance = 1.0
     low = high = mode
     while low > least and chance > NEGLIGIBLE:
-        chance *= float(low) * (other + low) / (float(relevant - low + 1) * (slots - low + 1))
+        chance *= float(low) * (unlikely + low) / (float(relevant - low + 1) * (slots - low + 1))
         low -= 1
-        every[low - least] = chance
+        probabilities[low - least] = chance
     chance = 1.0
     while high < most and chance > NEGLIGIBLE:
-        chance *= float(relevant - high) * (slots - high) / (float(high + 1) * (other + high + 1))
+        chance *= (
+            float(relevant - high) * (slots - high) / (float(high + 1) * (unlikely + high + 1))
+        )
         high += 1
-        every[high - least] = chance
-    chances = every[low - least : high - least + 1]
+        probabilities[high - least] = chance
+    chances = probabilities[low - least : high - least + 1]
     total = 0.0
     for index in range(chances.size):
         total += chances[index]
@@ -119,8 +121,8 @@ def _held(weights: Weights, t: int, e: int) -> float:
     """Return the sum of the weights of the positions t + 1 … e."""
     total = weights.total
     low = weights.total_low
-    held: float = (total[e] - total[t]) + (low[e] - low[t])
-    return held
+    weight_sum: float = (total[e] - total[t]) + (low[e] - low[t])
+    return weight_sum
 
 
 @inlined
@@ -143,20 +145,20 @@ def _between(reached: Reached, ideal: IdealInputs) -> Spread:
 
 
 @allocating
-def _inside(cut: Tie, slots: int, reached: Reached, own: IdealInputs) -> Spread:
+def _inside(cut: Tie, slots: int, reached: Reached, inputs: IdealInputs) -> Spread:
     """Return the same for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
     hits, value_sum, spread = reached
-    held = _held(own.weights, t, t + slots)
-    order = slot_spread(own.weights, t, t + slots, slots)
+    weight_sum = _held(inputs.weights, t, t + slots)
+    order = slot_spread(inputs.weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
     means = np.zeros(chances.size)
     within = 0.0
     for index in range(chances.size):
         x = least + index
         if hits + x:
-            ideal = own.weights.total[hits + x]
-            means[index] = (value_sum + held * x / slots) / ideal
+            ideal = inputs.weights.total[hits + x]
+            means[index] = (value_sum + weight_sum * x / slots) / ideal
             inner = order * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
             within += chances[index] * (spread + inner) / squared(ideal)
     value, between = mean_and_spread(chances, means)
@@ -197,7 +199,7 @@ def _see_cells(t: int, tie: int, _ahead: Integers, lists: Lists, ratio: Ratio) -
 
 
 @inlined
-def _place(cut: Cut, x: int, slots: int, found: Found, ratio: Ratio) -> Found:
+def _place(cut: Cut, x: int, slots: int, progress: Found, ratio: Ratio) -> Found:
     """Return what is found after ``slots`` slots of a tie if x of them are relevant: the highest
     grades come first, or the lowest last.
 
@@ -206,17 +208,17 @@ def _place(cut: Cut, x: int, slots: int, found: Found, ratio: Ratio) -> Found:
     position = cut.t if ratio.best else cut.t + slots - x
     total = ratio.weights.total
     if ratio.by_ideal:
-        held = total[position + x] - total[position]
-        return Found(found.relevant + x, found.values, found.total + held)
+        weight_sum = total[position + x] - total[position]
+        return Found(progress.relevant + x, progress.values, progress.total + weight_sum)
     result = 0.0
-    before = found.values
-    left = x
+    before = progress.values
+    remaining = x
     first = cut.lists.tie[cut.tie]
     last = cut.lists.tie[cut.tie + 1] - 1
     for step in range(last - first + 1):
         cell = last - step if ratio.best else first + step
         value = ratio.values[cut.lists.grade[cell]]
-        take = min(cut.lists.items[cell], left) if value else 0
+        take = min(cut.lists.items[cell], remaining) if value else 0
         a = position
         b = position + take
         # the i-th item of the cell sees before + value·(i − a), i = a + 1 … b: (before −
@@ -229,37 +231,37 @@ def _place(cut: Cut, x: int, slots: int, found: Found, ratio: Ratio) -> Found:
                 result += (before + value * (i - a)) / i
         before += value * take
         position = b
-        left -= take
-    return Found(found.relevant + x, before, found.total + result)
+        remaining -= take
+    return Found(progress.relevant + x, before, progress.total + result)
 
 
 @inlined
-def _place_all(cut: Cut, found: Found, ratio: Ratio) -> Found:
+def _place_all(cut: Cut, progress: Found, ratio: Ratio) -> Found:
     """Return what is found after a whole tie."""
-    return _place(cut, cut.relevant, cut.size, found, ratio)
+    return _place(cut, cut.relevant, cut.size, progress, ratio)
 
 
 @inlined
-def _ratio_of(found: Found, ratio: Ratio) -> Spread:
+def _ratio_of(progress: Found, ratio: Ratio) -> Spread:
     """Return the ratio, and no variance."""
-    if found.relevant == 0:
+    if progress.relevant == 0:
         return 0.0, 0.0
-    by = ratio.weights.total[found.relevant] if ratio.by_ideal else float(found.relevant)
-    return max(found.total / by, 0.0), 0.0
+    by = ratio.weights.total[progress.relevant] if ratio.by_ideal else float(progress.relevant)
+    return max(progress.total / by, 0.0), 0.0
 
 
 @inlined
-def _extreme(cut: Cut, slots: int, found: Found, ratio: Ratio) -> Spread:
+def _extreme(cut: Cut, slots: int, progress: Found, ratio: Ratio) -> Spread:
     """Return the highest or lowest ratio over all
     numbers of relevant items among some slots of a tie.
     """
     least = max(0, slots - (cut.size - cut.relevant))
-    chosen, _ = _ratio_of(_place(cut, least, slots, found, ratio), ratio)
+    extreme, _ = _ratio_of(_place(cut, least, slots, progress, ratio), ratio)
     for x in range(least + 1, min(cut.relevant, slots) + 1):
-        value, _ = _ratio_of(_place(cut, x, slots, found, ratio), ratio)
-        if (value > chosen) == ratio.best:
-            chosen = value
-    return chosen, 0.0
+        value, _ = _ratio_of(_place(cut, x, slots, progress, ratio), ratio)
+        if (value > extreme) == ratio.best:
+            extreme = value
+    return extreme, 0.0
 
 
 # The highest or lowest ratio at every depth, over all orders and numbers of relevant items found

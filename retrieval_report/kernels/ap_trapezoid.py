@@ -69,18 +69,22 @@ def tie_variance(tie: Tie, slots: int, before: float) -> float:
         behind += c
         behind_square += c * c
     n, r = float(tie.size), float(tie.relevant)
-    one, two, three = max(n - 1.0, 1.0), max(n - 2.0, 1.0), max(n - 3.0, 1.0)
-    others = n - r
+    n_less_1, two, three = max(n - 1.0, 1.0), max(n - 2.0, 1.0), max(n - 3.0, 1.0)
+    irrelevant = n - r
     single = r / n
-    double = single * (r - 1.0) / one
+    double = single * (r - 1.0) / n_less_1
     shared += crossed
     apart = pairs * pairs - pair_square - shared
-    variance = single * others / n * (square - (total * total - square) / one)
-    variance += 2.0 * double * others / n * (near - 2.0 * (pairs * total - near) / two)
-    variance += double * others * (n + r - 1.0) / (n * one) * pair_square
+    variance = single * irrelevant / n * (square - (total * total - square) / n_less_1)
+    variance += 2.0 * double * irrelevant / n * (near - 2.0 * (pairs * total - near) / two)
+    variance += double * irrelevant * (n + r - 1.0) / (n * n_less_1) * pair_square
     variance += double * ((r - 2.0) / two - double) * shared
     variance -= (
-        double * others * ((4.0 * n - 6.0) * r - 6.0 * one) / (n * one * two * three) * apart
+        double
+        * irrelevant
+        * ((4.0 * n - 6.0) * r - 6.0 * n_less_1)
+        / (n * n_less_1 * two * three)
+        * apart
     )
     return max(variance, 0.0)
 

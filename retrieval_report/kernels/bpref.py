@@ -25,23 +25,23 @@ from retrieval_report.kernels.tables import add
 
 
 @inlined
-def tie_preferences(relevant: int, others: int, before: int, most: int) -> Spread:
+def tie_preferences(relevant: int, irrelevant: int, before: int, most: int) -> Spread:
     """Return the mean and variance of what a tie adds, given ``before`` others before it and
     ``most`` = M.
     """
     if most == 0:  # no judged item could precede another
         return float(relevant), 0.0
-    left = max(most - before, 0)  # M times what the first item of the tie would contribute
+    slots_left = max(most - before, 0)  # M times what the first item of the tie would contribute
     reached = float(
-        min(left, others + 1)
+        min(slots_left, irrelevant + 1)
     )  # this many slots contribute, each 1/M less than the one before
-    average = left - (reached - 1.0) / 2.0
-    share = reached / (others + 1.0)
+    average = slots_left - (reached - 1.0) / 2.0
+    share = reached / (irrelevant + 1.0)
     mean = relevant * share * average / most
     spread = (
         share * ((reached * reached - 1.0) / 12.0 + (1.0 - share) * average * average) / most / most
     )
-    return mean, spread * relevant * (others + relevant + 1.0) / (others + 2.0)
+    return mean, spread * relevant * (irrelevant + relevant + 1.0) / (irrelevant + 2.0)
 
 
 class BprefInputs(NamedTuple):
@@ -64,11 +64,11 @@ def preference_moments(
         before = ZERO
         for tie in ties_of(q, lists):
             size, relevant = count_relevant(tie, lists, judged.relevant_grade)
-            others = size - relevant
+            irrelevant = size - relevant
             if relevant:
-                part, part_spread = tie_preferences(relevant, others, before, judged.most[q])
+                part, part_spread = tie_preferences(relevant, irrelevant, before, judged.most[q])
                 high, low = add(high, low, part)
                 spread += part_spread
-            before += others
+            before += irrelevant
         out.mean[q, :] = high + low
         out.variance[q, :] = spread

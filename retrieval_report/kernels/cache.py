@@ -93,8 +93,8 @@ class _Entries(IndexDataCacheFile):
         path = self._path(key)
         if not path.exists():
             return None
-        kept, code = pickle.loads(path.read_bytes())  # noqa: S301 - as Numba does, from the user's own cache
-        return code if kept == key else None
+        signature, code = pickle.loads(path.read_bytes())  # noqa: S301 - as Numba does, from the user's own cache
+        return code if signature == key else None
 
     def save(self, key: object, code: object) -> None:
         """Store code under a key, in a file that is either whole or absent."""

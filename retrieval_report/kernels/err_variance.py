@@ -69,7 +69,7 @@ def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> N
             chance * going[x - 1] - stopping[x]
         )  # E[G_x] − rest·E[G_{x−1}], with the digits of small chances
     for x in range(longest, 0, -1):
-        both = x * share * rest * rest
+        product = x * share * rest * rest
         behind = share * rest
         between = gap[x] * x * share * share
         # with slices, loops need no test for negative indices and process several slots at a time
@@ -78,13 +78,13 @@ def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> N
         gaps = gap[x : longest + 1]
         width = row.size
         before = old[:width]
-        kept = old[1 : width + 1]
+        shifted = old[1 : width + 1]
         beyond = items + 1.0 - x
         for step in range(width):
-            kept[step] = row[step]
+            shifted[step] = row[step]
         for step in range(width):
-            later = (beyond - step) * (share * kept[step] + between * gaps[step])
-            row[step] = both * above[step] + behind * step * before[step] + later
+            later = (beyond - step) * (share * shifted[step] + between * gaps[step])
+            row[step] = product * above[step] + behind * step * before[step] + later
     for x in range(longest, 0, -1):
         earlier = share * rest * (x - 1.0) * stopping[x - 1]
         later = share * (items + 1.0 - x)

@@ -90,16 +90,16 @@ def flush(
     tallied: Tally, kinds: int, grade: Codes, items: Integers, cells: int, falling: bool
 ) -> int:
     """Write the grades seen, in order and with their tallies, after ``cells``; clear the tallies."""
-    tally, seen = tallied
+    tally, touched = tallied
     for index in range(1, kinds):  # `np.sort` alone takes a second to compile
-        code = seen[index]
+        code = touched[index]
         position = index
-        while position and seen[position - 1] > code:
-            seen[position] = seen[position - 1]
+        while position and touched[position - 1] > code:
+            touched[position] = touched[position - 1]
             position -= 1
-        seen[position] = code
+        touched[position] = code
     for index in range(kinds):
-        code = seen[kinds - 1 - index] if falling else seen[index]
+        code = touched[kinds - 1 - index] if falling else touched[index]
         grade[cells] = code
         items[cells] = tally[code]
         tally[code] = 0
@@ -113,7 +113,7 @@ def _count_runs(
 ) -> Written:
     """Write the ties and cells of one list whose rows are taken in ``order``."""
     key, grade, count = rows
-    tally, seen = tallied
+    tally, touched = tallied
     ties, cells = done
     kinds = ZERO
     before = cells
@@ -127,7 +127,7 @@ def _count_runs(
             cells += 1
         else:
             if tally[code] == 0:
-                seen[kinds] = code
+                touched[kinds] = code
                 kinds += 1
             tally[code] += count[row]
             if ends:
@@ -207,7 +207,7 @@ def sort_keys(key: Integers, low: int, spread: np.uint64, order: Integers) -> No
 
 
 @kernel
-def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
+def gather(begin: int, list_rows: Listed, rows: Together) -> tuple[int, int, bool]:
     """Copy the rows of a list into ``rows``; return the
     smallest and largest key and whether the keys ascend.
     """
@@ -217,11 +217,11 @@ def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
     ascending = True
     last = LEAST
     for position in range(key.size):
-        value = listed.key[begin + position]
+        value = list_rows.key[begin + position]
         key[position] = value
-        grade[position] = listed.grade[begin + position]
-        if listed.items.size:
-            count[position] = listed.items[begin + position]
+        grade[position] = list_rows.grade[begin + position]
+        if list_rows.items.size:
+            count[position] = list_rows.items[begin + position]
         ascending = ascending and value >= last
         low = min(low, value)
         high = max(high, value)
@@ -249,19 +249,21 @@ def rows_counted(
 
 @costs(rows_counted)
 @allocating
-def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) -> tuple[int, int]:
+def count_cells(
+    first: int, last: int, list_rows: Listed, kinds: int, out: Filled
+) -> tuple[int, int]:
     """Write ties per list, key and cells per tie, and grade and items of every cell (grades
     ascending); return their numbers.
 
     If ``naive_grade`` has room, the grades are also written in order of distance, nearest first and
     ties as received, one list after the other.
     """
-    begin = listed.of_list.begin
-    end = listed.of_list.end
+    begin = list_rows.of_list.begin
+    end = list_rows.of_list.end
     naive_grade = out.naive_grade
-    written = ZERO
+    cell_count = ZERO
     done = Written(ZERO, ZERO)
-    longest = longest_list(first, last, listed.of_list)
+    longest = longest_list(first, last, list_rows.of_list)
     keys = np.empty(longest, np.int64)
     grades = np.empty(longest, np.int32)
     counts = np.ones(longest, np.int64)
@@ -272,15 +274,15 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
         before = done.ties
         rows = Together(keys[:size], grades[:size], counts[:size])
         if size:
-            low, high, ascending = gather(begin[q], listed, rows)
+            low, high, ascending = gather(begin[q], list_rows, rows)
             # modulo 2**64, so right even where the difference passes 2**63
             spread = np.uint64(0) if ascending else np.uint64(high - low)
             sort_keys(rows.key, low, spread, order)
             done = _count_runs(order, rows, tallied, done, out)
             if naive_grade.size:
                 for position in range(size):
-                    naive_grade[written + position] = rows.grade[order[position]]
-                written += size
+                    naive_grade[cell_count + position] = rows.grade[order[position]]
+                cell_count += size
         out.list_ties[q - first] = done.ties - before
     return done.ties, done.cells
 
@@ -290,27 +292,36 @@ def tally_cells(
     begin: int, end: int, grade: Codes, items: Integers, tallied: Tally, seen_kinds: int
 ) -> int:
     """Add the cells ``begin`` … ``end`` − 1 to the tallies; return how many grades have been seen."""
-    tally, seen = tallied
+    tally, touched = tallied
     for cell in range(begin, end):
         code = grade[cell]
         if tally[code] == 0 and items[cell]:
-            seen[seen_kinds] = code
+            touched[seen_kinds] = code
             seen_kinds += 1
         tally[code] += items[cell]
     return seen_kinds
 
 
 @allocating
-def ideal_cells(one: Cells, two: Cells, kinds: int, new: Cells) -> int:
+def ideal_cells(ideal_items: Cells, two: Cells, kinds: int, new: Cells) -> int:
     """Fill in every list's items and extra items, one cell per grade, highest first; return the
     number of cells.
     """
     cells = ZERO
     tallied = no_tally(kinds)
-    for q in range(one.start.size - 1):
-        seen = tally_cells(one.start[q], one.start[q + 1], one.grade, one.items, tallied, ZERO)
-        seen = tally_cells(two.start[q], two.start[q + 1], two.grade, two.items, tallied, seen)
-        cells = flush(tallied, seen, new.grade, new.items, cells, FALLING)
+    for q in range(ideal_items.start.size - 1):
+        cell_count = tally_cells(
+            ideal_items.start[q],
+            ideal_items.start[q + 1],
+            ideal_items.grade,
+            ideal_items.items,
+            tallied,
+            ZERO,
+        )
+        cell_count = tally_cells(
+            two.start[q], two.start[q + 1], two.grade, two.items, tallied, cell_count
+        )
+        cells = flush(tallied, cell_count, new.grade, new.items, cells, FALLING)
         new.start[q + 1] = cells
     return cells
 
@@ -340,12 +351,12 @@ def complete(
             new_tie[ties] = cells
         begin = lists.tie[closed]
         end = lists.tie[lists.start[q + 1]]
-        seen = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
-        seen = tally_cells(
-            extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, seen
+        cell_count = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
+        cell_count = tally_cells(
+            extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, cell_count
         )
-        cells = flush(tallied, seen, grade, items, cells, RISING)
-        if seen:
+        cells = flush(tallied, cell_count, grade, items, cells, RISING)
+        if cell_count:
             ties += 1
             new_tie[ties] = cells
         new_start[q + 1] = ties
@@ -367,14 +378,14 @@ def count_smaller(
     """
     number = ZERO
     for q in range(rows.begin.size):
-        own = key[rows.begin[q] : rows.end[q]]
+        keys = key[rows.begin[q] : rows.end[q]]
         while number < which.size and which[number] < rows.end[q]:
             value = key[which[number]]
             below = ZERO
             up_to = ZERO
-            for row in range(own.size):  # without branches: many rows at a time
-                below += int(own[row] < value)
-                up_to += int(own[row] <= value)
+            for row in range(keys.size):  # without branches: many rows at a time
+                below += int(keys[row] < value)
+                up_to += int(keys[row] <= value)
             smaller[number] = below
             equal[number] = up_to - below
             number += 1

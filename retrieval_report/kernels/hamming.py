@@ -127,22 +127,22 @@ class Twos(NamedTuple):
 @kernel
 def tally_twos(values: Values, twos: Twos, counts: NDArray[np.uint32]) -> None:
     """Count every value, two neighbours by one increment; leave the table of twos at 0."""
-    seen = twos.values[: values.size // 2]
+    pairs_tallied = twos.values[: values.size // 2]
     table = twos.table
-    for i in range(seen.size):
-        table[seen[i]] += 1
+    for i in range(pairs_tallied.size):
+        table[pairs_tallied[i]] += 1
     for value in range(values.size // 2 * 2, values.size):
         counts[values[value]] += 1
-    for one in range(counts.size):  # which byte comes first does not matter: both are counted
-        row = table[256 * one : 256 * one + counts.size]
+    for first in range(counts.size):  # which byte comes first does not matter: both are counted
+        row = table[256 * first : 256 * first + counts.size]
         total = ZERO
-        for other in range(row.size):
-            total += row[other]
+        for second in range(row.size):
+            total += row[second]
         if total:
-            counts[one] += total
-            for other in range(row.size):
-                counts[other] += row[other]
-                row[other] = 0
+            counts[first] += total
+            for second in range(row.size):
+                counts[second] += row[second]
+                row[second] = 0
 
 
 @costs(lambda first, last, pairs, *_: 10.0 * (last - first) * pairs.items.size)

@@ -41,31 +41,31 @@ class Lists(NamedTuple):
         """Number of items of each list."""
         return self._count(self.start[:-1], None)
 
-    def total(self, counted: Bools) -> Integers:
-        """Number of items of each list that have one of the grades ``counted``."""
-        return self._count(self.start[:-1], counted)
+    def total(self, grades: Bools) -> Integers:
+        """Number of items of each list that have one of the grades ``grades``."""
+        return self._count(self.start[:-1], grades)
 
-    def total_of_last(self, counted: Bools | None = None) -> Integers:
+    def total_of_last(self, grades: Bools | None = None) -> Integers:
         """Number of items of each list's last tie (only of
-        the grades ``counted`` if given); 0 for empty lists.
+        the grades ``grades`` if given); 0 for empty lists.
         """
-        return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), counted)
+        return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), grades)
 
-    def of_ties(self, counted: Bools | None = None) -> Integers:
-        """Number of items of each tie (only of the grades ``counted`` if given)."""
-        items = self.items if counted is None else self.items * counted[self.grade]
+    def of_ties(self, grades: Bools | None = None) -> Integers:
+        """Number of items of each tie (only of the grades ``grades`` if given)."""
+        items = self.items if grades is None else self.items * grades[self.grade]
         return np.add.reduceat(items, self.tie[:-1])
 
-    def _count(self, first: Integers, counted: Bools | None) -> Integers:
+    def _count(self, first: Integers, grades: Bools | None) -> Integers:
         """Number of items of each list from one of its ties on."""
         total = np.empty(first.size, np.int64)
-        counted = np.empty(0, np.bool_) if counted is None else counted
+        grades = np.empty(0, np.bool_) if grades is None else grades
         begin, end = frozen(self.tie[first]), frozen(self.tie[self.start[1:]])
         if self.grade.size >= FEW and cast(Kernel, _count_cells).unmade:
-            items = np.where(counted[self.grade], self.items, 0) if counted.size else self.items
+            items = np.where(grades[self.grade], self.items, 0) if grades.size else self.items
             before = running(items)
             return np.asarray(before[end] - before[begin])
-        _count_cells(begin, end, frozen(self.grade), frozen(self.items), frozen(counted), total)
+        _count_cells(begin, end, frozen(self.grade), frozen(self.items), frozen(grades), total)
         return total
 
     def take(self, which: Integers) -> Lists:
@@ -119,9 +119,9 @@ class Rows(NamedTuple):
     def sums(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return for each list the sum of its rows' values, modulo 2**64."""
         total = np.zeros(self.begin.size, values.dtype)
-        held = np.argsort(self.begin)
-        held = held[self.end[held] > self.begin[held]]
-        total[held] = np.add.reduceat(values, self.begin[held])
+        by_begin = np.argsort(self.begin)
+        by_begin = by_begin[self.end[by_begin] > self.begin[by_begin]]
+        total[by_begin] = np.add.reduceat(values, self.begin[by_begin])
         return total
 
 
@@ -142,15 +142,15 @@ class Moments(NamedTuple):
 
 @kernel
 def _count_cells(
-    begin: Integers, end: Integers, grade: Codes, items: Integers, counted: Bools, total: Integers
+    begin: Integers, end: Integers, grade: Codes, items: Integers, grades: Bools, total: Integers
 ) -> None:
     """Sum the items of the cells ``begin`` … ``end`` − 1
-    of each list, of the grades ``counted`` (empty: all).
+    of each list, of the grades ``grades`` (empty: all).
     """
     for q in range(begin.size):
         number = 0
         for cell in range(begin[q], end[q]):
-            if counted.size == 0 or counted[grade[cell]]:
+            if grades.size == 0 or grades[grade[cell]]:
                 number += items[cell]
         total[q] = number
 

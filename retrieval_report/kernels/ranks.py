@@ -46,14 +46,14 @@ def order_variance(sums: PlaceSums, relevant: float, size: float, before: float)
     """
     rank = before + 1.0
     n = size
-    one = max(n - 1.0, 1.0)
+    n_less_1 = max(n - 1.0, 1.0)
     two = max(n - 2.0, 1.0)
     three = max(n - 3.0, 1.0)  # below 1 only if the factor is 0
-    inner = rank * rank * sums.alone * (one * two * three)
+    inner = rank * rank * sums.alone * (n_less_1 * two * three)
     inner += (relevant - 1.0) * (
-        three * (2.0 * rank * one * sums.mixed + sums.paired) + (relevant - 2.0) * sums.more
+        three * (2.0 * rank * n_less_1 * sums.mixed + sums.paired) + (relevant - 2.0) * sums.more
     )
-    return relevant * (n - relevant) * inner / (n * n * (one * one * two * three))
+    return relevant * (n - relevant) * inner / (n * n * (n_less_1 * n_less_1 * two * three))
 
 
 @inlined
@@ -76,7 +76,7 @@ def _walked_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums
     """
     inverse = harmonics.weight  # a table of 1/i costs less than divisions
     n = float(size)
-    alone = mixed = plain = deep = 0.0
+    own_sum = mixed = plain = deep = 0.0
     singles = pairs = 0.0  # Σ δ_u·u and Σ δ_u·u(u − 1) over u < v
     for step in range(1, min(slots, size - 1) + 1):
         v = float(step)
@@ -84,22 +84,22 @@ def _walked_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums
         rest = delta * (n - v)
         single = delta * v
         pair = single * (v - 1.0)
-        alone += rest * (2.0 * singles + single)
+        own_sum += rest * (2.0 * singles + single)
         mixed += rest * ((v - 1.0) * (singles + single) + pairs)
-        both = rest * (pairs + 0.5 * pair)
-        plain += both
-        deep += both * v
+        pair_total = rest * (pairs + 0.5 * pair)
+        plain += pair_total
+        deep += pair_total * v
         singles += single
         pairs += pair
     return PlaceSums(
-        alone, mixed, (n - 1.0) * plain + deep, (2.0 * n - 3.0) * deep - 3.0 * (n - 1.0) * plain
+        own_sum, mixed, (n - 1.0) * plain + deep, (2.0 * n - 3.0) * deep - 3.0 * (n - 1.0) * plain
     )
 
 
 @inlined
-def less(one: Pair, factor: float, other: Pair) -> Pair:
+def less(pair: Pair, factor: float, factor_pair: Pair) -> Pair:
     """Return one − factor·other."""
-    return pair_sum(one, pair_product((-factor, 0.0), other))
+    return pair_sum(pair, pair_product((-factor, 0.0), factor_pair))
 
 
 @inlined
@@ -122,10 +122,10 @@ def _closed_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums
     steep = pair_product(climb, climb)
     couples = exact_product(n, n - 1.0)
 
-    alone = pair_sum(pair_product((n, 0.0), square), (-whole[0], -whole[1]))
+    own_sum = pair_sum(pair_product((n, 0.0), square), (-whole[0], -whole[1]))
     mixed = pair_product((n, 0.0), pair_sum(first, twice))
     mixed = less(mixed, 2.0, pair_product(total, climb))
     paired = less(pair_product(couples, first), 2.0, steep)
     more = pair_product(couples, pair_sum(second, (4.0 * chain[0], 4.0 * chain[1])))
     more = less(more, 4.0 * n - 6.0, steep)
-    return PlaceSums(alone[0], mixed[0], paired[0], more[0])
+    return PlaceSums(own_sum[0], mixed[0], paired[0], more[0])

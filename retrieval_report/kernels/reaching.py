@@ -31,21 +31,21 @@ class Family(NamedTuple):
     scale: Floats  # of sums that are compared with those of other pairs
 
 
-def count_in_blocks(sums: Sums, family: Family, alone: bool, reached: Integers) -> None:
+def count_in_blocks(sums: Sums, family: Family, self_only: bool, reached: Integers) -> None:
     """Do with NumPy what `count_reached` does, with sums of pairs that a function returns."""
     largest = np.zeros(sums(family.first[:0], family.second[:0]).shape[1])
     for start in range(0, reached.size, ROWS):
         rows = slice(start, start + ROWS)
-        flipped, seen = sums(family.first[rows], family.second[rows]), family.seen[rows]
+        flipped, observed = sums(family.first[rows], family.second[rows]), family.seen[rows]
         np.abs(flipped, out=flipped)
-        if alone:
-            reached[rows] += np.count_nonzero(flipped >= seen[:, None], axis=1)
+        if self_only:
+            reached[rows] += np.count_nonzero(flipped >= observed[:, None], axis=1)
         else:
             flipped *= family.scale[rows, None]
-            reached[rows] += _rising(flipped, seen, largest)
+            reached[rows] += _rising(flipped, observed, largest)
 
 
-def _rising(flipped: Floats, seen: Floats, largest: Floats) -> Integers:
+def _rising(flipped: Floats, observed: Floats, largest: Floats) -> Integers:
     """Return how many patterns reach each pair of a block, and raise the ``largest`` statistic of
     each pattern so far.
 
@@ -61,12 +61,12 @@ def _rising(flipped: Floats, seen: Floats, largest: Floats) -> Integers:
     """
     grown = flipped.max(axis=0, initial=0.0) > largest
     still = np.sort(largest[~grown])
-    reaching: Integers = still.size - np.searchsorted(still, seen, side="left")
+    reaching: Integers = still.size - np.searchsorted(still, observed, side="left")
     if grown.any():
         rising = np.ascontiguousarray(flipped[:, grown].T)
         rising[:, 0] = np.maximum(rising[:, 0], largest[grown])
         np.maximum.accumulate(rising, axis=1, out=rising)
-        reaching += np.count_nonzero(rising >= seen, axis=0)
+        reaching += np.count_nonzero(rising >= observed, axis=0)
         largest[grown] = rising[:, -1]
     return reaching
 
@@ -80,27 +80,27 @@ def _apart(sums: Floats, first: Indices, second: Indices) -> Floats:
 @costs(lambda sums, family, *_: LOADING * sums.shape[1] * family.first.size / PAYING)
 @kernel
 def count_reached(
-    sums: Floats, family: Family, largest: Floats, alone: bool, reached: Integers
+    sums: Floats, family: Family, largest: Floats, self_only: bool, reached: Integers
 ) -> None:
     """Add to ``reached`` in how many patterns each pair is as far from 0 as it was, or, if not
-    ``alone``, it or a pair before it.
+    ``self_only``, it or a pair before it.
 
     The sum of a pair is the difference of the ``sums`` of its models (models, patterns).
     ``largest`` (patterns) is scratch memory, at first 0.
     """
     for pair in range(reached.size):
-        one = sums[family.first[pair]]
-        other = sums[family.second[pair]]
-        seen = family.seen[pair]
+        first_sum = sums[family.first[pair]]
+        second_sum = sums[family.second[pair]]
+        observed = family.seen[pair]
         scale = family.scale[pair]
         count = ZERO
         for pattern in range(largest.size):  # without branches: many patterns at a time
-            far = abs(one[pattern] - other[pattern])
-            if not alone:
+            far = abs(first_sum[pattern] - second_sum[pattern])
+            if not self_only:
                 far *= scale
                 far = far if far > largest[pattern] else largest[pattern]
                 largest[pattern] = far
-            count += int(far >= seen)
+            count += int(far >= observed)
         reached[pair] += count
 
 

@@ -47,10 +47,10 @@ def steps_of_lists(ties: HitTies, _needed: object, most: float, *_: object) -> f
     """Estimate the work of `expected_precision`."""
     slots = ties.items * ties.relevant
     precisions = ties.relevant * (ties.items - ties.relevant + 1)
-    one, other = (
+    slot_steps, precision_steps = (
         np.diff(running(part.astype(np.float64))[ties.start]) for part in (slots, precisions)
     )
-    cells = one * other
+    cells = slot_steps * precision_steps
     return float(cells[cells <= most].sum())
 
 
@@ -82,8 +82,8 @@ def expected_precision(
         count = 0
         for tie in range(first, end):
             for number in range(1, ties.relevant[tie] + 1):
-                for other in range(ties.items[tie] - ties.relevant[tie] + 1):
-                    rank = ties.before[tie] + number + other
+                for irrelevant in range(ties.items[tie] - ties.relevant[tie] + 1):
+                    rank = ties.before[tie] + number + irrelevant
                     precision[count] = (ties.hits[tie] + number) / rank
                     count += 1
         precision.sort()
@@ -136,10 +136,10 @@ def _find_chances(ties: HitTies, tie: int, least: int, precision: Floats, chance
     chance[: relevant + 1] = 0.0
     chance[0] = 1.0
     for slot in range(1, ties.items[tie] + 1):
-        left = ties.items[tie] - slot + 1
+        remaining = ties.items[tie] - slot + 1
         for j in range(min(slot, relevant), -1, -1):
-            stay = max(1.0 - (relevant - j) / left, 0.0)
-            share = min((relevant - j + 1.0) / left, 1.0)  # of a relevant item next
+            stay = max(1.0 - (relevant - j) / remaining, 0.0)
+            share = min((relevant - j + 1.0) / remaining, 1.0)  # of a relevant item next
             from_here = 0  # the first precision that the hit does not exceed
             if j == 0:
                 from_here = precision.size

@@ -32,7 +32,7 @@ class RrBefore(NamedTuple):
 
 
 @kernel
-def _inside(tie: Tie, slots: int, before: RrBefore, wanted: First) -> Spread:
+def _inside(tie: Tie, slots: int, before: RrBefore, first: First) -> Spread:
     """Return the moments for a cutoff after some slots of a tie."""
     t, size, relevant = tie
     if relevant == 0:
@@ -56,13 +56,13 @@ def _inside(tie: Tie, slots: int, before: RrBefore, wanted: First) -> Spread:
         shift += chance * late
         shift_square += chance * late * late
     whole = limit == size - relevant + 1
-    left = 0.0 if whole or survival <= GONE else survival
-    hit = 1.0 if left == 0.0 else hit_chance + found_low
-    if not wanted.reciprocal:
-        return hit, hit * left
+    survival_left = 0.0 if whole or survival <= GONE else survival
+    hit = 1.0 if survival_left == 0.0 else hit_chance + found_low
+    if not first.reciprocal:
+        return hit, hit * survival_left
     rank = mean + mean_low
     # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer digits
-    missed = left / (t + 1.0)
+    missed = survival_left / (t + 1.0)
     if square < shift_square + missed / (t + 1.0):
         spread = square - rank * rank
     else:
@@ -71,14 +71,14 @@ def _inside(tie: Tie, slots: int, before: RrBefore, wanted: First) -> Spread:
 
 
 @inlined
-def _add(tie: Tie, before: RrBefore, wanted: First) -> RrBefore:
+def _add(tie: Tie, before: RrBefore, first: First) -> RrBefore:
     """Return what is known after a whole tie."""
-    mean, variance = _inside(tie, tie.size, before, wanted)
+    mean, variance = _inside(tie, tie.size, before, first)
     return RrBefore(before.relevant + tie.relevant, mean, variance)
 
 
 @inlined
-def _between(before: RrBefore, _wanted: First) -> Spread:
+def _between(before: RrBefore, _first: First) -> Spread:
     """Return the moments for a cutoff between two ties."""
     return before.mean, before.variance
 

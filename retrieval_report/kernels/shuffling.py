@@ -135,20 +135,22 @@ def _fill(tie: int, lists: Lists, lowest: int, pool: Codes) -> int:
 
 
 @kernel
-def _deal(key: np.uint64, counter: int, slots: int, size: int, others: int, pool: Pool) -> None:
+def _deal(
+    key: np.uint64, counter: int, slots: int, size: int, other_items: int, pool: Pool
+) -> None:
     """Draw the first ``slots`` of a pool's items in random order (Fisher–Yates), until none of the
-    ``others`` than the lowest grade is left.
+    ``other_items`` than the lowest grade is left.
     """
     grade, room = pool
     for slot in range(slots):  # at once, which processors do several at a time
         room[slot] = slot + uniform_below(key, counter + slot, size - slot)
     for slot in range(slots):
-        other = room[slot]
-        drawn = grade[other]
-        grade[other] = grade[slot]
-        grade[slot] = drawn
-        others -= drawn != 0
-        if others == 0:
+        swapped = room[slot]
+        grade_here = grade[swapped]
+        grade[swapped] = grade[slot]
+        grade[slot] = grade_here
+        other_items -= grade_here != 0
+        if other_items == 0:
             break
 
 
@@ -160,8 +162,8 @@ def _deal_large(
     sample, Bentley and Floyd 1987), and the order of these.
     """
     grade, room = pool
-    others = _fill(tie, lists, 1, room)
-    few = min(others, size - others)
+    other_items = _fill(tie, lists, 1, room)
+    few = min(other_items, size - other_items)
     grade[:size] = 0
     for last in range(size - few, size):
         slot = uniform_below(key, counter + last, last + 1)
@@ -169,8 +171,8 @@ def _deal_large(
     other_key = mix(key ^ NEXT_DRAW)
     number = 0
     for slot in range(size):
-        if (grade[slot] != 0) == (few == others):
-            index = number + uniform_below(other_key, counter + number, others - number)
+        if (grade[slot] != 0) == (few == other_items):
+            index = number + uniform_below(other_key, counter + number, other_items - number)
             grade[slot] = room[index]
             room[index] = room[number]
             number += 1
@@ -228,8 +230,8 @@ def draw_orders(first: int, last: int, lists: Lists, orders: Orders, new: Lists)
                 out = _write(slots, stretches, pool.grade, out, new)
             else:
                 _fill(tie, lists, 0, pool.grade)
-                others = size - lists.items[cell] if lists.grade[cell] == 0 else size
-                _deal(key, t, slots, size, others, pool)
+                other_items = size - lists.items[cell] if lists.grade[cell] == 0 else size
+                _deal(key, t, slots, size, other_items, pool)
                 out = _write(slots, stretches, pool.grade, out, new)
             t += size
         new.grade[out : new.start[q + 1]] = 0

@@ -32,11 +32,11 @@ def slot_weight(weights: Weights, t: int) -> float:
 def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
     """Return Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; its other slots have weight 0."""
     slots = e - t
-    held = pair_between(weights.total, weights.total_low, t, e)
-    total = held[0]
+    weight_sum = pair_between(weights.total, weights.total_low, t, e)
+    total = weight_sum[0]
     if slots >= LONG:
         square = pair_between(weights.square, weights.square_low, t, e)
-        whole = pair_product(held, held)
+        whole = pair_product(weight_sum, weight_sum)
         spread = pair_sum(pair_product(square, (float(size), 0.0)), (-whole[0], -whole[1]))[0]
         if spread > KEPT * (weights.square[e] * size + weights.total[e] * total):
             return spread / size
@@ -121,16 +121,16 @@ def tie_moments(tie: TieValues, slots: int, summed: Summed) -> Spread:
     if slots == 0 or total == 0.0:
         return 0.0, 0.0
     if summed.unit:
-        counted = float(slots)
+        relevant_slots = float(slots)
         between = 0.0
         if value_spread and slots < size:
-            between = value_spread * counted * (size - slots) / (float(size) * (size - 1))
-        return total * counted / size, between
-    held = pair_between(weights.total, weights.total_low, t, t + slots)[0]
+            between = value_spread * relevant_slots * (size - slots) / (float(size) * (size - 1))
+        return total * relevant_slots / size, between
+    weight_sum = pair_between(weights.total, weights.total_low, t, t + slots)[0]
     if value_spread:
         spread = slot_spread(weights, t, t + slots, size)
-        return total * held / size, spread * value_spread / (size - 1)
-    return total * held / size, 0.0
+        return total * weight_sum / size, spread * value_spread / (size - 1)
+    return total * weight_sum / size, 0.0
 
 
 @inlined

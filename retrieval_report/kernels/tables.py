@@ -33,10 +33,10 @@ class Weights(NamedTuple):
 
 
 @inlined
-def pair_sum(one: Pair, other: Pair) -> Pair:
+def pair_sum(left: Pair, right: Pair) -> Pair:
     """Add two pairs."""
-    a, a_low = one
-    b, b_low = other
+    a, a_low = left
+    b, b_low = right
     high = a + b
     back = high - a
     low = ((a - (high - back)) + (b - back)) + (a_low + b_low)
@@ -60,10 +60,10 @@ def exact_product(a: float, b: float) -> Pair:
 
 
 @inlined
-def pair_product(one: Pair, other: Pair) -> Pair:
+def pair_product(left: Pair, right: Pair) -> Pair:
     """Multiply two pairs."""
-    a, a_low = one
-    b, b_low = other
+    a, a_low = left
+    b, b_low = right
     high, low = exact_product(a, b)
     low += a * b_low + a_low * b
     result = high + low
@@ -71,10 +71,10 @@ def pair_product(one: Pair, other: Pair) -> Pair:
 
 
 @inlined
-def pair_quotient(one: Pair, other: Pair) -> Pair:
+def pair_quotient(left: Pair, right: Pair) -> Pair:
     """Divide two pairs: one Newton step from the float64 quotient."""
-    a, a_low = one
-    b, b_low = other
+    a, a_low = left
+    b, b_low = right
     first = a / b
     high, low = exact_product(first, b)
     rest = ((a - high) - low) + (a_low - first * b_low)

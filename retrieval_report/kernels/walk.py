@@ -40,11 +40,11 @@ class Steps(NamedTuple):
 
 
 @inlined
-def count_tie(t: int, tie: int, _ahead: Integers, lists: Lists, given: Any) -> Tie:
+def count_tie(t: int, tie: int, _ahead: Integers, lists: Lists, arguments: Any) -> Tie:
     """Look at a tie as sums do that ask which items are relevant: those of the grades
     ``relevant_grade`` of what is given.
     """
-    size, relevant = count_relevant(tie, lists, given.relevant_grade)
+    size, relevant = count_relevant(tie, lists, arguments.relevant_grade)
     return Tie(t, size, relevant)
 
 
@@ -58,7 +58,7 @@ def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = ker
     look, add, inside, between, singles, ended = steps
 
     def moments(
-        first: int, last: int, lists: Lists, depths: Integers, given: Any, out: Moments
+        first: int, last: int, lists: Lists, depths: Integers, arguments: Any, out: Moments
     ) -> None:
         mean, variance = out
         cutoffs = depths.shape[1]
@@ -71,23 +71,25 @@ def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = ker
                 if singles is not None:
                     cell = lists.tie[tie]
                     stretch = single_items(tie, end, depths[q, j] - t, lists)
-                    state = singles(t, cell, cell + stretch, lists, given, state)
+                    state = singles(t, cell, cell + stretch, lists, arguments, state)
                     t += stretch
                     tie += stretch
                 if t == depths[q, j]:
-                    mean[q, j], variance[q, j] = between(state, given)
+                    mean[q, j], variance[q, j] = between(state, arguments)
                     j += 1
                 elif tie < end:
-                    looked = look(t, tie, depths[q, j:], lists, given)
+                    looked = look(t, tie, depths[q, j:], lists, arguments)
                     while j < cutoffs and depths[q, j] < t + looked.size:
-                        mean[q, j], variance[q, j] = inside(looked, depths[q, j] - t, state, given)
+                        mean[q, j], variance[q, j] = inside(
+                            looked, depths[q, j] - t, state, arguments
+                        )
                         j += 1
                     if j < cutoffs:
-                        state = add(looked, state, given)
+                        state = add(looked, state, arguments)
                     t += looked.size
                     tie += 1
             for rest in range(j, cutoffs):
-                mean[q, rest], variance[q, rest] = between(state, given)
+                mean[q, rest], variance[q, rest] = between(state, arguments)
 
     moments.__name__ = moments.__qualname__ = name
     return compiles(moments)

@@ -168,14 +168,16 @@ class List:
         if counted_only:
             rank += (self.relevant - self.seen) * (rank > self.seen)
         weight = _weight(term.weights, rank)
-        known = (gain * weight * (True if self.depth is None else rank <= self.depth)).sum()
+        ideal_sum = (gain * weight * (True if self.depth is None else rank <= self.depth)).sum()
         if not counted_only:
-            return known
+            return ideal_sum
         last = self.within(self.relevant)
         behind = pl.int_range(self.within(self.seen) + 1, last + 1)
         lowest = _values(term.gain, self.grade, self.least).filter(self.hit_received).min()
-        other = _values(term.gain, pl.lit(1.0 if self.least is None else self.least), self.least)
-        return known + pl.coalesce(lowest, other) * _weight(term.weights, behind).sum()
+        ideal_values = _values(
+            term.gain, pl.lit(1.0 if self.least is None else self.least), self.least
+        )
+        return ideal_sum + pl.coalesce(lowest, ideal_values) * _weight(term.weights, behind).sum()
 
     def _judged_ideal(self, term: terms.Ideal) -> pl.Expr:
         """Return the ideal DCG of all judged items."""
@@ -237,8 +239,8 @@ def _sum(rows: List, term: terms.Sum) -> tuple[pl.Expr, pl.Expr]:
     (_, sums), (_, squares) = rows.in_tie(value), rows.in_tie(value**2)
     total = rows.weights(term.weights)
     spread = rows.weights(term.weights, power=2) - total**2 / rows.size
-    others = rows.size - (rows.size > 1)
-    variance = (spread * (squares - sums**2 / rows.size) / others).sum()
+    others_in_tie = rows.size - (rows.size > 1)
+    variance = (spread * (squares - sums**2 / rows.size) / others_in_tie).sum()
     return (total / rows.size * sums).sum(), pl.max_horizontal(variance, pl.lit(0.0))
 
 
@@ -251,9 +253,9 @@ def _pairs(rows: List, term: terms.PrecisionSum) -> tuple[pl.Expr, None]:
     before = rows.before
     slots = rows.weights(terms.Unit())
     harmonic = rows.weights(terms.Discount("reciprocal"))
-    both = gain * (hits - 1) / (size * (size - (size > 1)))
-    first = _sum_of(_sum_of(hits * gained, gain) / size, -(before + 1) * both)
-    return _sum_of(first * harmonic, slots * both).sum(), None
+    pair_share = gain * (hits - 1) / (size * (size - (size > 1)))
+    first = _sum_of(_sum_of(hits * gained, gain) / size, -(before + 1) * pair_share)
+    return _sum_of(first * harmonic, slots * pair_share).sum(), None
 
 
 def _trapezoids(rows: List, _: terms.Trapezoids) -> tuple[pl.Expr, None]:
@@ -279,12 +281,12 @@ def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
         for part in (rows.before, rows.size, relevant)
     )
     tried = pl.int_range(0, rows.within(rows.length))
-    left = pl.max_horizontal(size - tried, pl.lit(1))
-    none = (pl.max_horizontal(size - hits - tried, pl.lit(0)) / left).cum_prod()
-    counted = tried < rows.within(before + size) - before
-    chance = none.shift(1, fill_value=1.0) * hits / left * counted
+    remaining = pl.max_horizontal(size - tried, pl.lit(1))
+    none = (pl.max_horizontal(size - hits - tried, pl.lit(0)) / remaining).cum_prod()
+    relevant_before = tried < rows.within(before + size) - before
+    chance = none.shift(1, fill_value=1.0) * hits / remaining * relevant_before
     value = 1 / (before + 1 + tried) if term.reciprocal else tried * 0.0 + 1.0
-    never = none.filter(counted).last().fill_null(1.0)
+    never = none.filter(relevant_before).last().fill_null(1.0)
     mean = (chance * value).sum() if term.reciprocal else 1.0 - never
     return mean, (chance * (value - mean) ** 2).sum() + never * mean**2
 
@@ -357,10 +359,10 @@ def expression(
     return pl.when(rows.usable).then(scored).alias(f"{name} std" if std else name)
 
 
-def _column(given: Any) -> pl.Expr:
-    if not isinstance(given, str | pl.Expr):
-        raise ParameterError(f"{given!r} is neither the name of a column nor an expression")
-    return pl.col(given) if isinstance(given, str) else given
+def _column(value: Any) -> pl.Expr:
+    if not isinstance(value, str | pl.Expr):
+        raise ParameterError(f"{value!r} is neither the name of a column nor an expression")
+    return pl.col(value) if isinstance(value, str) else value
 
 
 def _order(distance: Column | None, score: Column | None) -> tuple[pl.Expr, bool]:

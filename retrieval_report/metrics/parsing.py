@@ -119,16 +119,16 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     match = TEXT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ParameterError(f"measures: {metric!r} {_not_of_the_form(text)}")
-    given, arguments, cutoff = match.groups()
-    ours, named, depth = spelled(given, arguments)
+    spelling, arguments, cutoff = match.groups()
+    ours, parameters, depth = spelled(spelling, arguments)
     name, usual, whole = TEXT.fullmatch(ours).groups()  # type: ignore[union-attr]
     if name not in CATALOGUE or (depth and cutoff):
-        hint = did_you_mean(given, [*CATALOGUE, *SPELLINGS]) or "."
+        hint = did_you_mean(spelling, [*CATALOGUE, *SPELLINGS]) or "."
         raise ParameterError(
             f"measures: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
         )
     record = CATALOGUE[name](
-        **{**_parse_arguments(name, usual or ""), **_parse_arguments(name, named or "")}
+        **{**_parse_arguments(name, usual or ""), **_parse_arguments(name, parameters or "")}
     )
     cutoff = cutoff or depth or whole
     if cutoff is None:
@@ -153,9 +153,9 @@ def _not_of_the_form(text: object) -> str:
 
 def _text_of(measure: Foreign) -> str:
     """Return a measure of ir_measures as text, with everything that was given."""
-    given = dict(measure.params)
-    cutoff = given.pop(measure.AT_PARAM, None)
-    arguments = ", ".join(f"{name}={value}" for name, value in given.items())
+    parameters = dict(measure.params)
+    cutoff = parameters.pop(measure.AT_PARAM, None)
+    arguments = ", ".join(f"{name}={value}" for name, value in parameters.items())
     return f"{measure.NAME}({arguments})" + ("" if cutoff is None else f"@{cutoff}")
 
 
@@ -188,16 +188,16 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
     with suppress(ParameterError):
         record, within = parse_metric(metric if isinstance(metric, Foreign) else name)
         name, depths = str(record), within or depths
-    given: Any = None if _is_all(cutoff) else cutoff
+    last_cutoff: Any = None if _is_all(cutoff) else cutoff
     if depths is None:
-        return name.strip(), given
-    if given not in (None, depths[0]):
+        return name.strip(), last_cutoff
+    if last_cutoff not in (None, depths[0]):
         raise ParameterError(f"cutoff: {cutoff!r} is given as well as {metric!r}")
     return name.strip(), depths[0]
 
 
 def _parse_arguments(name: str, text: str) -> Named:
-    known = list(inspect.signature(CATALOGUE[name]).parameters)
+    parameter_names = list(inspect.signature(CATALOGUE[name]).parameters)
     result: Named = {}
     text = re.sub(r"\{([^}]*)\}", lambda braces: braces[1].replace(",", ";"), text)
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -206,10 +206,10 @@ def _parse_arguments(name: str, text: str) -> Named:
         key, value = ELSEWHERE.get((key, value), ("gain" if key == "gains" else key, value))
         if not key:
             continue
-        if key not in known or key in result or not equals:
+        if key not in parameter_names or key in result or not equals:
             raise ParameterError(
                 f"measures: {name}({text}): {part!r} does not fit; {name} takes "
-                f"{'=…, '.join(known)}=…, each once"
+                f"{'=…, '.join(parameter_names)}=…, each once"
             )
         result[key] = _parse_value(value)
     return result
@@ -284,24 +284,24 @@ def parse_metrics(measures: object, cutoffs: object, metrics: object = None) -> 
     default = parse_cutoffs(cutoffs)
     measures = one_of_two(measures, metrics)
     if measures is None:
-        chosen = cutoffs is not None
-        measures = [text.partition("@")[0] if chosen else text for text in DEFAULT_MEASURES]
-    given: list[object] = []
+        has_cutoffs = cutoffs is not None
+        measures = [text.partition("@")[0] if has_cutoffs else text for text in DEFAULT_MEASURES]
+    entries: list[object] = []
     for entry in listed(measures, (str, bytes, Metric)):
-        given += split_metrics(entry) if isinstance(entry, str) else [entry]
-    if not given:
+        entries += split_metrics(entry) if isinstance(entry, str) else [entry]
+    if not entries:
         raise ParameterError("measures: none given")
     result: dict[Metric, Depths] = {}
     texts: dict[str, Metric] = {}
-    for entry in given:
+    for entry in entries:
         metric, depths = parse_metric(entry)
         if texts.setdefault(str(metric), metric) != metric:
             raise ParameterError(
                 f"measures: two different metrics are both called {str(metric)!r}; name the "
                 "functions"
             )
-        wanted = (None,) if metric.own_depth else depths or default
-        result[metric] = tuple(dict.fromkeys((*result.get(metric, ()), *wanted)))
+        metric_depths = (None,) if metric.own_depth else depths or default
+        result[metric] = tuple(dict.fromkeys((*result.get(metric, ()), *metric_depths)))
     return list(result.items())
 
 

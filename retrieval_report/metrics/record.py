@@ -61,11 +61,11 @@ class Facts(Protocol):
         """Return the ideal DCG."""
 
 
-def smaller(one: Floats, other: Floats) -> Floats:
+def smaller(first: Floats, second: Floats) -> Floats:
     """Return the smaller of two facts; those of `expr` are Polars expressions."""
-    as_expression = isinstance(one, pl.Expr)
+    as_expression = isinstance(first, pl.Expr)
     least: Any = pl.min_horizontal if as_expression else np.minimum
-    return least(one, other)  # type: ignore[no-any-return]
+    return least(first, second)  # type: ignore[no-any-return]
 
 
 class Reads(NamedTuple):
@@ -98,9 +98,11 @@ class Metric:
     def __post_init__(self) -> None:
         """Check the parameters; a metric with parameters of its own calls it."""
         check_flag("judged_only", self.judged_only)
-        chosen = self.formula.parameter
-        if chosen:
-            check_choice(f"{self.name} {chosen}", getattr(self, chosen), list(self.formula.divisor))
+        parameter = self.formula.parameter
+        if parameter:
+            check_choice(
+                f"{self.name} {parameter}", getattr(self, parameter), list(self.formula.divisor)
+            )
 
     def _check_number(
         self, name: str, fits: Callable[[float], bool], rule: str, *, optional: bool = False
@@ -250,23 +252,23 @@ class Metric:
 
     def __str__(self) -> str:
         """Return the text form: the name and the parameters that differ from their defaults."""
-        shown = [
+        field_texts = [
             f"{field.name}={_show(getattr(self, field.name))}"
             for field in fields(self)
             if getattr(self, field.name) != field.default
         ]
-        return f"{self.name}({','.join(shown)})" if shown else self.name
+        return f"{self.name}({','.join(field_texts)})" if field_texts else self.name
 
 
 @lru_cache(maxsize=1024)
 def _reads(metric: Metric) -> Reads:
-    asked: Any = _Asked()
-    metric.divisor(asked)
+    facts: Any = _Asked()
+    metric.divisor(facts)
     return Reads(
-        "cutoff" in asked.names,
-        "length" in asked.names,
-        "relevant" in asked.names,
-        tuple(asked.ideals),
+        "cutoff" in facts.names,
+        "length" in facts.names,
+        "relevant" in facts.names,
+        tuple(facts.ideals),
     )
 
 

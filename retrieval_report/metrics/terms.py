@@ -268,8 +268,8 @@ class WeighedPrecisions(Term):
                 "ap with item weights: its lowest and highest values over tie orders are not "
                 "computed; use the policies expected, shuffled and naive"
             )
-        given = ap_retrieved.Paired(scorer.gains(self), tables.reciprocal_weights(longest))
-        return ap.weighed_ap_moments, given
+        arguments = ap_retrieved.Paired(scorer.gains(self), tables.reciprocal_weights(longest))
+        return ap.weighed_ap_moments, arguments
 
 
 @dataclass(frozen=True)
@@ -418,26 +418,26 @@ def _looked_up(table: dict[float, float], grades: Floats) -> Floats:
         ) from None
 
 
-def _returned(name: str, rule: Rule, given: Floats, what: str) -> Floats:
+def _returned(name: str, rule: Rule, array: Floats, what: str) -> Floats:
     """Call a user's function on a copy of an array and return its result, checked."""
-    result = rule(given.copy())
+    result = rule(array.copy())
     try:
         values = np.asarray(result, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.empty(())
-    if values.shape != given.shape:
+    if values.shape != array.shape:
         raise ParameterError(
             f"{name}: the function gave {result!r}, which is not an array of numbers, one for "
-            f"each of the {given.size} {what}"
+            f"each of the {array.size} {what}"
         )
     return values
 
 
-def _check_values(name: str, values: Floats, given: Floats, steps: Floats, change: str) -> None:
+def _check_values(name: str, values: Floats, array: Floats, steps: Floats, change: str) -> None:
     """Raise unless the values are finite, at least 0 and change in the way that steps rise."""
     if not (np.isfinite(values).all() and (values >= 0).all() and (steps >= 0).all()):
         raise ParameterError(
-            f"{name}: must be finite, at least 0 and not {change}; {_some(given)} gave "
+            f"{name}: must be finite, at least 0 and not {change}; {_some(array)} gave "
             f"{_some(values)}"
         )
 
@@ -495,5 +495,5 @@ def check_largest(metric: str, grades: Floats, largest: float) -> None:
 
 
 def _some(values: Floats) -> str:
-    shown = ", ".join(map(number_text, values[:6]))
-    return f"[{shown}{', …' if values.size > 6 else ''}]"
+    first_values = ", ".join(map(number_text, values[:6]))
+    return f"[{first_values}{', …' if values.size > 6 else ''}]"

@@ -145,13 +145,13 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     ... ).row(0)
     ('ndcg(ideal=list)', 0.7967075809905068)
     """
-    asked, _ = parse_metric(metric)
-    if not isinstance(asked, DCG | AP):
+    parsed_metric, _ = parse_metric(metric)
+    if not isinstance(parsed_metric, DCG | AP):
         raise ParameterError(
-            f"weigh_gains: {asked} has no gains; item weights are defined for ap, dcg and ndcg"
+            f"weigh_gains: {parsed_metric} has no gains; item weights are defined for ap, dcg and ndcg"
         )
     frame, everything = _read(rankings)
-    sums, weighed, gain = weigh(frame, everything, asked)
+    sums, weighed, gain = weigh(frame, everything, parsed_metric)
     rows = frame.with_columns(relevance=gain).drop("weight", "mask", strict=False)
     weights = list_weights(sums).with_columns(metric=pl.lit(str(weighed)))
     return WeighedGains(rows, weighed, weights)
@@ -208,11 +208,11 @@ def _read(rankings: object) -> tuple[pl.DataFrame, pl.DataFrame]:
     frame = with_model(check_rankings(to_polars(rankings, "rankings")))
     if "weight" not in frame.columns:
         raise ColumnError("rankings: no column 'weight'")
-    kept = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
-    refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
+    row_mask = pl.col("mask") if "mask" in frame.columns else pl.lit(True)
+    refuse(frame, pl.col("relevance").is_null() & row_mask, "relevance", "null or NaN")
     check_unique(frame, (*KEYS, "item"), "rankings")
     everything = frame.select(KEYS).unique().sort(KEYS)
-    frame = frame.filter(kept & (pl.col("weight") > 0))
+    frame = frame.filter(row_mask & (pl.col("weight") > 0))
     return frame, everything
 
 
@@ -269,8 +269,8 @@ def list_sums(frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric) -> 
 
 def list_weights(sums: pl.DataFrame) -> pl.DataFrame:
     """Return ``model``, ``query``, ``metric`` and the ``weight`` of every list from its sums."""
-    known = (pl.col("gain") > 0) & (pl.col("weight") > 0)
-    mean = pl.when(known).then(pl.col("product") / pl.col("gain"))
+    weighed_gain = (pl.col("gain") > 0) & (pl.col("weight") > 0)
+    mean = pl.when(weighed_gain).then(pl.col("product") / pl.col("gain"))
     filled = mean.fill_null(mean.mean().over("model", "metric")).fill_null(1.0)
     weight = pl.when(pl.col("weight") > 0).then(filled).otherwise(0.0)
     return sums.select(*KEYS, "metric", weight=weight)

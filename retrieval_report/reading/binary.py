@@ -36,14 +36,14 @@ def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None)
             check_pages(source.path, file)
     with naming(source.path):
         frame = scan_binary(source.content, form, limit)
-        chosen = choose(frame.collect_schema().names())
+        column_names = choose(frame.collect_schema().names())
         rows = frame.select(pl.len()).collect().item()
         if rows > limit:
             raise FileError(
                 f"{source.path}: {rows} rows are more than {setting('max_rows', limit) or limit}"
                 + advice("; if that is right, raise {}", setting("max_rows"))
             )
-        return frame.select(under_our_names(chosen)).collect()
+        return frame.select(under_our_names(column_names)).collect()
 
 
 @contextmanager

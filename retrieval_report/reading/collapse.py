@@ -107,10 +107,10 @@ def collapse(rankings: object, group: object = "item", how: str = "max") -> pl.D
     )
     keys = [name for name in DOCUMENT if name in rows.columns]
     total = pl.when(pl.col(order).count() > 0).then(pl.col(order).sum())  # of falling scores
-    kept = [total if how == "sum" else pl.col(order).first(), pl.first("row")]
+    aggregates = [total if how == "sum" else pl.col(order).first(), pl.first("row")]
     if "relevance" in rows.columns:
-        kept.insert(1, pl.max("relevance"))
-    return rows.group_by(keys, maintain_order=True).agg(kept).sort("row", maintain_order=True)
+        aggregates.insert(1, pl.max("relevance"))
+    return rows.group_by(keys, maintain_order=True).agg(aggregates).sort("row", maintain_order=True)
 
 
 def _judgements(frame: pl.DataFrame, group: object) -> pl.DataFrame:

@@ -122,15 +122,15 @@ def _as_distance(part: Part) -> Part:
 
 def refuse_shared_names(parts: Sequence[Part]) -> None:
     """Refuse two files that give the same model by their names."""
-    seen: dict[str, Path | str] = {}
+    source_by_name: dict[str, Path | str] = {}
     for part in parts:
-        if part.name is not None and part.name in seen:
+        if part.name is not None and part.name in source_by_name:
             raise FileError(
-                f"{seen[part.name]} and {part.path} would both be model {part.name!r}; "
+                f"{source_by_name[part.name]} and {part.path} would both be model {part.name!r}; "
                 "rename one, or give each a model column"
                 + advice("; if they are one model, pass {}", setting("model", ...))
             )
-        seen[part.name or ""] = part.path
+        source_by_name[part.name or ""] = part.path
 
 
 def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
@@ -158,24 +158,24 @@ def by_folder(parts: Sequence[Part]) -> list[Part]:
         for part in parts
         if part.name in twice and isinstance(part.path, Path)
     }
-    alone = len({*folders.values()}) == len(folders) and not {*names} & {*folders.values()}
-    named = []
+    names_are_free = len({*folders.values()}) == len(folders) and not {*names} & {*folders.values()}
+    parts_named = []
     for part in parts:
         folder = folders.get(part.path)
         if folder:
-            name = folder if alone else f"{folder}/{part.name}"
+            name = folder if names_are_free else f"{folder}/{part.name}"
             frame = _renamed(part.frame, str(part.name), name)
             part = replace(part, name=name, frame=frame)
-        named.append(part)
-    return named
+        parts_named.append(part)
+    return parts_named
 
 
-def _renamed(frame: pl.DataFrame, name: str, other: str) -> pl.DataFrame:
+def _renamed(frame: pl.DataFrame, name: str, new_name: str) -> pl.DataFrame:
     """Return the frame of a file with another name, also before the tags of its runs."""
     if "model" not in frame.columns:
         return frame
     rest = pl.col("model").cast(pl.String).str.strip_prefix(name)
-    return frame.with_columns(model=pl.lit(other) + rest)
+    return frame.with_columns(model=pl.lit(new_name) + rest)
 
 
 def by_file(part: Part) -> Part:
@@ -187,10 +187,12 @@ def by_file(part: Part) -> Part:
 def _by_file_and_tag(part: Part) -> Part:
     """Name the runs of a file after it; the tags tell several of them apart."""
     tags = part.frame["model"]
-    named = by_file(part)
+    parts_named = by_file(part)
     if tags.n_unique() == 1:
-        return named
-    return replace(named, frame=named.frame.with_columns(model=pl.format("{}:{}", "model", tags)))
+        return parts_named
+    return replace(
+        parts_named, frame=parts_named.frame.with_columns(model=pl.format("{}:{}", "model", tags))
+    )
 
 
 def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
@@ -198,8 +200,8 @@ def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
     tags = [tag or "unknown" for part in tagged for tag in part.frame["model"].unique()]
     if len(parts) == 1 and len(tags) > 1:
         return True
-    others = any(part.name is not None for part in parts)
-    return not others and not repeated(tags) and PLACEHOLDERS.isdisjoint(map(str.casefold, tags))
+    has_names = any(part.name is not None for part in parts)
+    return not has_names and not repeated(tags) and PLACEHOLDERS.isdisjoint(map(str.casefold, tags))
 
 
 def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
@@ -229,14 +231,14 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
 
 def _refuse_mixed_floats(name: str, parts: Sequence[Part]) -> None:
     """One list must not mix float32 and float64: 0.1 is a different number in each."""
-    known: dict[str, Part] = {}
+    float_parts: dict[str, Part] = {}
     for part in parts:
         dtype = part.frame.schema[name]
         for model in part.frame["model"].unique() if dtype.is_float() else ():
-            other = known.setdefault(model, part)
-            if other.frame.schema[name] != dtype:
+            earlier = float_parts.setdefault(model, part)
+            if earlier.frame.schema[name] != dtype:
                 raise ColumnError(
-                    f"column {name!r} is {other.frame.schema[name]} in {other.path} but {dtype} in "
+                    f"column {name!r} is {earlier.frame.schema[name]} in {earlier.path} but {dtype} in "
                     f"{part.path}, and both hold rows of model {model!r}: equal values would differ"
                 )
 

@@ -127,13 +127,13 @@ def is_column(values: object) -> bool:
     >>> is_column([1, 2]), is_column("ab"), is_column(pl.DataFrame())
     (True, False, False)
     """
-    alone = (
+    is_scalar = (
         isinstance(values, (str, bytes, Mapping))
         or not hasattr(values, "__len__")
         or hasattr(values, "columns")
     )
     return (
-        not alone and getattr(values, "shape", None) != ()
+        not is_scalar and getattr(values, "shape", None) != ()
     )  # a zero-dimensional array has no length
 
 

@@ -45,7 +45,7 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
         together with ``cat``), an open quote, bytes that are not UTF-8.
     """
     header = _read_header(source, separator)
-    chosen, has_header = chosen_columns(choose, header, str(source.path))
+    column_names, has_header = chosen_columns(choose, header, str(source.path))
     if not has_header:
         header = [str(number + 1) for number in range(len(header))]
     # All columns are read as text, unwanted ones too: only then are long rows noticed.
@@ -66,23 +66,25 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
         lines = (number for number, fields in _records(source, separator) if any(fields))
         return next(itertools.islice(lines, row + has_header, None), row + 2)
 
-    return parse_values(TextTable(str(source.path), frame.select(under_our_names(chosen)), line))
+    return parse_values(
+        TextTable(str(source.path), frame.select(under_our_names(column_names)), line)
+    )
 
 
 def _read_header(source: Source, separator: str) -> list[str]:
     _, header = next(_records(source, separator), (1, [""]))
     if not any(name.strip() for name in header):
         raise FileError(f"{source.path}: the first line is blank, so there is no header")
-    others = [mark for mark in _SEPARATORS if mark != separator and mark in header[0]]
-    if len(header) == 1 and others:
-        wanted = in_python(
-            f"to fix it: pl.read_csv(path, separator={others[0]!r}, infer_schema=False)"
+    other_marks = [mark for mark in _SEPARATORS if mark != separator and mark in header[0]]
+    if len(header) == 1 and other_marks:
+        remedy = in_python(
+            f"to fix it: pl.read_csv(path, separator={other_marks[0]!r}, infer_schema=False)"
             ".write_csv('new.csv')",
             "save it with commas or tabs",
         )
         raise FileError(
-            f"{source.path}: the header is separated by {_SEPARATORS[others[0]]}, not by "
-            f"{_SEPARATORS[separator]}; {wanted}"
+            f"{source.path}: the header is separated by {_SEPARATORS[other_marks[0]]}, not by "
+            f"{_SEPARATORS[separator]}; {remedy}"
         )
     return header
 

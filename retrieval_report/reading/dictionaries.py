@@ -25,7 +25,7 @@ from retrieval_report.reading.sources import ending
 Nested = Mapping[Any, Mapping[Any, Any]]
 
 
-def unwrapped(given: object) -> object:
+def unwrapped(value: object) -> object:
     """Return the content of a run or qrels object of ranx as a dictionary; other objects unchanged.
 
     >>> class Run:
@@ -34,21 +34,21 @@ def unwrapped(given: object) -> object:
     ({'q1': {'a': 1.5}}, 'bm25')
     """
     for attribute in ("run", "qrels"):
-        held = getattr(given, attribute, None)
-        if isinstance(held, Mapping):
-            return {query: dict(items) for query, items in held.items()}
-    return given
+        content = getattr(value, attribute, None)
+        if isinstance(content, Mapping):
+            return {query: dict(items) for query, items in content.items()}
+    return value
 
 
-def name_of(given: object) -> str | None:
+def name_of(value: object) -> str | None:
     """Return the name of a ranx run, or None."""
     name = (
-        getattr(given, "name", None) if isinstance(getattr(given, "run", None), Mapping) else None
+        getattr(value, "name", None) if isinstance(getattr(value, "run", None), Mapping) else None
     )
     return name if is_name(name) else None
 
 
-def is_nested(given: object) -> bool:
+def is_nested(content: object) -> bool:
     """Return whether this is ``{query: {item: number}}``, the form of runs and judgements in
     pytrec_eval and ranx.
 
@@ -59,16 +59,16 @@ def is_nested(given: object) -> bool:
     ... )
     (True, False, False)
     """
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(content, Mapping) or not content:
         return False
-    if not all(issubclass(each, Mapping) for each in types_of(given.values())):
+    if not all(issubclass(each, Mapping) for each in types_of(content.values())):
         return False
-    values = next((list(items.values()) for items in given.values() if items), [])
+    values = next((list(items.values()) for items in content.values() if items), [])
     numbers = int | float | np.number | np.bool_ | None
     return all(isinstance(value, numbers) for value in values)
 
 
-def is_listing(given: object, knows: Callable[[object], bool]) -> bool:
+def is_listing(value: object, knows: Callable[[object], bool]) -> bool:
     """Return whether this is ``{query: [ids]}`` or ``{query: {ids}}``, best first or in no order.
 
     ``knows`` says what could be the name of a column, since a table may be a dictionary of lists,
@@ -79,18 +79,18 @@ def is_listing(given: object, knows: Callable[[object], bool]) -> bool:
     >>> is_listing({"query": ["q1"], "item": ["a"]}, lambda name: name == "query")
     False
     """
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(value, Mapping) or not value:
         return False
-    lists = [_plain(items) for items in given.values()]
+    lists = [_plain(items) for items in value.values()]
     if not all(isinstance(items, list | tuple | set | frozenset) for items in lists):
         return False
-    if any(map(knows, given)):
+    if any(map(knows, value)):
         return False
     kinds = {type(item) for items in lists for item in items}
     return kinds in ({str}, {int}) and all(len(set(items)) == len(items) for items in lists)
 
 
-def listing_as_nested(given: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any, int]]:
+def listing_as_nested(lists: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any, int]]:
     """Return ``{query: [ids]}`` with numbers: 1 for judgements and for all items of a set, else a
     score that falls from rank to rank.
 
@@ -107,7 +107,7 @@ def listing_as_nested(given: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any
 
     return {
         query: {item: score(items, rank) for rank, item in enumerate(_in_order(items))}
-        for query, items in zip(given, map(_plain, given.values()), strict=True)
+        for query, items in zip(lists, map(_plain, lists.values()), strict=True)
     }
 
 
@@ -121,18 +121,22 @@ def _in_order(items: Any) -> Any:
     return sorted(items) if isinstance(items, set | frozenset) else items
 
 
-def refuse_texts(given: object, knows: Callable[[object], bool], what: str) -> None:
+def refuse_texts(content: object, knows: Callable[[object], bool], what: str) -> None:
     """Refuse ``{query: {item: text}}``, whose texts would be taken for paths.
 
     >>> refuse_texts({"q1": {"a": "0.5"}}, lambda name: False, "rankings")
     Traceback (most recent call last):
     retrieval_report.ColumnError: rankings: query 'q1', item 'a': '0.5' is text, not a number
     """
-    if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
+    if not isinstance(content, Mapping) or not all(
+        isinstance(v, Mapping) for v in content.values()
+    ):
         return
-    if not include(types_of(chain.from_iterable(items.values() for items in given.values())), str):
+    if not include(
+        types_of(chain.from_iterable(items.values() for items in content.values())), str
+    ):
         return
-    for query, items in given.items():
+    for query, items in content.items():
         for item, value in items.items():
             if knows(item):
                 return
@@ -142,7 +146,7 @@ def refuse_texts(given: object, knows: Callable[[object], bool], what: str) -> N
                 )
 
 
-def as_nested(given: Any, kind: str, knows: Callable[[object], bool], what: str) -> Any:
+def as_nested(value: Any, kind: str, knows: Callable[[object], bool], what: str) -> Any:
     """Return ``{query: [ids]}`` and the data set of LlamaIndex as ``{query: {item: number}}``,
     tables and hits as `as_records` does, and anything else as it is.
 
@@ -151,23 +155,23 @@ def as_nested(given: Any, kind: str, knows: Callable[[object], bool], what: str)
     ColumnError
         A number is text, or rankings are wanted of what holds judgements.
     """
-    if isinstance(given, Mapping) and isinstance(given.get("relevant_docs"), Mapping):
+    if isinstance(value, Mapping) and isinstance(value.get("relevant_docs"), Mapping):
         if kind == "rankings":
             raise ColumnError(f"{what}: these are judgements ('relevant_docs'), not rankings")
-        given = given["relevant_docs"]
-    given = as_records(given, knows)
-    if isinstance(given, list) and given and all(isinstance(items, list) for items in given):
-        lists = dict(enumerate(given))  # of queries 0, 1, …
-        given = lists if is_listing(lists, knows) else given
-    if is_nested(given):
-        return given
-    if kind == "judgements" and is_pairs(given, knows):
-        given = {query: [item] for query, item in given.items()}
-    refuse_texts(given, knows, what)
-    return listing_as_nested(given, kind) if is_listing(given, knows) else given
+        value = value["relevant_docs"]
+    value = as_records(value, knows)
+    if isinstance(value, list) and value and all(isinstance(items, list) for items in value):
+        lists = dict(enumerate(value))  # of queries 0, 1, …
+        value = lists if is_listing(lists, knows) else value
+    if is_nested(value):
+        return value
+    if kind == "judgements" and is_pairs(value, knows):
+        value = {query: [item] for query, item in value.items()}
+    refuse_texts(value, knows, what)
+    return listing_as_nested(value, kind) if is_listing(value, knows) else value
 
 
-def is_pairs(given: object, knows: Callable[[object], bool]) -> bool:
+def is_pairs(value: object, knows: Callable[[object], bool]) -> bool:
     """Return whether this is ``{query: id}``, with the one relevant item of every query, not the
     files of judges; whole numbers might be grades, too.
 
@@ -179,16 +183,16 @@ def is_pairs(given: object, knows: Callable[[object], bool]) -> bool:
     ... )
     (True, False, False)
     """
-    if not isinstance(given, Mapping) or not given or any(map(knows, given)):
+    if not isinstance(value, Mapping) or not value or any(map(knows, value)):
         return False
-    return all(isinstance(item, str) and not _names_file(item) for item in given.values())
+    return all(isinstance(item, str) and not _names_file(item) for item in value.values())
 
 
 def _names_file(text: str) -> bool:
     return bool(has_magic(text) or ending(Path(text)) or "/" in text or Path(text).exists())
 
 
-def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
+def nested_frame(nested: Nested, value: str, what: str) -> pl.DataFrame:
     """Return the rows of ``{query: {item: number}}`` in
     order, as ``query``, ``item`` and the column ``value``.
 
@@ -204,26 +208,28 @@ def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
     >>> nested_frame({"q1": {"a": 1.5, "b": 2}}, "score", "rankings").rows()
     [('q1', 'a', 1.5), ('q1', 'b', 2.0)]
     """
-    lists = given.values()
-    held = list(chain.from_iterable(items.values() for items in lists))
-    first = next((number for number in held if number is not None), None)
-    if not isinstance(first, float) and include(types_of(held), np.generic):
+    lists = nested.values()
+    number_list = list(chain.from_iterable(items.values() for items in lists))
+    first = next((number for number in number_list if number is not None), None)
+    if not isinstance(first, float) and include(types_of(number_list), np.generic):
         # The precision of all would be that of the first.
-        held = [number.item() if isinstance(number, np.generic) else number for number in held]
-    columns = {"query": list(given), "item": list(chain.from_iterable(lists)), value: held}
+        number_list = [
+            number.item() if isinstance(number, np.generic) else number for number in number_list
+        ]
+    columns = {"query": list(nested), "item": list(chain.from_iterable(lists)), value: number_list}
     try:
         queries, items, values = convert_columns(columns.items(), what)
     except ColumnError:
-        refuse_texts(given, lambda _: False, what)
+        refuse_texts(nested, lambda _: False, what)
         raise
     if values.dtype == pl.String:
-        refuse_texts(given, lambda _: False, what)
+        refuse_texts(nested, lambda _: False, what)
     numbers = np.repeat(np.arange(len(lists), dtype=np.uint32), list(map(len, lists)))
     frame = pl.DataFrame([queries.gather(pl.Series(numbers)), items, values])
     return frame.with_columns((cs.by_name("query", "item") & cs.by_dtype(pl.Null)).cast(pl.String))
 
 
-def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
+def record_columns(records: Iterable[Any], what: str) -> dict[str, list[Any]]:
     """Return the columns of an iterable of named tuples,
     such as ir_measures' ``ScoredDoc`` and ``Qrel``.
 
@@ -235,13 +241,13 @@ def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
     >>> record_columns(iter([ScoredDoc("q1", "a", 0.5), ScoredDoc("q1", "b", 0.5)]), "rankings")
     {'query_id': ['q1', 'q1'], 'doc_id': ['a', 'b'], 'score': [0.5, 0.5]}
     """
-    rows = list(given)
+    rows = list(records)
     kinds = {getattr(row, "_fields", None) for row in rows}
     names = next(iter(kinds), None)
     if names is None or len(kinds) > 1:
         first = f"first {rows[0]!r:.60}" if rows else "nothing in it"
         raise ColumnError(
-            f"{what}: a {type(given).__name__} is not a frame and holds no named tuples of one "
+            f"{what}: a {type(records).__name__} is not a frame and holds no named tuples of one "
             f"kind ({first})"
         )
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

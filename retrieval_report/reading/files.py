@@ -143,10 +143,10 @@ def _read_source(
     """
     unused: dict[str, str] = {}
 
-    def choose(found: Sequence[str]) -> dict[str, str]:
-        matched = match_columns(found, kind, columns, str(source.path))
+    def choose(column_names: Sequence[str]) -> dict[str, str]:
+        matched = match_columns(column_names, kind, columns, str(source.path))
         if checked and kind.ranked and not {"model", "count"} & matched.keys():
-            unused.update((name, name) for name in unknown(found, matched, kind))
+            unused.update((name, name) for name in unknown(column_names, matched, kind))
         return matched
 
     try:
@@ -154,11 +154,11 @@ def _read_source(
         if form == "no header" and kind.name == "judgements" and not columns:
             form = "grades"
         ranked = ("a run without a header", "rankings")
-        others = {"run": ("a TREC run", "rankings"), "qrels": ("TREC qrels", "judgements")}
-        others |= {"ranks": ranked, "ranks and scores": ranked}
-        name, wanted = others.get(form, ("", kind.name))
-        if wanted != kind.name:
-            raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(wanted)}")
+        other_kinds = {"run": ("a TREC run", "rankings"), "qrels": ("TREC qrels", "judgements")}
+        other_kinds |= {"ranks": ranked, "ranks and scores": ranked}
+        name, kind_name = other_kinds.get(form, ("", kind.name))
+        if kind_name != kind.name:
+            raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(kind_name)}")
         frame = as_text(read_form(source, form, choose, max_rows, kind), ID_COLUMNS)
         if unused and form != ARRAYS and folder_model(source.path) is None:
             check_merged(

@@ -15,7 +15,7 @@ from retrieval_report.reading.sources import ENDINGS, Source, ending, is_model_f
 HEAD_BYTES = 2**16
 
 
-def is_path(given: object) -> bool:
+def is_path(value: object) -> bool:
     """Return whether this names files, as a path or several.
 
     >>> (
@@ -26,7 +26,7 @@ def is_path(given: object) -> bool:
     ... )
     (True, True, False, False)
     """
-    paths = given if isinstance(given, list | tuple) and given else [given]
+    paths = value if isinstance(value, list | tuple) and value else [value]
     return all(isinstance(path, str | Path) for path in paths)
 
 
@@ -115,14 +115,14 @@ def _matches(pattern: Path) -> Iterator[str]:
 
 def _folders(top: str) -> Iterator[str]:
     """Yield a folder and those below it, each once: links may lead in circles."""
-    found = {os.path.realpath(top)}
+    visited = {os.path.realpath(top)}
     for folder, names, _ in os.walk(top, followlinks=True):
         yield folder
         paths = {name: os.path.realpath(f"{folder}/{name}") for name in sorted(names)}
         names[:] = [
-            name for name, real in paths.items() if not (name.startswith(".") or real in found)
+            name for name, real in paths.items() if not (name.startswith(".") or real in visited)
         ]
-        found |= {paths[name] for name in names}
+        visited |= {paths[name] for name in names}
 
 
 def _packed_trec_format(file: Path) -> str | None:

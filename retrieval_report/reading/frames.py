@@ -49,12 +49,12 @@ from retrieval_report.reading.sources import ending
 VALUES = {"rankings": "score", "judgements": "relevance"}
 
 
-def to_polars(given: object, what: str) -> pl.DataFrame:
+def to_polars(value: object, what: str) -> pl.DataFrame:
     """Return one Polars frame of rankings, judgements, queries, or any other frame.
 
     Parameters
     ----------
-    given : object
+    value : object
         A frame of any library that narwhals or Arrow's stream interface supports, or a dict of
         columns. For rankings, judgements and queries also the paths of files. For rankings and
         judgements also ``{query: {item: number}}``, a ``Run`` or ``Qrels`` of ranx, or an iterable
@@ -87,34 +87,34 @@ def to_polars(given: object, what: str) -> pl.DataFrame:
     """
     refuse_fork()
     kind = KINDS.get(what)
-    return convert(given, what) if kind is None else frame_of_kind(given, kind, what, None)
+    return convert(value, what) if kind is None else frame_of_kind(value, kind, what, None)
 
 
 def frame_of_kind(
-    given: object, kind: Kind, what: str, columns: ColumnNames, *, checked: bool = True
+    value: object, kind: Kind, what: str, columns: ColumnNames, *, checked: bool = True
 ) -> pl.DataFrame:
     """Return the frame of `to_polars` for a kind, which may have more columns than usual. If it is
     ``checked``, rankings without a model are not those of several.
     """
-    if is_path(given):
-        return frame_from(sources_of(given, kind), kind, columns=columns)
-    name = name_of(given)
-    held = unwrapped(given)
-    if kind.ranked and holds_results(held):
-        arrays = {key: array for key, array in held.items() if array is not None}
+    if is_path(value):
+        return frame_from(sources_of(value, kind), kind, columns=columns)
+    name = name_of(value)
+    content = unwrapped(value)
+    if kind.ranked and holds_results(content):
+        arrays = {key: array for key, array in content.items() if array is not None}
         choose = partial(known_columns, kind=kind, columns=columns, location=what)
         return results_of(arrays, choose, what)
-    if kind.name in VALUES and not any(map(_names_files, _lists(held))):
-        held = as_nested(held, kind.name, kind.knows, what)
-    if kind.ranked and is_models(held):
-        return _of_models(held, kind, columns)
-    frame = _table(held, kind, what)
+    if kind.name in VALUES and not any(map(_names_files, _lists(content))):
+        content = as_nested(content, kind.name, kind.knows, what)
+    if kind.ranked and is_models(content):
+        return _of_models(content, kind, columns)
+    frame = _table(content, kind, what)
     matched = matched_columns(frame, kind, what, columns)
     if checked and kind.ranked and not {"model", "count"} & matched.keys():
         unused = unknown(frame.columns, matched, kind)
         if unused and name is None:
-            known = frame.select(under_our_names(matched))
-            check_merged(known, lambda: frame.select(unused), what)
+            our_frame = frame.select(under_our_names(matched))
+            check_merged(our_frame, lambda: frame.select(unused), what)
     frame = renamed(frame, matched, kind)
     frame = without_agreeing_ranks(frame) if kind.ranked else frame
     return frame if name is None else with_model(frame, name)
@@ -144,35 +144,35 @@ def _names_files(texts: Any) -> bool:
     )
 
 
-def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
+def _table(content: Any, kind: Kind, what: str) -> pl.DataFrame:
     """Return one object as a frame with its own names."""
     value = VALUES.get(kind.name)
-    if value is not None and is_nested(held):
-        return nested_frame(held, value, what)
-    if kind.ranked and is_search_result(held):
-        return results_frame(held, what)
-    records = record_table(held, kind.name, what)
+    if value is not None and is_nested(content):
+        return nested_frame(content, value, what)
+    if kind.ranked and is_search_result(content):
+        return results_frame(content, what)
+    records = record_table(content, kind.name, what)
     if records is not None:
         return convert(records, what)
-    if value is not None and _holds_records(held):
-        return convert(record_columns(held, what), what)
-    return convert(held, what)
+    if value is not None and _holds_records(content):
+        return convert(record_columns(content, what), what)
+    return convert(content, what)
 
 
-def _holds_records(held: object) -> bool:
+def _holds_records(content: object) -> bool:
     """Return whether this may be an iterable of named tuples; an iterator is not inspected, which
     would consume it.
     """
-    if isinstance(held, list | tuple):
-        return bool(held) and hasattr(held[0], "_fields")
+    if isinstance(content, list | tuple):
+        return bool(content) and hasattr(content[0], "_fields")
     return (
-        isinstance(held, Iterable)
-        and hasattr(held, "__next__")
-        and not hasattr(held, "__arrow_c_stream__")
+        isinstance(content, Iterable)
+        and hasattr(content, "__next__")
+        and not hasattr(content, "__arrow_c_stream__")
     )
 
 
-def is_models(held: object) -> bool:
+def is_models(content: object) -> bool:
     """Return whether this is a dict of model → rankings, or a list of named runs.
 
     >>> (
@@ -182,12 +182,12 @@ def is_models(held: object) -> bool:
     ... )
     (False, True, False)
     """
-    if isinstance(held, list | tuple):
-        return bool(held) and all(name_of(run) is not None for run in held)
-    return is_named(held, RANKINGS)
+    if isinstance(content, list | tuple):
+        return bool(content) and all(name_of(run) is not None for run in content)
+    return is_named(content, RANKINGS)
 
 
-def is_named(held: object, kind: Kind) -> bool:
+def is_named(content: object, kind: Kind) -> bool:
     """Return whether this is a dict of name → frames, files or dictionaries of a kind.
 
     >>> from retrieval_report.reading.names import JUDGEMENTS
@@ -195,18 +195,23 @@ def is_named(held: object, kind: Kind) -> bool:
     >>> is_named({"human": "qrels.txt", "gpt": qrels}, JUDGEMENTS), is_named(qrels, JUDGEMENTS)
     (True, False)
     """
-    if not isinstance(held, Mapping) or not held or is_nested(held) or is_listing(held, kind.knows):
-        return any(map(_names_files, _lists(held)))
-    if holds_records(held) or (not kind.ranked and is_pairs(held, kind.knows)):
+    if (
+        not isinstance(content, Mapping)
+        or not content
+        or is_nested(content)
+        or is_listing(content, kind.knows)
+    ):
+        return any(map(_names_files, _lists(content)))
+    if holds_records(content) or (not kind.ranked and is_pairs(content, kind.knows)):
         return False
-    if any(kind.knows(name) and _is_columnar(value) for name, value in held.items()):
+    if any(kind.knows(name) and _is_columnar(value) for name, value in content.items()):
         return False
-    return all(map(is_path, held.values())) or not all(map(_is_flat, held.values()))
+    return all(map(is_path, content.values())) or not all(map(_is_flat, content.values()))
 
 
-def _lists(held: object) -> list[Any]:
+def _lists(content: object) -> list[Any]:
     """Return the lists in a dictionary."""
-    values = held.values() if isinstance(held, Mapping) else ()
+    values = content.values() if isinstance(content, Mapping) else ()
     return [value for value in values if isinstance(value, list | tuple)]
 
 
@@ -228,24 +233,30 @@ def _is_flat(values: Any) -> bool:
     )
 
 
-def _of_models(held: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
+def _of_models(content: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
     """Return the rows of all models, one after the other, in the order given."""
-    entries = held.items() if isinstance(held, Mapping) else [(name_of(run), run) for run in held]
+    entries = (
+        content.items()
+        if isinstance(content, Mapping)
+        else [(name_of(run), run) for run in content]
+    )
     parts = []
-    for model, given in entries:
+    for model, rankings in entries:
         if not is_name(model):
             raise ColumnError(
                 f"rankings: {model!r} is not the name of a model, in a dict of model → rankings"
             )
-        if is_path(given):
-            frame = frame_from(sources_of(given, kind), kind, columns=columns, model=model)
+        if is_path(rankings):
+            frame = frame_from(sources_of(rankings, kind), kind, columns=columns, model=model)
         else:
-            frame = frame_of_kind(given, kind, f"model {model!r}", columns, checked=False)
-        known = [
+            frame = frame_of_kind(rankings, kind, f"model {model!r}", columns, checked=False)
+        our_columns = [
             name for name in kind.columns if name in frame.columns and name not in ("model", "row")
         ]
         frame = frame.sort("row", maintain_order=True) if "row" in frame.columns else frame
-        parts.append(Part(f"model {model!r}", frame.select(pl.lit(model).alias("model"), *known)))
+        parts.append(
+            Part(f"model {model!r}", frame.select(pl.lit(model).alias("model"), *our_columns))
+        )
     return combine(parts)
 
 
@@ -253,10 +264,10 @@ def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.D
     """Return our columns under our names and others
     unchanged, without columns that only look like ours.
     """
-    others = [
+    extra_columns = [
         name for name in frame.columns if name not in matched.values() and name not in kind.columns
     ]
-    return frame.select(*under_our_names(matched), *others)
+    return frame.select(*under_our_names(matched), *extra_columns)
 
 
 def matched_columns(

@@ -55,8 +55,8 @@ def _are_ranks(rows: Sequence[Sequence[str]]) -> bool:
     if not all(_WHOLE.fullmatch(row[2]) for row in rows):
         return False
     lists = [[int(row[2]) for row in lines] for _, lines in groupby(rows, key=lambda row: row[0])]
-    counted = all(ranks == list(range(ranks[0], ranks[0] + len(ranks))) for ranks in lists)
-    return counted and {ranks[0] for ranks in lists} <= {0, 1} and max(map(len, lists)) > 1
+    consecutive = all(ranks == list(range(ranks[0], ranks[0] + len(ranks))) for ranks in lists)
+    return consecutive and {ranks[0] for ranks in lists} <= {0, 1} and max(map(len, lists)) > 1
 
 
 def chosen_columns(choose: Choose, header: list[str], location: str) -> tuple[dict[str, str], bool]:
@@ -90,8 +90,8 @@ def by_number(choose: Choose, first: Sequence[str], location: str) -> dict[str, 
                 f"there have to be three, {', '.join(names)}"
                 + ("; where all items are relevant, add a 1 to every line" * (last != "score"))
             ) from error
-        named = dict(zip(names, numbers, strict=False))
+        number_by_name = dict(zip(names, numbers, strict=False))
         raise ColumnError(
             f"{location}: no header: the first line is {' '.join(first)[:80]!r}"
-            + advice("; name its columns by number, such as {}", setting("columns", named))
+            + advice("; name its columns by number, such as {}", setting("columns", number_by_name))
         ) from error

@@ -25,8 +25,10 @@ def as_text(frame: Frame, names: Iterable[str]) -> Frame:
     """Convert categories among some columns to text,
     because codes of two frames are not comparable.
     """
-    named = cs.by_name(*names, require_all=False)
-    return frame.with_columns((named & cs.by_dtype(pl.Categorical, pl.Enum)).cast(pl.String))
+    columns_present = cs.by_name(*names, require_all=False)
+    return frame.with_columns(
+        (columns_present & cs.by_dtype(pl.Categorical, pl.Enum)).cast(pl.String)
+    )
 
 
 def spelt_otherwise(ids: pl.Series) -> str | None:
@@ -39,22 +41,22 @@ def spelt_otherwise(ids: pl.Series) -> str | None:
     return None if odd.is_empty() else str(odd[0])
 
 
-def in_kind_of(wanted: pl.Series, given: pl.Series, what: str, other: str) -> pl.Series:
-    """Return the ids ``given`` as text or as whole numbers, whichever ``wanted`` are; nulls stay.
+def in_kind_of(reference: pl.Series, ids: pl.Series, what: str, other_name: str) -> pl.Series:
+    """Return the ids ``ids`` as text or as whole numbers, whichever ``reference`` are; nulls stay.
 
-    ``what`` and ``other`` are the frames of ``wanted`` and ``given``.
+    ``what`` and ``other_name`` are the frames of ``reference`` and ``ids``.
     """
-    numbers = wanted.dtype.is_integer()
-    if numbers == given.dtype.is_integer():
-        return given
-    odd = spelt_otherwise(given if numbers else wanted)
+    numbers = reference.dtype.is_integer()
+    if numbers == ids.dtype.is_integer():
+        return ids
+    odd = spelt_otherwise(ids if numbers else reference)
     if odd is not None:
         location = "" if numbers else f" of the {what}"
         raise KeyMismatchError(
-            f"column {wanted.name!r} is {wanted.dtype} in the {what} and {given.dtype} in the "
-            f"{other}, where {odd!r}{location} is not spelt as a number; such ids are never cast "
+            f"column {reference.name!r} is {reference.dtype} in the {what} and {ids.dtype} in the "
+            f"{other_name}, where {odd!r}{location} is not spelt as a number; such ids are never cast "
             "('007' and '7' would merge): make both text or both whole numbers"
         )
     if not numbers:
-        return given.cast(pl.String)
-    return given.cast(pl.Int128)
+        return ids.cast(pl.String)
+    return ids.cast(pl.Int128)

@@ -13,7 +13,7 @@ Knows = Callable[[object], bool]
 MOST_COLUMNS = 100
 
 
-def as_records(given: Any, knows: Knows) -> Any:
+def as_records(content: Any, knows: Knows) -> Any:
     """Return rows or records of an object that holds
     them in another shape, and anything else unchanged.
 
@@ -31,42 +31,42 @@ def as_records(given: Any, knows: Knows) -> Any:
     >>> as_records({"q1": [["a", 2]]}, knows)
     [{'query': 'q1', 'results': [{'id': 'a', 'score': 2}]}]
     """
-    if isinstance(given, list):
-        lists = [_hits(entry) for entry in given]
+    if isinstance(content, list):
+        lists = [_hits(entry) for entry in content]
         if any(lists) and None not in lists:  # of queries 0, 1, …
             return [{"query": number, "results": hits} for number, hits in enumerate(lists)]
-    if not isinstance(given, Mapping) or not given:
-        return given
-    if isinstance(given.get("rank_eval"), Mapping):
-        return given["rank_eval"]
-    response = given.get("response")
+    if not isinstance(content, Mapping) or not content:
+        return content
+    if isinstance(content.get("rank_eval"), Mapping):
+        return content["rank_eval"]
+    response = content.get("response")
     if isinstance(response, Mapping) and isinstance(response.get("docs"), list):
         return [{"results": response["docs"]}]
-    rows = _rows(given, knows)
-    return _by_query(given, knows) if rows is None else rows
+    rows = _rows(content, knows)
+    return _by_query(content, knows) if rows is None else rows
 
 
-def _rows(given: Mapping[Any, Any], knows: Knows) -> list[dict[str, Any]] | None:
+def _rows(table: Mapping[Any, Any], knows: Knows) -> list[dict[str, Any]] | None:
     """Return the rows of a table that pandas wrote by columns, by rows, split, or with its schema;
     None of anything else.
     """
-    columns, data = given.get("columns"), given.get("data")
+    columns, data = table.get("columns"), table.get("data")
     if isinstance(columns, list) and isinstance(data, list) and sum(map(knows, columns)) > 1:
         return [dict(zip(columns, row, strict=False)) for row in data]
-    if isinstance(given.get("schema"), Mapping) and isinstance(data, list):
+    if isinstance(table.get("schema"), Mapping) and isinstance(data, list):
         return data
-    first = next(iter(given.values()))
+    first = next(iter(table.values()))
     if not isinstance(first, Mapping):
         return None
-    by_columns, by_rows = _names_columns(given, knows), _names_columns(first, knows)
+    by_columns, by_rows = _names_columns(table, knows), _names_columns(first, knows)
     if not (by_columns or by_rows):
         return None
     if not all(isinstance(value, str) or not hasattr(value, "__len__") for value in first.values()):
         return None
-    inner = list(given.values())
+    inner = list(table.values())
     if any(not isinstance(row, Mapping) or row.keys() != first.keys() for row in inner):
         return None
-    return [{name: given[name][row] for name in given} for row in first] if by_columns else inner
+    return [{name: table[name][row] for name in table} for row in first] if by_columns else inner
 
 
 def _names_columns(names: Mapping[Any, Any], knows: Knows) -> bool:
@@ -74,14 +74,16 @@ def _names_columns(names: Mapping[Any, Any], knows: Knows) -> bool:
     return len(names) <= MOST_COLUMNS and sum(map(knows, names)) > 1
 
 
-def _by_query(given: Mapping[Any, Any], knows: Knows) -> Any:
+def _by_query(hits_by_query: Mapping[Any, Any], knows: Knows) -> Any:
     """Return ``{query: [hits]}`` as records."""
-    if {*FOUND, *EXPECTED, *LISTS_OF_RECORDS} & given.keys():
-        return given
-    lists = [_hits(values) for values in given.values()]
-    if None in lists or not any(lists) or any(map(knows, given)):
-        return given
-    return [{"query": query, "results": hits} for query, hits in zip(given, lists, strict=True)]
+    if {*FOUND, *EXPECTED, *LISTS_OF_RECORDS} & hits_by_query.keys():
+        return hits_by_query
+    lists = [_hits(values) for values in hits_by_query.values()]
+    if None in lists or not any(lists) or any(map(knows, hits_by_query)):
+        return hits_by_query
+    return [
+        {"query": query, "results": hits} for query, hits in zip(hits_by_query, lists, strict=True)
+    ]
 
 
 def _hits(values: Any) -> list[Any] | None:

@@ -69,7 +69,7 @@ def from_labels(labels: object, *, negative: str = "keep") -> pl.DataFrame:
         raise ParameterError("labels: expected a mapping of names to label sets, or their files")
     return read_rankings(
         {
-            name: read_judgements(given, negative=negative).rename({"relevance": "score"})
-            for name, given in labels.items()
+            name: read_judgements(model_labels, negative=negative).rename({"relevance": "score"})
+            for name, model_labels in labels.items()
         }
     )

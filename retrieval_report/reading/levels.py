@@ -28,8 +28,8 @@ def runs_of(frame: pl.DataFrame, column: str) -> tuple[pl.DataFrame, dict[str, s
     _refuse_nulls(frame, column)
     model = pl.col("model").cast(pl.String)
     run = pl.format("{} {}={}", model, pl.lit(column), pl.col(column))
-    named = frame.select(run=run, model=model).unique(maintain_order=True)
-    return frame.with_columns(model=run).drop(column), dict(named.iter_rows())
+    run_models = frame.select(run=run, model=model).unique(maintain_order=True)
+    return frame.with_columns(model=run).drop(column), dict(run_models.iter_rows())
 
 
 def datasets_of(frame: pl.DataFrame, column: str) -> pl.DataFrame:

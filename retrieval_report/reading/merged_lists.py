@@ -21,7 +21,7 @@ MOST_SYSTEMS = 50
 NO_ACCIDENT = math.log(30)  # one of so many orders of the rows
 
 
-def check_merged(frame: pl.DataFrame, others: Callable[[], pl.DataFrame], what: str) -> None:
+def check_merged(frame: pl.DataFrame, more_columns: Callable[[], pl.DataFrame], what: str) -> None:
     """Refuse lists that one of the other columns divides into lists with ranks of their own, and warn of
     lists that it divides into lists in the order of their scores, where the whole lists are neither.
 
@@ -55,11 +55,13 @@ def check_merged(frame: pl.DataFrame, others: Callable[[], pl.DataFrame], what: 
     better = (pl.col("near").diff() > 0).over("query")
     if rows.is_empty() or not rows.select((again | better).any()).item():
         return
-    columns = [*_few_values(others()[rows["index"]])]
+    columns = [*_few_values(more_columns()[rows["index"]])]
     rank = pl.col("rank").sort()
-    own = rank.first().is_in([0.0, 1.0]) & (rank == rank.first() + pl.int_range(pl.len())).all()
+    counts_up = (
+        rank.first().is_in([0.0, 1.0]) & (rank == rank.first() + pl.int_range(pl.len())).all()
+    )
     for column in columns if ranked and rows.select(again.any()).item() else ():
-        if _divides(rows, column, own, "rank"):
+        if _divides(rows, column, counts_up, "rank"):
             raise ColumnError(
                 f"{what}: each of the {column.n_unique()} values of column {column.name!r} has ranks of "
                 "its own for every query, as systems have, and all of them would be one model"
@@ -104,21 +106,21 @@ def first_queries(queries: pl.Series) -> pl.Series:
     return first.head(SAMPLED_QUERIES).implode()
 
 
-def _few_values(others: pl.DataFrame) -> Iterator[pl.Series]:
+def _few_values(columns: pl.DataFrame) -> Iterator[pl.Series]:
     """Yield the columns that may name systems."""
     kinds = cs.integer() | cs.boolean() | cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
-    for column in others.select(kinds):
+    for column in columns.select(kinds):
         if 2 <= column.n_unique() <= MOST_SYSTEMS and not column.null_count():
             yield column
 
 
-def _divides(rows: pl.DataFrame, column: pl.Series, own: pl.Expr, order: str) -> bool:
+def _divides(rows: pl.DataFrame, column: pl.Series, column_ranks: pl.Expr, order: str) -> bool:
     """Return whether the values of a column divide the rows of most queries into lists that each
     have an order of their own, which is no accident.
     """
-    named = rows.with_columns(column.alias("system"))
-    lists = named.group_by("query", "system", maintain_order=True).agg(
-        own=own, different=pl.col(order).n_unique()
+    system_rows = rows.with_columns(column.alias("system"))
+    lists = system_rows.group_by("query", "system", maintain_order=True).agg(
+        own=column_ranks, different=pl.col(order).n_unique()
     )
     most = lists["query"].n_unique()
     everywhere = (2 * lists.group_by("system").len()["len"] >= most).all()

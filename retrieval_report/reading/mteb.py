@@ -35,11 +35,11 @@ def read_json(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
     ColumnError
         Values are not numbers.
     """
-    held = _parsed(source)
-    meta = held.pop(META, None) if isinstance(held, dict) else None
+    content = _parsed(source)
+    meta = content.pop(META, None) if isinstance(content, dict) else None
     if meta is None:
-        return _frame(held, None, source, choose, kind)
-    subsets = {subset: splits for subset, splits in held.items() if isinstance(splits, dict)}
+        return _frame(content, None, source, choose, kind)
+    subsets = {subset: splits for subset, splits in content.items() if isinstance(splits, dict)}
     runs = {
         f"{subset}/{split}": run
         for subset, splits in subsets.items()
@@ -72,11 +72,11 @@ def _parsed(source: Source) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Named:
-    held = dict(pairs)
-    if len(held) < len(pairs):
+    pairs_by_key = dict(pairs)
+    if len(pairs_by_key) < len(pairs):
         twice = repeated(name for name, _ in pairs)
         raise ValueError(f"{twice[0]!r} occurs twice in one object")
-    return held
+    return pairs_by_key
 
 
 def _frame(

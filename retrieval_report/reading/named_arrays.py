@@ -117,7 +117,7 @@ def read_arrays(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
     return frame.select(under_our_names(choose(frame.columns)))
 
 
-def holds_results(given: object) -> TypeGuard[Mapping[str, Any]]:
+def holds_results(value: object) -> TypeGuard[Mapping[str, Any]]:
     """Return whether this is a mapping with the values and the items of a search, a row per query.
 
     >>> (
@@ -126,13 +126,13 @@ def holds_results(given: object) -> TypeGuard[Mapping[str, Any]]:
     ... )
     (True, False)
     """
-    if not isinstance(given, Mapping) or not any(map(_is_matrix, given.values())):
+    if not isinstance(value, Mapping) or not any(map(_is_matrix, value.values())):
         return False
-    if not all(isinstance(name, str) for name in given):
+    if not all(isinstance(name, str) for name in value):
         return False
-    found = _found({name: values for name, values in given.items() if values is not None})
-    values = [given[found[ours]] for ours in ("distance", "score") if ours in found]
-    return "item" in found and any(map(_is_matrix, values))
+    matched = _found({name: values for name, values in value.items() if values is not None})
+    values = [value[matched[ours]] for ours in ("distance", "score") if ours in matched]
+    return "item" in matched and any(map(_is_matrix, values))
 
 
 def _is_matrix(values: Any) -> bool:
@@ -152,8 +152,8 @@ def _found(arrays: Mapping[str, Any]) -> dict[str, str]:
         del folded["queries"]
     names = {**_NAMES, "item": (*_NAMES["item"], *_LOOKUP)}
     firsts = {
-        ours: next((folded[name] for name in known if name in folded), None)
-        for ours, known in names.items()
+        ours: next((folded[name] for name in spellings if name in folded), None)
+        for ours, spellings in names.items()
     }
     return {ours: name for ours, name in firsts.items() if name is not None}
 
@@ -194,23 +194,23 @@ def results_of(arrays: Mapping[str, Any], choose: Choose, what: str) -> pl.DataF
     offered = [name for name in arrays if name.casefold() != "label"]  # classes
     offered += [ours for ours in (*by_name, *rows) if ours not in arrays]
     try:
-        chosen = choose(offered)
+        matched = choose(offered)
     except ColumnError as error:
         raise ColumnError(f"{error}. {_EXPECTED}") from None
-    names = {ours: by_name.get(theirs, theirs) for ours, theirs in chosen.items()}
+    names = {ours: by_name.get(theirs, theirs) for ours, theirs in matched.items()}
     order = "distance" if "distance" in names else "score"
     values, items = (as_array(arrays[names.pop(ours)], what) for ours in (order, "item"))
     columnwise = values.ndim == 2 and items.shape == values.shape[1:]  # ids of the columns
     items = np.broadcast_to(items, values.shape) if columnwise else items
-    found = read_results((values, items), what)
+    results = read_results((values, items), what)
     if not columnwise:
         rename = f"name the array {'distances' if order == 'score' else 'scores'}"
-        check_direction(found, what, scores=order == "score", cure=rename)
-    columns = {"query": found.query, "item": item_ids(_pointed(found.item, arrays, what))}
-    columns[order] = found.value
+        check_direction(results, what, scores=order == "score", cure=rename)
+    columns = {"query": results.query, "item": item_ids(_pointed(results.item, arrays, what))}
+    columns[order] = results.value
     for ours, theirs in names.items():
         if theirs in arrays:
-            columns[ours] = _column(ours, as_array(arrays[theirs], what), items, found, what)
+            columns[ours] = _column(ours, as_array(arrays[theirs], what), items, results, what)
     return pl.DataFrame(columns)
 
 
@@ -227,14 +227,14 @@ def _pointed(items: Array, arrays: Mapping[str, Any], what: str) -> Array:
     return ids[items]
 
 
-def _column(ours: str, array: Array, items: Array, found: Results, what: str) -> Any:
+def _column(ours: str, array: Array, items: Array, results: Results, what: str) -> Any:
     """Return one value for every result of an array with a value for each of them, for each query
     or for all.
     """
     if array.ndim == 0:
-        return pl.repeat(array.item(), found.value.size, eager=True)
-    if ours == "query" and array.shape == (found.queries,):
-        return item_ids(array[found.query])
+        return pl.repeat(array.item(), results.value.size, eager=True)
+    if ours == "query" and array.shape == (results.queries,):
+        return item_ids(array[results.query])
     if ours == "query" or array.shape != items.shape:
         raise DataError(
             f"{what}: {ours} has shape {array.shape}, where the results have {items.shape}"

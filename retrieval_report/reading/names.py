@@ -97,7 +97,7 @@ class Kind:
         if not isinstance(name, str):
             return False
         normal = _normal(name)
-        return any(normal in known for known in self.columns.values())
+        return any(normal in spellings for spellings in self.columns.values())
 
 
 RANKINGS = Kind(
@@ -155,13 +155,13 @@ KINDS = {
 
 
 def match_columns(
-    found: Sequence[str], kind: Kind, columns: ColumnNames, location: str
+    column_names: Sequence[str], kind: Kind, columns: ColumnNames, location: str
 ) -> dict[str, str]:
     """Return which column of a file stands for which of ours.
 
     Parameters
     ----------
-    found : Sequence[str]
+    column_names : Sequence[str]
         The names in the file, in its order.
     kind : Kind
         The frame that is read.
@@ -187,14 +187,14 @@ def match_columns(
     >>> match_columns(["qid", "item", "score"], RANKINGS, {"distance": "score"}, "run.csv")
     {'query': 'qid', 'item': 'item', 'distance': 'score'}
     """
-    matched = known_columns(found, kind, columns, location)
-    require(kind, found, matched, f"{location}: ")
-    others = [name for name in found if name not in {*matched.values(), *kind.columns}]
-    return matched | (dict(zip(others, others, strict=True)) if kind.others else {})
+    matched = known_columns(column_names, kind, columns, location)
+    require(kind, column_names, matched, f"{location}: ")
+    unmatched = [name for name in column_names if name not in {*matched.values(), *kind.columns}]
+    return matched | (dict(zip(unmatched, unmatched, strict=True)) if kind.others else {})
 
 
 def known_columns(
-    found: Sequence[str], kind: Kind, columns: ColumnNames, location: str
+    column_names: Sequence[str], kind: Kind, columns: ColumnNames, location: str
 ) -> dict[str, str]:
     """Return which column stands for which of ours, in the order of the contract; unlike a file, a
     frame may lack some.
@@ -205,17 +205,17 @@ def known_columns(
     >>> known_columns(["qid", "item", "doc", "score", "dist"], RANKINGS, None, "rankings")
     {'query': 'qid', 'item': 'item', 'score': 'score'}
     """
-    twice = sorted(repeated(found))
+    twice = sorted(repeated(column_names))
     if twice:
         raise ColumnError(
-            f"{location}: the header names {some(twice)} more than once; columns are {some(found)}"
+            f"{location}: the header names {some(twice)} more than once; columns are {some(column_names)}"
         )
-    matched = _mapped(found, kind, {} if columns is None else columns, location)
-    free = [name for name in found if name not in matched.values()]
+    matched = _mapped(column_names, kind, {} if columns is None else columns, location)
+    free = [name for name in column_names if name not in matched.values()]
     recognised = {}
-    for ours, known in kind.columns.items():
-        candidates = [name for name in free if _normal(name) in known]
-        ids = {_normal(name) for name in candidates} if "item" not in found else {""}
+    for ours, spellings in kind.columns.items():
+        candidates = [name for name in free if _normal(name) in spellings]
+        ids = {_normal(name) for name in candidates} if "item" not in column_names else {""}
         candidates = [name for name in candidates if ids.isdisjoint(_IDS.get(_normal(name), ()))]
         candidates = [ours] if ours in candidates else candidates
         if len(candidates) > 1:
@@ -246,34 +246,34 @@ def known_columns(
     return {name: matched[name] for name in kind.columns if name in matched}
 
 
-def unknown(found: Sequence[str], matched: Mapping[str, str], kind: Kind) -> list[str]:
+def unknown(column_names: Sequence[str], matched: Mapping[str, str], kind: Kind) -> list[str]:
     """Return the names that stand for none of our columns.
 
     >>> unknown(["qid", "doc", "arm", "docid"], {"query": "qid", "item": "doc"}, RANKINGS)
     ['arm']
     """
-    return [name for name in found if name not in matched.values() and not kind.knows(name)]
+    return [name for name in column_names if name not in matched.values() and not kind.knows(name)]
 
 
 def require(
     kind: Kind,
-    found: Sequence[str],
+    column_names: Sequence[str],
     present: Collection[str],
     location: str = "",
     hint: str = "",
 ) -> None:
     """Raise a ColumnError if required columns are not there; rows that are counts have no item."""
-    given = {*present, "item"} if "count" in present else {*present}
-    missing = [entry for entry in kind.required if given.isdisjoint(entry.split("|"))]
+    present_columns = {*present, "item"} if "count" in present else {*present}
+    missing = [entry for entry in kind.required if present_columns.isdisjoint(entry.split("|"))]
     if not missing:
         return
     names = [name for entry in missing for name in entry.split("|")]
-    known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in names)
-    wanted = {entry.partition("|")[0]: PLACEHOLDER for entry in missing}
-    which = advice("; or say which it is: {}", setting("columns", wanted))
+    accepted_names = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in names)
+    example_names = {entry.partition("|")[0]: PLACEHOLDER for entry in missing}
+    which = advice("; or say which it is: {}", setting("columns", example_names))
     raise ColumnError(
-        f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(found)}, recognised "
-        f"are {known}{which}{hint}"
+        f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(column_names)}, recognised "
+        f"are {accepted_names}{which}{hint}"
     )
 
 
@@ -285,20 +285,20 @@ def _model_column(names: Sequence[str]) -> dict[str, str]:
     ({'model': 'retriever_name'}, {})
     """
     words = {name: {*re.split(r"[^a-z0-9]+", _words_apart(name))} for name in names}
-    found = [name for name in names if words[name] & MODEL_WORDS and not words[name] & NO_NAME]
-    if len(found) > 1:
-        which = advice("; say which with {}", setting("columns", {"model": found[0]}))
-        raise ColumnError(f"columns {some(found)} can all name the model of a row{which}")
-    return {"model": found[0]} if found else {}
+    candidates = [name for name in names if words[name] & MODEL_WORDS and not words[name] & NO_NAME]
+    if len(candidates) > 1:
+        which = advice("; say which with {}", setting("columns", {"model": candidates[0]}))
+        raise ColumnError(f"columns {some(candidates)} can all name the model of a row{which}")
+    return {"model": candidates[0]} if candidates else {}
 
 
 def _words_apart(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()
 
 
-def under_our_names(chosen: Mapping[str, str]) -> list[pl.Expr]:
+def under_our_names(matched: Mapping[str, str]) -> list[pl.Expr]:
     """Return the columns of a file that `match_columns` has chosen, under our names."""
-    return [pl.col(theirs).alias(ours) for ours, theirs in chosen.items()]
+    return [pl.col(theirs).alias(ours) for ours, theirs in matched.items()]
 
 
 def in_order(kind: Kind, names: Sequence[str]) -> list[str]:
@@ -307,8 +307,8 @@ def in_order(kind: Kind, names: Sequence[str]) -> list[str]:
     >>> in_order(QUERIES, ["language", "weight", "query"])
     ['query', 'weight', 'language']
     """
-    others = [name for name in names if name not in kind.columns] if kind.others else []
-    return [name for name in kind.columns if name in names] + others
+    extra_columns = [name for name in names if name not in kind.columns] if kind.others else []
+    return [name for name in kind.columns if name in names] + extra_columns
 
 
 def _normal(name: str) -> str:
@@ -316,7 +316,7 @@ def _normal(name: str) -> str:
 
 
 def _mapped(
-    found: Sequence[str], kind: Kind, columns: Mapping[str, str], location: str
+    column_names: Sequence[str], kind: Kind, columns: Mapping[str, str], location: str
 ) -> dict[str, str]:
     """Apply the caller's `columns`, and refuse what cannot be applied."""
     if not isinstance(columns, Mapping) or not all(
@@ -332,9 +332,9 @@ def _mapped(
                 f"{setting('columns', {ours: ...})}: the {kind.name} have "
                 f"{list(kind.columns)}{turned}"
             )
-        if theirs not in found:
+        if theirs not in column_names:
             raise ColumnError(
                 f"{location}: {setting('columns', {ours: theirs})}, but its columns are "
-                f"{some(found)}"
+                f"{some(column_names)}"
             )
     return dict(columns)

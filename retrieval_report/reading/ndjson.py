@@ -51,11 +51,11 @@ def read_ndjson(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
     if nested:  # a query per line, of sentence-transformers
         frame = frame.select("query_id", "results").explode("results").drop_nulls("results")
         frame = frame.unnest("results")
-    chosen = choose(frame.columns)
-    frame = frame.select(under_our_names(chosen))
+    matched = choose(frame.columns)
+    frame = frame.select(under_our_names(matched))
     ids = cs.by_name(ID_COLUMNS, require_all=False) & (cs.integer() | cs.by_dtype(pl.Null))
     large = [name for name in frame.select(cs.float()).columns if is_large(frame[name]).any()]
-    spelt = [_spelt(frame[name], chosen[name], content, nested, source) for name in large]
+    spelt = [_spelt(frame[name], matched[name], content, nested, source) for name in large]
     return frame.with_columns(ids.cast(pl.String), *spelt)
 
 
@@ -64,9 +64,9 @@ def _spelt(parsed: pl.Series, name: str, content: bytes, nested: bool, source: S
     texts: list[str | None] = []
     lines: list[int] = []
     for number, line in enumerate(content.split(b"\n"), start=1):
-        held = json.loads(line, object_pairs_hook=_first_of_each, **SPELT) if line.strip() else {}
-        found = filter(None, held.get("results") or ()) if nested else filter(None, [held])
-        texts += [row.get(name) for row in found]
+        record = json.loads(line, object_pairs_hook=_first_of_each, **SPELT) if line.strip() else {}
+        hits = filter(None, record.get("results") or ()) if nested else filter(None, [record])
+        texts += [row.get(name) for row in hits]
         lines += [number] * (len(texts) - len(lines))
     text = pl.Series(parsed.name, texts, dtype=pl.String)
     return exact(parsed, text, TextTable(str(source.path), text.to_frame(), lines.__getitem__))
@@ -96,9 +96,9 @@ def _first_fault(content: bytes) -> str:
     for number, line in enumerate(content.split(b"\n"), start=1):
         try:
             # int refuses NaN and Infinity, which are no JSON.
-            held = json.loads(line, parse_constant=int) if line.strip() else {}
+            record = json.loads(line, parse_constant=int) if line.strip() else {}
         except (ValueError, RecursionError) as error:
             return f", line {number}: no JSON: {error}"
-        if not isinstance(held, dict):
-            return f", line {number}: expected a JSON object, got {type(held).__name__}"
+        if not isinstance(record, dict):
+            return f", line {number}: expected a JSON object, got {type(record).__name__}"
     return ""

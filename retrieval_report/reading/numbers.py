@@ -82,11 +82,11 @@ def as_number(text: pl.Series, table: TextTable) -> pl.Series:
 
 
 def _parsed(
-    given: pl.Series, wanted: str, types: Sequence[type[pl.DataType]], table: TextTable
+    texts: pl.Series, form: str, types: Sequence[type[pl.DataType]], table: TextTable
 ) -> pl.Series:
     """Return what the texts mean, as they are or without blanks and texts for "no value"."""
     for clean in (False, True):
-        text = _clean(given) if clean else given
+        text = _clean(texts) if clean else texts
         if text.null_count() == len(text):
             return text.cast(pl.Int64 if text.name == "relevance" else types[-1])
         for dtype in types:
@@ -96,7 +96,7 @@ def _parsed(
                     return parsed.cast(pl.Int64)
                 return parsed if len(types) == 1 else exact(parsed, text, table)
     parsed = min((_cast(text, dtype) for dtype in types), key=pl.Series.null_count)
-    raise _not(wanted, text, parsed, table)
+    raise _not(form, text, parsed, table)
 
 
 def is_large(values: pl.Series) -> pl.Series:
@@ -150,7 +150,7 @@ def _clean(text: pl.Series) -> pl.Series:
     return stripped.set(stripped.is_in(NULL_TEXTS), None)
 
 
-def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> DataError:
+def _not(form: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> DataError:
     """Describe the first value that could not be parsed."""
     bad = (parsed.is_null() & text.is_not_null()).arg_true()
     value = text[int(bad[0])]
@@ -159,5 +159,5 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
         hint = "; commas between thousands? leave them out"
     return DataError(
         f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} "
-        f"is not {wanted} ({counted(len(bad), 'such value')}){hint}"
+        f"is not {form} ({counted(len(bad), 'such value')}){hint}"
     )

@@ -68,12 +68,12 @@ class _Thrift:
         return self.taken({3: 1, 7: 8}[kind])
 
     def fields(self) -> Fields:
-        found: Fields = {}
+        values: Fields = {}
         number = 0
         while head := self.byte():
             number = number + (head >> 4) if head >> 4 else self.integer()
-            found[number] = self.value(head & 15)
-        return found
+            values[number] = self.value(head & 15)
+        return values
 
 
 def check_pages(path: Path, file: BinaryIO) -> None:
@@ -106,8 +106,8 @@ def _check_chunk(path: Path, file: BinaryIO, column: Fields, end: int) -> None:
     dictionary = column.get(11) or first
     at = start = min(dictionary, first)
     where = f"{path}: damaged file: column {b'.'.join(column[3]).decode()!r}"
-    seen = 0
-    while seen < values:
+    values_read = 0
+    while values_read < values:
         header, at = _header(file, at)
         size = header[3]
         if not 0 <= size <= end - at:
@@ -117,12 +117,12 @@ def _check_chunk(path: Path, file: BinaryIO, column: Fields, end: int) -> None:
             if zlib.crc32(file.read(size)) != header[4] & 0xFFFFFFFF:
                 raise FileError(f"{where} has a page whose checksum is wrong")
         if header[1] in DATA_PAGES:
-            seen += header[DATA_PAGES[header[1]]][1]
+            values_read += header[DATA_PAGES[header[1]]][1]
         at += size
     # Some writers do not say where the dictionary is, so that the end is not known.
     ended = start < first or DICTIONARIES.isdisjoint(column[2])
     more = bool(values) and ended and at < start + column[7]
-    if seen > values or more:
+    if values_read > values or more:
         raise FileError(f"{where} holds more values than the {values} that the file says it has")
 
 

@@ -27,8 +27,8 @@ def rank_conflicts(frame: pl.DataFrame) -> pl.DataFrame:
     )
     agrees = step if order == "distance" else -step
     lists = with_model(frame).select(*keys, agrees=agrees).group_by(keys).agg(pl.sum("agrees"))
-    found = lists.filter(pl.col("agrees") != 0).group_by("model")
-    return found.agg(lists=pl.len(), against=(pl.col("agrees") < 0).sum()).sort("model")
+    conflicts = lists.filter(pl.col("agrees") != 0).group_by("model")
+    return conflicts.agg(lists=pl.len(), against=(pl.col("agrees") < 0).sum()).sort("model")
 
 
 def without_agreeing_ranks(frame: pl.DataFrame) -> pl.DataFrame:

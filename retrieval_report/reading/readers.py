@@ -137,9 +137,9 @@ def read_rankings(
         raise ParameterError(f"model: expected a name that is not empty, got {model!r}")
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))
-    kept = [check_text("keep", name) for name in listed(keep)]
-    others = {name: (name,) for name in kept if name not in RANKINGS.columns}
-    kind = replace(RANKINGS, columns={**RANKINGS.columns, **others})
+    extra_columns = [check_text("keep", name) for name in listed(keep)]
+    more_columns = {name: (name,) for name in extra_columns if name not in RANKINGS.columns}
+    kind = replace(RANKINGS, columns={**RANKINGS.columns, **more_columns})
     return _read(source, kind, columns, max_bytes, max_rows=max_rows, model=model, name_by=name_by)
 
 
@@ -157,8 +157,8 @@ def read_each(
         parts_from(sources_of(path, RANKINGS, max_bytes), RANKINGS, columns=columns)
         for path in paths
     ]
-    named = iter(name_runs([part for group in groups for part in group], name_by))
-    return [as_kind(combine([next(named) for _ in group]), RANKINGS) for group in groups]
+    runs = iter(name_runs([part for group in groups for part in group], name_by))
+    return [as_kind(combine([next(runs) for _ in group]), RANKINGS) for group in groups]
 
 
 def read_judgements(
@@ -250,20 +250,20 @@ def read_queries(
     return _read(source, QUERIES, columns, max_bytes, max_rows=max_rows)
 
 
-def read_labels(given: object) -> pl.DataFrame:
+def read_labels(value: object) -> pl.DataFrame:
     """Read the labels of items: a file or frame of ``item`` and ``label``, or a dictionary.
 
     >>> read_labels({"a": "cat", "b": "dog"}).rows()
     [('a', 'cat'), ('b', 'dog')]
     """
-    return check_table(to_polars(columns_of(given, "item"), "labels"), "labels")
+    return check_table(to_polars(columns_of(value, "item"), "labels"), "labels")
 
 
-def columns_of(given: object, key: str, value: str = "label") -> object:
+def columns_of(content: object, key: str, value: str = "label") -> object:
     """Return a dictionary, such as of item → label, as columns, and anything else as it is."""
-    if isinstance(given, Mapping) and not any(map(is_column, given.values())):
-        return {key: list(given), value: list(given.values())}
-    return given
+    if isinstance(content, Mapping) and not any(map(is_column, content.values())):
+        return {key: list(content), value: list(content.values())}
+    return content
 
 
 def read_costs(path: str) -> pl.DataFrame:

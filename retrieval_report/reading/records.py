@@ -52,7 +52,7 @@ class Hit(NamedTuple):
     relevance: Any = None
 
 
-def record_table(given: object, kind: str, what: str) -> Columns | None:
+def record_table(value: object, kind: str, what: str) -> Columns | None:
     """Return records as columns of rankings or judgements; None of anything else.
 
     Where no item has a score, items are scored by their rank, best first.
@@ -79,7 +79,7 @@ def record_table(given: object, kind: str, what: str) -> Columns | None:
     >>> record_table([{"query": "q1", "item": "a", "score": 1}], "rankings", "run.json")
     {'query': ['q1'], 'item': ['a'], 'score': [1]}
     """
-    records = dict(_records(given))
+    records = dict(_records(value))
     if not records:
         return None
     for number, record in records.items():
@@ -106,29 +106,31 @@ def record_table(given: object, kind: str, what: str) -> Columns | None:
     return _columns(hits, ("query", "item", "score", *(["relevance"] if graded else [])))
 
 
-def holds_records(given: object) -> bool:
+def holds_records(value: object) -> bool:
     """Return whether these are records, or rows as objects."""
-    return next(_records(given), None) is not None
+    return next(_records(value), None) is not None
 
 
-def _records(given: Any) -> Iterator[tuple[Any, Any]]:
+def _records(content: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the records of an object, each with what names it: a key, or its number."""
-    if isinstance(given, list | tuple):
-        if given and isinstance(given[0], Mapping):
-            yield from enumerate(given)
+    if isinstance(content, list | tuple):
+        if content and isinstance(content[0], Mapping):
+            yield from enumerate(content)
         return
-    if not isinstance(given, Mapping):
+    if not isinstance(content, Mapping):
         return
     for key in LISTS_OF_RECORDS:
-        held = given.get(key)
-        if isinstance(held, list):
-            yield from enumerate(held)
-        elif isinstance(held, Mapping):
-            yield from held.items()
-    if _found(given) or _expected(given):
-        yield 0, given
-    elif given and all(isinstance(value, Mapping) and _found(value) for value in given.values()):
-        yield from given.items()
+        list_key = content.get(key)
+        if isinstance(list_key, list):
+            yield from enumerate(list_key)
+        elif isinstance(list_key, Mapping):
+            yield from list_key.items()
+    if _found(content) or _expected(content):
+        yield 0, content
+    elif content and all(
+        isinstance(value, Mapping) and _found(value) for value in content.values()
+    ):
+        yield from content.items()
 
 
 def _found(record: Mapping[Any, Any]) -> str | None:
@@ -214,13 +216,13 @@ def _first(entry: Mapping[Any, Any], keys: Sequence[str]) -> Any:
 
 def _scored_by_rank(hits: Sequence[Hit]) -> list[Hit]:
     """Return hits with scores that fall by 1 from rank to rank, down to 1."""
-    left: dict[Any, int] = {}
+    ranks_left: dict[Any, int] = {}
     for hit in hits:
-        left[hit.query] = left.get(hit.query, 0) + 1
+        ranks_left[hit.query] = ranks_left.get(hit.query, 0) + 1
     scored = []
     for hit in hits:
-        scored.append(hit._replace(score=left[hit.query]))
-        left[hit.query] -= 1
+        scored.append(hit._replace(score=ranks_left[hit.query]))
+        ranks_left[hit.query] -= 1
     return scored
 
 
@@ -251,9 +253,9 @@ def _warn_of_order(hits: Sequence[Hit], what: str) -> None:
         and before.score < hit.score
     }
     if queries:
-        every = len({hit.query for hit in hits})
+        query_count = len({hit.query for hit in hits})
         warn(
-            f"{what}: {len(queries)} of {counted(every, 'list')} not in the order of their "
+            f"{what}: {len(queries)} of {counted(query_count, 'list')} not in the order of their "
             "scores, as a reranker leaves them that keeps the scores of the retriever; the scores "
             "count, so leave them out if the order is meant"
         )

@@ -51,7 +51,7 @@ class Results:
     indexed: bool
 
 
-def is_search_result(given: object) -> bool:
+def is_search_result(value: object) -> bool:
     """Return whether this is a search result, not a
     frame: a tuple of arrays, or an object like usearch's.
 
@@ -61,18 +61,18 @@ def is_search_result(given: object) -> bool:
     ... )
     (True, False)
     """
-    if isinstance(given, tuple):
+    if isinstance(value, tuple):
         return (
-            not hasattr(given, "_fields") and len(given) in (2, 3) and all(map(_is_arrays, given))
+            not hasattr(value, "_fields") and len(value) in (2, 3) and all(map(_is_arrays, value))
         )
-    return hasattr(given, "distances") and hasattr(given, "keys") and not callable(given.keys)
+    return hasattr(value, "distances") and hasattr(value, "keys") and not callable(value.keys)
 
 
-def _is_arrays(given: object) -> bool:
+def _is_arrays(value: object) -> bool:
     """Return whether this is an array, or a list of numbers or of arrays."""
-    if isinstance(given, list):
-        return bool(given) and not isinstance(given[0], str | bytes | dict | tuple)
-    return hasattr(given, "__array__") and hasattr(given, "shape") and not hasattr(given, "columns")
+    if isinstance(value, list):
+        return bool(value) and not isinstance(value[0], str | bytes | dict | tuple)
+    return hasattr(value, "__array__") and hasattr(value, "shape") and not hasattr(value, "columns")
 
 
 def as_array(values: object, what: str) -> Array:
@@ -82,17 +82,17 @@ def as_array(values: object, what: str) -> Array:
     >>> as_array([[1, 2], [3, 4]], "results").shape
     (2, 2)
     """
-    held: Any = values
+    array: Any = values
     for step in ("detach", "cpu"):
-        held = getattr(held, step)() if callable(getattr(held, step, None)) else held
+        array = getattr(array, step)() if callable(getattr(array, step, None)) else array
     try:
-        return np.asarray(held)
+        return np.asarray(array)
     except ValueError:
-        return _ragged(held)
+        return _ragged(array)
     except (TypeError, RuntimeError) as error:
         try:
             return np.asarray(
-                held.float()
+                array.float()
             )  # bfloat16, which NumPy lacks; float32 holds all its values
         except (AttributeError, TypeError, RuntimeError):
             raise DataError(f"{what}: no array: {error}") from None
@@ -125,12 +125,12 @@ def labels_and_mask(relevance: object, mask: object, name: str) -> tuple[object,
     return relevance["labels"], mask if inner is None else inner
 
 
-def read_results(given: object, what: str, *, indexes: object = None) -> Results:
+def read_results(content: object, what: str, *, indexes: object = None) -> Results:
     """Return the rows of one search.
 
     Parameters
     ----------
-    given : object
+    content : object
         A tuple (distances, indices), in either order if only one of them has fractions; FAISS's
         (limits, distances, indices) of a range search; usearch's matches; or a matrix with one row
         per query and a column for every item. One query may come without the dimension of queries.
@@ -152,9 +152,9 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
     >>> found.query, found.item, found.value
     (array([0, 0, 1]), array([4, 7, 4]), array([0.1, 0.2, 0.3]))
     """
-    if isinstance(given, Results):
-        return given
-    value, item, counts = _parts(given, what)
+    if isinstance(content, Results):
+        return content
+    value, item, counts = _parts(content, what)
     flat, lengths = flat_rows(value, what)
     items, widths = (flat, lengths) if item is None else flat_rows(item, what)
     if flat.dtype.kind in "iuUO" and items.dtype.kind == "f":  # hnswlib returns labels first
@@ -163,8 +163,8 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
         raise DataError(f"{what}: {flat.dtype} values; distances and scores are numbers")
     query = np.repeat(np.arange(lengths.size), lengths)
     if item is None and indexes is not None:
-        named, queries = _flat_queries(indexes, flat, lengths, what)
-        return Results(named, np.arange(flat.size), flat, queries, indexed=False)
+        has_names, queries = _flat_queries(indexes, flat, lengths, what)
+        return Results(has_names, np.arange(flat.size), flat, queries, indexed=False)
     if item is None:
         return Results(query, _within(lengths), flat, lengths.size, indexed=False)
     if not np.array_equal(lengths, widths):
@@ -173,21 +173,21 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
         )
     if items.dtype.kind not in "iuUO":
         raise DataError(f"{what}: indices of type {items.dtype}; they are whole numbers or text")
-    kept = np.ones(flat.size, bool) if items.dtype.kind != "i" else items != NO_RESULT
+    present = np.ones(flat.size, bool) if items.dtype.kind != "i" else items != NO_RESULT
     if counts is not None:
-        kept &= _within(lengths) < np.repeat(counts, lengths)
-    return Results(query[kept], items[kept], flat[kept], lengths.size, indexed=True)
+        present &= _within(lengths) < np.repeat(counts, lengths)
+    return Results(query[present], items[present], flat[present], lengths.size, indexed=True)
 
 
-def _parts(given: Any, what: str) -> tuple[Array, Array | None, Array | None]:
+def _parts(content: Any, what: str) -> tuple[Array, Array | None, Array | None]:
     """Return values, indices, and how many of each row count, if the object says so."""
-    if not is_search_result(given):
-        return as_array(given, what), None, None
-    if not isinstance(given, tuple):
-        counts = getattr(given, "counts", None)
+    if not is_search_result(content):
+        return as_array(content, what), None, None
+    if not isinstance(content, tuple):
+        counts = getattr(content, "counts", None)
         counts = None if counts is None else np.atleast_1d(as_array(counts, what))
-        return as_array(given.distances, what), as_array(given.keys, what), counts
-    arrays = [as_array(part, what) for part in given]
+        return as_array(content.distances, what), as_array(content.keys, what), counts
+    arrays = [as_array(part, what) for part in content]
     if (
         len(arrays) == 3
     ):  # a range search of FAISS: where the results of every query begin, and both flat arrays
@@ -237,9 +237,9 @@ def _flat_queries(indexes: object, flat: Array, lengths: Whole, what: str) -> tu
     return query.astype(np.int64), np.unique(query).size
 
 
-def results_frame(given: object, what: str) -> pl.DataFrame:
+def results_frame(value: object, what: str) -> pl.DataFrame:
     """Return results of a search that names its items, as ``query``, ``item`` and ``distance``."""
-    results = read_results(given, what)
+    results = read_results(value, what)
     check_direction(results, what, scores=False)
     return pl.DataFrame(
         {"query": results.query, "item": item_ids(results.item), "distance": results.value}
@@ -248,8 +248,8 @@ def results_frame(given: object, what: str) -> pl.DataFrame:
 
 def item_ids(values: Array) -> pl.Series:
     """Return indices as ids."""
-    named = values.dtype.kind in "UO"
-    return pl.Series("item", list(map(str, values.tolist())) if named else values)
+    are_names = values.dtype.kind in "UO"
+    return pl.Series("item", list(map(str, values.tolist())) if are_names else values)
 
 
 def check_direction(results: Results, what: str, *, scores: bool, cure: str = "") -> None:

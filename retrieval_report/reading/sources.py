@@ -139,8 +139,8 @@ def folder_model(path: Path) -> str | None:
     ... )
     ('lsh:16', None)
     """
-    named = [folder for folder in path.parts[:-1] if is_model_folder(folder)]
-    return unquote(named[-1].removeprefix(_MODEL_FOLDER)) if named else None
+    model_folders = [folder for folder in path.parts[:-1] if is_model_folder(folder)]
+    return unquote(model_folders[-1].removeprefix(_MODEL_FOLDER)) if model_folders else None
 
 
 def is_model_folder(name: str) -> bool:
@@ -289,9 +289,9 @@ def unpack(path: Path, packed: BinaryIO) -> Iterator[bytes]:
 
 def refuse_nul(path: Path, piece: bytes, start: int) -> None:
     """Refuse a piece of text with NUL bytes, as a crash leaves them in a file that was written."""
-    found = piece.find(b"\0")
-    if found >= 0:
+    nul_place = piece.find(b"\0")
+    if nul_place >= 0:
         raise FileError(
-            f"{path}: byte {start + found} is NUL, which no text holds: the file was damaged, or "
+            f"{path}: byte {start + nul_place} is NUL, which no text holds: the file was damaged, or "
             "it is UTF-16 or not text at all"
         )

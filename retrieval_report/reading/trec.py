@@ -38,8 +38,8 @@ def read_trec(source: Source, choose: Choose, *, fields: Sequence[str]) -> pl.Da
         A line has too few fields (or too many, in qrels); bytes are not UTF-8; there is no line at
         all.
     """
-    chosen = _chosen(source, choose, fields)
-    return parse_values(_read_plain(source, fields, chosen) or _read_any(source, fields, chosen))
+    matched = _chosen(source, choose, fields)
+    return parse_values(_read_plain(source, fields, matched) or _read_any(source, fields, matched))
 
 
 def _chosen(source: Source, choose: Choose, fields: Sequence[str]) -> dict[str, str]:
@@ -50,7 +50,7 @@ def _chosen(source: Source, choose: Choose, fields: Sequence[str]) -> dict[str, 
     return by_number(choose, first.split(), str(source.path))
 
 
-def _read_any(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable:
+def _read_any(source: Source, fields: Sequence[str], matched: Mapping[str, str]) -> TextTable:
     """Read whatever trec_eval would read, and say what is wrong with the rest."""
     lines = _split(source, fields)
     if lines.is_empty():
@@ -58,12 +58,12 @@ def _read_any(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) 
     _check_widths(lines, source, fields)
     numbers = lines["line"]
     return TextTable(
-        str(source.path), lines.select(under_our_names(chosen)), lambda row: int(numbers[row])
+        str(source.path), lines.select(under_our_names(matched)), lambda row: int(numbers[row])
     )
 
 
 def _read_plain(
-    source: Source, fields: Sequence[str], chosen: Mapping[str, str]
+    source: Source, fields: Sequence[str], matched: Mapping[str, str]
 ) -> TextTable | None:
     """Read a file of lines that all have these fields with one mark between them, as most have;
     None of any other.
@@ -73,8 +73,8 @@ def _read_plain(
     mark = re.search(rb"[ \t]", source.head())
     if mark is None or source.head(len(BOM)) == BOM:
         return None
-    others = [blank for blank in _BLANKS if blank != mark[0]]
-    if any(blank in chunk for chunk in source.chunks() for blank in others):
+    other_blanks = [blank for blank in _BLANKS if blank != mark[0]]
+    if any(blank in chunk for chunk in source.chunks() for blank in other_blanks):
         return None
     # Two marks, or a line that is too short, leave a field empty.
     odd = pl.any_horizontal(pl.all().is_null()) | pl.col(fields[0]).str.starts_with("#")
@@ -88,7 +88,7 @@ def _read_plain(
                 schema=dict.fromkeys(fields, pl.String),
                 glob=False,
             )
-            .select(*under_our_names(chosen), odd=odd)  # the others' text goes at once
+            .select(*under_our_names(matched), odd=odd)  # the others' text goes at once
             .collect()
         )
     except (pl.exceptions.PolarsError, OSError):

@@ -138,20 +138,20 @@ def _turned(bits: Integers) -> Integers:
     return bits
 
 
-def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
+def grade_indices(relevance: pl.Series, more_grades: Floats) -> tuple[Floats, Codes]:
     """Return the distinct relevances of the rows and of
-    ``known``, ascending, and the index of each row's relevance.
+    ``more_grades``, ascending, and the index of each row's relevance.
     """
     most = relevance.max()
     # A table in place of hashes takes a quarter of the time.
     if isinstance(most, int) and most < SMALL:
         whole = relevance.cast(pl.Int64).to_numpy()
-        seen = np.zeros(most + 1, np.bool_)
-        seen[whole] = True
-        grades = np.unique(np.concatenate([[0.0], known, np.flatnonzero(seen)]))
+        occurs = np.zeros(most + 1, np.bool_)
+        occurs[whole] = True
+        grades = np.unique(np.concatenate([[0.0], more_grades, np.flatnonzero(occurs)]))
         return grades, np.searchsorted(grades, np.arange(most + 1)).astype(np.int32)[whole]
     distinct = relevance.unique().cast(pl.Float64).to_numpy()
-    grades = np.unique(np.concatenate([[0.0], known, distinct]) + 0.0)  # makes −0.0 equal 0.0
+    grades = np.unique(np.concatenate([[0.0], more_grades, distinct]) + 0.0)  # makes −0.0 equal 0.0
     return grades, np.searchsorted(grades, relevance.cast(pl.Float64).to_numpy()).astype(np.int32)
 
 
@@ -186,12 +186,12 @@ def lists_from_rows(
 
     ``count`` of length 0 means that every row is one item; only then do the rows have an order.
     """
-    listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
+    list_rows = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
     if work[-1] and not cast(Kernel, grouping.count_cells).compiles(
-        0, work.size - 1, listed, kinds
+        0, work.size - 1, list_rows, kinds
     ):
-        return _counted_by_numpy(listed, kinds)
+        return _counted_by_numpy(list_rows, kinds)
     size = int(work[-1])
     list_ties = np.zeros(work.size - 1, np.int64)
     tie_key, tie = np.empty(size, np.int64), np.zeros(size + 1, np.int64)
@@ -200,10 +200,10 @@ def lists_from_rows(
     order = np.empty(0 if count.size else size, np.int32)
 
     def task(first: int, last: int) -> tuple[int, int, int]:
-        own = slice(work[first], work[last])
+        task_rows = slice(work[first], work[last])
         of_rows: Any = (tie_key, tie_cells, cell_grade, cell_items, order)
-        filled = grouping.Filled(list_ties[first:last], *(part[own] for part in of_rows))
-        ties, cells = grouping.count_cells(first, last, listed, kinds, filled)
+        filled = grouping.Filled(list_ties[first:last], *(part[task_rows] for part in of_rows))
+        ties, cells = grouping.count_cells(first, last, list_rows, kinds, filled)
         return int(work[first]), ties, cells
 
     parts = over_ranges(task, work, workers)
@@ -299,14 +299,16 @@ def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
     """Return every list's items and extra items, such as
     those known but not retrieved, by descending grade.
     """
-    one = items.cells if isinstance(items, Lists) else items
-    two = extra or Cells(np.zeros_like(one.start), one.grade[:0], one.items[:0])
-    room = (one.start.size - 1) * kinds
-    if cast(Kernel, grouping.ideal_cells).unmade and FEW < room <= 4 * one.grade.size:
-        return _ideal_by_numpy(one, two, kinds)
-    most = one.grade.size + two.grade.size
-    new = Cells(np.zeros_like(one.start), np.empty(most, np.int32), np.empty(most, np.int64))
-    cells = grouping.ideal_cells(all_frozen(one), all_frozen(two), kinds, new)
+    item_cells = items.cells if isinstance(items, Lists) else items
+    two = extra or Cells(
+        np.zeros_like(item_cells.start), item_cells.grade[:0], item_cells.items[:0]
+    )
+    room = (item_cells.start.size - 1) * kinds
+    if cast(Kernel, grouping.ideal_cells).unmade and FEW < room <= 4 * item_cells.grade.size:
+        return _ideal_by_numpy(item_cells, two, kinds)
+    most = item_cells.grade.size + two.grade.size
+    new = Cells(np.zeros_like(item_cells.start), np.empty(most, np.int32), np.empty(most, np.int64))
+    cells = grouping.ideal_cells(all_frozen(item_cells), all_frozen(two), kinds, new)
     return Lists(
         new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy()
     )
@@ -396,5 +398,5 @@ def draw_work(ties: Lists, limit: Integers, *, stretches: bool) -> Integers:
     """
     if not stretches:
         return running(limit)
-    others = ties.total(np.arange(ties.grade.max(initial=0) + 1) > 0)
-    return running(np.minimum(limit, 2 * others))
+    counting_items = ties.total(np.arange(ties.grade.max(initial=0) + 1) > 0)
+    return running(np.minimum(limit, 2 * counting_items))

@@ -58,26 +58,34 @@ def flat_batch(
     relevance, masks = labels_and_mask(relevance, masks, "masks")
     key, lengths = _rows(values, f"{order}s")
     grade, weight = _like(relevance, "relevance", lengths), None
-    kept = None if masks is None else _like(masks, "masks", lengths) != 0
+    unmasked = None if masks is None else _like(masks, "masks", lengths) != 0
     if grade.dtype.kind in "if" and grade.min(initial=0) < 0:
-        kept = (grade >= 0) if kept is None else kept & (grade >= 0)
-    given = np.empty(0) if weights is None else as_array(weights, "sample_weight")
-    of_items = given.dtype == object or (given.ndim > 1 and given.size != lengths.size)
+        unmasked = (grade >= 0) if unmasked is None else unmasked & (grade >= 0)
+    weights_array = np.empty(0) if weights is None else as_array(weights, "sample_weight")
+    of_items = weights_array.dtype == object or (
+        weights_array.ndim > 1 and weights_array.size != lengths.size
+    )
     if of_items:  # not of queries
         weight = checked_weights(_like(weights, "sample_weight", lengths))
-        kept = (weight > 0) if kept is None else kept & (weight > 0)
-    if kept is None:
+        unmasked = (weight > 0) if unmasked is None else unmasked & (weight > 0)
+    if unmasked is None:
         return Batch(order, key, grade, lengths)
-    left = arrays.sums(kept.astype(np.int64), np.append(0, np.cumsum(lengths)))
-    return Batch(order, key[kept], grade[kept], left, None if weight is None else weight[kept])
+    items_left = arrays.sums(unmasked.astype(np.int64), np.append(0, np.cumsum(lengths)))
+    return Batch(
+        order,
+        key[unmasked],
+        grade[unmasked],
+        items_left,
+        None if weight is None else weight[unmasked],
+    )
 
 
 def checked_weights(weights: Array) -> Floats:
     """Return weights as floats; raise where one is no weight."""
-    known: Floats = weights.astype(np.float64)
-    if not (np.isfinite(known) & (known >= 0)).all():
+    float_weights: Floats = weights.astype(np.float64)
+    if not (np.isfinite(float_weights) & (float_weights >= 0)).all():
         raise DataError("sample_weight: a weight is not a finite number of at least 0")
-    return known
+    return float_weights
 
 
 def judged_batch(batch: Batch, options: Options, requests: Requests) -> Judged:
@@ -97,8 +105,8 @@ def judged_batch(batch: Batch, options: Options, requests: Requests) -> Judged:
     lists = pl.DataFrame(
         {"model": model, "query": np.arange(lengths.size), "missing": np.zeros(lengths.size, bool)}
     )
-    known = pl.DataFrame(schema={"query": pl.Int64, "relevance": pl.Int64})
-    return Judged(frame, known, lists, Rows(end - lengths, end), grades, index, PART)
+    no_judgements = pl.DataFrame(schema={"query": pl.Int64, "relevance": pl.Int64})
+    return Judged(frame, no_judgements, lists, Rows(end - lengths, end), grades, index, PART)
 
 
 def _only_relevant(options: Options, requests: Requests) -> bool:
@@ -124,19 +132,19 @@ def _counted(batch: Batch, which: Integers) -> tuple[pl.DataFrame, Integers]:
     # One place for each item, and one for the end of each list; the lists follow each other.
     last = end + np.arange(end.size)
     query = np.searchsorted(end, which, side="right")
-    own = last[query] - lengths[query] + smaller
-    place = np.concatenate([own, last])
+    tied_above = last[query] - lengths[query] + smaller
+    place = np.concatenate([tied_above, last])
     nearest = np.argsort(place)
     first = np.flatnonzero(np.diff(place[nearest], prepend=-1))
     relevant = np.diff(first, append=place.size)
     tie = place[nearest[first]]
     beyond = tie + np.append(equal, np.ones_like(last))[nearest[first]]
-    others = beyond - tie - relevant
+    irrelevant = beyond - tie - relevant
     between = np.diff(beyond, prepend=0) - (beyond - tie)
     rows = {
-        order: np.concatenate([2 * own + 1, 2 * tie + 1, 2 * tie]),
+        order: np.concatenate([2 * tied_above + 1, 2 * tie + 1, 2 * tie]),
         "relevance": np.append(grade[which], np.zeros(2 * tie.size, np.int8)),
-        "count": np.concatenate([np.ones_like(own), others, between]),
+        "count": np.concatenate([np.ones_like(tied_above), irrelevant, between]),
     }
     nearest = np.argsort(rows[order])
     nearest = nearest[rows["count"][nearest] > 0]

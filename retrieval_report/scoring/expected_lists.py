@@ -45,14 +45,14 @@ def all_lists(
             )
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
-        named = queries.select("query")
-        others = universe.join(named, on="query", how="anti")["query"]
-        if len(others):
+        query_ids = queries.select("query")
+        missing_queries = universe.join(query_ids, on="query", how="anti")["query"]
+        if len(missing_queries):
             raise KeyMismatchError(
-                f"queries: {len(others)} queries of the rankings are not in the queries frame, first "
-                f"{others.min()!r}"
+                f"queries: {len(missing_queries)} queries of the rankings are not in the queries frame, first "
+                f"{missing_queries.min()!r}"
             )
-        universe = named
+        universe = query_ids
     names = pl.concat(
         [present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]
     ).unique()

@@ -117,8 +117,8 @@ class Judged:
         """Return whether R of a model is its own number because these are counts, which have no
         items to pool.
         """
-        alone = len(self.whole.models) < 2 or options.relevant_items != "pooled"
-        return not self.named and not (alone or self.whole.pooled)
+        judged_apart = len(self.whole.models) < 2 or options.relevant_items != "pooled"
+        return not self.named and not (judged_apart or self.whole.pooled)
 
     @property
     def scored_rows(self) -> pl.DataFrame:
@@ -146,17 +146,17 @@ class Judged:
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
-        other = replace(
+        record = replace(
             self, lists=lists, rows=spread_rows(rows, with_model(names), lists), whole=whole
         )
-        return other.with_values(retrieved, known)
+        return record.with_values(retrieved, known)
 
     def of_queries(self, queries: Collection[object]) -> Judged:
         """Return the lists of some queries, with everything known about them."""
-        wanted = pl.col("query").is_in(queries)
-        received = self.lists.filter(wanted, ~pl.col("missing"))["model"].unique()
-        lists = self.lists.filter(wanted, pl.col("model").is_in(received.implode()))
-        part = self.with_rows(self.retrieved.filter(wanted), self.known.filter(wanted), lists)
+        is_wanted = pl.col("query").is_in(queries)
+        received = self.lists.filter(is_wanted, ~pl.col("missing"))["model"].unique()
+        lists = self.lists.filter(is_wanted, pl.col("model").is_in(received.implode()))
+        part = self.with_rows(self.retrieved.filter(is_wanted), self.known.filter(is_wanted), lists)
         return replace(part, part_of=self.part_of or self)
 
     def condensed(self, options: Options) -> Judged:
@@ -165,8 +165,10 @@ class Judged:
         """
         if not self.whole.judged or options.unjudged in ("drop", "error"):
             return self
-        named = self.known.select("query", "item")
-        rows = self.retrieved.join(named, on=["query", "item"], how="semi", maintain_order="left")
+        judged_pairs = self.known.select("query", "item")
+        rows = self.retrieved.join(
+            judged_pairs, on=["query", "item"], how="semi", maintain_order="left"
+        )
         return self.with_rows(rows, self.known, self.lists)
 
     def as_lists(self, rows: pl.DataFrame) -> Judged:
@@ -210,14 +212,14 @@ def judge(
             "some model retrieved) or 'own' instead of 'error'"
         )
     parts = _judge(_read(rankings, judgements, queries, options, whole), options)
-    frame, keys, listed = arrays.locate(parts.rows)
+    frame, keys, row_lists = arrays.locate(parts.rows)
     names = with_model(keys)
     for column in KEYS:
         warn_merging(names, column, "rankings")
     judged = parts.judgements is not None
-    known = parts.unretrieved if parts.judgements is None else parts.judgements
-    grades, grade = graded(frame, known, whole)
-    _check_items(parts, frame, names, listed, grade, options.workers)
+    judged_items = parts.unretrieved if parts.judgements is None else parts.judgements
+    grades, grade = graded(frame, judged_items, whole)
+    _check_items(parts, frame, names, row_lists, grade, options.workers)
     present = (
         names
         if parts.rows.height == parts.received.height
@@ -226,14 +228,14 @@ def judge(
     lists = all_lists(present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
-    rows = spread_rows(listed, names, lists)
+    rows = spread_rows(row_lists, names, lists)
     if parts.judgements is not None:
         lists = lists.with_columns(judged=rows.sums(frame["judged"].cast(pl.Int64).to_numpy()))
         frame = frame.drop("judged")
         if not whole.part and not lists["judged"].sum():  # other parts may have judged items
             warn_unmatched(parts.received.height, parts.received, parts.judgements)
-    beside = {name: getattr(parts, name) for name in ("printed_ranks", "repeated_judgements")}
-    return Judged(frame, known, lists, rows, grades, grade, whole, **beside)
+    settings = {name: getattr(parts, name) for name in ("printed_ranks", "repeated_judgements")}
+    return Judged(frame, judged_items, lists, rows, grades, grade, whole, **settings)
 
 
 def _read(
@@ -261,22 +263,22 @@ def _read(
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
         if options.exclude_self:
-            kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
-            rows = rows.with_columns(mask=~is_own(rows) & kept)
+            row_mask = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
+            rows = rows.with_columns(mask=~is_own(rows) & row_mask)
         if judgements is None and options.unjudged in (None, "error"):
-            kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
-            nothing = pl.col("relevance").is_null() & kept
+            row_mask = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
+            nothing = pl.col("relevance").is_null() & row_mask
             refuse(rows, nothing, "relevance", "null or NaN", unjudged_hint)
         # naive scores may use the order of the file
         if "row" in rows.columns and not rows["row"].is_sorted():
             rows = rows.sort("row", maintain_order=True)
     received = None if judgements is None else to_polars(judgements, "judgements")
-    beside: tuple[Any, Any] = received, queries
-    judged, labelled = beside if whole.part else frames_beside(*beside, options.repeated_judgements)
+    frames: tuple[Any, Any] = received, queries
+    judged, labelled = frames if whole.part else frames_beside(*frames, options.repeated_judgements)
     number, once = (0 if table is None else table.height for table in (received, judged))
     if options.exclude_self and judged is not None:
         judged = judged.remove(is_own(judged))
-    rows, named = _of_one_type(rows, judged, labelled)
+    rows, query_rows = _of_one_type(rows, judged, labelled)
     pool = None
     if "count" in rows.columns and "retrieved" in rows.columns:
         pool = pool_of(rows)
@@ -290,13 +292,13 @@ def _read(
     received = with_model(everything).select(pl.col(*KEYS, "^item$"))
     if options.relevant_items == "own" or options.distance_threshold is not None:
         pool = None
-    known = unretrieved if pool is None else pool
+    judged_items = unretrieved if pool is None else pool
     ranks = frame.select(c for c in (*KEYS, order, RANK) if c in frame.columns)
     return _Parts(
         rows,
         received,
-        known,
-        **named,
+        judged_items,
+        **query_rows,
         pooled=pool is not None,
         printed_ranks=ranks if RANK in ranks.columns else None,
         repeated_judgements=(number - once, number),
@@ -308,8 +310,8 @@ def _of_one_type(
     rows: pl.DataFrame, judgements: pl.DataFrame | None, queries: pl.DataFrame | None
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame | None]]:
     """Return rows, judgements and queries with ids of the same types."""
-    beside = {"judgements": judgements, "queries": queries}
-    frames = {name: frame for name, frame in beside.items() if frame is not None}
+    other_frames = {"judgements": judgements, "queries": queries}
+    frames = {name: frame for name, frame in other_frames.items() if frame is not None}
     for name in frames:
         for key in UNIQUE[name]:
             rows, frames[name] = of_one_width(rows, frames[name], key, name)
@@ -317,7 +319,7 @@ def _of_one_type(
         name: frame.cast({key: rows.schema[key] for key in UNIQUE[name]})
         for name, frame in frames.items()
     }
-    return rows, {**beside, **typed}
+    return rows, {**other_frames, **typed}
 
 
 def frames_beside(
@@ -331,8 +333,8 @@ def frames_beside(
         if judgements is None
         else check_table(to_polars(judgements, "judgements"), "judgements", repeated=repeated)
     )
-    named = None if queries is None else check_table(to_polars(queries, "queries"), "queries")
-    return judged, named
+    query_rows = None if queries is None else check_table(to_polars(queries, "queries"), "queries")
+    return judged, query_rows
 
 
 def _judge(parts: _Parts, options: Options) -> _Parts:
@@ -361,7 +363,7 @@ def _check_items(
     parts: _Parts,
     frame: pl.DataFrame,
     names: pl.DataFrame,
-    listed: Rows,
+    item_rows: Rows,
     grade: Codes,
     workers: int,
 ) -> None:
@@ -373,7 +375,7 @@ def _check_items(
     items = arrays.id_keys(frame["item"])
     unjudged = parts.judgements is None
     rows = with_model(parts.rows)
-    doubtful = repeats(listed, items, workers) or parts.unretrieved.height > 0
+    doubtful = repeats(item_rows, items, workers) or parts.unretrieved.height > 0
     if doubtful:
         columns = [*KEYS, "item", "relevance"]
         rows = pl.concat(
@@ -382,7 +384,7 @@ def _check_items(
         )
         check_unique(rows, columns[:-1], "rankings")
     elif unjudged and names["model"].n_unique() > 1:
-        doubtful = disagree(listed.spread(arrays.id_keys(names["query"])), items, grade)
+        doubtful = disagree(item_rows.spread(arrays.id_keys(names["query"])), items, grade)
     if doubtful and unjudged:
         check_agreement(rows)
 

@@ -59,9 +59,9 @@ def disagree(groups: Keys, items: Keys, grade: Codes) -> bool:
     # Of two grades one is above 0: what shares no place with such items needs no sorting.
     occupied = np.zeros(1 << PLACES, np.bool_)
     occupied[keys[grade > 0] >> SHIFT] = True
-    kept = np.flatnonzero(occupied[keys >> SHIFT])
-    keys = keys[kept]
-    return _distinct(keys) < _distinct(keys + grade[kept].astype(np.uint64))
+    occupied_slots = np.flatnonzero(occupied[keys >> SHIFT])
+    keys = keys[occupied_slots]
+    return _distinct(keys) < _distinct(keys + grade[occupied_slots].astype(np.uint64))
 
 
 def _pairs(groups: Keys, items: Keys) -> Keys:
@@ -137,15 +137,15 @@ def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
 
 
 def of_one_width(
-    left: pl.DataFrame, right: pl.DataFrame, key: str, other: str
+    frame: pl.DataFrame, right: pl.DataFrame, key: str, other_name: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return both frames with ids of one type; whole
     numbers of different widths get a type that holds both.
     """
-    right = right.with_columns(in_kind_of(left[key], right[key], "rankings", other))
-    if left.schema[key] == right.schema[key]:
-        return left, right
-    ids = pl.concat([left[key].cast(pl.Int128), right[key].cast(pl.Int128)])
+    right = right.with_columns(in_kind_of(frame[key], right[key], "rankings", other_name))
+    if frame.schema[key] == right.schema[key]:
+        return frame, right
+    ids = pl.concat([frame[key].cast(pl.Int128), right[key].cast(pl.Int128)])
     dtype = pl.Int64 if ids.is_between(-(2**63), 2**63 - 1).all() else pl.Int128
     wide = pl.col(key).cast(dtype)
-    return left.with_columns(wide), right.with_columns(wide)
+    return frame.with_columns(wide), right.with_columns(wide)

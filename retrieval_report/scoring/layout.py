@@ -79,9 +79,9 @@ class Prepared:
         """Return how many relevant items of each list's query have a grade that is not known."""
         return self.relevant - self.known.total(self.relevant_grade)
 
-    def open_end(self, counted: Bools) -> Integers:
+    def open_end(self, grades: Bools) -> Integers:
         """Return how many items of some grades are in each last tie that further ones may join."""
-        return np.where(self.within, self.ties.total_of_last(counted), 0)
+        return np.where(self.within, self.ties.total_of_last(grades), 0)
 
     def part(self, first: int, last: int) -> Prepared:
         """Select consecutive lists, with their naive order."""
@@ -136,12 +136,12 @@ def ties_of(
     """
     falling = judged.order == "score" if falling is None else falling
     rules = options.decimals, options.distance_threshold, falling
-    kept = judged.ties.get(rules)
-    if kept is None:
+    stored = judged.ties.get(rules)
+    if stored is None:
         judged.ties.clear()
         judged.laid_out.clear()
         frame, far = rounded(judged.retrieved, options), _far(judged, options)
-        kept = judged.ties[rules] = arrays.lists_from_rows(
+        stored = judged.ties[rules] = arrays.lists_from_rows(
             judged.rows,
             arrays.order_keys(frame[judged.order], falling=falling),
             # grade 0 is always the first
@@ -150,7 +150,7 @@ def ties_of(
             judged.grades.size,
             workers=options.workers,
         )
-    return kept
+    return stored
 
 
 def lay_out(judged: Judged, options: Options) -> Prepared:
@@ -170,13 +170,13 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
 
 
 def _lay_out(judged: Judged, options: Options) -> Prepared:
-    prepared, known = _whole_lists(judged, options)
+    prepared, judged_lists = _whole_lists(judged, options)
     if judged.part_of is None:
         decisions = decide(
             options.truncated,
             judged.whole.models,
             as_counted(judged.retrieved),
-            lambda: _proofs(judged, prepared, known, options),
+            lambda: _proofs(judged, prepared, judged_lists, options),
         )
     else:
         decisions = lay_out(judged.part_of, options).decisions
@@ -206,22 +206,22 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     pool = _pool(judged, far_rows, options)
     cells = _cells(judged, pool)
     is_pool = pool is not None or judged.whole.pooled
-    others = arrays.ideal_lists(cells, None, grades.size)
-    known = others
+    judged_cells = arrays.ideal_lists(cells, None, grades.size)
+    judged_lists = judged_cells
     if not judged.whole.judged:
-        beside = difference(others, retrieved, grades.size) if is_pool else cells
-        known = arrays.ideal_lists(retrieved, beside, grades.size)
-    ideal, relevant, said = _relevant(judged, known, cells, relevant_grade)
+        not_retrieved = difference(judged_cells, retrieved, grades.size) if is_pool else cells
+        judged_lists = arrays.ideal_lists(retrieved, not_retrieved, grades.size)
+    ideal, relevant, r_is_given = _relevant(judged, judged_lists, cells, relevant_grade)
     missing = judged.lists["missing"].to_numpy()
     # If a model has no rows for a query, its rows cannot show that nothing is relevant.
-    without = (relevant == 0) & (~missing | said)
+    without = (relevant == 0) & (~missing | r_is_given)
     nothing = np.full(names.height, MOST_ITEMS)
     prepared = Prepared(
         names, ties, None, keys, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without,
-        known, nothing, nothing < 0, ~said, far, judged.whole.judged,
+        judged_lists, nothing, nothing < 0, ~r_is_given, far, judged.whole.judged,
     )  # fmt: skip
     # A list that shows fewer because some are beyond the threshold lacks nothing.
-    sure = said | (np.diff(cells.start) > 0 if not is_pool else False)
+    sure = r_is_given | (np.diff(cells.start) > 0 if not is_pool else False)
     return prepared, pl.Series(relevant).set(pl.Series(far | ~sure), None)
 
 
@@ -307,8 +307,8 @@ def _pooled_items(lists: pl.DataFrame, retrieved: pl.DataFrame, keys: Keys) -> p
     items = pl.col("items")
     alike = lists.select((items == items.max().over("query")).all()).item()
     if alike:  # of lists of one length, the keys tell, in a tenth of the time
-        other = pl.n_unique("items_key").over("query") > 1
-        return lists.select(items + other).to_series()
+        several_items = pl.n_unique("items_key").over("query") > 1
+        return lists.select(items + several_items).to_series()
     of_rows = retrieved.select("query", item=keys)
     pool = of_rows.group_by("query").agg(pooled=pl.n_unique("item"))
     pooled = lists.select("query").join(pool, on="query", how="left", maintain_order="left")[
@@ -329,10 +329,12 @@ def _open_lists(prepared: Prepared, options: Options, *, unpooled: bool) -> Prep
     ties, words = prepared.ties, ends_of(prepared.decisions)
     if all(word == NO for word in words.values()):
         return replace(prepared, pooled=np.zeros_like(prepared.pooled))
-    own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
-    cut = (own != NO).to_numpy()
+    word_of_model = prepared.names["model"].replace_strict(
+        words, default=NO, return_dtype=pl.String
+    )
+    cut = (word_of_model != NO).to_numpy()
     is_open = cut & ~prepared.missing
-    within = (own == WITHIN_TIE).to_numpy() | (
+    within = (word_of_model == WITHIN_TIE).to_numpy() | (
         options.decimals is not None
     )  # rounding may extend the last tie
     before = ties.length - np.where(within, ties.total_of_last(), 0)
@@ -355,8 +357,10 @@ def _pool(judged: Judged, far: Bools | None, options: Options) -> pl.DataFrame |
         return None
     columns = ["query", "item", "relevance"]
     rows = judged.retrieved if far is None else judged.retrieved.filter(~far)
-    shown = [part.filter(pl.col("relevance") > 0).select(columns) for part in (rows, judged.known)]
-    pooled = pl.concat([part.cast({"relevance": pl.Float64}) for part in shown])
+    relevant_rows = [
+        part.filter(pl.col("relevance") > 0).select(columns) for part in (rows, judged.known)
+    ]
+    pooled = pl.concat([part.cast({"relevance": pl.Float64}) for part in relevant_rows])
     return pooled.unique(["query", "item"])
 
 
@@ -383,9 +387,9 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     )
 
 
-def difference(lists: Lists, shown: Lists, kinds: int) -> Cells:
+def difference(lists: Lists, retrieved: Lists, kinds: int) -> Cells:
     """Count, by list and grade, items of relevance above 0 that are in ``lists`` but not in
-    ``shown``; either has a cell for each of its grades.
+    ``retrieved``; either has a cell for each of its grades.
 
     >>> one = Lists(
     ...     np.array([0, 1]), np.array([0, 2]), np.array([2, 1], np.int32), np.array([3, 4])
@@ -394,43 +398,49 @@ def difference(lists: Lists, shown: Lists, kinds: int) -> Cells:
     >>> difference(one, two, 3)
     Cells(start=array([0, 2]), grade=array([2, 1], dtype=int32), items=array([2, 4]))
     """
-    cells = shown.cells
-    left = arrays.ideal_lists(lists, cells._replace(items=-cells.items), kinds)
-    kept = (left.items > 0) & (left.grade > 0)
-    return Cells(running(kept.astype(np.int64))[left.start], left.grade[kept], left.items[kept])
+    cells = retrieved.cells
+    remaining = arrays.ideal_lists(lists, cells._replace(items=-cells.items), kinds)
+    is_relevant = (remaining.items > 0) & (remaining.grade > 0)
+    return Cells(
+        running(is_relevant.astype(np.int64))[remaining.start],
+        remaining.grade[is_relevant],
+        remaining.items[is_relevant],
+    )
 
 
 def _relevant(
-    judged: Judged, known: Lists, cells: Cells, relevant_grade: Bools
+    judged: Judged, judged_lists: Lists, cells: Cells, relevant_grade: Bools
 ) -> tuple[Lists, Integers, Bools]:
     """Return the ideal's items, R of every list (−1: no judgements), and whether R was given;
     unseen relevant items enter an ideal with the lowest grade of those it has.
     """
-    seen = known.total(relevant_grade)
+    relevant_judged = judged_lists.total(relevant_grade)
     if judged.whole.judged:
-        relevant = np.where(np.diff(cells.start) > 0, seen, -1)
-        return known, relevant, np.ones(seen.size, np.bool_)
+        relevant = np.where(np.diff(cells.start) > 0, relevant_judged, -1)
+        return judged_lists, relevant, np.ones(relevant_judged.size, np.bool_)
     if "n_relevant" not in judged.lists.columns:
-        return known, seen, np.zeros(seen.size, np.bool_)
+        return judged_lists, relevant_judged, np.zeros(relevant_judged.size, np.bool_)
     lists = judged.lists
     number = judged.lists["n_relevant"].fill_null(-1).to_numpy()
-    relevant = np.where(number < 0, seen, number)
-    less = np.flatnonzero(relevant < seen)
+    relevant = np.where(number < 0, relevant_judged, number)
+    less = np.flatnonzero(relevant < relevant_judged)
     if less.size:
         model, query = lists.select(KEYS).row(int(less[0]))
         raise DataError(
             f"column 'n_relevant': {less.size} lists hold more relevant items than the queries "
             "frame states, first "
-            f"query {query!r} of model {model!r}: {seen[less[0]]} found, {number[less[0]]} stated"
+            f"query {query!r} of model {model!r}: {relevant_judged[less[0]]} found, {number[less[0]]} stated"
         )
     if relevant_grade.any():
         lowest = np.full(
             lists.height, np.argmax(relevant_grade), np.int32
         )  # if none is seen, any grade will do
-        owner = np.repeat(np.arange(lists.height), np.diff(known.tie[known.start]))
+        owner = np.repeat(np.arange(lists.height), np.diff(judged_lists.tie[judged_lists.start]))
         # grades fall: the last written is the lowest
-        cell = np.flatnonzero(relevant_grade[known.grade])
-        lowest[owner[cell]] = known.grade[cell]
-        extra = Cells(np.arange(lists.height + 1), lowest, np.minimum(relevant - seen, MOST_ITEMS))
-        known = arrays.ideal_lists(known, extra, relevant_grade.size)
-    return known, relevant, number >= 0
+        cell = np.flatnonzero(relevant_grade[judged_lists.grade])
+        lowest[owner[cell]] = judged_lists.grade[cell]
+        extra = Cells(
+            np.arange(lists.height + 1), lowest, np.minimum(relevant - relevant_judged, MOST_ITEMS)
+        )
+        judged_lists = arrays.ideal_lists(judged_lists, extra, relevant_grade.size)
+    return judged_lists, relevant, number >= 0

@@ -24,12 +24,12 @@ def not_retrieved(rankings: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
     """
     pool = rankings.filter(RELEVANT).select("query", "item", "relevance").unique(["query", "item"])
     pool = pool.group_by("query", "relevance").agg(pool=pl.len().cast(pl.Int64))
-    held = counts.filter(RELEVANT).group_by(*KEYS, "relevance").agg(own=pl.sum("count"))
+    retrieved = counts.filter(RELEVANT).group_by(*KEYS, "relevance").agg(own=pl.sum("count"))
     lists = (
         counts.select(KEYS)
         .unique()
         .join(pool, on="query")
-        .join(held, on=[*KEYS, "relevance"], how="left")
+        .join(retrieved, on=[*KEYS, "relevance"], how="left")
     )
     lacking = lists.with_columns(count=pl.col("pool") - pl.col("own").fill_null(0)).filter(
         pl.col("count") > 0
@@ -60,9 +60,9 @@ def pool_of(counts: pl.DataFrame) -> pl.DataFrame:
     """
     rows = with_model(counts)
     models = rows.group_by("query").agg(models=pl.n_unique("model"))
-    held = rows.filter(RELEVANT).group_by(*KEYS, "relevance").agg(count=pl.sum("count"))
+    retrieved = rows.filter(RELEVANT).group_by(*KEYS, "relevance").agg(count=pl.sum("count"))
     count = pl.col("count")
-    pool = held.group_by("query", "relevance").agg(
+    pool = retrieved.group_by("query", "relevance").agg(
         least=count.min(), count=count.max(), known=pl.len()
     )
     pool = pool.join(models, on="query").sort("query", "relevance")

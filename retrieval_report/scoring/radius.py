@@ -159,7 +159,7 @@ def _scored(
     """Score the items inside each radius as a list of their
     own, by model, query and radius; null where skipped.
     """
-    wanted = _check_radii(radii)
+    radii_checked = _check_radii(radii)
     check_choice("empty", empty, ("zero", "skip"))
     check_choice("no_relevant", no_relevant, ("zero", "skip"))
     options = Options(relevant_from=relevant_from, policies="expected")
@@ -168,9 +168,9 @@ def _scored(
         raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")
     prepared = lay_out(judged, options)
     distance = key_values(prepared.keys, judged.retrieved["distance"], falling=False)
-    _warn_beyond(prepared, distance, max(wanted))
+    _warn_beyond(prepared, distance, max(radii_checked))
     parts = []
-    for index, radius in enumerate(wanted):
+    for index, radius in enumerate(radii_checked):
         inside = distance.to_frame().select(pl.first() <= radius).to_series().to_numpy()
         start = running(inside.astype(np.int64))[prepared.ties.start]
         ties = prepared.ties.with_ties(start, np.flatnonzero(inside))
@@ -203,10 +203,10 @@ def _warn_beyond(prepared: Prepared, distance: pl.Series, radius: float) -> None
 
 
 def _check_radii(radii: Radii) -> list[float]:
-    wanted = list(radii) if isinstance(radii, Sequence) else [radii]
-    if not wanted:
+    values = list(radii) if isinstance(radii, Sequence) else [radii]
+    if not values:
         raise ParameterError("radii: none given")
-    for radius in wanted:
+    for radius in values:
         check_number("radii", radius, lambda least: least >= 0, "finite number of at least 0")
-    kind = int if all(is_whole(radius) for radius in wanted) else float
-    return list(dict.fromkeys(kind(radius) for radius in wanted))
+    kind = int if all(is_whole(radius) for radius in values) else float
+    return list(dict.fromkeys(kind(radius) for radius in values))

@@ -82,8 +82,8 @@ class Run:
     @property
     def columns(self) -> pl.DataFrame:
         """Return metric and cutoff of every column."""
-        named = [(str(metric), cutoff) for metric, cutoff in self.measures]
-        return pl.DataFrame(named, schema("scores", "metric", "cutoff"), orient="row")
+        columns_by_measure = [(str(metric), cutoff) for metric, cutoff in self.measures]
+        return pl.DataFrame(columns_by_measure, schema("scores", "metric", "cutoff"), orient="row")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -216,18 +216,20 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
     """Lay out the lists, and again for metrics with a level of relevance of their own, and for
     those of judged items alone without the others.
     """
-    seen: dict[tuple[float | None, bool, bool], Requests] = {}
+    requests_by_layout: dict[tuple[float | None, bool, bool], Requests] = {}
     condensed = judged
     if any(metric.condensed for metric, _ in requests):
         condensed = judged.condensed(options)
     for metric, cutoffs in requests:
         level = options.relevant_from if metric.level is None else metric.level
-        alone = metric.condensed and condensed is not judged
-        seen.setdefault((level, alone, metric.own_depth), []).append((metric, cutoffs))
-    levels = [level for level, *_ in seen]
+        judged_only = metric.condensed and condensed is not judged
+        requests_by_layout.setdefault((level, judged_only, metric.own_depth), []).append(
+            (metric, cutoffs)
+        )
+    levels = [level for level, *_ in requests_by_layout]
     first = options.relevant_from if options.relevant_from in levels else levels[0]
-    counted = "n_relevant" in judged.lists.columns and not judged.whole.judged
-    if len(set(levels)) > 1 and counted and judged.lists["n_relevant"].count():
+    r_from_counts = "n_relevant" in judged.lists.columns and not judged.whole.judged
+    if len(set(levels)) > 1 and r_from_counts and judged.lists["n_relevant"].count():
         raise ParameterError(
             "rel: n_relevant of the queries frame counts the items of one level, and the metrics "
             "have several; score them in one call per level, or give judgements"
@@ -235,16 +237,16 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
     prepared = lay_out(judged, replace(options, relevant_from=first))
     words = ends_of(prepared.decisions)
     runs = []
-    for (level, alone, _), asked in sorted(
-        seen.items(), key=lambda one: (one[0][1], one[0][0] != first)
+    for (level, judged_only, _), layout_requests in sorted(
+        requests_by_layout.items(), key=lambda one: (one[0][1], one[0][0] != first)
     ):
         see = replace(options, relevant_from=level)
         laid_out = prepared
-        if alone or level != first:
+        if judged_only or level != first:
             cut = replace(see, truncated=words or options.truncated)
-            lists = lay_out(condensed if alone else judged, cut)
+            lists = lay_out(condensed if judged_only else judged, cut)
             laid_out = replace(lists, decisions=prepared.decisions)
-        runs.append((laid_out, asked, see))
+        runs.append((laid_out, layout_requests, see))
     return Run(*runs[0], tuple(Run(*one) for one in runs[1:]), requests)
 
 
@@ -266,13 +268,13 @@ def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
         elif policy == "expected":
             run.score(arrange(run.prepared, policy), into)
         else:
-            for own, part in run.blocks:
+            for rows, part in run.blocks:
                 if policy == "naive" and exact is not None:
-                    into.value[own] = _naive_scores(part, exact[own])
+                    into.value[rows] = _naive_scores(part, exact[rows])
                 else:
-                    into.value[own] = part.score(arrange(part.prepared, policy)).value
+                    into.value[rows] = part.score(arrange(part.prepared, policy)).value
                 if policy in ("best", "worst"):
-                    part.complete(into.value[own], best=policy == "best")
+                    part.complete(into.value[rows], best=policy == "best")
     spreads[run.truncated] = np.nan
     return list_scores(run, values, spreads)
 
@@ -322,8 +324,8 @@ class _OrderMeans:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
-        kept = ~run.left_out()
-        self.mine = [kept & (code == model) for model in range(self.models.size)]
+        included = ~run.left_out()
+        self.mine = [included & (code == model) for model in range(self.models.size)]
         self.drawn: list[Floats] = []  # of each order: (models, columns)
 
     def add(self, values: Floats, draws: int = 1) -> None:
@@ -337,8 +339,8 @@ class _OrderMeans:
     def frame(self) -> pl.DataFrame:
         """Return one row per model, metric, cutoff and draw."""
         frame = pl.DataFrame({"model": self.models.tolist()}, {"model": pl.String})
-        for beside in (self.run.columns, pl.DataFrame({"draw": range(len(self.drawn))})):
-            frame = frame.join(beside, how="cross", maintain_order="left_right")
+        for keys in (self.run.columns, pl.DataFrame({"draw": range(len(self.drawn))})):
+            frame = frame.join(keys, how="cross", maintain_order="left_right")
         value = pl.Series(np.moveaxis(np.array(self.drawn), 0, -1).ravel()).fill_nan(None)
         return in_contract(frame.with_columns(value=value), schema("shuffled"))
 
@@ -352,8 +354,8 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
         judged.warn("no query has a relevant item")
     elif not judged.whole.part:
         for part in run.beside:
-            other = part.options.relevant_from != run.options.relevant_from
-            if other and not (part.prepared.relevant > 0).any():
+            level_differs = part.options.relevant_from != run.options.relevant_from
+            if level_differs and not (part.prepared.relevant > 0).any():
                 grade = number_text(part.options.relevant_from or 0.0)
                 judged.warn(f"no query has an item of grade {grade} or above (rel={grade})")
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
@@ -420,17 +422,17 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
     """
     ties, limit, stretches = run.prepared.ties, run.limit, run.stretches
     keys = list_keys(run.prepared.names, run.options.seed)
-    drawn = drawn_lists(ties, limit, stretches=stretches)
+    drawn_orders = drawn_lists(ties, limit, stretches=stretches)
     work = running(limit)
 
     def score(numbers: Integers) -> Floats:
         orders = shuffling.Orders(limit, shuffling.draw_keys(keys, numbers), stretches)
         over_ranges(
-            lambda begin, end: shuffling.draw_orders(begin, end, ties, orders, drawn),
+            lambda begin, end: shuffling.draw_orders(begin, end, ties, orders, drawn_orders),
             work,
             run.options.workers,
         )
-        return run.score(Arrangement(drawn)).value
+        return run.score(Arrangement(drawn_orders)).value
 
     return score
 
@@ -452,13 +454,13 @@ def _shuffled_scores(run: Run, exact: Floats | None, means: _OrderMeans | None) 
         return ScoreArrays(value, std)
     total, square = np.zeros((2, mixed.size, exact.shape[1]))
     first = None
-    for drawn in _draws(run, mixed):
-        first = drawn if first is None else first
+    for orders in _draws(run, mixed):
+        first = orders if first is None else first
         if means is not None:
-            value[mixed] = drawn
+            value[mixed] = orders
             means.add(value)
-        total += drawn - first
-        square += (drawn - first) ** 2
+        total += orders - first
+        square += (orders - first) ** 2
     assert first is not None
     value[mixed] = first + total / draws
     if draws > 1:
@@ -493,8 +495,8 @@ def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     left_out = run.left_out()
     values[left_out] = np.nan
     spreads[left_out] = np.nan
-    asked = pl.DataFrame({"policy": policies}, {"policy": SCORES["policy"]})
-    columns = run.columns.join(asked, how="cross", maintain_order="left_right")
+    policy_rows = pl.DataFrame({"policy": policies}, {"policy": SCORES["policy"]})
+    columns = run.columns.join(policy_rows, how="cross", maintain_order="left_right")
     lists = _lists(prepared)
     shape = prepared.names.height, columns.height
     flags = run.truncated, run.where(depends_on_unknown)
@@ -524,8 +526,8 @@ def warn_of_lists(
     no items to pool; and that the ideal of graded lists is a guess.
     """
     number = pl.col("n_relevant")
-    counted = lists.filter("unpooled", pl.col("items") > 0).group_by("query")
-    queries = counted.agg(least=number.min(), most=number.max(), pooled=pl.col("pooled").any())
+    unpooled = lists.filter("unpooled", pl.col("items") > 0).group_by("query")
+    queries = unpooled.agg(least=number.min(), most=number.max(), pooled=pl.col("pooled").any())
     queries = queries.filter(pl.col("pooled") | (pl.col("least") < pl.col("most"))).sort("query")
     if queries.height and any(metric.needs_all_relevant for metric, _ in requests):
         query, least, most, _ = queries.row(0)

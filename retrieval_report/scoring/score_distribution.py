@@ -45,23 +45,23 @@ def score_orders(run: Run, draws: int = 0) -> list[OrderScores]:
     """
     ((metric, _),) = run.requests
     check_judged_only([metric], run.prepared.all_judged, run.options.unjudged)
-    kept = np.flatnonzero(~run.left_out())
-    exact = (_closed_forms if closed(metric.term) else _enumerated)(run, kept)
+    included = np.flatnonzero(~run.left_out())
+    exact = (_closed_forms if closed(metric.term) else _enumerated)(run, included)
     names = run.prepared.names.rows()
     result = [
         OrderScores(model, query, *spread, True)
         for number, spread in exact.items()
         for model, query in [names[number]]
     ]
-    others = np.setdiff1d(kept, list(exact))
-    if draws and others.size:
-        every = run.repeated(np.tile(others, draws))
-        numbers = np.repeat(np.arange(draws), others.size)
-        values = _defined(every, draw_together(every)(numbers)).reshape(draws, -1)
+    drawn_lists = np.setdiff1d(included, list(exact))
+    if draws and drawn_lists.size:
+        repeated_run = run.repeated(np.tile(drawn_lists, draws))
+        numbers = np.repeat(np.arange(draws), drawn_lists.size)
+        values = _defined(repeated_run, draw_together(repeated_run)(numbers)).reshape(draws, -1)
         chance = np.full(draws, 1 / draws)
         result += [
             OrderScores(model, query, value, chance, False)
-            for number, value in zip(others, values.T, strict=True)
+            for number, value in zip(drawn_lists, values.T, strict=True)
             for model, query in [names[number]]
         ]
     return result
@@ -69,19 +69,19 @@ def score_orders(run: Run, draws: int = 0) -> list[OrderScores]:
 
 def _defined(run: Run, values: Floats) -> Floats:
     """Return scores of lists by the only metric, those that are undefined as the options say."""
-    one = run.options.no_relevant == "one"
-    return np.where(run.undefined[:, 0], 1.0, values[:, 0]) if one else values[:, 0]
+    empty_counts_one = run.options.no_relevant == "one"
+    return np.where(run.undefined[:, 0], 1.0, values[:, 0]) if empty_counts_one else values[:, 0]
 
 
-def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
+def _enumerated(run: Run, included: Integers) -> dict[int, tuple[Floats, Floats]]:
     """Return the scores of lists in all their orders, and the probability of each, of lists that
     do not have too many.
     """
     ties, limit = run.prepared.ties, run.limit
     layout = drawn_lists(ties, limit)
-    most = MOST_ORDERS if kept.size <= FEW_LISTS else FEW_ORDERS
+    most = MOST_ORDERS if included.size <= FEW_LISTS else FEW_ORDERS
     orders = {}
-    for number in kept.tolist():
+    for number in included.tolist():
         base = layout.grade[layout.start[number] : layout.start[number + 1]]
         every_order = _every_order(ties, base, int(limit[number]), number, most)
         if every_order is not None:
@@ -92,9 +92,11 @@ def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
         numbers = np.array(list(orders))[block == which]
         grades, chances = zip(*(orders[number] for number in numbers.tolist()), strict=True)
         copies = [chance.size for chance in chances]
-        every = np.repeat(numbers, copies)
-        lists = layout.take(every)._replace(grade=np.concatenate([part.ravel() for part in grades]))
-        part = run.repeated(every)
+        list_numbers = np.repeat(numbers, copies)
+        lists = layout.take(list_numbers)._replace(
+            grade=np.concatenate([part.ravel() for part in grades])
+        )
+        part = run.repeated(list_numbers)
         values = _defined(part, part.score(Arrangement(lists)).value)
         split = np.split(values, np.cumsum(copies)[:-1])
         result |= zip(numbers.tolist(), zip(split, chances, strict=True), strict=True)
@@ -132,18 +134,18 @@ def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.int
            [1, 0]]), array([0.33333333, 0.33333333, 0.33333333]))
     >>> arrangements(np.array([2, 1]), 2, 2)
     """
-    left = count[None, :]
+    remaining = count[None, :]
     chance = np.ones(1)
     taken = np.empty((1, slots), np.intp)
     for slot in range(slots):
-        parent, kind = np.nonzero(left)
+        parent, kind = np.nonzero(remaining)
         if parent.size > most:
             return None
-        chance = chance[parent] * left[parent, kind] / left[parent].sum(axis=1)
+        chance = chance[parent] * remaining[parent, kind] / remaining[parent].sum(axis=1)
         taken = taken[parent]
-        left = left[parent]
+        remaining = remaining[parent]
         taken[:, slot] = kind
-        left[np.arange(kind.size), kind] -= 1
+        remaining[np.arange(kind.size), kind] -= 1
     return taken, chance
 
 
@@ -175,7 +177,7 @@ def ties_above(
         before += size
 
 
-def _closed_forms(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
+def _closed_forms(run: Run, included: Integers) -> dict[int, tuple[Floats, Floats]]:
     """Return every score of lists, and the probability of each, from the worst and best order and
     the first tie that matters.
     """
@@ -184,7 +186,7 @@ def _closed_forms(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
         for policy in ("worst", "best")
     )
     return {
-        number: _closed_form(run, number, low[number], high[number]) for number in kept.tolist()
+        number: _closed_form(run, number, low[number], high[number]) for number in included.tolist()
     }
 
 

@@ -73,8 +73,8 @@ class Scorer:
         self.asked, self.cutoff = relevant, self.relevant
         if self.cutoffs:
             self.cutoffs = tuple(sorted(self.cutoffs, key=lambda k: WHOLE if k is None else k))
-            asked = [WHOLE if k is None else min(k, WHOLE - 1) for k in self.cutoffs]
-            self.asked = np.broadcast_to(np.array(asked), (relevant.size, len(asked)))
+            ranks = [WHOLE if k is None else min(k, WHOLE - 1) for k in self.cutoffs]
+            self.asked = np.broadcast_to(np.array(ranks), (relevant.size, len(ranks)))
             depths = np.array([float(k or 0) for k in self.cutoffs])
             self.cutoff = np.where(depths == 0, self.length, depths)
         self.depths = np.minimum(self.asked, self.prepared.length[:, None])
@@ -100,17 +100,19 @@ class Scorer:
         """
         self._short = None  # draws write into the same lists
         # asked once: a user's may hold a new function every time
-        asked = [(metric, metric.term, self.columns(cutoffs)) for metric, cutoffs in requests]
+        term_columns = [
+            (metric, metric.term, self.columns(cutoffs)) for metric, cutoffs in requests
+        ]
         deepest: dict[terms.Term, int] = {}  # no sum goes deeper than some metric asks
-        for _, term, columns in asked:
+        for _, term, columns in term_columns:
             deepest[term] = max(deepest.get(term, 0), int(columns.max()) + 1)
         sums = {
             term: self.moments(term, arrangement, np.ascontiguousarray(self.depths[:, :most]))
             for term, most in deepest.items()
         }
-        ends = running(np.array([columns.size for _, _, columns in asked], np.int64))
+        ends = running(np.array([columns.size for _, _, columns in term_columns], np.int64))
         scores = ScoreArrays(*np.empty((2, len(self.asked), ends[-1]))) if into is None else into
-        for (metric, term, columns), end in zip(asked, ends[1:].tolist(), strict=True):
+        for (metric, term, columns), end in zip(term_columns, ends[1:].tolist(), strict=True):
             value, std = (part[:, end - columns.size : end] for part in scores)
             self._divide(metric, sums[term], columns, ScoreArrays(value, std))
         return scores
@@ -149,14 +151,14 @@ class Scorer:
         bit.
         """
         depths = self.depths if depths is None else depths
-        kernel, given = term.kernel(self, arrangement, _longest(depths))
+        kernel, arguments = term.kernel(self, arrangement, _longest(depths))
         # which orders the true ties itself
         lists = self.prepared.ties if kernel is ratio_extremes else arrangement.lists
         if not arrangement.extreme and cast(Kernel, kernel).unmade:
             lists = self._shortened(term, lists)
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         over_ranges(
-            lambda first, last: kernel(first, last, lists, depths, given, moments),
+            lambda first, last: kernel(first, last, lists, depths, arguments, moments),
             lists.tie[lists.start],
             self.workers,
         )

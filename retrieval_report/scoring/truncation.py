@@ -44,9 +44,9 @@ def as_counted(rows: pl.DataFrame) -> dict[str, str]:
     words = with_model(rows).select("model", "truncated").unique().sort("model", "truncated")
     two = words.filter(pl.col("model").is_duplicated())
     if two.height:
-        model, one, other = two["model"][0], *two["truncated"][:2]
+        model, first, second = two["model"][0], *two["truncated"][:2]
         raise DataError(
-            f"column 'truncated': model {model!r} has both {one!r} and {other!r}; its lists end in "
+            f"column 'truncated': model {model!r} has both {first!r} and {second!r}; its lists end in "
             "one way"
         )
     return dict(words.drop_nulls().iter_rows())
@@ -55,12 +55,12 @@ def as_counted(rows: pl.DataFrame) -> dict[str, str]:
 def decide(
     truncated: str | Mapping[str, str],
     models: Sequence[str],
-    counted: Mapping[str, str],
+    from_counts: Mapping[str, str],
     look: Callable[[], Mapping[str, Decision]],
 ) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated.
 
-    ``counted`` holds what counts say. ``look()`` finds what the lists of every model prove, and
+    ``from_counts`` holds what counts say. ``look()`` finds what the lists of every model prove, and
     is called only if it decides about one of them.
 
     >>> facts = pl.DataFrame(
@@ -78,17 +78,17 @@ def decide(
     >>> decide("auto", ["m"], {}, lambda: gather(facts))["m"].reason
     "not every known relevant item is in its lists (query 'p': 3 of 9)"
     """
-    given = dict.fromkeys(models, truncated) if isinstance(truncated, str) else truncated
-    asked = {**dict.fromkeys(models, AUTO), **given}
-    unknown = [model for model in asked if model not in models]
+    word_by_model = dict.fromkeys(models, truncated) if isinstance(truncated, str) else truncated
+    words = {**dict.fromkeys(models, AUTO), **word_by_model}
+    unknown = [model for model in words if model not in models]
     if unknown:
         raise ParameterError(
             f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}"
         )
-    known = {model: Decision(word, AS_COUNTED) for model, word in counted.items()}
-    known |= {model: Decision(word, AS_GIVEN) for model, word in asked.items() if word != AUTO}
-    proven = look() if asked.keys() - known.keys() else {}
-    return {model: known.get(model) or proven.get(model, UNPROVEN) for model in asked}
+    decisions = {model: Decision(word, AS_COUNTED) for model, word in from_counts.items()}
+    decisions |= {model: Decision(word, AS_GIVEN) for model, word in words.items() if word != AUTO}
+    proven = look() if words.keys() - decisions.keys() else {}
+    return {model: decisions.get(model) or proven.get(model, UNPROVEN) for model in words}
 
 
 def ends_of(decisions: Mapping[str, Decision]) -> dict[str, str]:
@@ -145,8 +145,8 @@ def gather(lists: pl.DataFrame) -> dict[str, Decision]:
         lists = lists.with_columns(list_key=pl.lit(None, pl.UInt64))
     alike = pl.col("list_key") == pl.first("list_key")
     # Of several models, each with the same items in an order of its own, these are the candidates.
-    alone = lists["model"].n_unique() == 1
-    repeated = alike.fill_null(value=False).all() & (pl.len() > 1) & alone
+    single_model = lists["model"].n_unique() == 1
+    repeated = alike.fill_null(value=False).all() & (pl.len() > 1) & single_model
     lists = lists.filter(pl.col("items") > 0).sort("model", "query").with_columns(most=most)
     lacking = pl.struct(LACKING).filter(pl.col("found") < pl.col("known"))
     proofs = lists.group_by("model").agg(

@@ -49,10 +49,10 @@ class TiedList(NamedTuple):
 def tied_lists(run: Run) -> list[TiedList]:
     """Return the lists of a run of one metric at one cutoff."""
     spreads = {
-        (one.model, one.query): merged(
-            one.value, one.chance, 1e-15 * float(np.abs(one.value).max())
+        (scores.model, scores.query): merged(
+            scores.value, scores.chance, 1e-15 * float(np.abs(scores.value).max())
         )
-        for one in score_orders(run)
+        for scores in score_orders(run)
     }
     mean, worst, best = (
         run.score(arrange(run.prepared, policy)) for policy in ("expected", "worst", "best")
@@ -69,27 +69,27 @@ def tied_lists(run: Run) -> list[TiedList]:
         if spread is not None and spread.value.size <= work:
             work = float(spread.value.size)
             wave = partial(_of_values, spread)
-        one, square, low, high = (float(part[number, 0]) for part in moments)
-        result.append(TiedList(one, square, low, high, spread, work, wave))
+        scores, square, low, high = (float(part[number, 0]) for part in moments)
+        result.append(TiedList(scores, square, low, high, spread, work, wave))
     return result
 
 
-def part_of_mean(one: TiedList, lists: int) -> TiedList:
+def part_of_mean(tied_list: TiedList, lists: int) -> TiedList:
     """Return what a list adds to the mean of so many lists.
 
     >>> part_of_mean(TiedList(0.5, 0.25, 0.0, 1.0, None, 1.0, None), 2)[:4]
     (0.25, 0.0625, 0.0, 0.5)
     """
     if lists == 1:
-        return one
-    spread, wave = one.spread, one.wave
+        return tied_list
+    spread, wave = tied_list.spread, tied_list.wave
     return TiedList(
-        one.mean / lists,
-        one.variance / lists**2,
-        one.least / lists,
-        one.most / lists,
+        tied_list.mean / lists,
+        tied_list.variance / lists**2,
+        tied_list.least / lists,
+        tied_list.most / lists,
         None if spread is None else spread._replace(value=spread.value / lists),
-        one.steps,
+        tied_list.steps,
         None if wave is None else lambda step, terms: wave(step / lists, terms),
     )
 
@@ -97,13 +97,13 @@ def part_of_mean(one: TiedList, lists: int) -> TiedList:
 def characteristic(lists: Sequence[TiedList], period: float, terms: int) -> Complex:
     """Return E exp(i·n·2π/period·sum) for the sum of independent scores, for n = 0 … terms."""
     values = np.ones(terms + 1, np.complex128)
-    left = terms + 1
+    terms_left = terms + 1
     # The wide and short ones first, so that the product soon becomes negligible and then costs
     # nothing; what is negligible remains an upper bound.
     for one in sorted(lists, key=lambda one: -one.variance / one.steps):
         assert one.wave is not None
-        values[:left] *= one.wave(2 * np.pi / period, left)
-        left = int(np.flatnonzero(np.abs(values[:left]) >= NEGLIGIBLE)[-1]) + 1
+        values[:terms_left] *= one.wave(2 * np.pi / period, terms_left)
+        terms_left = int(np.flatnonzero(np.abs(values[:terms_left]) >= NEGLIGIBLE)[-1]) + 1
     return values
 
 

@@ -144,24 +144,24 @@ def evaluate(
 def _facts(frames: Mapping[str, DataFrame], options: Options) -> pl.DataFrame:
     """Return what all rows tell of the whole."""
     if options.exclude_self:
-        own = F.col("item").cast("string") == F.col("query").cast("string")
+        finds_itself = F.col("item").cast("string") == F.col("query").cast("string")
         frames = {
-            name: frame.withColumn("relevance", F.when(~own, F.col("relevance")))
+            name: frame.withColumn("relevance", F.when(~finds_itself, F.col("relevance")))
             if {"item", "relevance"} <= {*frame.columns}
             else frame
             for name, frame in frames.items()
         }
-    told = {
+    facts = {
         name: collected(frame.select(*(c for c in TELLING if c in frame.columns)).distinct())
         for name, frame in frames.items()
     }
-    judgements, queries = told.get("judgements"), told.get("queries")
+    judgements, queries = facts.get("judgements"), facts.get("queries")
     near = replace(options, distance_threshold=None)  # as if no row were too far
-    return facts_of(told["rankings"], judgements, queries, near).collect()
+    return facts_of(facts["rankings"], judgements, queries, near).collect()
 
 
-def _evidence(*given: Frame, options: Options, whole: KnownOfWhole) -> Iterable[pl.DataFrame]:
-    lists = evidence_of_part(*_checked(options, *given), options, whole)
+def _evidence(*frame: Frame, options: Options, whole: KnownOfWhole) -> Iterable[pl.DataFrame]:
+    lists = evidence_of_part(*_checked(options, *frame), options, whole)
     # Spark has no unsigned numbers; keys of 64 bits are only compared.
     keys = pl.col(pl.UInt64).reinterpret(signed=True)
     return [lists.with_columns(keys, pl.col(pl.UInt32).cast(pl.Int64))]
@@ -194,13 +194,13 @@ def _of_parts(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nobody would see them
         for part in _parts(batches):
-            given = [
+            part_frames = [
                 part[name].drop_nulls().struct.unnest() if name in part.columns else None
                 for name in FRAMES
             ]
             try:
                 with speaking_to(reader):
-                    frames = work(*given)
+                    frames = work(*part_frames)
                 for frame in frames:
                     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
                     yield from table.cast(schema).combine_chunks().to_batches()
@@ -215,18 +215,18 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
     """Yield the rows of whole queries, in frames of little more than PART_ROWS rows unless a single
     query has more.
     """
-    held = pl.DataFrame()
+    parts = pl.DataFrame()
     enough = PART_ROWS
     for batch in batches:
-        held = pl.concat([held, pl.DataFrame(pl.from_arrow(batch))], how="diagonal")
-        if held.height >= enough:
-            done = held["key"].ne_missing(held["key"][-1])  # the last query may continue
+        parts = pl.concat([parts, pl.DataFrame(pl.from_arrow(batch))], how="diagonal")
+        if parts.height >= enough:
+            done = parts["key"].ne_missing(parts["key"][-1])  # the last query may continue
             if done.any():
-                yield held.filter(done)
-            held = held.filter(~done)
-            enough = max(PART_ROWS, 2 * held.height)
-    if held.height:
-        yield held
+                yield parts.filter(done)
+            parts = parts.filter(~done)
+            enough = max(PART_ROWS, 2 * parts.height)
+    if parts.height:
+        yield parts
 
 
 def _checked(
@@ -258,13 +258,13 @@ def count_ties(rankings: DataFrame) -> DataFrame:
     """
     rows = rankings_of(rankings, Options(policies="expected"))
     empty = empty_of(rows)
-    counted = "count" in rows.columns
-    _ = check_counts(empty) if counted else check_rankings(empty)
+    has_counts = "count" in rows.columns
+    _ = check_counts(empty) if has_counts else check_rankings(empty)
     for mark in {"mask", "retrieved"} & set(rows.columns):
         rows = rows.filter(mark)
     names = ("model", "query", "distance", "score", "relevance", "truncated")
     # A count below 1 makes the sum null, which is refused later.
-    number = F.when(F.min("count") > 0, F.sum("count")) if counted else F.count("*")
+    number = F.when(F.min("count") > 0, F.sum("count")) if has_counts else F.count("*")
     return rows.groupBy(*(name for name in names if name in rows.columns)).agg(
         number.cast("long").alias("count")
     )

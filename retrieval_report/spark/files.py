@@ -48,9 +48,9 @@ def rankings_frame(
         The files do not exist or are not Parquet; a column is missing; several files have no model.
     """
     frame = _parquet(spark, paths)
-    chosen = match_columns(frame.columns, RANKINGS, columns, ", ".join(paths))
-    rankings = frame.withColumnsRenamed({theirs: ours for ours, theirs in chosen.items()})
-    if "model" in chosen:
+    matched = match_columns(frame.columns, RANKINGS, columns, ", ".join(paths))
+    rankings = frame.withColumnsRenamed({theirs: ours for ours, theirs in matched.items()})
+    if "model" in matched:
         return rankings
     files = frame.inputFiles()
     if len(files) > 1:

@@ -60,11 +60,11 @@ def rankings_of(frame: DataFrame, options: Options) -> DataFrame:
     and a model, and for naive scores with their order.
     """
     check_frame(frame, "rankings")
-    counted = "count" in frame.columns
-    if "naive" in options.policies and options.naive_order == "row" and not counted:
+    has_counts = "count" in frame.columns
+    if "naive" in options.policies and options.naive_order == "row" and not has_counts:
         frame = _numbered(frame)
     also = [PATH] if PATH in frame.columns else []
-    kind = ("counts", COUNTS) if counted else ("rankings", RANKINGS)
+    kind = ("counts", COUNTS) if has_counts else ("rankings", RANKINGS)
     rows = chosen(frame, *kind, also)
     model = F.col("model").cast("string") if "model" in rows.columns else F.lit("model")
     return rows.withColumn("model", model)
@@ -104,14 +104,17 @@ def chosen(
     Spark treats ``Query`` as ``query`` and cannot distinguish them if both exist, except by
     position.
     """
-    given = frame.columns
-    matched = known_columns(given, KINDS[what], None, what) | {name: name for name in also}
+    column_names = frame.columns
+    matched = known_columns(column_names, KINDS[what], None, what) | {name: name for name in also}
     # By position, since Spark takes names that differ in case for one.
-    numbered = frame.toDF(*(f"_{position}" for position in range(len(given))))
+    numbered = frame.toDF(*(f"_{position}" for position in range(len(column_names))))
     kinds = {column.name: column.kind for column in contract}
     columns = []
     for name, theirs in matched.items():
-        column, kind = F.col(f"_{given.index(theirs)}"), frame.schema[given.index(theirs)].dataType
+        column, kind = (
+            F.col(f"_{column_names.index(theirs)}"),
+            frame.schema[column_names.index(theirs)].dataType,
+        )
         if name == "relevance" != theirs and kind.typeName() == "string":
             continue  # a label in words is not a relevance
         if isinstance(kind, DecimalType) and kinds.get(name) == "id" and kind.scale == 0:

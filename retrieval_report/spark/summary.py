@@ -49,8 +49,8 @@ def summarise(
         Also for errors that :func:`evaluate` finds on the executors.
     """
     check_frame(scores, "scores")
-    given = collected(queries) if isinstance(queries, DataFrame) else queries
-    table = None if given is None else to_polars(given, "queries")
+    query_rows = collected(queries) if isinstance(queries, DataFrame) else queries
+    table = None if query_rows is None else to_polars(query_rows, "queries")
     nothing = summary.summarise(empty_of(scores), queries=table, **options)
     schema = arrow_schema(nothing)
 

@@ -217,10 +217,10 @@ def is_printed(measures: Iterable[Measure]) -> bool:
     )
 
 
-def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
+def _entries(requests: Requests, conventions: Iterable[Convention]) -> list[_Entry]:
     entries = [
         (record, str(metric), cutoff)
-        for record in chosen
+        for record in conventions
         for metric, cutoffs in requests
         for cutoff in cutoffs
         if record.metric == metric.name and record.prints(cutoff)
@@ -249,12 +249,12 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
             else:
                 means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
                 limits = means.rename({"metric": "definition"})
-            shown = pl.DataFrame(
+            printed_rows = pl.DataFrame(
                 [entry.row for entry in same],
                 schema_overrides={"cutoff": pl.Int64},
                 infer_schema_length=None,
             )
-            parts.append(beside(beside(shown, limits, keys[1:]), possible, keys))
+            parts.append(beside(beside(printed_rows, limits, keys[1:]), possible, keys))
     return pl.concat(parts)
 
 
@@ -266,8 +266,8 @@ def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
     short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
     fails = short | ((pl.col("no_relevant") == "raise") & (pl.col("undefined") > 0))
     frame = frame.with_columns(pl.when(~fails).then(pl.col("prints_low", "prints_high")))
-    known = pl.col("prints_high") - pl.col("prints_low") <= SAME
-    frame = frame.with_columns(prints=pl.when(known).then("prints_low"))
+    is_exact = pl.col("prints_high") - pl.col("prints_low") <= SAME
+    frame = frame.with_columns(prints=pl.when(is_exact).then("prints_low"))
     off, shift = pl.col("prints") - pl.col("expected"), pl.col("expected") - pl.col("exact")
     frame = frame.with_columns(
         pl.when(difference.abs() < SAME).then(0.0).otherwise(difference).alias(name)
@@ -286,14 +286,14 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
     frame = _with_best(frame, "printed_best", "prints_low", "prints_high")
     settled = pl.col("prints").is_not_null() | pl.col("prints_low").is_null()
     behind = ~pl.col("model").is_in(pl.col("printed_best")).fill_null(True)
-    known = (settled | behind).all().over("measure")
+    all_decided = (settled | behind).all().over("measure")
     best = pl.col("printed_best").list
     frame = frame.with_columns(
         exact_winner=pl.col("exact_best").list.join(" = "),
-        winner=pl.when(known).then(best.join(" = ")).otherwise(best.join(" or ")),
+        winner=pl.when(all_decided).then(best.join(" = ")).otherwise(best.join(" or ")),
     )
     same = pl.col("winner") == pl.col("exact_winner")
-    return frame.with_columns(same_winner=pl.when(known | (best.len() == 1)).then(same))
+    return frame.with_columns(same_winner=pl.when(all_decided | (best.len() == 1)).then(same))
 
 
 def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFrame:

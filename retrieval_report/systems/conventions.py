@@ -344,8 +344,8 @@ def _records() -> Iterator[Convention]:
         calls = [_row(line) for line in lines if line.startswith(" ")]
         for system, version, shared in map(_row, lines[: len(lines) - len(calls)]):
             for call, definition, apart in calls:
-                known = {"system": system, "version": version, **shared, **apart}
-                yield Convention(str(parse_metric(definition)[0]), call, **known)
+                fields = {"system": system, "version": version, **shared, **apart}
+                yield Convention(str(parse_metric(definition)[0]), call, **fields)
 
 
 CONVENTIONS = tuple(_records())
@@ -405,8 +405,8 @@ def system_of(name: str) -> tuple[str, str]:
     """
     plain = {}
     for record in CONVENTIONS:  # the newest of a system comes last
-        known = record.system, record.version
-        plain[_plain(record.system)] = plain[_plain("".join(known))] = known
+        identity = record.system, record.version
+        plain[_plain(record.system)] = plain[_plain("".join(identity))] = identity
     plain |= {_plain(name): plain[_plain(system)] for name, system in SPELLINGS.items()}
     if not isinstance(name, str) or _plain(name) not in plain:
         check_choice("like", name, SYSTEMS)

@@ -91,15 +91,15 @@ class Emulation:
         """
         return cache(self._found_in_every_list)
 
-    def _found_in_every_list(self, seen: str, level: float | None, relevant: bool) -> bool:
-        of_lists = seen in LISTS
+    def _found_in_every_list(self, items_seen: str, level: float | None, relevant: bool) -> bool:
+        of_lists = items_seen in LISTS
         if not (of_lists or (self.judged.whole.judged and "n_relevant" not in self.judged.lists)):
             return False
-        known = self._lists.retrieved if of_lists else self.judged.known
-        every = self._lists.retrieved if of_lists else self.judged.lists
+        all_items = self._lists.retrieved if of_lists else self.judged.known
+        per_list = self._lists.retrieved if of_lists else self.judged.lists
         keys = KEYS if of_lists else KEYS[1:]
-        wanted = is_relevant(pl.col("relevance"), level) == relevant
-        return known.filter(wanted).select(keys).n_unique() == every.select(keys).n_unique()
+        matches = is_relevant(pl.col("relevance"), level) == relevant
+        return all_items.filter(matches).select(keys).n_unique() == per_list.select(keys).n_unique()
 
     def way(self, record: Convention) -> Way:
         """Return how a system orders these lists, without float32 if it cannot change an order."""
@@ -117,22 +117,28 @@ class Emulation:
         if level == 1 and not ((grades > 0) & (grades < 1)).any():
             level = None
         complete = (rows.end > rows.begin).all()  # every model has a list for every query
-        seen = "judged" if record.seen == "others" and not self._own_items else record.seen
+        items_seen = "judged" if record.seen == "others" and not self._own_items else record.seen
         by_position = record.order not in ("exact", "threshold")
-        if seen == "samples" and not by_position and self._in_every_list(seen, level, False):
-            seen = "list"
+        if (
+            items_seen == "samples"
+            and not by_position
+            and self._in_every_list(items_seen, level, False)
+        ):
+            items_seen = "list"
         empty = record.no_relevant
         if empty in ("skip", "raise"):
-            both = (True, False) if seen == "samples" else (True,)
-            everywhere = all(self._in_every_list(seen, level, one) for one in both)
+            relevant_first = (True, False) if items_seen == "samples" else (True,)
+            everywhere = all(
+                self._in_every_list(items_seen, level, relevant) for relevant in relevant_first
+            )
             empty = "zero" if everywhere else "skip"
         return Rules(
-            seen,
+            items_seen,
             record.binary and record.counts_grades and not np.isin(grades, [0.0, 1.0]).all(),
             "" if self._all_positive else record.positive,
             level,
             empty,
-            "zero" if complete or seen in LISTS else record.missing_query,
+            "zero" if complete or items_seen in LISTS else record.missing_query,
         )
 
     def limits(self, rules: Rules, metrics: Iterable[str], way: Way) -> pl.DataFrame:
@@ -157,16 +163,16 @@ class Emulation:
         bounds side by side, for the distances received.
         """
         scores = self.scores(rules, metrics, policies=("expected", "worst", "best"))
-        others = pl.col("tie_std", "shortest").filter(policy="expected").first()
-        means = side_by_side(tie_means(scores), MEAN, ("expected", *BOUNDS), others)
+        tie_columns = pl.col("tie_std", "shortest").filter(policy="expected").first()
+        means = side_by_side(tie_means(scores), MEAN, ("expected", *BOUNDS), tie_columns)
         undefined = scores.group_by(MEAN).agg(undefined=pl.col("value").null_count())
         return beside(means, undefined, MEAN)
 
     def scores(
-        self, rules: Rules, metrics: Iterable[str], float32: bool = False, **asked: Any
+        self, rules: Rules, metrics: Iterable[str], float32: bool = False, **settings: Any
     ) -> pl.DataFrame:
         """Return the scores of every list, from the rows as the system would receive them."""
-        requests, parts = parse_metrics(metrics, None), self.seen(rules, float32, **asked)
+        requests, parts = parse_metrics(metrics, None), self.seen(rules, float32, **settings)
         return pl.concat(score_judged(part, requests, options).frame() for part, options in parts)
 
     def drawn(self, rules: Rules, metric: str, **draws: Any) -> Scored:
@@ -174,8 +180,8 @@ class Emulation:
         orders, and every model's mean under each of them.
         """
         requests = parse_metrics(metric, None)
-        seen = self.seen(rules, policies="shuffled", **draws)
-        parts = [score_with_means(run_of(part, requests, options)) for part, options in seen]
+        sources = self.seen(rules, policies="shuffled", **draws)
+        parts = [score_with_means(run_of(part, requests, options)) for part, options in sources]
         scores, means = zip(*parts, strict=True)
         return pl.concat(part.frame() for part in scores), pl.concat(means)
 
@@ -203,7 +209,7 @@ class Emulation:
         data = self._by_item if way.order in BY_ITEM else self
         return data.scores(rules, metrics, way.float32, policies="naive", naive_order=way.order)
 
-    def sources(self, **asked: Any) -> Iterator[tuple[Judged, Options, list[Measure]]]:
+    def sources(self, **settings: Any) -> Iterator[tuple[Judged, Options, list[Measure]]]:
         """Yield the rankings as the system of ``like`` receives them and its rules, with the
         measures that it computes so; chances of a reversal are found of these.
         """
@@ -211,11 +217,11 @@ class Emulation:
         for measure, record in self.records.items():
             groups.setdefault(self.rules(record), []).append(measure)
         for rules, measures in groups.items():
-            for judged, options in self.seen(rules, **asked):
+            for judged, options in self.seen(rules, **settings):
                 yield judged, options, measures
 
     def seen(
-        self, rules: Rules, float32: bool = False, **asked: Any
+        self, rules: Rules, float32: bool = False, **settings: Any
     ) -> Iterator[tuple[Judged, Options]]:
         """Yield the rankings as the system would receive them, with options that follow its rules."""
         followed = {
@@ -233,7 +239,7 @@ class Emulation:
             ends = words
             if not isinstance(words, str):
                 ends = {model: words[model] for model in words.keys() & set(part.whole.models)}
-            yield part, Options(**{**followed, "truncated": ends, **asked})
+            yield part, Options(**{**followed, "truncated": ends, **settings})
 
     @cached_property
     def _made_once(self) -> Callable[[Rules, bool], list[Judged]]:
@@ -294,8 +300,8 @@ def _as_samples(rows: pl.DataFrame, level: float | None) -> pl.DataFrame:
     relevant, so that its query is left out like one without any.
     """
     relevant = is_relevant(pl.col("relevance"), level)
-    alone = relevant.all().over(KEYS)
-    rows = rows.with_columns(relevance=pl.when(alone).then(0).otherwise("relevance"))
+    only_relevant = relevant.all().over(KEYS)
+    rows = rows.with_columns(relevance=pl.when(only_relevant).then(0).otherwise("relevance"))
     return rows.sort(relevant, descending=True, maintain_order=True)
 
 
@@ -305,10 +311,10 @@ def _middle_ranks(judged: Judged, options: Options) -> pl.Series:
     """
     relevant = is_relevant(pl.col("relevance"), options.relevant_from)
     score = pl.col(judged.order)
-    own = score.filter("relevant").first()
-    better = score < own if judged.order == "distance" else score > own
+    relevant_score = score.filter("relevant").first()
+    better = score < relevant_score if judged.order == "distance" else score > relevant_score
     items = pl.col("items")
-    rank = items.filter(better).sum() + (items.filter(score == own).sum() + 1) / 2
+    rank = items.filter(better).sum() + (items.filter(score == relevant_score).sum() + 1) / 2
     number = pl.Series("list", judged.rows.list_of())
     rows = judged.retrieved
     count = pl.col("count") if "count" in rows.columns else pl.lit(1)
@@ -326,13 +332,15 @@ def _with_middle_ranks(scores: pl.DataFrame, ranks: pl.Series) -> pl.DataFrame:
     """
     scores = scores.filter(pl.col("items") > 0)
     times = scores.height // max(ranks.len(), 1)  # measures, of every list in turn
-    every = pl.Series("rank", np.repeat(ranks.to_numpy(), times)).fill_nan(None)
+    rank_column = pl.Series("rank", np.repeat(ranks.to_numpy(), times)).fill_nan(None)
     rank = pl.col("rank")
-    found = (rank <= pl.col("cutoff")) | pl.col("cutoff").is_null()
-    value = pl.when(~found).then(0.0).when(metric="rr").then(1 / rank).otherwise(1.0)
-    alone = (pl.col("n_relevant") <= 1).all().over("model")
-    known = pl.when(alone & rank.is_not_null()).then(value)
-    scores = scores.with_columns(every).with_columns(value=known, std=pl.lit(None, pl.Float64))
+    within_cutoff = (rank <= pl.col("cutoff")) | pl.col("cutoff").is_null()
+    value = pl.when(~within_cutoff).then(0.0).when(metric="rr").then(1 / rank).otherwise(1.0)
+    single_relevant = (pl.col("n_relevant") <= 1).all().over("model")
+    middle_value = pl.when(single_relevant & rank.is_not_null()).then(value)
+    scores = scores.with_columns(rank_column).with_columns(
+        value=middle_value, std=pl.lit(None, pl.Float64)
+    )
     return scores.drop("rank")
 
 
@@ -359,5 +367,5 @@ def judge_items(
     if judged.retrieved.schema["item"] == pl.String:
         return judged
     text = pl.selectors.by_name("item", require_all=False).cast(pl.String)
-    rows, known = (part.with_columns(text) for part in (judged.retrieved, judged.known))
-    return replace(judged, retrieved=rows, known=known)
+    rows, judged_items = (part.with_columns(text) for part in (judged.retrieved, judged.known))
+    return replace(judged, retrieved=rows, known=judged_items)

@@ -61,10 +61,10 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
         for cutoff in cutoffs_of_metric:
             record = next((record for record in of_metric if record.prints(cutoff)), None)
             if record is None:
-                others = [record for record in records if record.metric == metric.name]
+                same_metric = [record for record in records if record.metric == metric.name]
                 raise ParameterError(
                     f"like: {system[0]} prints no {measure_text(metric, cutoff)}"
-                    f"{_what_it_prints(others)}; see conventions()"
+                    f"{_what_it_prints(same_metric)}; see conventions()"
                 )
             result[name, cutoff] = record
     return result
@@ -91,10 +91,10 @@ def _what_it_prints(records: Iterable[Convention]) -> str:
     ' (its hit_rate_at_k is hit_rate at a cutoff)'
     """
     cutoffs = {"any": "", "given": " at a cutoff", "whole": " of whole lists"}
-    said = [
+    descriptions = [
         f"its {record.call} is {record.definition}{cutoffs[record.cutoffs]}" for record in records
     ]
-    return f" ({', '.join(said)})" if said else ""
+    return f" ({', '.join(descriptions)})" if descriptions else ""
 
 
 def evaluate_like(
@@ -160,40 +160,40 @@ def evaluate_like(
     [('ndcg', 'expected', 0.75), ('ndcg', 'naive', 0.5), ('precision', 'expected', 1.0),
     ('precision', 'naive', 1.0)]
     """
-    asked = {
+    arguments = {
         "measures": one_of_two(measures, metrics),
         "cutoffs": cutoffs,
         "policies": policies,
         "seed": seed,
         **options,
     }
-    return score_like(rankings, like, judgements=judgements, queries=queries, **asked)[0]
+    return score_like(rankings, like, judgements=judgements, queries=queries, **arguments)[0]
 
 
 def score_like(
-    rankings: object, like: str, *, judgements: object, queries: object, **asked: Any
+    rankings: object, like: str, *, judgements: object, queries: object, **arguments: Any
 ) -> Scored:
     """What `evaluate_like` returns, and every model's
     mean under each random order, if there are any.
     """
-    measures = measures_like(like, asked.pop("measures"), asked.pop("cutoffs"))
-    check_like(asked)
-    wanted = options_with(asked)
-    emulation = emulated(rankings, judgements, queries, measures, asked)
+    measures = measures_like(like, arguments.pop("measures"), arguments.pop("cutoffs"))
+    check_like(arguments)
+    settings = options_with(arguments)
+    emulation = emulated(rankings, judgements, queries, measures, arguments)
     parts = []
     means = []
     for measure, record in emulation.records.items():
         text, rules = measure_text(*measure), emulation.rules(record)
-        for policy in wanted.policies:
+        for policy in settings.policies:
             if policy == "naive":
-                scores = emulation.printed(rules, text, emulation.way(record), wanted.seed)
+                scores = emulation.printed(rules, text, emulation.way(record), settings.seed)
                 _refuse_several_relevant(scores, record)
                 scores = scores.with_columns(policy=pl.lit("naive"), std=None)
             elif policy == "shuffled":
-                scores, drawn = emulation.drawn(
-                    rules, text, shuffles=wanted.shuffles, seed=wanted.seed
+                scores, means_drawn = emulation.drawn(
+                    rules, text, shuffles=settings.shuffles, seed=settings.seed
                 )
-                means.append(drawn)
+                means.append(means_drawn)
             else:
                 scores = emulation.scores(rules, text, policies=policy)
             parts.append(in_contract(scores, SCORES))

@@ -86,22 +86,24 @@ def judgement_coverage(
     ).with_columns(relevance=pl.lit(1, pl.Int64))
     frame = to_polars(rankings, "rankings").drop("relevance", strict=False)
     weighed, names = RBP(p=p), Options(policies=policies).policies
-    asked: Named = {"judgements": judged, "cutoffs": cutoffs, **options}
-    share = evaluate(frame, metrics="precision(denominator=retrieved)", policies=names, **asked)
+    arguments: Named = {"judgements": judged, "cutoffs": cutoffs, **options}
+    share = evaluate(frame, metrics="precision(denominator=retrieved)", policies=names, **arguments)
     # What is judged first leaves least open.
-    seen = evaluate(
-        frame, metrics=weighed, policies=[TURNED.get(name, name) for name in names], **asked
+    scored = evaluate(
+        frame, metrics=weighed, policies=[TURNED.get(name, name) for name in names], **arguments
     )
-    residual = seen.with_columns(
+    residual = scored.with_columns(
         metric=pl.lit(f"rbp_residual(p={weighed.p:g})"),
         policy=pl.col("policy").replace(TURNED),
         value=1.0 - pl.col("value"),
     )
-    both = pl.concat([share.with_columns(metric=pl.lit("judged")), residual])
-    return both.sort("model", "query", maintain_order=True)
+    rows = pl.concat([share.with_columns(metric=pl.lit("judged")), residual])
+    return rows.sort("model", "query", maintain_order=True)
 
 
-def coverage_means(rankings: object, judgements: object, **asked: Any) -> pl.DataFrame:
+def coverage_means(rankings: object, judgements: object, **options: Any) -> pl.DataFrame:
     """Return how much of every model's lists is judged."""
-    judged = judgement_coverage(rankings, judgements, policies="expected", truncated="no", **asked)
+    judged = judgement_coverage(
+        rankings, judgements, policies="expected", truncated="no", **options
+    )
     return summarise(judged).select(list(schema("coverage")))

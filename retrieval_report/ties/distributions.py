@@ -87,25 +87,29 @@ def score_distribution(
     [(0.0, 0.5, 'exact', 3), (0.5, 0.25, 'exact', 3), (1.0, 0.25, 'exact', 3)]
     """
     check_whole("draws", draws, 1)
-    frame, given = lists_of_query(rankings, query, judgements, queries)
+    frame, sources = lists_of_query(rankings, query, judgements, queries)
     check_text("model", model)
     requests = parse_metrics(metric, cutoff)
     if len(requests) > 1 or len(requests[0][1]) > 1:
         raise ParameterError("metric: it takes one metric at one cutoff")
     only = options_with(options, seed=seed, truncated=NO, policies="expected", progress=False)
-    run = run_of(judge(frame, **given, options=only), requests, only)
-    named = enumerate(run.prepared.names.rows())
-    wanted = np.array([number for number, name in named if name == (model, query)], np.int64)
+    run = run_of(judge(frame, **sources, options=only), requests, only)
+    list_names = enumerate(run.prepared.names.rows())
+    list_numbers = np.array(
+        [number for number, name in list_names if name == (model, query)], np.int64
+    )
     rows = pl.DataFrame(schema=DISTRIBUTION)
-    for one in score_orders(run.repeated(wanted), draws):
-        scores = pl.DataFrame({"value": one.value.round(DIGITS), "probability": one.chance})
+    for list_scores in score_orders(run.repeated(list_numbers), draws):
+        scores = pl.DataFrame(
+            {"value": list_scores.value.round(DIGITS), "probability": list_scores.chance}
+        )
         rows = (
             scores.sort("value")
             .group_by("value", maintain_order=True)
             .agg(pl.sum("probability"))
             .with_columns(
-                method=pl.lit("exact" if one.exact else "draws"),
-                orders=pl.lit(one.chance.size, dtype=pl.Int64),
+                method=pl.lit("exact" if list_scores.exact else "draws"),
+                orders=pl.lit(list_scores.chance.size, dtype=pl.Int64),
             )
         )
     return rows
@@ -157,9 +161,9 @@ def mean_distribution(
     checked = replace(options, policies="expected")
     lists: dict[str, list[Spread]] = {}
     models = of_run or {}
-    for one in score_orders(run_of(judged, requests, checked)):
-        model = models.get(one.model, one.model)
-        lists.setdefault(model, []).append(merged(one.value, one.chance, NEAR))
+    for scores in score_orders(run_of(judged, requests, checked)):
+        model = models.get(scores.model, scores.model)
+        lists.setdefault(model, []).append(merged(scores.value, scores.chance, NEAR))
     frames, runs = [nothing], Counter(models.values())
     for model, mean, queries in means.select("model", "value", "queries").rows():
         queries *= runs.get(model, 1)

@@ -95,12 +95,12 @@ def grading_scale(
         return expected.join(grades, on="model", maintain_order="left")
 
     fine, coarse = means(frame), means(merged)
-    others = coarse.select("model", *MEASURE, coarser="value", coarser_grades="grades")
-    both = fine.join(
-        others, on=["model", *MEASURE], how="left", nulls_equal=True, maintain_order="left"
+    coarser_means = coarse.select("model", *MEASURE, coarser="value", coarser_grades="grades")
+    joined_means = fine.join(
+        coarser_means, on=["model", *MEASURE], how="left", nulls_equal=True, maintain_order="left"
     )
     return in_contract(
-        both.with_columns(
+        joined_means.with_columns(
             could_gain=pl.col("highest") - pl.col("value"),
             scale_gain=pl.col("value") - pl.col("coarser"),
         ),
@@ -119,10 +119,10 @@ def scale_sentence(scale: pl.DataFrame, metric: str, cutoff: int | None) -> str:
     merging its grades in twos changes it by -0.1250.'
     """
     rows = scale.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(pl.lit(cutoff)))
-    known = rows.drop_nulls(["could_gain", "scale_gain"])
-    if known.is_empty():
+    complete_rows = rows.drop_nulls(["could_gain", "scale_gain"])
+    if complete_rows.is_empty():
         return ""
-    best = known.sort("value", descending=True, maintain_order=True).row(0, named=True)
+    best = complete_rows.sort("value", descending=True, maintain_order=True).row(0, named=True)
     return (
         f"{best['model']}, the best by {measure_text(metric, cutoff)}, has {best['grades']} grades: "
         f"a finer scale could add at most {best['could_gain']:.4f} to its {best['value']:.4f}; "

@@ -84,22 +84,22 @@ def hints_of(judged: Judged, options: Options, profile: pl.DataFrame) -> pl.Data
 
 def _dangling(judged: Judged) -> Iterator[Hint]:
     """Find judged items that are not in the collection, if lists show all of it."""
-    every = judged.part_of or judged
-    length = every.rows.end - every.rows.begin
-    queries = every.lists["query"].filter(pl.Series(length > 0)).n_unique()
-    if not every.whole.judged or queries < 2:
+    whole = judged.part_of or judged
+    length = whole.rows.end - whole.rows.begin
+    queries = whole.lists["query"].filter(pl.Series(length > 0)).n_unique()
+    if not whole.whole.judged or queries < 2:
         return
     most = int(length.max()) + 1  # a query that is itself an item is often left out
-    items = every.retrieved.select("item")
+    items = whole.retrieved.select("item")
     if items.head(2 * most).n_unique() > most:  # said by two lists, of millions of them too
         return
-    shown = items.unique()
-    if shown.height <= most:
-        named = every.known.select("item").unique()
-        lost = named.join(shown, on="item", how="anti")["item"].sort()
+    item_ids = items.unique()
+    if item_ids.height <= most:
+        judged_items = whole.known.select("item").unique()
+        lost = judged_items.join(item_ids, on="item", how="anti")["item"].sort()
         if len(lost):
             message = (
-                f"{len(lost)} of {named.height} judged items, such as {lost[0]!r}, are in no list, "
+                f"{len(lost)} of {judged_items.height} judged items, such as {lost[0]!r}, are in no list, "
                 "although the lists seem to hold all items: do their ids differ, or name chunks?"
             )
             yield None, "dangling", float(len(lost)), message

@@ -213,8 +213,8 @@ def knn(
 
 def _truth(queries: object) -> pl.DataFrame:
     """Return queries and their labels."""
-    given = {"query": []} if queries is None else columns_of(queries, "query")
-    truth = check_table(to_polars(given, "queries"), "queries")
+    query_columns = {"query": []} if queries is None else columns_of(queries, "query")
+    truth = check_table(to_polars(query_columns, "queries"), "queries")
     if "label" not in truth.columns:
         raise ColumnError("queries: no column 'label', which says what is to be predicted")
     return truth.select("query", _plain(truth["label"]))
@@ -239,17 +239,17 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
         names = _plain(check_table(frame, "labels", "counts")["label"])
         counts = frame.with_columns(relevance=names.rank("dense") - 1)
         return judge(counts, None, None, options), names.unique().sort(), 0
-    named = read_labels(labels)
+    item_labels = read_labels(labels)
     judged = judge(frame.with_columns(relevance=0), None, None, options)
-    rows, named = of_one_width(
-        judged.retrieved, named.with_columns(_plain(named["label"])), "item", "labels"
+    rows, item_labels = of_one_width(
+        judged.retrieved, item_labels.with_columns(_plain(item_labels["label"])), "item", "labels"
     )
-    rows = beside(rows, named, "item")
+    rows = beside(rows, item_labels, "item")
     hint = advice("; {} has to name the label of each", setting("labels"))
     refuse(rows, pl.col("label").is_null(), "item", "rows of items without a label", hint)
     names = rows["label"]
     rows = rows.with_columns(relevance=names.rank("dense") - 1)
-    return judged.with_values(rows), names.unique().sort(), named.height
+    return judged.with_values(rows), names.unique().sort(), item_labels.height
 
 
 def _ties(cells: pl.DataFrame, order: str) -> pl.DataFrame:
@@ -364,7 +364,7 @@ def _chances(vote: Vote) -> list[float]:
     total = sum(vote.open) + vote.others
     large = vote.slots * math.log2(total + 1) > BITS
     share = vote.slots / total if large else None
-    *ways, others, every = (
+    *ways, ways_of_rest, ways_in_all = (
         _ways(items, vote.slots, share) for items in (*vote.open, vote.others, total)
     )
     chances = []
@@ -372,9 +372,9 @@ def _chances(vote: Vote) -> list[float]:
         sums = 0.0
         for taken in range(min(vote.slots, vote.open[label]) + 1):
             for lost, draws in _draws(vote, ways, label, taken).items():
-                rest = draws @ others[vote.slots - taken :: -1]
+                rest = draws @ ways_of_rest[vote.slots - taken :: -1]
                 sums += of_label[taken] * rest * vote.weight[label] / (vote.weight[label] + lost)
-        chances.append(float(sums / every[-1]))
+        chances.append(float(sums / ways_in_all[-1]))
     return chances
 
 
@@ -384,14 +384,14 @@ def _draws(vote: Vote, ways: Sequence[Floats], label: int, taken: int) -> dict[i
     """
     size, votes = vote.slots - taken + 1, vote.inside[label] + taken
     by_weight = {0: np.eye(1, size)[0]}
-    for rival, drawn in enumerate(ways):
+    for rival, draw_count in enumerate(ways):
         if rival == label:
             continue
         gap = votes - vote.inside[rival]  # draws that give it as many votes
         if gap < 0:
             return {}
-        allowed = drawn[: min(gap + (vote.rank[rival] > vote.rank[label]), size)]
-        level = np.where(np.arange(size) == gap, drawn[:size], 0.0)
+        allowed = draw_count[: min(gap + (vote.rank[rival] > vote.rank[label]), size)]
+        level = np.where(np.arange(size) == gap, draw_count[:size], 0.0)
         even = level * (vote.rank[rival] == vote.rank[label])
         after: dict[int, Floats] = {}
         for lost, draws in by_weight.items():
@@ -411,7 +411,7 @@ def _ways(items: int, most: int, share: float | None) -> Floats:
     [1.0, 4.0, 6.0, 4.0, 1.0, 0.0]
     """
     if share is None:
-        return np.array([float(math.comb(items, drawn)) for drawn in range(most + 1)])
+        return np.array([float(math.comb(items, draws)) for draws in range(most + 1)])
     from scipy.stats import binom  # half a second to import, for large ties alone
 
     ways: Floats = binom.pmf(np.arange(most + 1), items, share)
@@ -451,7 +451,7 @@ def _sum_distribution(chances: Sequence[float]) -> tuple[Floats, Floats]:
     parts = [np.array([1 - chance, chance]) for chance in chances if chance < 1] or [np.ones(1)]
     while len(parts) > 1:
         pairs = zip_longest(parts[::2], parts[1::2], fillvalue=np.ones(1))
-        parts = [np.convolve(one, other) for one, other in pairs]
+        parts = [np.convolve(first, second) for first, second in pairs]
     likely = np.flatnonzero(parts[0] > NEGLIGIBLE)
     numbers = np.arange(likely[0], likely[-1] + 1)
     return chances.count(1.0) + numbers, parts[0][numbers]

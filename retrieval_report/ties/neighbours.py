@@ -90,59 +90,59 @@ def neighbour_judgements(
     """
     k = check_whole("k", k, 1)
     check_number("epsilon", epsilon, lambda share: share >= 0, "finite number from 0 on")
-    found = read_results((truth_distances, truth_indices), "truth")
-    _check_direction(found, scores=check_flag("scores", scores))
-    items = _items(found, scores=scores)
+    results = read_results((truth_distances, truth_indices), "truth")
+    _check_direction(results, scores=check_flag("scores", scores))
+    items = _items(results, scores=scores)
     if epsilon and (scores or (items["distance"] < 0).any()):
         what = "scores" if scores else "negative distances"
         raise ParameterError(f"epsilon: {epsilon!r} is a share of a distance, and there are {what}")
-    counted = np.bincount(items["query"].to_numpy(), minlength=found.queries)
+    item_counts = np.bincount(items["query"].to_numpy(), minlength=results.queries)
     depth = max(map(len, truth_indices))
-    full = np.bincount(found.query, minlength=found.queries) == depth
-    _check_counts(counted, full | (depth < k), k)
+    full = np.bincount(results.query, minlength=results.queries) == depth
+    _check_counts(item_counts, full | (depth < k), k)
     kth = pl.col("distance").get(k - 1, null_on_oob=True).over("query")
     limit = kth.cast(pl.Float64) * (1 + float(epsilon)) if epsilon else kth
     near = pl.col("distance") >= limit if scores else pl.col("distance") <= limit
     items = items.with_columns(near=near.fill_null(True))  # all of fewer than k items
-    _warn_cut(items, full & (counted >= k), k)
+    _warn_cut(items, full & (item_counts >= k), k)
     return items.filter("near").select("query", "item", relevance=pl.lit(1, pl.Int64))
 
 
-def _check_counts(counted: Whole, full: Bools, k: int) -> None:
+def _check_counts(counts: Whole, full: Bools, k: int) -> None:
     """Refuse queries with fewer than k items of which a deeper search would show more, and warn
     of those that have no more, as after a filter.
     """
-    short = np.flatnonzero(counted < k)
+    short = np.flatnonzero(counts < k)
     if not short.size:
         return
     deeper = short[full[short]]
     first = deeper[0] if deeper.size else short[0]
     text = (
-        f"truth: {short.size} of {counted.size} queries {have(short.size)} fewer than k={k} "
-        f"different items, first query {first} with {counted[first]}"
+        f"truth: {short.size} of {counts.size} queries {have(short.size)} fewer than k={k} "
+        f"different items, first query {first} with {counts[first]}"
     )
     if deeper.size:
         raise DataError(f"{text}; search deeper")
     warn(f"{text}: recall@{k} divides by min(k, R), the items that there are, precision@{k} by {k}")
 
 
-def _check_direction(found: Results, *, scores: bool) -> None:
+def _check_direction(results: Results, *, scores: bool) -> None:
     """Refuse a truth whose rows all go from what would be far to what would be near, as rows of the
     other kind do.
     """
-    step = np.diff(found.value)[found.query[1:] == found.query[:-1]]
+    step = np.diff(results.value)[results.query[1:] == results.query[:-1]]
     rising = -step if scores else step
     if rising.size and (rising <= 0).all() and (rising < 0).any():
-        was, other = ("scores", "distances") if scores else ("distances", "scores")
+        was, instead = ("scores", "distances") if scores else ("distances", "scores")
         raise DataError(
-            f"truth: the {was} begin with the farthest item in every row, as {other} do"
+            f"truth: the {was} begin with the farthest item in every row, as {instead} do"
             + advice("; say what they are by {}", setting("scores", not scores))
         )
 
 
-def _items(found: Results, *, scores: bool) -> pl.DataFrame:
+def _items(results: Results, *, scores: bool) -> pl.DataFrame:
     """Return the distinct items of every query, nearest first; large scores are near."""
-    columns = {"query": found.query, "item": item_ids(found.item), "distance": found.value}
+    columns = {"query": results.query, "item": item_ids(results.item), "distance": results.value}
     frame = pl.DataFrame(columns)
     refuse(frame, ~pl.col("distance").is_finite(), "distance", "not a finite number", what="truth")
     order = frame.sort("query", "distance", descending=[False, scores], maintain_order=True)

@@ -53,9 +53,9 @@ def ranking_ties(
     >>> rows.select("item", "relevance", "tie", "tie_size", "tie_relevant").rows()
     [('a', 0, 1, 2, 1), ('b', 1, 1, 2, 1)]
     """
-    frame, given = lists_of_query(rankings, query, judgements, queries)
+    frame, sources = lists_of_query(rankings, query, judgements, queries)
     checked = options_with(options, relevant_from=relevant_from, policies="expected")
-    judged = judge(frame.filter(model=check_text("model", model)), **given, options=checked)
+    judged = judge(frame.filter(model=check_text("model", model)), **sources, options=checked)
     rows = rounded(judged.scored_rows, checked)
     if checked.distance_threshold is not None:
         near = pl.col("distance") <= checked.distance_threshold
@@ -133,15 +133,15 @@ def lists_of_query(
             f"query: {query!r} is not an id of this kind; column 'query' of the rankings is {kind}"
         )
     of_query = pl.col("query").cast(pl.String) == str(query)
-    others = {"judgements": judgements, "queries": queries}
+    sources = {"judgements": judgements, "queries": queries}
     return with_model(frame).filter(pl.col("query") == query), {
         name: None if part is None else _with_query(part, name).filter(of_query)
-        for name, part in others.items()
+        for name, part in sources.items()
     }
 
 
-def _with_query(given: object, name: str) -> pl.DataFrame:
-    frame = to_polars(given, name)
+def _with_query(value: object, name: str) -> pl.DataFrame:
+    frame = to_polars(value, name)
     if "query" not in frame.columns:
         raise ColumnError(f"{name}: no column 'query'")
     return frame

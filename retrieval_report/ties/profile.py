@@ -98,9 +98,9 @@ def tie_profile(
     │ 2      ┆ 1.0       ┆ 1.0         ┆ 2       ┆ 0.5        │
     └────────┴───────────┴─────────────┴─────────┴────────────┘
     """
-    asked = parse_cutoffs(cutoffs)
+    depths = parse_cutoffs(cutoffs)
     checked = options_with(options, policies="expected")
-    return profile_of(TieTable(rankings, judgements, queries, checked), asked)
+    return profile_of(TieTable(rankings, judgements, queries, checked), depths)
 
 
 def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:

@@ -101,65 +101,69 @@ def recall_curve(
     >>> scores.select("metric", "value").rows()
     [('iprec(recall=0.5)', 0.8333333333333333), ('iprec(recall=1)', 0.6666666666666666)]
     """
-    wanted = [
+    shares = [
         check_number("levels", level, lambda share: 0 <= share <= 1, "number between 0 and 1")
         for level in listed(levels)
     ]
-    if not wanted:
+    if not shares:
         raise ParameterError("levels: none given")
-    asked = options_with(options, truncated="no", policies=policies)
-    for name in asked.policies:
+    settings = options_with(options, truncated="no", policies=policies)
+    for name in settings.policies:
         check_choice("policies", name, POLICIES)
-    return curve_of(judge(rankings, judgements, queries, asked), wanted, asked)
+    return curve_of(judge(rankings, judgements, queries, settings), shares, settings)
 
 
 def curve_of(
-    judged: Judged, levels: Sequence[float], asked: Options, most: float = math.inf
+    judged: Judged, levels: Sequence[float], settings: Options, most: float = math.inf
 ) -> pl.DataFrame:
     """Score lists that are joined already; no columns where that takes more than ``most`` cells.
 
     `MOST_CELLS` take a second or two, and lists that need more are left null, which costs nothing.
     """
-    prepared = lay_out(judged, asked)
+    prepared = lay_out(judged, settings)
     ties = _ties_of(prepared.ties, prepared.relevant_grade)
     if steps_of_lists(ties, None, MOST_CELLS) > most:
         return pl.DataFrame()
     naive = ties
-    if "naive" in asked.policies:
+    if "naive" in settings.policies:
         naive = _ties_of(arrange(prepared, "naive").lists, prepared.relevant_grade)
     relevant = np.maximum(prepared.relevant, 0)[:, None]
     needed = frozen(np.maximum((np.array(levels) * relevant + 0.9).astype(np.int64), 1))
-    values, spreads = np.full((2, len(asked.policies), *needed.shape), np.nan)
-    for policy, value, spread in zip(asked.policies, values, spreads, strict=True):
+    values, spreads = np.full((2, len(settings.policies), *needed.shape), np.nan)
+    for policy, value, spread in zip(settings.policies, values, spreads, strict=True):
         if policy == "expected":
             expected_precision(ties, needed, MOST_CELLS, value, spread)
         else:
             lists = naive if policy == "naive" else ties
             precision_along(lists, needed, policy == "worst", value)
-    run = Run(prepared, [(Interpolated(recall=level), (None,)) for level in levels], asked)
+    run = Run(prepared, [(Interpolated(recall=level), (None,)) for level in levels], settings)
     return list_scores(run, *(numbers.transpose(1, 2, 0) for numbers in (values, spreads))).frame()
 
 
 def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     """The ties of all lists that hold relevant items."""
     items, relevant = lists.of_ties(), lists.of_ties(relevant_grade)
-    kept = np.flatnonzero(relevant)
-    first = lists.start[np.searchsorted(lists.start, kept, side="right") - 1]  # of the tie's list
-    before, hits = (total[kept] - total[first] for total in map(running, (items, relevant)))
-    parts = before, items[kept], relevant[kept], hits
-    return HitTies(frozen(np.searchsorted(kept, lists.start)), *map(frozen, parts))
+    relevant_places = np.flatnonzero(relevant)
+    first = lists.start[
+        np.searchsorted(lists.start, relevant_places, side="right") - 1
+    ]  # of the tie's list
+    before, hits = (
+        total[relevant_places] - total[first] for total in map(running, (items, relevant))
+    )
+    parts = before, items[relevant_places], relevant[relevant_places], hits
+    return HitTies(frozen(np.searchsorted(relevant_places, lists.start)), *map(frozen, parts))
 
 
 def curve_means(judged: Judged, options: Mapping[str, Any]) -> pl.DataFrame:
     """Return the interpolated precision of every model along recall; no columns if ties are so
     large that it would take minutes.
     """
-    asked = options_with(options, truncated="no", policies=POLICIES)
-    scores = curve_of(judged, LEVELS, asked, MOST_CURVE_CELLS)
+    settings = options_with(options, truncated="no", policies=POLICIES)
+    scores = curve_of(judged, LEVELS, settings, MOST_CURVE_CELLS)
     if not scores.width:
         return scores
     means, keys = summarise(scores), ["model", "metric"]
     naive = means.filter(policy="naive").select(*keys, naive="value")
-    both = beside(means.filter(policy="expected"), naive, keys)
+    means_and_naive = beside(means.filter(policy="expected"), naive, keys)
     level = pl.col("metric").str.extract(r"recall=([\d.]+)").cast(pl.Float64)
-    return both.with_columns(recall=level).select(list(schema("recall_curve")))
+    return means_and_naive.with_columns(recall=level).select(list(schema("recall_curve")))

@@ -124,7 +124,7 @@ def rescored(
     """
     refuse_fork()
     check_choice("truncated", truncated, ENDS)
-    depths = [_depth(one) for one in listed(depth)]
+    depths = [_depth(stage_depth) for stage_depth in listed(depth)]
     requests = parse_metrics(measures, None)
     check_whole("shuffles", shuffles, 1)
     if isinstance(first, Inputs):
@@ -136,30 +136,30 @@ def rescored(
     rows = _with_final_scores(judged.retrieved, scores)
     candidates = _lists(rows)
     whole = truncated == NO
-    chosen = {
-        (stage, key): _chosen(one, stage, key, whole=whole)
+    choices = {
+        (stage, key): _chosen(stage_depth, stage, key, whole=whole)
         for stage in depths
-        for key, one in candidates.items()
+        for key, stage_depth in candidates.items()
     }
-    closed, others = _by_form(requests)
+    closed, drawn_requests = _by_form(requests)
     parts = []
     if closed:
         run = run_of(judged, closed, options)
         parts += [
-            _scores_at(stage, part, candidates, chosen) for stage in depths for part in run.parts
+            _scores_at(stage, part, candidates, choices) for stage in depths for part in run.parts
         ]
-    if others:
+    if drawn_requests:
         if judgements is None:  # R must not depend on which items are handed over
             queries = _with_relevant(queries, rows, relevant_from)
-        asked: Named = {
+        arguments: Named = {
             "judgements": judgements,
             "queries": queries,
-            "measures": [measure_text(*measure) for measure in others],
+            "measures": [measure_text(*measure) for measure in drawn_requests],
             "relevant_from": relevant_from,
             "truncated": NO,
         }
         rng = np.random.default_rng(seed)
-        parts += [_drawn(rows, stage, shuffles, rng, asked) for stage in depths]
+        parts += [_drawn(rows, stage, shuffles, rng, arguments) for stage in depths]
     frame = pl.concat(parts)
     order = {str(metric): number for number, (metric, _) in enumerate(requests)}
     place = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
@@ -193,21 +193,21 @@ def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
     which choices are drawn.
     """
     closed: Requests = []
-    others: list[Measure] = []
+    open_forms: list[Measure] = []
     for metric, cutoffs in requests:
         additive = metric.term.position_weights(1) is not None
         if additive and not (metric.own_depth or metric.condensed or metric.reads.length):
             closed += [(metric, tuple(k for k in cutoffs if k))] if any(cutoffs) else []
-            others += [(str(metric), None)] if None in cutoffs else []
+            open_forms += [(str(metric), None)] if None in cutoffs else []
         else:
-            others += [(str(metric), cutoff) for cutoff in cutoffs]
-    if others:
-        names = ", ".join(measure_text(*measure) for measure in others)
+            open_forms += [(str(metric), cutoff) for cutoff in cutoffs]
+    if open_forms:
+        names = ", ".join(measure_text(*measure) for measure in open_forms)
         warn(
-            f"measures: {names} {have(len(others))} no closed form for rescored lists; choices are "
+            f"measures: {names} {have(len(open_forms))} no closed form for rescored lists; choices are "
             "drawn at random, as policy 'shuffled'"
         )
-    return closed, others
+    return closed, open_forms
 
 
 def _with_relevant(
@@ -221,17 +221,21 @@ def _with_relevant(
     counts = items.group_by("query").agg(n_relevant=pl.sum("relevant").cast(pl.Int64))
     if queries is None:
         return counts
-    known = read_queries(queries)
-    return known if "n_relevant" in known.columns else known.join(counts, on="query", how="left")
+    query_rows = read_queries(queries)
+    return (
+        query_rows
+        if "n_relevant" in query_rows.columns
+        else query_rows.join(counts, on="query", how="left")
+    )
 
 
 def _drawn(
-    rows: pl.DataFrame, depth: int | None, shuffles: int, rng: np.random.Generator, asked: Named
+    rows: pl.DataFrame, depth: int | None, shuffles: int, rng: np.random.Generator, arguments: Named
 ) -> pl.DataFrame:
     """Return scores of lists with the items handed over in
     the order received, and the mean over random choices.
     """
-    grades = ["relevance"] if asked["judgements"] is None else []
+    grades = ["relevance"] if arguments["judgements"] is None else []
     orders = [np.arange(rows.height), *(rng.permutation(rows.height) for _ in range(shuffles))]
     received, *mixed = (
         rows[order]
@@ -242,20 +246,20 @@ def _drawn(
         for order in orders
     )
     name = pl.format("{}/{}", "model", pl.lit(depth or "all"))
-    naive = evaluate(received.with_columns(model=name), policies="naive", **asked)
-    drawn = evaluate(
+    naive = evaluate(received.with_columns(model=name), policies="naive", **arguments)
+    scores = evaluate(
         pl.concat(
             part.with_columns(model=pl.format("{}/{}", pl.lit(draw), name))
             for draw, part in enumerate(mixed)
         ),
         policies="shuffled",
         shuffles=1,
-        **asked,
+        **arguments,
     )
     model = pl.col("model").str.replace(r"^\d+/", "")
     value = pl.col("value")
     means = (
-        drawn.with_columns(model=model)
+        scores.with_columns(model=model)
         .group_by("model", "query", "metric", "cutoff", "policy", maintain_order=True)
         .agg(value.mean(), value.std(ddof=0).alias("std"), pl.exclude("value", "std").first())
     )
@@ -306,10 +310,10 @@ def _scores_at(
     for number, key in enumerate(names):
         if key not in candidates:
             continue
-        one = candidates[key]
-        chosen = choices[depth, key]
-        items[number] = len(one.near) if depth is None else min(depth, len(one.near))
-        grades = np.searchsorted(prepared.grades, one.relevance[: len(chosen.tied)])
+        candidate = candidates[key]
+        choice = choices[depth, key]
+        items[number] = len(candidate.near) if depth is None else min(depth, len(candidate.near))
+        grades = np.searchsorted(prepared.grades, candidate.relevance[: len(choice.tied)])
         for column, (metric, cutoff) in enumerate(run.measures):
             gains = metric.term.gains(prepared.grades, prepared.relevant_grade)[grades]
             weights = np.zeros(len(grades) + 1)
@@ -318,7 +322,7 @@ def _scores_at(
             assert by_position is not None  # others were refused
             weights[:reached] = by_position[1 : reached + 1]
             values[number, column], spreads[number, column] = _moments(
-                gains, one.final[: len(grades)], chosen, weights
+                gains, candidate.final[: len(grades)], choice, weights
             )
     column = 0
     for metric, cutoffs in run.requests:
@@ -333,37 +337,41 @@ def _scores_at(
     return _frame(run, depth, values, spreads, items)
 
 
-def _chosen(one: CandidateList, depth: int | None, key: tuple[Any, ...], *, whole: bool) -> Chosen:
+def _chosen(
+    candidate: CandidateList, depth: int | None, key: tuple[Any, ...], *, whole: bool
+) -> Chosen:
     """Return which items may be handed over; refuse lists
     that may lack some, and items without a final score.
     """
-    size = len(one.near)
+    size = len(candidate.near)
     if depth is not None and size < depth and not whole:
         raise DataError(
             f"first: model {key[0]!r} has {size} items for query {key[1]!r}, fewer than the depth "
             f"{depth}"
             + advice("; search deeper, or pass {} if there are no more", setting("truncated", NO))
         )
-    kept = size if depth is None else min(depth, size)
-    tied = one.near[: np.searchsorted(one.near, one.near[kept - 1], side="right")]
-    at_depth = tied == one.near[kept - 1]
-    lacking = np.flatnonzero(np.isnan(one.final[: len(at_depth)]))
+    slots = size if depth is None else min(depth, size)
+    tied = candidate.near[
+        : np.searchsorted(candidate.near, candidate.near[slots - 1], side="right")
+    ]
+    at_depth = tied == candidate.near[slots - 1]
+    lacking = np.flatnonzero(np.isnan(candidate.final[: len(at_depth)]))
     if lacking.size:
         raise DataError(
-            f"scores: item {one.items[int(lacking[0])]!r} of query {key[1]!r} has no final score, "
-            f"and model {key[0]!r} may hand it over at depth {kept} ({lacking.size} such items)"
+            f"scores: item {candidate.items[int(lacking[0])]!r} of query {key[1]!r} has no final score, "
+            f"and model {key[0]!r} may hand it over at depth {slots} ({lacking.size} such items)"
         )
-    return Chosen(at_depth, kept - int((~at_depth).sum()))
+    return Chosen(at_depth, slots - int((~at_depth).sum()))
 
 
-def _moments(gains: Floats, final: Floats, chosen: Chosen, weights: Floats) -> tuple[Floats, float]:
+def _moments(gains: Floats, final: Floats, choice: Chosen, weights: Floats) -> tuple[Floats, float]:
     """Return the sum under every policy, and its standard deviation."""
-    kept = np.flatnonzero(~chosen.tied | (np.cumsum(chosen.tied) <= chosen.kept))
-    received = kept[np.argsort(-final[kept], kind="stable")]
+    certain = np.flatnonzero(~choice.tied | (np.cumsum(choice.tied) <= choice.kept))
+    received = certain[np.argsort(-final[certain], kind="stable")]
     naive = float(gains[received] @ weights[: received.size])
-    state = State.start(chosen.kept)
-    tied, sure = int(chosen.tied.sum()), 0
-    for of_sure, of_tied in _by_final_score(gains, final, chosen.tied):
+    state = State.start(choice.kept)
+    tied, sure = int(choice.tied.sum()), 0
+    for of_sure, of_tied in _by_final_score(gains, final, choice.tied):
         if not weights[sure:].any():
             break
         state = state.after(of_sure, of_tied, tied, sure, weights)
@@ -398,14 +406,16 @@ class State(NamedTuple):
     high: Floats
 
     @classmethod
-    def start(cls, kept: int) -> State:
+    def start(cls, slots: int) -> State:
         """Return the state before the first item."""
-        nothing, first = np.zeros(kept + 1), np.zeros(kept + 1)
+        nothing, first = np.zeros(slots + 1), np.zeros(slots + 1)
         first[0] = 1
         ends = np.where(first > 0, 0.0, np.inf)
         return cls(first, nothing, nothing, ends, -ends)
 
-    def after(self, sure: Floats, tied: Floats, left: int, rank: int, weights: Floats) -> State:
+    def after(
+        self, sure: Floats, tied: Floats, remaining: int, rank: int, weights: Floats
+    ) -> State:
         """Return the state after the items with one final score.
 
         Parameters
@@ -424,12 +434,16 @@ class State(NamedTuple):
         low, high = np.full(limit + 1, np.inf), np.full(limit + 1, -np.inf)
         for more in range(min(tied.size, limit) + 1):
             here, there = slice(0, limit + 1 - more), slice(more, limit + 1)
-            share = _shares(tied.size, more, left, limit)[here]
-            one, two, least, most = _sums(sure, tied, more, rank + np.arange(share.size), weights)
+            share = _shares(tied.size, more, remaining, limit)[here]
+            first_sums, two, least, most = _sums(
+                sure, tied, more, rank + np.arange(share.size), weights
+            )
             before = State(*(array[here] for array in self))
             chance[there] += share * before.chance
-            mean[there] += share * (before.mean + before.chance * one)
-            square[there] += share * (before.square + 2 * before.mean * one + before.chance * two)
+            mean[there] += share * (before.mean + before.chance * first_sums)
+            square[there] += share * (
+                before.square + 2 * before.mean * first_sums + before.chance * two
+            )
             possible = share > 0
             low[there] = np.where(possible, np.minimum(low[there], before.low + least), low[there])
             high[there] = np.where(
@@ -438,16 +452,16 @@ class State(NamedTuple):
         return State(chance, mean, square, low, high)
 
 
-def _shares(tied: int, more: int, left: int, limit: int) -> Floats:
+def _shares(tied: int, more: int, remaining: int, limit: int) -> Floats:
     """Return the probability that ``more`` of the next ``tied`` items are kept, by how many were
-    kept before; ``left`` are not yet met, and ``limit`` are kept in the end.
+    kept before; ``remaining`` are not yet met, and ``limit`` are kept in the end.
     """
     shares = np.zeros(limit + 1)
-    for kept in range(limit + 1):
-        missing = limit - kept
-        if more <= missing <= left:
-            ways = comb(tied, more) * comb(left - tied, missing - more)
-            shares[kept] = ways / comb(left, missing)
+    for taken in range(limit + 1):
+        missing = limit - taken
+        if more <= missing <= remaining:
+            ways = comb(tied, more) * comb(remaining - tied, missing - more)
+            shares[taken] = ways / comb(remaining, missing)
     return shares
 
 
@@ -467,8 +481,8 @@ def _sums(
     squares = (sure**2).sum() + share * (tied**2).sum()
     pairs = sure.sum() ** 2 - (sure**2).sum() + 2 * sure.sum() * share * tied.sum()
     if more > 1:
-        both = share * (more - 1) / (tied.size - 1)
-        pairs += both * (tied.sum() ** 2 - (tied**2).sum())
+        pair_share = share * (more - 1) / (tied.size - 1)
+        pairs += pair_share * (tied.sum() ** 2 - (tied**2).sum())
     weight, weight_square = window.sum(axis=1), (window**2).sum(axis=1)
     mean = total / size * weight
     square = squares / size * weight_square

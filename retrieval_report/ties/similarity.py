@@ -92,21 +92,26 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     └────────┴────────┴────────┴────────┴─────────┴──────────┘
     """
     p = check_fraction("p", p)
-    one, two = _checked(a, "a"), _checked(b, "b")
+    first_rows, two = _checked(a, "a"), _checked(b, "b")
     for key in ("query", "item"):
-        one, two = of_one_width(one, two, key, "other ones")
-    return similarity_of(one, two, p)
+        first_rows, two = of_one_width(first_rows, two, key, "other ones")
+    return similarity_of(first_rows, two, p)
 
 
 def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSimilarity:
     """The same for frames that were checked."""
-    one, two = _ranked(a), _ranked(b)
-    both = one.join(two, on=["query", "item"], how="full", coalesce=True, suffix="_b").fill_null(0)
-    both = both.sort("query", "item")
+    first_ranks, two = _ranked(a), _ranked(b)
+    shared_ranks = first_ranks.join(
+        two, on=["query", "item"], how="full", coalesce=True, suffix="_b"
+    ).fill_null(0)
+    shared_ranks = shared_ranks.sort("query", "item")
     rows = [
-        _compare(query, part, p) for (query,), part in both.group_by("query", maintain_order=True)
+        _compare(query, part, p)
+        for (query,), part in shared_ranks.group_by("query", maintain_order=True)
     ]
-    queries = pl.DataFrame(rows, schema={**SIMILARITY, "query": both.schema["query"]}, orient="row")
+    queries = pl.DataFrame(
+        rows, schema={**SIMILARITY, "query": shared_ranks.schema["query"]}, orient="row"
+    )
     changes = [
         (pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")
     ]
@@ -141,7 +146,7 @@ def _compare(query: object, part: pl.DataFrame, p: float) -> tuple[object, ...]:
     b = Ranks(part["top_b"].to_numpy(), part["bottom_b"].to_numpy())
     least, most = (extreme_ranks(a, b, alike=alike) for alike in (False, True))
     shared = a.there & b.there
-    sizes = [int(held.sum()) for held in (a.there, b.there, shared)]
+    sizes = [int(items.sum()) for items in (a.there, b.there, shared)]
     extremes = [overlap(*pair, p, tied=False) for pair in (least, most)]
     tau = tau_b(a.top[shared], b.top[shared])
     return query, *sizes, _change(a, b, *most), tau, overlap(a, b, p), *extremes
@@ -184,9 +189,9 @@ def extreme_ranks(a: Ranks, b: Ranks, *, alike: bool) -> tuple[Ranks, Ranks]:
     """
     sign, number = 1 if alike else -1, np.arange(a.top.size)
     orders = []
-    for ranks, other, last in ((a, b, number), (b, a, sign * number)):
-        wanted = np.where(other.there, other.top, np.iinfo(np.int64).max // 2)
-        order = np.lexsort((last, sign * wanted, ranks.top))
+    for ranks, opposite, last in ((a, b, number), (b, a, sign * number)):
+        other_top = np.where(opposite.there, opposite.top, np.iinfo(np.int64).max // 2)
+        order = np.lexsort((last, sign * other_top, ranks.top))
         order = order[ranks.there[order]]
         rank = np.zeros_like(number)
         rank[order] = np.arange(1, order.size + 1)
@@ -207,8 +212,8 @@ def overlap(a: Ranks, b: Ranks, p: float, *, tied: bool = True) -> float:
     common = _common(short, long, depth, tied)
     agreement = common / depth
     # below its end the short list is taken to go on with single items
-    seen = (depth[s:] - s) * agreement[s - 1] * _unseen(short, long, depth[s:], tied)
-    agreement[s:] = (common[s:] + seen) / depth[s:]
+    agreement_seen = (depth[s:] - s) * agreement[s - 1] * _unseen(short, long, depth[s:], tied)
+    agreement[s:] = (common[s:] + agreement_seen) / depth[s:]
     last = (common[-1] + (size - s) * agreement[s - 1]) / size
     return float((1.0 - p) * np.sum(agreement * p ** (depth - 1.0)) + last * p**size)
 

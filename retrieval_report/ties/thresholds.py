@@ -161,7 +161,12 @@ class Thresholds:
         for model, curve in self._curves(self.k):
             counts = curve.outcomes()
             index = _chosen(rate(metric, counts), metric, at_least)
-            shown = {"value": metric, "precision": "precision", "recall": "recall", "f1": "f1"}
+            column_names = {
+                "value": metric,
+                "precision": "precision",
+                "recall": "recall",
+                "f1": "f1",
+            }
             rows.append(
                 {
                     "model": model,
@@ -169,7 +174,10 @@ class Thresholds:
                     "at_least": at_least,
                     "threshold": _at(curve.values, index),
                     "queries": curve.queries,
-                    **{name: _at(rate(rated, counts), index) for name, rated in shown.items()},
+                    **{
+                        name: _at(rate(rated, counts), index)
+                        for name, rated in column_names.items()
+                    },
                     **_interval(curve, metric, at_least, index, resamples, seed),
                 }
             )
@@ -224,17 +232,17 @@ class Thresholds:
         rows = []
         for model, curve in self._curves(1):
             counts, queries = curve.outcomes(), curve.queries
-            wrong, given = counts["fp"], counts["tp"] + counts["fp"]
+            wrong, answered = counts["fp"], counts["tp"] + counts["fp"]
             bound = (wrong + 1) / (queries + 1)
             index = int(np.sum(bound <= risk + ROOM)) - 1
-            shown = {"bound": bound, "answered": given / queries, "wrong": wrong / queries}
+            columns = {"bound": bound, "answered": answered / queries, "wrong": wrong / queries}
             rows.append(
                 {
                     "model": model,
                     "risk": float(risk),
                     "queries": queries,
                     "threshold": _at(curve.values, index),
-                    **{name: _at(values, index) for name, values in shown.items()},
+                    **{name: _at(values, index) for name, values in columns.items()},
                 }
             )
         return self._frame(rows, "abstention")
@@ -372,8 +380,8 @@ def _interval(
     values = rate(metric, curve.outcomes())
     choices, flattered = [], []
     for _ in range(resamples):
-        drawn = generator.integers(queries, size=queries)
-        rates = rate(metric, curve.outcomes(np.bincount(drawn, minlength=queries)))
+        sample = generator.integers(queries, size=queries)
+        rates = rate(metric, curve.outcomes(np.bincount(sample, minlength=queries)))
         choice = _chosen(rates, metric, at_least)
         choices.append(choice)
         if choice >= 0 and not np.isnan(values[choice]):
@@ -398,13 +406,13 @@ def _exact_ap(ties: pl.DataFrame, order: str) -> Named:
     """
     size, relevant = (pl.col(name).sum().over("model") for name in ("size", "relevant"))
     ties = ties.filter(relevant > 0, size <= MOST_PAIRS)
-    other = pl.col("size") - pl.col("relevant")
+    irrelevant = pl.col("size") - pl.col("relevant")
     counts = pl.concat(
         ties.select("model", order, query=pl.lit("all"), relevance=grade, count=count)
-        for grade, count in ((1, pl.col("relevant")), (0, other))
+        for grade, count in ((1, pl.col("relevant")), (0, irrelevant))
     ).filter(pl.col("count") > 0)
     scores = evaluate(
         counts, metrics="ap", policies="expected", truncated="no", relevant_items="own"
     )
-    known = scores.select("model", ap="value", tie_std="std")
-    return known.rows_by_key("model", named=True, unique=True)
+    ap_rows = scores.select("model", ap="value", tie_std="std")
+    return ap_rows.rows_by_key("model", named=True, unique=True)

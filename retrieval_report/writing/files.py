@@ -83,9 +83,9 @@ def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
     return path
 
 
-def refuse_inputs(written: Iterable[Path], read: Iterable[Path], hint: str = "") -> None:
+def refuse_inputs(outputs: Iterable[Path], read: Iterable[Path], hint: str = "") -> None:
     """Raise an OutputError if a file to be written is one of those to be read."""
-    targets = {path.resolve() for path in written}
+    targets = {path.resolve() for path in outputs}
     for path in read:
         if path.resolve() in targets:
             raise OutputError(f"cannot write to '{path}': it is one of the files to be read{hint}")
@@ -119,8 +119,8 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
         try:
             for path, target in targets.items():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                beside = stack.enter_context(temporary_folder(target.parent))
-                ready[target] = beside / target.name
+                scratch_folder = stack.enter_context(temporary_folder(target.parent))
+                ready[target] = scratch_folder / target.name
                 _to_disk(ready[target], contents[path])
             for target, file in ready.items():
                 os.replace(file, target)  # noqa: PTH105 - Path.replace hides the atomic step

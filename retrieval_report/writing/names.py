@@ -38,11 +38,11 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
     """
     if len(name) > 2 * TOOLTIP:
         name = name[:TOOLTIP] + name[-TOOLTIP:]
-    shown = (
+    visible_text = (
         " " if char in DIRECTIONS or unicodedata.category(char) in INVISIBLE else char
         for char in name
     )
-    text = " ".join("".join(shown).split())
+    text = " ".join("".join(visible_text).split())
     text += WORD_JOINER if text in OF_OBJECTS else ""
     return _cut(text, limit // 2, limit) or "(no name)"
 
@@ -98,23 +98,23 @@ def unique_labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
     >>> unique_labels(["lsh", "a" * 100 + "b" * 100, "a" * 101 + "b" * 100])["a" * 101 + "b" * 100]
     'aaaaaaaaaaa…bbbbbbbbbb (2)'
     """
-    known = {name: clean(name) for name in dict.fromkeys(names)}
-    texts = list(dict.fromkeys(known.values()))
+    clean_names = {name: clean(name) for name in dict.fromkeys(names)}
+    texts = list(dict.fromkeys(clean_names.values()))
     shared = Counter(word for text in texts for word in {*SEPARATORS.split(text)[::2]})
     labels = {text: _by_words(text, texts, shared, limit) for text in texts}
     head = telling_head(labels.values(), limit)
-    return numbered(known, lambda name: _cut(labels[known[name]], head, limit))
+    return numbered(clean_names, lambda name: _cut(labels[clean_names[name]], head, limit))
 
 
-def unlike(name: str, other: str) -> str:
+def unlike(name: str, rival: str) -> str:
     """Return the words of a name that another lacks; the whole name if it lacks none.
 
     >>> unlike("bm25-06-28.run", "bm25-06-18.run"), unlike("bm25", "bm25-2")
     ('…28…', 'bm25')
     """
     parts = SEPARATORS.split(name)
-    kept = [word not in SEPARATORS.split(other) for word in parts[::2]]
-    return "…".join(_runs(parts, kept)) if any(kept) else name
+    distinct = [word not in SEPARATORS.split(rival) for word in parts[::2]]
+    return "…".join(_runs(parts, distinct)) if any(distinct) else name
 
 
 def _by_words(text: str, texts: Sequence[str], shared: Counter[str], limit: int) -> str:
@@ -123,44 +123,44 @@ def _by_words(text: str, texts: Sequence[str], shared: Counter[str], limit: int)
         return text
     parts = SEPARATORS.split(text)
     words = parts[::2]
-    kept = [True] * len(words)
+    keeps = [True] * len(words)
     # Names of a series begin alike, but the first word says most.
     for number in sorted(range(len(words)), key=lambda at: (-shared[words[at]], at == 0, at)):
-        kept[number] = False
-        runs = _runs(parts, kept)
-        if any(_fits(runs, other) for other in texts if other != text):
-            kept[number] = True
+        keeps[number] = False
+        runs = _runs(parts, keeps)
+        if any(_fits(runs, other_text) for other_text in texts if other_text != text):
+            keeps[number] = True
         elif len(label := "…".join(runs)) <= limit:
             return label
     return text
 
 
-def _runs(parts: Sequence[str], kept: Sequence[bool]) -> list[str]:
+def _runs(parts: Sequence[str], keeps: Sequence[bool]) -> list[str]:
     """Return the texts between words that are left out, with the separators of words that stay."""
     runs, last = [""], -1
-    for number, stays in enumerate(kept):
+    for number, stays in enumerate(keeps):
         if stays and last == number - 1:
             runs[-1] += "".join(parts[max(2 * number - 1, 0) : 2 * number + 1])
         elif stays:
             runs.append(parts[2 * number])
         last = number if stays else last
-    return runs if kept[-1] else [*runs, ""]
+    return runs if keeps[-1] else [*runs, ""]
 
 
 def _fits(runs: Sequence[str], text: str) -> bool:
     """Return whether a text begins with the first run, ends with the last, and has the others
     between them in order.
     """
-    first, *others, last = runs
+    first, *middle, last = runs
     end = len(text) - len(last)
     if end < len(first) or not text.startswith(first) or not text.endswith(last):
         return False
     place = len(first)
-    for run in others:
-        found = text.find(run, place, end)
-        if found < 0:
+    for run in middle:
+        start = text.find(run, place, end)
+        if start < 0:
             return False
-        place = found + len(run)
+        place = start + len(run)
     return True
 
 

@@ -55,8 +55,8 @@ def column_decimals(values: Iterable[float | None]) -> int:
     ... )
     (4, 5, 4)
     """
-    known = sorted(value for value in values if value is not None and math.isfinite(value))
-    gaps = (second - first for first, second in pairwise(known))
+    finite = sorted(value for value in values if value is not None and math.isfinite(value))
+    gaps = (second - first for first, second in pairwise(finite))
     return min(decimals(*gaps), OF_COLUMN)
 
 

@@ -20,8 +20,8 @@ SUFFIX = ".tmp"
 
 
 @contextmanager
-def scratch(beside: Path | None = None) -> Iterator[Scratch]:
-    """Provide a folder in ``beside``, or in $TMPDIR,
+def scratch(parent: Path | None = None) -> Iterator[Scratch]:
+    """Provide a folder in ``parent``, or in $TMPDIR,
     that is created on demand and removed at the end.
 
     >>> with scratch() as folder:
@@ -36,9 +36,9 @@ def scratch(beside: Path | None = None) -> Iterator[Scratch]:
         @cache
         def folder() -> Path:
             try:
-                return stack.enter_context(temporary_folder(beside))
+                return stack.enter_context(temporary_folder(parent))
             except (OSError, ValueError) as error:
-                where = "" if beside is None else f" in '{beside}'"
+                where = "" if parent is None else f" in '{parent}'"
                 raise OutputError(
                     f"cannot make a temporary folder{where}: "
                     f"{getattr(error, 'strerror', None) or error}"
@@ -48,9 +48,9 @@ def scratch(beside: Path | None = None) -> Iterator[Scratch]:
 
 
 @contextmanager
-def temporary_folder(beside: Path | None) -> Iterator[Path]:
-    """Provide a folder in ``beside``, or in $TMPDIR, that is removed at the end."""
-    location = Path(tempfile.mkdtemp(prefix=PREFIX, suffix=SUFFIX, dir=beside))
+def temporary_folder(parent: Path | None) -> Iterator[Path]:
+    """Provide a folder in ``parent``, or in $TMPDIR, that is removed at the end."""
+    location = Path(tempfile.mkdtemp(prefix=PREFIX, suffix=SUFFIX, dir=parent))
     try:
         yield location
     finally:
