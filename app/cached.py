@@ -37,6 +37,7 @@ from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import PYTHON, speaking_to
 from retrieval_report.reading.files import column_names
 from retrieval_report.reading.finding import find_files
+from retrieval_report.reading.readers import read_costs
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
 from uploads import opened, read_texts
@@ -70,7 +71,7 @@ def columns_of(upload: Upload) -> list[str]:
 
 def read_files(files: Files) -> OpenedData:
     """Read files, or return the cached data if none has changed."""
-    given = [files.items, *(files.study.get(kind) for kind in (*FRAMES, "labels"))]
+    given = [files.items, files.costs, *(files.study.get(kind) for kind in (*FRAMES, "labels"))]
     named = (list(one.values()) if isinstance(one, dict) else one for one in given if one)
     paths = [path for one in named for path in find_files(one)]
     return _read(files, [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths])
@@ -84,7 +85,9 @@ def _read(files: Files, states: object) -> OpenedData:
             given["rankings"] = rr.from_labels(given["rankings"])
         study, path = rr.Study(**given), files.items
         items = None if path is None else read_texts(Upload(path, Path(path).read_bytes()))
-        data = OpenedData(files.name, study, items, start=files.start, history=files.history)
+        about: Named = {"start": files.start, "history": files.history}
+        costs = None if files.costs is None else read_costs(files.costs)
+        data = OpenedData(files.name, study, items, costs=costs, **about)
     return replace(data, notes=tuple(notes))
 
 

@@ -14,7 +14,7 @@ from cached import read_files
 from records import NAMED, USUAL, Choice, Files, OpenedData
 from retrieval_report.contracts.arguments import Named, known_of
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.study.samples import SAMPLES, Sample
+from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.server import START
 from retrieval_report.writing.names import first_names
 from text import plain, sentence, short
@@ -82,4 +82,5 @@ def _started_with() -> Files | None:
 
 def _sample(sample: Sample) -> Files:
     options = {**USUAL, "truncated": sample.truncated}
-    return Files(sample.title, sample.files, start=Choice(options=options))
+    costs = sample.costs and str(sample_folder() / sample.costs)
+    return Files(sample.title, sample.files, start=Choice(options=options), costs=costs)

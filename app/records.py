@@ -119,6 +119,8 @@ class OpenedData:
         The initial measure and options, from what is known of the data, or from a study.
     history
         The regular expression that finds versions in the names of models.
+    costs
+        What models are known to cost: ``model``, and numbers for every kind of cost.
     digest
         Identifies the content: equal digests mean equal frames.
     """
@@ -129,6 +131,7 @@ class OpenedData:
     notes: tuple[str, ...] = ()
     start: Choice = field(default_factory=Choice)
     history: str | None = None
+    costs: pl.DataFrame | None = None
     digest: str = field(default_factory=lambda: uuid4().hex)
 
     @property
@@ -172,6 +175,7 @@ class Files(NamedTuple):
     labels_as_rankings: bool = False
     start: Choice = Choice()
     history: str | None = None
+    costs: str | None = None
 
 
 class Upload(NamedTuple):

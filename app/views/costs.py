@@ -27,7 +27,7 @@ def show(page: Page) -> None:
     study = page.study.under("expected", "best", "worst")
     upload = offered("Costs", "costs upload")
     if upload is None:
-        costs = _entered(page.ranked)
+        costs = _entered(page.ranked, page.data.costs)
     else:
         costs = costs_from(opened(upload))
         costs = costs.filter(pl.col("model").is_in(page.choice.models))
@@ -44,18 +44,26 @@ def show(page: Page) -> None:
     frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
 
 
-def _entered(models: list[str]) -> pl.DataFrame:
-    """Return what was typed into the table of models."""
-    empty = pl.DataFrame({"model": models}, schema={"model": pl.String})
+def _entered(models: list[str], known_costs: pl.DataFrame | None) -> pl.DataFrame:
+    """Return what was typed into the table of models, which begins with the known costs."""
+    names = pl.DataFrame({"model": models}, schema={"model": pl.String})
+    if known_costs is None:
+        table = names.with_columns(cost=pl.lit(None, pl.Float64))
+    else:
+        table = names.join(known_costs, on="model", how="left", maintain_order="left")
+    kinds = [name for name in table.columns if name != "model"]
     edited: pl.DataFrame = st.data_editor(
-        empty.with_columns(cost=pl.lit(None, pl.Float64)),
+        table,
         column_config={
             "model": st.column_config.TextColumn("Model", disabled=True),
-            "cost": st.column_config.NumberColumn("Cost", min_value=0.0),
+            **{
+                kind: st.column_config.NumberColumn(kind[:1].upper() + kind[1:], min_value=0.0)
+                for kind in kinds
+            },
         },
         hide_index=True,
         key="costs table",
         height=table_height(len(models)),
         placeholder="–",
     )
-    return edited.drop_nulls("cost")
+    return edited.filter(pl.any_horizontal(pl.col(kinds).is_not_null()))

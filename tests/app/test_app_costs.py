@@ -62,3 +62,13 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
 def test_a_file_that_is_no_csv_is_refused() -> None:
     with pytest.raises(FileError, match=r"costs\.csv"):
         costs_from(opened(Upload("costs.csv", b"\x89PNG\r\n\x1a\n" + bytes(200))))
+
+
+def test_known_costs_stand_in_the_table_and_are_drawn_at_once() -> None:
+    costs = pl.DataFrame({"model": ["coarse", "fine"], "bytes": [8, 64]})
+    page = open_page("costs", replace(DATA, costs=costs))
+    assert not page.info
+    shown = page.dataframe[-1].value
+    assert list(shown["model"]) == ["coarse", "fine"]
+    assert list(shown["amount"]) == [8, 64]
+    assert "against bytes" in words(page)
