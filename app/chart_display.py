@@ -15,6 +15,7 @@ from retrieval_report.comparison.verdicts import (
     CUT,
     DEPENDS,
     EQUAL,
+    NOT_DECIDED,
     NOT_OVER_RUNS,
     NOT_SIGNIFICANT,
     NOTHING,
@@ -22,6 +23,7 @@ from retrieval_report.comparison.verdicts import (
     UNTESTED,
 )
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.study.decision import KEEP, SHIP
 from text import plain
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
@@ -45,6 +47,9 @@ div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 BOXES = {  # the kind of box for each verdict of `flips`
     CHECK: st.error,
     SAFE: st.success,
+    SHIP: st.success,
+    KEEP: st.info,
+    NOT_DECIDED: st.warning,
     UNTESTED: st.info,
     EQUAL: st.info,
     NOTHING: st.info,

@@ -14,6 +14,7 @@ from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.study.caveats import health_sentences
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
 from retrieval_report.study.three_tables import three_rows, without_draws
 from retrieval_report.writing.names import counted
@@ -51,8 +52,8 @@ def show(page: Page) -> None:
     said = [*filter(None, [study.decision]), *first]
     # A short verdict stands beside the numbers, so that charts begin higher.
     beside = _winners(rows, winners.row(0, named=True))
-    with beside if sum(map(len, said)) <= SHORT else st.container():
-        say(study.status, said)
+    with beside if sum(map(len, said)) <= SHORT and study.status != CHECK else st.container():
+        say(study.chip, [*health_sentences(study.health.filter("serious")), *said])
     how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS}
     how |= {"row_height": ROW, "most_rows": ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen

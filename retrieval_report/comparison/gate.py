@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.comparison.identical import identical_models
 from retrieval_report.comparison.loss_test import MAX_QUERIES
-from retrieval_report.comparison.margins import parse_margin
+from retrieval_report.comparison.margins import nothing_could_fail, parse_margin
 from retrieval_report.comparison.noninferiority import TIE_ORDERS, no_worse
 from retrieval_report.comparison.verdicts import (
     CUT,
@@ -32,7 +32,7 @@ from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import frame_of_kind
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.printed_ranks import RANK
-from retrieval_report.scoring.health import NO_LIST, health_of, sentence_of
+from retrieval_report.scoring.health import NO_LIST, NO_RELEVANT, health_of, sentence_of
 from retrieval_report.scoring.judged import judge
 from retrieval_report.writing.names import counted
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
@@ -164,6 +164,9 @@ def advice(gate: Gate) -> str:
     """Say what would decide a gate that is not decided; empty for others."""
     if gate.status in ADVICE:
         return ADVICE[gate.status]
+    vain = nothing_could_fail(gate.margin, gate.baseline_value, gate.baseline)
+    if gate.status == NOT_DECIDED and vain:
+        return vain
     if gate.status != NOT_DECIDED or gate.queries < 2 or gate.difference is None:
         return ""
     says = []
@@ -303,7 +306,8 @@ def gate(
             f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; "
             "do the ids of the rankings and of the judgements agree?"
         )
-    _check_health(health_of(judged, rules), names)
+    settled = {NO_LIST, NO_RELEVANT} if row["verdict"] == NOTHING else {NO_LIST}
+    _check_health(health_of(judged, rules), names, settled)
     lacking = expected["query"].n_unique() - row["queries"]
     if lacking and row["verdict"] != CUT:
         raise DataError(
@@ -323,9 +327,11 @@ def gate(
     return Gate(**{field.name: result[field.name] for field in fields(Gate)})
 
 
-def _check_health(health: pl.DataFrame, names: tuple[str, str]) -> None:
-    """Refuse runs on whose data no verdict can rest; what a missing list counts as was settled."""
-    for row in health.filter(pl.col("finding") != NO_LIST, "serious").iter_rows():
+def _check_health(health: pl.DataFrame, names: tuple[str, str], settled: set[str]) -> None:
+    """Refuse runs on whose data no verdict can rest; what a missing list counts as was settled,
+    and so is that nothing is relevant.
+    """
+    for row in health.filter(~pl.col("finding").is_in(list(settled)), "serious").iter_rows():
         name = names[ROLES.index(row[0])]
         raise DataError(f"{name}: nothing is tested, because {sentence_of(row, name)}")
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from retrieval_report.contracts.arguments import check_number, is_number, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import measure_text, parse_measure, parse_metrics
+from retrieval_report.writing.numbers import number
 
 PERCENT = re.compile(r"\s*([0-9.]+)\s*%\s*")
 
@@ -81,6 +82,23 @@ def parse_margin(margin: object) -> Margins:
     return Margins(tuple(by_measure.items()))
 
 
+def nothing_could_fail(margin: float | None, value: float | None, baseline: str) -> str:
+    """Say that a margin is no less than what the baseline scores; nothing where it is less.
+
+    >>> nothing_could_fail(0.02, 0.0091, "float32")
+    'margin 0.02 is no less than what float32 scores (0.0091), so nothing could fail: choose a
+    smaller margin'
+    >>> nothing_could_fail(0.02, 0.5, "float32")
+    ''
+    """
+    if margin is None or value is None or not margin >= value >= 0:
+        return ""
+    return (
+        f"margin {margin:.3g} is no less than what {baseline} scores ({number(value)}), so nothing "
+        "could fail: choose a smaller margin"
+    )
+
+
 def check_measures(margins: Margins, measures: list[tuple[str, int | None]]) -> None:
     """Refuse margins of measures that are not scored.
 
@@ -110,5 +128,5 @@ def _margin(amount: object) -> Margin:
         value = None
     if not is_number(value):
         raise ParameterError(f"margin: {amount!r} is not a {rule}")
-    number = check_number("margin", value, lambda loss: loss > 0, rule)
-    return Margin(number, share is not None)
+    points = check_number("margin", value, lambda loss: loss > 0, rule)
+    return Margin(points, share is not None)

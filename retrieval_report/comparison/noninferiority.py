@@ -14,7 +14,7 @@ from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.loss_test import MAX_QUERIES, loss_test, power_of_t, units_to_pass
 from retrieval_report.comparison.margins import Margin, check_measures, parse_margin
 from retrieval_report.comparison.significance import paired_t
-from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
+from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOTHING, UNKNOWN_R, margin_rule
 from retrieval_report.comparison.verdicts import NO_WORSE as NO_WORSE_WORD
 from retrieval_report.contracts.arguments import Named, check_number, check_whole, listed
 from retrieval_report.contracts.checks import check_choice
@@ -103,7 +103,8 @@ def no_worse(
         ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or
         else "lists are cut" (items that follow could change a score), "R is not known" (relevant
         items that no model retrieved could), "nothing to compare" (no query has a relevant item) or
-        "not decided", also if there are fewer than two queries; ``tie_std`` (of the difference,
+        "not decided", also if there are fewer than two queries, or if the margin is no less than
+        what the baseline scores, so that nothing could fail; ``tie_std`` (of the difference,
         under random tie order drawn for each model on its own; null for policies without one);
         ``detectable`` (the smallest loss that a t-test with this number of queries and spread of
         differences finds with probability 0.8), ``queries_needed`` (to exclude a loss of ``margin``
@@ -196,7 +197,8 @@ def no_worse(
         names = [grid.models[row] for row in pairs.first]
         columns |= {"model": names, "baseline": baseline}
         columns["same_lists"] = [name in twins for name in names]
-        frames.append(_without_test(measured(columns, part.measure, NO_WORSE)))
+        rows = _without_test(measured(columns, part.measure, NO_WORSE))
+        frames.append(_that_could_fail(rows, part))
     return pl.concat(frames)
 
 
@@ -212,6 +214,14 @@ def _without_test(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(
         pl.when(same).then(value).otherwise(name).alias(name) for name, value in certain.items()
     ).with_columns(same_lists=same)
+
+
+def _that_could_fail(rows: pl.DataFrame, scores: Scores) -> pl.DataFrame:
+    """Return the rows, in which none is no worse by a margin that even scores of 0 would keep."""
+    if np.fmin.reduce(scores.value, axis=None, initial=0.0) < 0:
+        return rows
+    vain = (pl.col("margin") >= pl.col("baseline_value")) & (pl.col("verdict") == NO_WORSE_WORD)
+    return rows.with_columns(verdict=pl.when(vain).then(pl.lit(NOT_DECIDED)).otherwise("verdict"))
 
 
 def _asked(grid: Grid, tie_order: str, baseline: str) -> list[Scores]:

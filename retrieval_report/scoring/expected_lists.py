@@ -40,7 +40,7 @@ def all_lists(
                 )
             raise KeyMismatchError(
                 f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no judgements, "
-                f"first {unjudged.min()!r}"
+                f"first {unjudged.min()!r}{_strangers(present, judged)}"
                 + advice("; {} leaves them out", setting("unjudged_query", "skip"))
             )
         universe = pl.concat([universe, judged]).unique()
@@ -70,6 +70,21 @@ def all_lists(
         return lists
     numbers = queries.select("query", pl.col("n_relevant").cast(pl.Int64))
     return lists.join(numbers, on="query", how="left", maintain_order="left")
+
+
+def _strangers(present: pl.DataFrame, judged: pl.DataFrame) -> str:
+    """Name the first model of which no query is judged, as its ids are of another form; nothing
+    where every model has judged queries.
+    """
+    answered = present.join(judged, on="query", how="semi")
+    models = present.join(answered, on="model", how="anti").sort("model", "query")
+    if models.is_empty() or judged.is_empty():
+        return ""
+    model, query = models.select("model", "query").row(0)
+    return (
+        f": no query of model {model!r} is judged; it has queries like {query!r}, the judgements "
+        f"like {judged['query'].min()!r}, so make their ids agree"
+    )
 
 
 def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:

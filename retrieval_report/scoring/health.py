@@ -7,7 +7,7 @@ rows; nothing is scored.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,18 +24,24 @@ from retrieval_report.scoring.layout import Prepared, lay_out
 
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
+NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
 REPEATED = "repeated judgements"
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
-    NO_MATCH: "none of the {total} items that {models} retrieved is judged ({example})",
+    NO_MATCH: "no query scores above 0 for {models}, because no item of {total} is judged "
+    "({example})",
+    OTHER_QUERIES: "no query of {models} is judged, of {total}: the ids of queries disagree "
+    "({example})",
+    NO_RELEVANT: "no query scores above 0 for {models}, because no item of {total} is relevant "
+    "({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
     "({example})",
     REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if the lists "
     "were read the wrong way round ({example})",
     RANKS: "the printed ranks of {models} contradict its order in {affected} of {total} lists "
     "({example})",
-    SAME_LIST: "the {total} lists of {models} repeat the same items in the same order ({example})",
+    SAME_LIST: "the {total} lists of {models} hold the same items whatever the query ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
@@ -44,8 +50,13 @@ DEVIATIONS = 4.75  # below random order, which an honest model is once in a mill
 CLEARLY_BELOW = 0.45  # of the pairs of a relevant item and another in the right order; chance: 0.5
 SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that are looked at
 ENOUGH = 5  # items that an honest model would match, of those of one that matches none
-OTHER_FORMS, MOST = 0.1, 0.5  # shares of a model's ids that are noted, and that are serious
+# shares of a model's ids that are noted, and that are serious: if enough ids are judged to show
+# the form, or if it is the form of most
+OTHER_FORMS, MANY, MOST = 0.02, 0.1, 0.5
 FEWEST_LISTS, FEWEST_ITEMS = 3, 3  # in one order
+PLAIN_LISTS = 5  # lists of the same items that are serious
+WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
+SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
 Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
 
@@ -60,10 +71,19 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     sample = _sample(judged)
     asked = prepared.relevant >= 0
     lists = prepared.names.select("model", missing=prepared.missing & asked, total=asked)
-    findings = [*_unanswered(lists.group_by("model").sum(), options), *_printed_ranks(judged)]
-    findings += [*_reversed(judged, prepared), *_same_lists(judged, sample)]
+    turned = [*_printed_ranks(judged), *_reversed(judged, prepared)]
+    every = {model for model, *_ in turned} == {*judged.lists["model"]}
+    direction = _direction(judged.order, every=every)
+    findings = [*_unanswered(lists.group_by("model").sum(), options)]
+    findings += [(*finding[:-1], direction) for finding in turned]
     if judged.named and "judged" in judged.lists.columns:
         findings += [*_unmatched(judged), *_other_ids(judged, sample)]
+    if foreign := [*_other_queries(judged, prepared)]:
+        models = [model for model, *_ in foreign]
+        findings = [*foreign, *(row for row in findings if row[0] not in models)]
+    of_ids = [model for model, name, *_ in findings if name in {NO_MATCH, OTHER_IDS, OTHER_QUERIES}]
+    findings += _without_relevant(prepared, of_ids)
+    findings += (row for row in _same_lists(judged, sample) if row[0] not in of_ids)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
@@ -101,13 +121,12 @@ def _unanswered(models: pl.DataFrame, options: Options) -> Iterator[Finding]:
     how many there are.
     """
     zero = options.missing_query == "zero"
-    effect = "they are left out"
-    if zero:
-        effect = "they count as 0" + advice(
-            "; {} leaves them out", setting("missing_query", "skip")
-        )
+    effect = "they count as 0" if zero else "they are left out"
+    leave = advice("; {} leaves them out", setting("missing_query", "skip")) if zero else ""
     for model, missing, total in models.filter(pl.col("missing") > 0).iter_rows():
-        yield model, NO_LIST, zero and missing > FEW_MISSING * total, missing, total, effect
+        serious = missing > FEW_MISSING * total
+        example = f"was the run cut off? {effect}" if serious else effect + leave
+        yield model, NO_LIST, serious, missing, total, example
 
 
 def _repeated(merged: int, total: int, options: Options) -> Iterator[Finding]:
@@ -123,12 +142,19 @@ def _printed_ranks(judged: Judged) -> Iterator[Finding]:
     if judged.printed_ranks is not None:
         for model, lists, against in rank_conflicts(judged.printed_ranks).iter_rows():
             if 2 * against > lists:
-                yield model, RANKS, True, against, lists, _direction(judged.order)
+                yield model, RANKS, True, against, lists, ""
 
 
-def _direction(order: str) -> str:
+def _direction(order: str, *, every: bool) -> str:
+    """Ask which end is near, and say what to do if it is the other: of one model among several,
+    what would turn all of them round is no cure.
+    """
     near, other = ("smaller", "score") if order == "distance" else ("larger", "distance")
     cure = advice(" If not: {}", setting("columns", {other: order}))
+    if not every:
+        cure = f" If not, negate the {order}s of this model alone and write it again"
+    elif order == "distance":
+        cure += advice(", or {}", setting("scores", True, function="from_search"))
     return f"does a {near} {order} really mean nearer?{cure}"
 
 
@@ -169,20 +195,22 @@ def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
         )
     )
     for model, count, total in models.select("model", "count", "total").iter_rows():
-        yield model, REVERSED, True, count, total, _direction(judged.order)
+        yield model, REVERSED, True, count, total, ""
 
 
-def _sample(judged: Judged) -> pl.DataFrame:
+def _sample(
+    judged: Judged, most_lists: int = SAMPLED_LISTS, most_rows: int = SAMPLED_ROWS
+) -> pl.DataFrame:
     """Return ``model``, ``list``, ``item`` and ``value`` (small is near) of the first rows of some
     lists of every model.
     """
     full = np.flatnonzero(judged.rows.end > judged.rows.begin)
     number = pl.int_range(pl.len())
-    step = pl.max_horizontal(1, pl.len() // SAMPLED_LISTS)
+    step = pl.max_horizontal(1, pl.len() // most_lists)
     lists = judged.lists.select("model")[full].with_columns(at=pl.Series(full))
     lists = lists.filter((number % step).over("model") == 0)
     first = judged.rows.begin[lists["at"]]
-    some = np.minimum(judged.rows.end[lists["at"]] - first, SAMPLED_ROWS)
+    some = np.minimum(judged.rows.end[lists["at"]] - first, most_rows)
     rows = np.repeat(first - np.append(0, np.cumsum(some)[:-1]), some) + np.arange(some.sum())
     names = ["item", judged.order] if judged.named else [judged.order]
     near = pl.col(judged.order).cast(pl.Float64)
@@ -194,11 +222,20 @@ def _sample(judged: Judged) -> pl.DataFrame:
 
 
 def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
-    """Find models whose lists hold the same items in the same order whatever the query, as lists of
-    the most popular items do; some may lack an item that their user has seen.
+    """Find models whose lists hold the same items whatever the query, as lists of the most popular
+    items do: in the same order, where some may lack an item that their user has seen, or in any.
     """
     if "item" not in sample.columns:
         return
+    full = judged.lists.filter(~pl.col("missing")).group_by("model").len()
+    names = pl.concat([_in_one_order(sample), _of_few_items(judged)]).unique()
+    for model, lists in full.join(names, on="model", how="semi").sort("model").iter_rows():
+        example = "does it recommend the same to everybody?"
+        yield model, SAME_LIST, lists >= PLAIN_LISTS, lists, lists, example
+
+
+def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
+    """Return the models whose lists do not contradict each other's order of the same items."""
     keys = ["model", "list"]
     after = sample.with_columns(pl.col("list") - 1)
     both = sample.join(after, on=[*keys, "item"]).sort("list", "value", "value_right")
@@ -218,11 +255,29 @@ def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
         lists=pl.len(),
         evidence=pl.col("evidence").filter(~last).sum(),
     )
-    clear = models.filter("same", pl.col("lists") >= FEWEST_LISTS, pl.col("evidence") > NO_ACCIDENT)
-    full = judged.lists.filter(~pl.col("missing")).group_by("model").len()
-    for model, lists in full.join(clear, on="model", how="semi").iter_rows():
-        example = "does it recommend the same to everybody?"
-        yield model, SAME_LIST, False, lists, lists, example
+    clear = (pl.col("lists") >= FEWEST_LISTS) & (pl.col("evidence") > NO_ACCIDENT)
+    return models.filter("same", clear).select("model")
+
+
+def _of_few_items(judged: Judged) -> pl.DataFrame:
+    """Return the models whose lists hold the same items in any order, although most judged items
+    are others: who ranks a whole collection does not leave these out.
+    """
+    rows = _sample(judged, WHOLE_LISTS, WHOLE_ROWS)
+    lists = rows.group_by("model").agg(lists=pl.col("list").n_unique(), rows=pl.len())
+    held = rows.group_by("model", "item").agg(held=pl.len()).join(lists, on="model")
+    common = held.filter(pl.col("held") >= pl.col("lists") - 1, pl.col("lists") >= PLAIN_LISTS)
+    models = common.group_by("model").agg(pl.first("rows"), shared=pl.sum("held"), items=pl.len())
+    models = models.filter(
+        pl.col("shared") >= SAME_ITEMS * pl.col("rows"), pl.col("items") >= FEWEST_ITEMS
+    )
+    if models.is_empty():
+        return models.select("model")
+    judged_items = judged.known.select("item").unique()
+    found = common.join(judged_items, on="item", how="semi").group_by("model").agg(found=pl.len())
+    models = models.join(found, on="model", how="left")
+    few = 2 * pl.col("found").fill_null(0) < judged_items.height
+    return models.filter(few).select("model")
 
 
 def _unmatched(judged: Judged) -> Iterator[Finding]:
@@ -232,16 +287,55 @@ def _unmatched(judged: Judged) -> Iterator[Finding]:
     models = models.filter(~pl.col("missing")).group_by("model").sum()
     matching = int(models["judged"].sum()) / max(int(models["items"].sum()), 1)
     rows = with_model(judged.retrieved)
-    for model, total in models.filter(judged=0).select("model", "items").iter_rows():
-        retrieved = rows.filter(model=model)
-        ids = f"its ids are like {retrieved['item'][0]!r}, " if total else ""
-        example = f"{ids}those of the judgements like {judged.known['item'][0]!r}"
-        # if no model matches any, each item is one that should have
-        enough = total == 0 or total * (matching or 1) >= ENOUGH
+    for model, total in models.filter(judged=0).select("model", "items").sort("model").iter_rows():
+        retrieved, others = rows.filter(model=model), rows.filter(pl.col("model") != model)
+        shown = retrieved if matching else rows  # where none matches, one sentence names all
+        like = f", such as {shown['item'][0]!r}," if total else ""
+        example = (
+            f"do the ids of the rankings{like} and of the judgements, such as "
+            f"{judged.known['item'][0]!r}, agree?"
+        )
+        enough = total == 0 or total * matching >= ENOUGH
         serious = enough or _forms(retrieved).join(_forms(judged.known), on="form").is_empty()
-        others = rows.filter(pl.col("model") != model)
         serious &= retrieved.join(others, on=["query", "item"], how="semi").is_empty()
-        yield model, NO_MATCH, serious, total, total, example
+        # if no model matches any, each item is one that should have
+        yield model, NO_MATCH, serious or not matching, total, total, example
+
+
+def _other_queries(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+    """Find models that have lists, but none for a judged query."""
+    asked = prepared.relevant >= 0
+    lists = prepared.names.with_columns(asked=asked, listed=~prepared.missing)
+    models = (
+        lists.filter("listed").group_by("model").agg(pl.sum("asked"), pl.len(), pl.min("query"))
+    )
+    for model, number, query in (
+        models.filter(asked=0).sort("model").select("model", "len", "query").iter_rows()
+    ):
+        judged_query = lists.filter("asked")["query"].min()
+        example = f"{query!r} beside {judged_query!r}"
+        yield model, OTHER_QUERIES, True, number, number, example
+
+
+def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Iterator[Finding]:
+    """Find models that retrieve judged items, but none that is relevant, although others do; and
+    all models where none does.
+    """
+    asked = (prepared.relevant >= 0) & ~prepared.missing
+    found = prepared.retrieved.total(prepared.relevant_grade)
+    lists = prepared.names.select("model", found=found, items=prepared.length).filter(asked)
+    models = lists.group_by("model").sum().sort("model")
+    share = int(models["found"].sum()) / max(int(models["items"].sum()), 1)
+    none = models.filter(~pl.col("model").is_in(of_ids), found=0)
+    if not (prepared.relevant > 0).any():
+        example = "is any judgement of a relevant item?"
+    elif share:
+        example = f"{share:.0%} of all items retrieved are: are its lists those of its queries?"
+    else:
+        example = "do the ids of the rankings and of the judgements agree?"
+    for model, items in none.select("model", "items").iter_rows():
+        if not share or items * share >= ENOUGH:
+            yield model, NO_RELEVANT, True, items, items, example
 
 
 def _forms(items: pl.DataFrame) -> pl.DataFrame:
@@ -264,10 +358,14 @@ def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
         )
     matched = judged.lists.group_by("model").agg(pl.sum("judged")).filter(pl.col("judged") > 0)
     forms = forms.join(matched, on="model", how="semi").sort("model", "number", descending=True)
-    for model, rows in forms.group_by("model", maintain_order=True):
-        number, of = rows["number"].sum(), rows["of"][0]
+    judged_items = judged.known["item"].n_unique()
+    for (model,), rows in forms.group_by("model", maintain_order=True):
+        retrieved = with_model(judged.retrieved).filter(model=model)
+        number = retrieved.filter(_form("item").is_in(rows["form"].implode())).height
+        share = number / retrieved.height
+        serious = share >= MOST or (share >= MANY and share * judged_items >= ENOUGH)
         example = f"{rows['item'][0]!r} beside {judged.known['item'][0]!r}"
-        yield model[0], OTHER_IDS, number >= MOST * of, number, of, example
+        yield model, OTHER_IDS, serious, number, retrieved.height, example
 
 
 def _form(name: str) -> pl.Expr:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import polars as pl
 
+from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named, known_of, quoted
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions
@@ -22,6 +23,7 @@ from retrieval_report.study.caveats import (
     notices_of,
     printed_sentences,
 )
+from retrieval_report.study.decision import decided
 from retrieval_report.study.terminal import html_page
 
 if TYPE_CHECKING:
@@ -131,11 +133,16 @@ class Report:
     command: str
     versions: Mapping[str, str] = field(default_factory=versions)
 
+    @property
+    def chip(self) -> str:
+        """The word beside the verdict: of the decision where there is one, otherwise `status`."""
+        if self.status == CHECK:
+            return self.status
+        return decided(self.no_worse, self.costs, (self.metric, self.cutoff))[0] or self.status
+
     def __repr__(self) -> str:
         """Return the verdict as text; the frames are in the attributes."""
-        return "\n".join(
-            [f"Report {self.title!r}: {self.measure}, {self.status}", *self._sentences]
-        )
+        return "\n".join([f"Report {self.title!r}: {self.measure}, {self.chip}", *self._sentences])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML."""

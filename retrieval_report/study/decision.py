@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
 from retrieval_report.comparison import verdicts
+from retrieval_report.comparison.margins import nothing_could_fail
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
 
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
+
 FRACTIONS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 8: "an eighth", 10: "a tenth"}
+SHIP, KEEP = "ship", "keep"
+LARGE_SHARE = 0.5  # of the baseline's score: a margin that lets much pass
 NEAR = 0.02  # relative, of a fraction that has a name
 
 
 def decision(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> str:
-    """Return what to do: which model may replace the
-    baseline, or that none may, or what keeps it open.
+    """Return what to do in a sentence; see `decided`."""
+    return decided(no_worse, costs, measure)[1]
+
+
+def decided_by(study: Study) -> tuple[str, str]:
+    """Return the same of a study, of which the baseline may be a model without a verdict."""
+    baseline, margin = study._view.baseline, study._view.margin
+    if margin is not None and baseline in study.suspects:
+        name = model_text(str(baseline))
+        return "", f"{name}, the baseline, has no verdict, so no model is tested against it."
+    headline = study.headline
+    return decided(headline.margin_rows, headline.costs, study.measures[0])
+
+
+def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tuple[str, str]:
+    """Return a decision in a word ("ship", "keep" or "not decided") and what to do in a sentence:
+    which model may replace the baseline, or that none may, or what keeps it open.
 
     Parameters
     ----------
@@ -25,30 +48,39 @@ def decision(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> s
         The headline measure.
     """
     if not no_worse.width:
-        return ""
+        return "", ""
     rows = no_worse.filter(at_measure(*measure))
     if rows.is_empty():
-        return ""
+        return "", ""
     baseline = rows["baseline"][0]
     margin = f"margin {rows['margin'][0]:.3g} in {measure_text(*measure)}"
+    share = rows["margin"][0] / rows["baseline_value"][0] if rows["baseline_value"][0] else 0.0
+    if LARGE_SHARE < share < 1:
+        margin += f", {share:.0%} of what {model_text(baseline)} scores"
     passed = rows.filter(verdict=verdicts.NO_WORSE)["model"].to_list()
     if not passed:
         return _nothing_passed(rows, baseline, margin)
     amounts = _amounts(costs, measure)
     if baseline not in amounts:
-        return _any_of(passed, baseline, margin)
+        return SHIP, _any_of(passed, baseline, margin)
     cheaper = [name for name in passed if amounts.get(name, amounts[baseline]) < amounts[baseline]]
     if not cheaper:
         one = len(passed) == 1
         return (
-            f"Keep {model_text(baseline)}: {names_text(passed)} "
-            f"{'is' if one else 'are'} no worse ({margin}), but cost{'s' * one} no less."
+            KEEP,
+            (
+                f"Keep {model_text(baseline)}: {names_text(passed)} "
+                f"{'is' if one else 'are'} no worse ({margin}), but cost{'s' * one} no less."
+            ),
         )
     best = min(cheaper, key=lambda name: amounts[name])
     share = _share(amounts[best], amounts[baseline])
     return (
-        f"Ship {model_text(best)}: no worse than {model_text(baseline)} ({margin}) at {share} of "
-        "the cost."
+        SHIP,
+        (
+            f"Ship {model_text(best)}: no worse than {model_text(baseline)} ({margin}) at {share} "
+            "of the cost."
+        ),
     )
 
 
@@ -61,20 +93,47 @@ def _any_of(passed: list[str], baseline: str, margin: str) -> str:
     )
 
 
-def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> str:
+def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str, str]:
     worse = rows.filter(verdict=verdicts.WORSE)["model"].to_list()
     open_models = rows.filter(pl.col("verdict") != verdicts.WORSE)
     if open_models.is_empty():
         verb = "is" if len(worse) == 1 else "are"
-        return f"Keep {model_text(baseline)}: {names_text(worse)} {verb} worse ({margin})."
+        return KEEP, f"Keep {model_text(baseline)}: {names_text(worse)} {verb} worse ({margin})."
+    name = model_text(baseline)
+    each = rows.filter(verdict=verdicts.NOT_DECIDED).select("margin", "baseline_value").rows()
+    if vain := next(
+        filter(None, (nothing_could_fail(limit, value, name) for limit, value in each)), ""
+    ):
+        return verdicts.NOT_DECIDED, f"Keep {name} for now: {vain}."
     why = open_models["verdict"].unique().to_list()
     reason = f": {why[0]}" if len(why) == 1 and why[0] != verdicts.NOT_DECIDED else ""
-    needed = max(open_models["queries_needed"].drop_nulls(), default=0) if not reason else 0
-    hint = f"; about {needed} queries would decide it if nothing is lost" if needed else ""
+    hint = "" if reason else _queries_hint(open_models)
     names = names_text(open_models["model"])
     return (
-        f"Keep {model_text(baseline)} for now: it is not decided whether {names} "
-        f"{'is' if open_models.height == 1 else 'are'} no worse ({margin}){reason}{hint}."
+        verdicts.NOT_DECIDED,
+        (
+            f"Keep {name} for now: it is not decided whether {names} "
+            f"{'is' if open_models.height == 1 else 'are'} no worse ({margin}){reason}{hint}."
+        ),
+    )
+
+
+def _queries_hint(rows: pl.DataFrame) -> str:
+    """Say how many queries would decide it, where that is more than there are."""
+    rows = rows.filter(verdict=verdicts.NOT_DECIDED)
+    more = [
+        rows.filter(pl.col(name) > pl.col("queries")).sort(name).tail(1)
+        for name in ("queries_needed", "queries_if_observed")
+    ]
+    if more[0].height:
+        return f"; about {more[0]['queries_needed'][0]} queries would decide it if nothing is lost"
+    observed = more[1].filter(pl.col("difference") < 0)
+    if observed.is_empty():
+        return ""
+    row = observed.row(0, named=True)
+    return (
+        f"; about {row['queries_if_observed']} queries would decide it if "
+        f"{model_text(row['model'])} really loses {-row['difference']:.2g}"
     )
 
 

@@ -21,7 +21,7 @@ from retrieval_report.comparison.replicates import (
     margins_over_runs,
     over_runs_too,
 )
-from retrieval_report.comparison.verdicts import without_verdicts
+from retrieval_report.comparison.verdicts import CHECK, without_verdicts
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -42,7 +42,7 @@ from retrieval_report.study.caveats import (
     runs_sentence,
 )
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
-from retrieval_report.study.decision import decision
+from retrieval_report.study.decision import decided_by
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NOTHING, LevelledStudy
@@ -569,9 +569,16 @@ class Study(LevelledStudy):
     @property
     def decision(self) -> str:
         """What to do by ``baseline`` and ``margin``, and by ``costs`` if they were given, in one
-        sentence on the headline measure; empty without them.
+        sentence on the headline measure; empty without them: pass ``baseline=`` and ``margin=``.
         """
-        return decision(self.headline.margin_rows, self.headline.costs, self.measures[0])
+        return decided_by(self)[1]
+
+    @property
+    def chip(self) -> str:
+        """The `decision` in a word, where one is asked for: "ship", "keep" or "not decided";
+        otherwise `status`.
+        """
+        return self.status if self.status == CHECK else decided_by(self)[0] or self.status
 
     @property
     def costs(self) -> pl.DataFrame:

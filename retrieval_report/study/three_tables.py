@@ -127,6 +127,9 @@ def winner_sentence(row: Named) -> str:
     'ap@5: a wins exactly, b by the naive order; a comes first in 66% of all random orders.'
     >>> winner_sentence({**row, "naive_winner": "a", "agreeing": 10, "agreeing_chance": 1.0})
     'ap@5: a wins exactly, by the naive order and in every order of ties.'
+    >>> winner_sentence({**row, "naive_winner": "a, c", "agreeing": 6, "agreeing_chance": 0.66})
+    'ap@5: a wins exactly, and a and c share first place by the naive order; a comes first in 6
+    of 10 random orders (66% of all).'
     >>> level = {**row, "winner": "a, b", "naive_winner": "a, b", "agreeing_chance": 1.0}
     >>> winner_sentence({**level, "agreeing": 10})
     'ap@5: a, b share first place exactly, by the naive order and in every order of ties.'
@@ -142,9 +145,12 @@ def winner_sentence(row: Named) -> str:
     if row["agreeing_chance"] == 1 and agree:
         order = ", by the naive order and" if naive else " and"
         return f"{measure}: {first} {_verb(first)} exactly{order} in every order of ties."
-    order = (
-        f", {naive} by the naive order" if not agree else " and by the naive order" if naive else ""
-    )
+    order = " and by the naive order" if agree and naive else ""
+    if not agree:
+        order = f", {naive} by the naive order"
+        if ", " in naive:
+            named = " and ".join(naive.rsplit(", ", 1))
+            order = f", and {named} share first place by the naive order"
     drawn = f"{row['agreeing']} of {counted(row['orders'], 'random order')}"
     chance = row["agreeing_chance"]
     every = "" if chance is None else f" ({_share(chance)} of all)"

@@ -205,22 +205,25 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     """Say which models lose less than the margin against
     the baseline, which more, and which may do either.
     """
-    parts = []
+    if not no_worse.height:
+        return []
+    baseline, margin = model_text(no_worse["baseline"][0]), no_worse["margin"][0]
+    opening, said = f"If a loss of up to {margin:g} in {measure} does not matter", []
     for verdict, sentence in MARGIN.items():
         rows = no_worse.filter(verdict=verdict)
-        if rows.height:
-            names = names_text(rows["model"])
-            lead = sentence.format(f"{names} {'is' if rows.height == 1 else 'are'}")
-            parts.append(f"{lead} worse than {model_text(rows['baseline'][0])}")
-    if not parts:
-        return []
-    given = f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter"
+        if rows.is_empty():
+            continue
+        names, several = names_text(rows["model"]), rows.height > 1
+        if verdict == verdicts.WORSE:
+            loses = "lose" if several else "loses"
+            said.append(f"{names} {loses} more than {margin:g} in {measure} against {baseline}.")
+            continue
+        lead = sentence.format(f"{names} {'are' if several else 'is'}")
+        said.append(f"{opening}, {lead} worse than {baseline}.")
+        opening = "By this margin"
     alone = "Here each model is tested alone; the tests of pairs allow for all pairs at once."
-    return [
-        *[alone] * (no_worse.height > 1),  # 12 of 19 would seem worse beside pairs of which none is
-        f"{given}, {parts[0]}.",
-        *(f"By this margin, {part}." for part in parts[1:]),
-    ]
+    # 12 of 19 would seem worse beside pairs of which none is
+    return [*said, *[alone] * (no_worse.height > 1 and bool(said))]
 
 
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:

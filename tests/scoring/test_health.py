@@ -134,13 +134,16 @@ def test_of_nothing_but_broken_models_nothing_is_said() -> None:
     assert made.leaderboard["rank"].null_count() == made.leaderboard.height
 
 
-def test_missing_queries_are_no_fault_once_they_are_left_out() -> None:
+def test_leaving_out_queries_does_not_let_half_a_run_win() -> None:
+    """Its mean is of other queries than those of the rest."""
     made = study({"good": GOOD, "half": half()}, missing_query="skip")
-    assert faults(made) == [("half", "no list", False, 6, 12)]
-    assert made.suspects == []
+    assert faults(made) == [("half", "no list", True, 6, 12)]
+    assert made.suspects == ["half"]
     assert made.verdict[0] == (
-        "Note on the data: 6 of 12 judged queries have no list from half (they are left out)."
+        "Check your data: 6 of 12 judged queries have no list from half (was the run cut off? they "
+        "are left out)."
     )
+    assert made.leaderboard.filter(model="half")["rank"].null_count() == 2
 
 
 def test_a_query_that_a_system_finds_nothing_for_is_only_noted() -> None:
@@ -209,10 +212,10 @@ def popular(seen: int) -> Lists:
 
 
 @pytest.mark.parametrize("seen", [0, 1, 3])
-def test_a_list_of_the_most_popular_items_is_noted(seen: int) -> None:
+def test_lists_of_the_most_popular_items_have_no_verdict(seen: int) -> None:
     judgements = {query: {POPULAR[5]: 1, POPULAR[9]: 1} for query in JUDGED}
     made = study({"popular": popular(seen)}, judgements)
-    assert ("popular", "same list", False, 12, 12) in faults(made)
+    assert ("popular", "same list", True, 12, 12) in faults(made)
 
 
 def test_lists_of_all_items_in_other_orders_are_not_taken_for_the_same() -> None:

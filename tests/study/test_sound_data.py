@@ -1,0 +1,239 @@
+"""Data on which no verdict can rest get none, in any answer; and a margin must let something fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+
+QUERIES, ITEMS, KEPT = 40, 60, 15
+Lists = dict[str, dict[str, float]]
+JUDGED = {f"q{q}": {f"d{q}-{n}": int(n < 6) for n in range(ITEMS)} for q in range(QUERIES)}
+
+
+def run(seed: int, gain: float = 1.5) -> Lists:
+    """The nearest items by scores in which relevant ones are higher by ``gain`` deviations."""
+    random = np.random.default_rng(seed)
+    lists = {}
+    for query, grades in JUDGED.items():
+        scores = {item: float(gain * grade + random.normal()) for item, grade in grades.items()}
+        best = sorted(scores, key=lambda item: -scores[item])[:KEPT]
+        lists[query] = {item: scores[item] for item in best}
+    return lists
+
+
+GOOD, FAIR = run(0), run(1, 1.2)
+
+
+def study(runs: Any, judgements: Any = JUDGED, **options: Any) -> rr.Study:
+    return rr.Study(runs, "ndcg@10", judgements=judgements, truncated="no", **options)
+
+
+def renamed(lists: Lists, rule: Callable[[int], bool] = lambda _: True) -> Lists:
+    return {
+        query: {
+            (f"doc:{item}" if rule(place) else item): score
+            for place, (item, score) in enumerate(items.items())
+        }
+        for query, items in lists.items()
+    }
+
+
+def nothing_green(made: rr.Study, *models: str) -> None:
+    assert set(models) <= set(made.suspects)
+    assert made.status == made.chip == "check your data"
+    pairs = made.flips.filter(pl.any_horizontal(pl.col("model_a", "model_b").is_in(models)))
+    assert set(pairs["verdict"]) <= {"check your data"}
+    assert made.leaderboard.filter(pl.col("model").is_in(models))["rank"].is_null().all()
+    assert not made.decision.startswith(("Ship", "No worse"))
+
+
+@pytest.mark.filterwarnings("ignore:judgements. none of the", "ignore:no query has a relevant")
+@pytest.mark.parametrize("kind", ["other ids", "nothing relevant", "no relevant judgement"])
+def test_where_no_query_of_any_model_scores_nothing_is_shipped(kind: str, tmp_path: Any) -> None:
+    runs = {"float32": GOOD, "int8": FAIR, "copy": GOOD}
+    judgements: Any = JUDGED
+    if kind == "other ids":
+        runs = {name: renamed(lists) for name, lists in runs.items()}
+    elif kind == "nothing relevant":
+        judgements = {q: {**dict.fromkeys(row, 0), "elsewhere": 1} for q, row in JUDGED.items()}
+    else:
+        judgements = {query: dict.fromkeys(grades, 0) for query, grades in JUDGED.items()}
+    costs = {"model": list(runs), "bytes": [4, 1, 2]}
+    made = study(runs, judgements, baseline="float32", margin=0.02, costs=costs)
+    nothing_green(made, *runs)
+    assert "no query scores above 0 for copy, float32 and int8" in made.verdict[0]
+    assert made.decision == (
+        "float32, the baseline, has no verdict, so no model is tested against it."
+    )
+    page = (
+        (made.report(tmp_path / "page") / "report.html").read_text() if kind == "other ids" else ""
+    )
+    assert "Ship" not in page
+    if page:
+        assert "status-check-your-data" in page
+
+
+def test_the_command_line_says_the_same(tmp_path: Any) -> None:
+    for name, lists in {"base": renamed(GOOD), "other": renamed(FAIR)}.items():
+        rows = (f"{q} Q0 {i} 0 {s} {name}" for q, row in lists.items() for i, s in row.items())
+        (tmp_path / f"{name}.run").write_text("\n".join(rows) + "\n")
+    rows = (f"{q} 0 {i} {g}" for q, row in JUDGED.items() for i, g in row.items())
+    (tmp_path / "qrels.txt").write_text("\n".join(rows) + "\n")
+    paths = [str(tmp_path / name) for name in ("base.run", "other.run")]
+    rules = ["--qrels", str(tmp_path / "qrels.txt"), "--measures", "ndcg@10", "--truncated", "no"]
+    margin = ["--baseline", "base", "--margin", "0.02"]
+    for command, asked in (("leaderboard", margin), ("compare", [])):
+        said = CliRunner().invoke(cli, [command, *paths, *rules, *asked]).output
+        assert "Check your data: no query scores above 0 for base and other" in said, said
+        assert "Ship" not in said
+        assert "for now" not in said
+
+
+def shifted() -> Lists:
+    names = list(GOOD)
+    return {query: GOOD[names[number - 1]] for number, query in enumerate(names)}
+
+
+def shuffled_popular() -> Lists:
+    random = np.random.default_rng(2)
+    items = [f"d{n}-7" for n in range(KEPT)]
+    return {query: dict(zip(items, random.random(KEPT), strict=True)) for query in JUDGED}
+
+
+def nearly_popular() -> Lists:
+    return shuffled_popular() | {"q3": GOOD["q3"]}
+
+
+WRONG: dict[str, tuple[Callable[[], Lists], str]] = {
+    "same items in any order": (shuffled_popular, "same list"),
+    "same items in all lists but one": (nearly_popular, "same list"),
+    "a tenth of the ids": (lambda: renamed(GOOD, lambda place: place % 8 == 3), "other ids"),
+    "half of the ids": (lambda: renamed(GOOD, lambda place: place % 2 == 1), "other ids"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_lists_that_cannot_be_right_have_no_verdict(kind: str) -> None:
+    broken, fault = WRONG[kind]
+    made = study({"good": GOOD, "fair": FAIR, "broken": broken()}, baseline="good", margin=0.02)
+    nothing_green(made, "broken")
+    found = made.health.filter(model="broken", serious=True)["finding"].to_list()
+    assert fault in found
+    assert made.suspects == ["broken"]
+
+
+def test_lists_of_the_next_query_that_find_nothing_are_seen() -> None:
+    judged = {q: grades | {f"d{n + 1}-9": 0 for n in [int(q[1:])]} for q, grades in JUDGED.items()}
+    made = study({"good": GOOD, "next": shifted()}, judged)
+    nothing_green(made, "next")
+    assert "no query scores above 0 for next" in made.verdict[0]
+
+
+def test_ids_of_another_form_are_counted_over_whole_lists() -> None:
+    made = study({"good": GOOD, "broken": renamed(GOOD, lambda place: place >= 5)})
+    row = made.health.filter(finding="other ids").row(0, named=True)
+    assert (row["affected"], row["total"]) == (QUERIES * (KEPT - 5), QUERIES * KEPT)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_whole_collections_in_any_order_are_not_taken_for_popular_items(seed: int) -> None:
+    """Every query ranks the same few items, of which different ones are relevant."""
+    random = np.random.default_rng(seed)
+    items = [f"d{n}" for n in range(25)]
+    every = {f"q{q}": dict(zip(items, random.random(25), strict=True)) for q in range(12)}
+    most = {q: dict(sorted(row.items(), key=lambda pair: pair[1])[5:]) for q, row in every.items()}
+    judgements = {q: {items[(3 * n + k) % 25]: 1 for k in range(2)} for n, q in enumerate(every)}
+    made = study({"every": every, "most": most}, judgements)
+    assert made.health.filter(finding="same list").is_empty()
+
+
+def test_queries_of_other_ids_are_named_with_their_model() -> None:
+    other = {f"topic-{query[1:]}": items for query, items in GOOD.items()}
+    with pytest.raises(rr.KeyMismatchError) as error:
+        study({"good": GOOD, "other": other}).verdict  # noqa: B018
+    for part in ("no query of model 'other' is judged", "'topic-0'", "the judgements like 'q0'"):
+        assert part in str(error.value)
+    made = study({"good": GOOD, "other": other}, unjudged_query="skip")
+    nothing_green(made, "other")
+    assert made.verdict[0] == (
+        "Check your data: no query of other is judged, of 40: the ids of queries disagree "
+        "('topic-0' beside 'q0')."
+    )
+
+
+def test_the_cure_for_one_reversed_run_leaves_the_others_alone() -> None:
+    back = {
+        query: {item: -score for item, score in row.items()} for query, row in every_item().items()
+    }
+    made = study({"good": every_item(), "back": back})
+    assert made.suspects == ["back"]
+    assert "negate the scores of this model alone" in made.verdict[0]
+    assert "columns" not in made.verdict[0]
+    alone = study({"back": back})
+    assert "columns={'distance': 'score'}" in alone.verdict[0]
+
+
+def every_item() -> Lists:
+    random = np.random.default_rng(4)
+    return {
+        query: {item: float(2 * grade + random.normal()) for item, grade in grades.items()}
+        for query, grades in JUDGED.items()
+    }
+
+
+@pytest.mark.parametrize("margin", [0.99, "100 %", {"ndcg@10": 0.9}])
+def test_a_margin_that_lets_nothing_fail_decides_nothing(margin: Any) -> None:
+    made = study({"good": GOOD, "fair": FAIR, "copy": GOOD}, baseline="good", margin=margin)
+    assert set(made.no_worse["verdict"]) == {"not decided"}
+    assert made.chip == "not decided"
+    assert made.decision.startswith("Keep good for now: margin ")
+    assert "so nothing could fail: choose a smaller margin" in made.decision
+    found = rr.gate(
+        GOOD, FAIR, judgements=JUDGED, measures="ndcg@10", margin=margin, truncated="no"
+    )
+    assert found.status == "not decided"
+    assert "is no less than what baseline scores" in found.line()
+
+
+def test_noise_is_not_shipped() -> None:
+    random = np.random.default_rng(1)
+    judgements = {f"q{n}": {f"d{random.integers(2000)}": 1} for n in range(200)}
+    kept: Any = {"query_ids": list(judgements), "item_ids": [f"d{n}" for n in range(2000)]}
+    queries, items = random.normal(size=(200, 32)), random.normal(size=(2000, 32))
+    data = rr.from_embeddings(queries, items, ["float32", "int8"], judgements=judgements, **kept)
+    made = rr.Study(data, "ndcg@10", baseline="float32", margin=0.02)
+    assert not made.decision.startswith("Ship")
+    assert made.chip in {"not decided", "check your data"}
+
+
+def test_a_large_margin_is_set_against_the_score() -> None:
+    made = study({"good": GOOD, "fair": FAIR}, baseline="good", margin="60 %")
+    assert "60% of what good scores" in made.decision
+    assert "of what good" not in made.using(baseline="good", margin="10 %").decision
+
+
+def test_the_chip_answers_what_was_asked() -> None:
+    made = study({"good": GOOD, "fair": FAIR, "poor": run(5, 0.4)})
+    assert made.chip == made.status
+    asked = {
+        name: made.models("good", name).using(baseline="good", margin=margin)
+        for name, margin in (("fair", 0.3), ("poor", 0.01))
+    }
+    assert {name: one.chip for name, one in asked.items()} == {"fair": "ship", "poor": "keep"}
+    tight = asked["fair"].using(baseline="good", margin=1e-5)
+    assert tight.chip == ("keep" if tight.decision.startswith("Keep good:") else "not decided")
+
+
+@pytest.mark.parametrize("margin", [0.005, 0.02, 0.05, 0.1])
+def test_no_number_of_queries_is_promised_that_there_is_already(margin: float) -> None:
+    made = study({"good": GOOD, "fair": FAIR}, baseline="good", margin=margin)
+    numbers = [int(word) for word in made.decision.split() if word.isdigit()]
+    assert all(number > QUERIES for number in numbers if "about" in made.decision)
