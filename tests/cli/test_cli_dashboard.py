@@ -53,6 +53,7 @@ def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]
         "server.headless": True,
         "browser.gatherUsageStats": False,
         "server.showEmailPrompt": False,
+        "global.disableWidgetStateDuplicationWarning": True,
     }
 
 
