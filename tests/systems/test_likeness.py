@@ -300,6 +300,6 @@ def test_several_relevant_items_have_no_middle_rank() -> None:
 
 def test_counts_have_no_order() -> None:
     with pytest.raises(
-        ParameterError, match="like: what .* prints? depends? on the order of items"
+        ParameterError, match=r"like: what .* prints? depends? on the order of items"
     ):
         evaluate_like(count_ties(BOTH), "trec_eval", metrics="ap", cutoffs=None)
