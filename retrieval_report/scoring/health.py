@@ -82,7 +82,8 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
         models = [model for model, *_ in foreign]
         findings = [*foreign, *(row for row in findings if row[0] not in models)]
     of_ids = [model for model, name, *_ in findings if name in {NO_MATCH, OTHER_IDS, OTHER_QUERIES}]
-    findings += _without_relevant(prepared, of_ids)
+    if judged.whole.judged:
+        findings += _without_relevant(prepared, of_ids)
     findings += (row for row in _same_lists(judged, sample) if row[0] not in of_ids)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
@@ -124,7 +125,7 @@ def _unanswered(models: pl.DataFrame, options: Options) -> Iterator[Finding]:
     effect = "they count as 0" if zero else "they are left out"
     leave = advice("; {} leaves them out", setting("missing_query", "skip")) if zero else ""
     for model, missing, total in models.filter(pl.col("missing") > 0).iter_rows():
-        serious = missing > FEW_MISSING * total
+        serious = missing > FEW_MISSING * total and (zero or missing > 1)
         example = f"was the run cut off? {effect}" if serious else effect + leave
         yield model, NO_LIST, serious, missing, total, example
 
@@ -228,10 +229,11 @@ def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
     if "item" not in sample.columns:
         return
     full = judged.lists.filter(~pl.col("missing")).group_by("model").len()
-    names = pl.concat([_in_one_order(sample), _of_few_items(judged)]).unique()
+    few = _of_few_items(judged)
+    names = pl.concat([_in_one_order(sample), few]).unique()
     for model, lists in full.join(names, on="model", how="semi").sort("model").iter_rows():
         example = "does it recommend the same to everybody?"
-        yield model, SAME_LIST, lists >= PLAIN_LISTS, lists, lists, example
+        yield model, SAME_LIST, model in few["model"], lists, lists, example
 
 
 def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
