@@ -71,19 +71,21 @@ def columns_of(upload: Upload) -> list[str]:
 
 def read_files(files: Files) -> OpenedData:
     """Read files, or return the cached data if none has changed."""
-    given = [files.items, files.costs, *(files.study.get(kind) for kind in (*FRAMES, "labels"))]
-    named = (list(one.values()) if isinstance(one, dict) else one for one in given if one)
-    paths = [path for one in named for path in find_files(one)]
+    values = [files.items, files.costs, *(files.study.get(kind) for kind in (*FRAMES, "labels"))]
+    file_lists = (
+        list(value.values()) if isinstance(value, dict) else value for value in values if value
+    )
+    paths = [path for value in file_lists for path in find_files(value)]
     return _read(files, [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths])
 
 
 @remember(4)
 def _read(files: Files, states: object) -> OpenedData:
-    given = dict(files.study)
+    arguments = dict(files.study)
     with noticed() as notes:
         if files.labels_as_rankings:
-            given["rankings"] = rr.from_labels(given["rankings"])
-        study, path = rr.Study(**given), files.items
+            arguments["rankings"] = rr.from_labels(arguments["rankings"])
+        study, path = rr.Study(**arguments), files.items
         items = None if path is None else read_texts(Upload(path, Path(path).read_bytes()))
         about: Named = {"start": files.start, "history": files.history}
         costs = None if files.costs is None else read_costs(files.costs)
@@ -157,20 +159,20 @@ def asked(data: OpenedData) -> Named:
     return {**st.session_state.get(f"asked of {data.digest}", {})}
 
 
-def report(data: OpenedData, choice: Choice, known: Named) -> bytes:
+def report(data: OpenedData, choice: Choice, answers: Named) -> bytes:
     """Return the HTML report on the chosen models, with
     the chosen measure as headline, and the usual ones.
 
-    ``known`` is the result of `asked`.
+    ``answers`` is the result of `asked`.
     """
-    costs = known.get("costs")
+    costs = answers.get("costs")
     if costs is not None:
         costs = costs.filter(pl.col("model").is_in(choice.models))
-        known = {**known, "costs": None if costs.is_empty() else costs}
+        answers = {**answers, "costs": None if costs.is_empty() else costs}
     metrics = tuple(dict.fromkeys((*METRICS, choice.metric)))  # which pages have in two studies
     cutoffs = CUTOFFS if {*choice.cutoffs} <= {*CUTOFFS} else choice.cutoffs
     study, _ = _scored(data, metrics, cutoffs, choice.only(SCORING))
-    study = _chosen(data, choice, study).at(*choice.leading(MEASURES)).using(**known)
+    study = _chosen(data, choice, study).at(*choice.leading(MEASURES)).using(**answers)
     with speaking_to(PYTHON):  # whoever opens the report sees no controls
         contents = study.contents()
         return render_html(contents, pictures(contents)).encode()

@@ -85,19 +85,19 @@ def show_chart(chart: Any, *frames: pl.DataFrame, brush: str = "", **how: Any) -
     brush
         The key of a rectangle that readers may drag, which is returned.
     """
-    drawn = json.loads(specification(theme(), chart, frames, how))
-    heading = [f"**{plain(drawn['title'])}**"] if drawn["title"] else []
-    if drawn["subtitle"]:
-        heading.append(f":small[:gray[{plain(drawn['subtitle'])}]]")
+    chart_spec = json.loads(specification(theme(), chart, frames, how))
+    heading = [f"**{plain(chart_spec['title'])}**"] if chart_spec["title"] else []
+    if chart_spec["subtitle"]:
+        heading.append(f":small[:gray[{plain(chart_spec['subtitle'])}]]")
     st.markdown("  \n".join(heading))
     panels = [
         {"spec": spec, "theme": None, "width": "stretch" if most is None else most}
-        for spec, most in drawn["panels"]
+        for spec, most in chart_spec["panels"]
     ]
     if brush:
         how_to_choose: Named = {"key": brush, "on_select": "rerun", "selection_mode": "brush"}
         return st.vega_lite_chart(**panels[0], **how_to_choose)
-    across = 2 if len(panels) == 4 else drawn["columns"]
+    across = 2 if len(panels) == 4 else chart_spec["columns"]
     with st.container(gap="xxsmall"):
         for start in range(0, len(panels), across):
             places = st.columns(across)
@@ -113,5 +113,5 @@ def specification(page: str, chart: Any, frames: Sequence[pl.DataFrame], how: Na
     """
     from retrieval_report.charts.responsive import responsive  # after the page's heading
 
-    drawn = responsive(chart(*frames, **how), text=TEXT[page])
-    return json.dumps(drawn._asdict(), allow_nan=False)
+    responsive_chart = responsive(chart(*frames, **how), text=TEXT[page])
+    return json.dumps(responsive_chart._asdict(), allow_nan=False)

@@ -80,26 +80,26 @@ def _as_controls(text: str) -> dict[str, str]:
         metric, cutoffs = parse_metric(text)
     except RetrievalReportError:
         return {}
-    shown = {"metric": metric.name}
+    controls = {"metric": metric.name}
     for field in fields(metric):
         value = getattr(metric, field.name)
         if value == field.default:
             continue
         if field.name == "rel":
-            shown["relevant_from"] = number_text(value)
+            controls["relevant_from"] = number_text(value)
         elif field.name in PARAMETERS.get(metric.name, "").split() and isinstance(value, str):
-            shown[f"{metric.name}_{field.name}"] = value
+            controls[f"{metric.name}_{field.name}"] = value
         else:
             return {}
     if cutoffs and not metric.own_depth:
-        shown["cutoff"] = str(cutoffs[0] or "all")
-    return shown
+        controls["cutoff"] = str(cutoffs[0] or "all")
+    return controls
 
 
 def _cutoff(first: int | None) -> int | None:
     """Return a cutoff chosen from the menu or typed."""
     usual = [str(number or "all") for number in curve(first)]
-    chosen = str(
+    text = str(
         st.selectbox(
             "Cutoff k",
             usual,
@@ -111,9 +111,9 @@ def _cutoff(first: int | None) -> int | None:
         )
     )
     try:
-        (cutoff,) = parse_cutoffs(whole_number(chosen))
+        (cutoff,) = parse_cutoffs(whole_number(text))
     except RetrievalReportError:
-        refuse("cutoff", chosen, "a whole number from 1 on or all is needed")
+        refuse("cutoff", text, "a whole number from 1 on or all is needed")
         return first
     return cutoff
 
@@ -122,21 +122,23 @@ def _option(name: str, data: OpenedData) -> Any:
     """Return the value of an option; one that was given
     with data has a name that other data do not share.
     """
-    known, usual = OPTIONS[name], USUAL[name]
+    option, usual = OPTIONS[name], USUAL[name]
     first = data.start.options[name]
-    asked: Named = {
+    arguments: Named = {
         "name": name if first == usual else f"given_{name}",
-        "help": known.meaning,
+        "help": option.meaning,
     }
     if name == "distance_threshold" and "distance" not in data.frames["rankings"].columns:
         return None
-    if known.kind in STEPS:
-        asked |= {**STEPS[known.kind], **LIMITS.get(name, {})}
-        return choose_number(known.title, default=first, **asked)
-    choices: tuple[Any, ...] = data.averages if name == "average" else known.choices
-    if known.kind is bool:
+    if option.kind in STEPS:
+        arguments |= {**STEPS[option.kind], **LIMITS.get(name, {})}
+        return choose_number(option.title, default=first, **arguments)
+    choices: tuple[Any, ...] = data.averages if name == "average" else option.choices
+    if option.kind is bool:
         choices = (False, True)
     if usual is None:
         choices = (UNSET, *choices)
-    chosen = choose_one(known.title, choices, default=UNSET if first is None else first, **asked)
-    return None if chosen == UNSET else chosen
+    value = choose_one(
+        option.title, choices, default=UNSET if first is None else first, **arguments
+    )
+    return None if value == UNSET else value

@@ -69,7 +69,7 @@ def main() -> None:
     views = {name: partial(draw, name, page) for name in PAGES}
     # The page at the root has no path of its own, but links may name the overview.
     first = st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True)
-    named = {
+    pages = {
         name: st.Page(
             views[name],
             title=title,
@@ -78,11 +78,11 @@ def main() -> None:
         )
         for name, title in PAGES.items()
     }
-    st.session_state[VIEWS] = {**named, "overview": first}
-    chosen = st.navigation([first, *named.values()])
+    st.session_state[VIEWS] = {**pages, "overview": first}
+    current_page = st.navigation([first, *pages.values()])
     for refusal in refusals():
         st.warning(refusal)
-    chosen.run()
+    current_page.run()
 
 
 with speaking_to(DashboardReader()):

@@ -45,13 +45,13 @@ def choose_data() -> OpenedData:
         st.session_state["open"] = st.session_state.pop(NEXT)
     with st.sidebar:
         how: Named = {"show": texts.__getitem__, "missing": GONE}
-        chosen = sources[choose_one("Data", list(sources), name="open", **how)]
-        st.caption(plain(chosen.name))
-    if isinstance(chosen, OpenedData):
-        return chosen
+        open_source = sources[choose_one("Data", list(sources), name="open", **how)]
+        st.caption(plain(open_source.name))
+    if isinstance(open_source, OpenedData):
+        return open_source
     with st.spinner("Reading …", show_time=True):
         try:
-            return read_files(chosen)
+            return read_files(open_source)
         except RetrievalReportError as error:
             st.error(f"{sentence(error)}\n\nA sample is shown instead.")
             return read_files(_sample(SAMPLES[-1]))
@@ -69,15 +69,15 @@ def adopt(data: OpenedData) -> None:
 
 def _started_with() -> Files | None:
     """Return the files named on the command line, or those of a study with its settings."""
-    known: Named = json.loads(os.environ.get(START) or "{}")
-    if not known:
+    settings: Named = json.loads(os.environ.get(START) or "{}")
+    if not settings:
         return None
-    metric, cutoff = known.pop("measure", (Choice.metric, Choice.cutoff))
-    options = {**USUAL, **known.pop("options", {})}
-    name = first_names([Path(path.removesuffix("/*")).name for path in known["rankings"]], NAMED)
-    about = {part: known.pop(part) for part in Files._fields if part in known}
+    metric, cutoff = settings.pop("measure", (Choice.metric, Choice.cutoff))
+    options = {**USUAL, **settings.pop("options", {})}
+    name = first_names([Path(path.removesuffix("/*")).name for path in settings["rankings"]], NAMED)
+    about = {part: settings.pop(part) for part in Files._fields if part in settings}
     about["start"] = Choice(metric, cutoff, options=options)
-    return Files(**{"name": name, **about, "study": known})
+    return Files(**{"name": name, **about, "study": settings})
 
 
 def _sample(sample: Sample) -> Files:

@@ -52,8 +52,8 @@ class ThisMachine:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on, or close it."""
         headers = dict(scope.get("headers", ()))
-        named = [headers[name] for name in (b"origin", b"host") if name in headers]
-        if all(_names_this_machine(name.decode("latin-1")) for name in named):
+        addresses = [headers[name] for name in (b"origin", b"host") if name in headers]
+        if all(_names_this_machine(name.decode("latin-1")) for name in addresses):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -67,8 +67,8 @@ ADDRESS = re.compile(r"(?:https?://)?(?:\[([0-9a-f:.]+)\]|([\w.-]+?)\.?)(?::\d+)
 
 def _names_this_machine(address: str) -> bool:
     """Return whether an origin or a host is this machine."""
-    found = ADDRESS.fullmatch(address)
-    name = (found[1] or found[2]).lower() if found else ""
+    match = ADDRESS.fullmatch(address)
+    name = (match[1] or match[2]).lower() if match else ""
     return name in st.get_option("server.allowedHosts")
 
 

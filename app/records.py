@@ -78,9 +78,9 @@ class Choice:
         """Return the cutoffs of the curve; the chosen one is among them."""
         return (None,) if own_depth(self.metric) else curve(self.cutoff)
 
-    def leading(self, others: Iterable[Measure]) -> Iterable[str]:
+    def leading(self, more_measures: Iterable[Measure]) -> Iterable[str]:
         """Return the chosen measure and then others, each once, as text."""
-        return dict.fromkeys((self.measure, *(measure_text(*other) for other in others)))
+        return dict.fromkeys((self.measure, *(measure_text(*measure) for measure in more_measures)))
 
     def only(self, names: Iterable[str]) -> Named:
         """Return some of the options, such as `SCORING`."""
@@ -162,8 +162,8 @@ class OpenedData:
     def averages(self) -> tuple[str, ...]:
         """Return the averages that the queries allow."""
         columns = self.frames.get("queries", pl.DataFrame()).columns
-        wanted = ("macro", "label"), ("weighted", "weight")
-        return ("micro", *(average for average, column in wanted if column in columns))
+        options = ("macro", "label"), ("weighted", "weight")
+        return ("micro", *(average for average, column in options if column in columns))
 
 
 class Files(NamedTuple):

@@ -85,15 +85,15 @@ def frame_table(
         for name in show.split() or frame.columns
         if name in frame.columns and (not of or frame[name].count())
     ]
-    shown = with_short_names(frame, names) if of else frame
+    short_frame = with_short_names(frame, names) if of else frame
     if "query" in widths and "query" in names:
-        shown = with_short_queries(shown)
+        short_frame = with_short_queries(short_frame)
     columns = []
     for name in names:
         like = DIGITS_OF.get(name, name)
         compared = frame[like if like in names else name]
-        columns.append(_column(of, shown[name], widths.get(name), compared))
-    if in_full and not shown["model"].equals(frame["model"]):
+        columns.append(_column(of, short_frame[name], widths.get(name), compared))
+    if in_full and not short_frame["model"].equals(frame["model"]):
         columns.append((frame["model"].alias(IN_FULL), st.column_config.Column("Name in full")))
     more: Named = {}
     if selection_mode:
@@ -127,8 +127,8 @@ def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     if not of_models or frame.is_empty():
         return frame
     groups = frame["row_models"].to_list() if "row_models" in frame.columns else []
-    known = [name for column in of_models for name in frame[column].drop_nulls()]
-    labels = unique_labels([first for first, *_ in groups] if groups else known)
+    names_present = [name for column in of_models for name in frame[column].drop_nulls()]
+    labels = unique_labels([first for first, *_ in groups] if groups else names_present)
     texts = [copies_text(labels[first], [first, *more]) for first, *more in groups]
     if groups:
         return frame.with_columns(pl.Series("model", texts))
@@ -177,15 +177,19 @@ def _column(
     """
     name, kinds = values.name, st.column_config
     declared = of and "@" not in name  # other measures are not
-    known = (
+    declared_column = (
         column("board" if name in OF_BOARD else of, name)
         if declared
         else Column(name, values.dtype, name, "", "")
     )
-    about: Named = {"label": known.title, "help": known.help or None, "width": width}
+    about: Named = {
+        "label": declared_column.title,
+        "help": declared_column.help or None,
+        "width": width,
+    }
     if name == "image":
         return values, kinds.ImageColumn(**about)
-    if known.format == "chance":
+    if declared_column.format == "chance":
         if values.dtype.is_float():
             values = values.map_elements(chance_text, return_dtype=pl.String)
         return values, kinds.Column(**about, alignment="right")
@@ -194,58 +198,62 @@ def _column(
     if not values.dtype.is_float():
         return values, kinds.NumberColumn(**about, format="%d")
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
-    form, places = FORMATS.get(known.format, "%.{}f"), DECIMALS
-    counted = known.format == "amount" or not declared  # bytes, pairs, queries of a matrix
+    form, places = FORMATS.get(declared_column.format, "%.{}f"), DECIMALS
+    counted = (
+        declared_column.format == "amount" or not declared
+    )  # bytes, pairs, queries of a matrix
     if counted and (values == values.round()).all():
         form = "%d"
     if len(compared) <= FEW:
-        signed = known.format == "signed"
-        alone = signed or name.endswith(ALONE)
-        places = decimals(*compared) if alone else column_decimals(compared)
+        signed = declared_column.format == "signed"
+        needs_own_digits = signed or name.endswith(ALONE)
+        places = decimals(*compared) if needs_own_digits else column_decimals(compared)
         places = places if signed else min(places, MOST)
-    shown = 100 * values if known.format == "share" else values
-    level = shown.abs() < 0.5 * 10.0**-places  # −1e-17 would be -0.0000
-    shown = shown.set(level, 0.0)
-    if known.format == "signed" and level.any():  # +0.0000 looks like a difference
+    percentages = 100 * values if declared_column.format == "share" else values
+    level = percentages.abs() < 0.5 * 10.0**-places  # −1e-17 would be -0.0000
+    percentages = percentages.set(level, 0.0)
+    if declared_column.format == "signed" and level.any():  # +0.0000 looks like a difference
         form = "%.{}f"
-    return shown, kinds.NumberColumn(**about, format=form.format(places))
+    return percentages, kinds.NumberColumn(**about, format=form.format(places))
 
 
 def brushed_table(
     chart: Any,
-    known: pl.DataFrame,
+    queries: pl.DataFrame,
     axes: Sequence[str],
     at: Named,
-    said: str,
+    caption: str,
     *,
     of: str,
     show: str,
     take: Callable[[Named], None],
 ) -> pl.DataFrame:
-    """Show queries as points, and as a table with what is ``said`` of it; return those inside the
+    """Show queries as points, and as a table with what is ``caption`` of it; return those inside the
     rectangle dragged around points, else all. ``take`` gets a row that is chosen, and the first of
     a new rectangle.
     """
-    left, right = st.columns([3.6, 8.4])
-    rows, key = known, f"{of} rectangle"
-    with left:
+    chart_side, right = st.columns([3.6, 8.4])
+    rows, key = queries, f"{of} rectangle"
+    with chart_side:
         if chart is None:
             st.caption("Counts have no order, so there is no naive score to compare with.")
         else:
-            event = show_chart(chart, known, brush=key, **at)
+            event = show_chart(chart, queries, brush=key, **at)
             box = event["selection"].get("brush") or {}
             inside = [pl.col(axis).is_between(*sorted(box[axis])) for axis in axes if axis in box]
-            rows = known.filter(*inside)
+            rows = queries.filter(*inside)
             if rows.is_empty():
                 st.info("No query lies inside the rectangle; all are listed.")
-                rows = known
+                rows = queries
             elif box and box != st.session_state.get(f"taken of {key}"):
                 take(rows.row(0, named=True))
             st.session_state[f"taken of {key}"] = box
     with right:
-        part = "" if rows.height == known.height else f" inside the rectangle, of {known.height}"
+        part = (
+            "" if rows.height == queries.height else f" inside the rectangle, of {queries.height}"
+        )
         cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
-        st.caption(f"{rows.height} {said.format(f'{part}{cut}')}")
+        st.caption(f"{rows.height} {caption.format(f'{part}{cut}')}")
         frame_table(
             rows.head(LISTED),
             of=of,

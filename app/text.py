@@ -57,9 +57,9 @@ def short(text: object) -> str:
     ('lsh-16', 'x #d0621f', 'x #9b4ebb')
     """
     name = str(text)
-    shown = visible(name, WIDTH).strip()
+    label = visible(name, WIDTH).strip()
     return (
-        shown
-        if shown == name != ""
-        else f"{shown or '(no name)'} #{sha256(name.encode()).hexdigest()[:6]}"
+        label
+        if label == name != ""
+        else f"{label or '(no name)'} #{sha256(name.encode()).hexdigest()[:6]}"
     )

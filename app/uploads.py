@@ -106,11 +106,14 @@ def read_texts(upload: Upload) -> pl.DataFrame:
         network.
     """
     items = _read([opened(upload)], QUERIES, {"query": "item"})
-    shown = [name for name in ("text", "image") if name in items.columns]
-    if not shown:
+    content_columns = [name for name in ("text", "image") if name in items.columns]
+    if not content_columns:
         raise FileError(f"{upload.label}: no column 'text' or 'image' beside 'item'")
-    texts = items.select(pl.col("query").alias("item"), *shown).cast(pl.String)
-    if "image" in shown and not texts["image"].drop_nulls().str.starts_with("data:image/").all():
+    texts = items.select(pl.col("query").alias("item"), *content_columns).cast(pl.String)
+    if (
+        "image" in content_columns
+        and not texts["image"].drop_nulls().str.starts_with("data:image/").all()
+    ):
         raise FileError(
             f"{upload.label}: column 'image': pictures are addresses that begin with data:image/"
         )

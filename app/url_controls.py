@@ -98,17 +98,17 @@ def choose_query(queries: pl.Series, name: str, most: int) -> Any:
         bind="query-params",
         help="The queries are in the order of the table above; any other can be typed.",
     )
-    named = queries.filter(queries.cast(pl.String) == text)
-    if named.is_empty() and "#" in str(text):  # shortened, or not shown literally
+    matching = queries.filter(queries.cast(pl.String) == text)
+    if matching.is_empty() and "#" in str(text):  # shortened, or not shown literally
         same = [short(query) == text for query in queries]
-        named = queries.filter(pl.Series(same, dtype=pl.Boolean))
-    return None if named.is_empty() else named[0]
+        matching = queries.filter(pl.Series(same, dtype=pl.Boolean))
+    return None if matching.is_empty() else matching[0]
 
 
 def choose_models(models: Sequence[str]) -> tuple[str, ...]:
     """Offer the models of the data, and return the chosen ones in order."""
     texts, name = _texts("models", models), "models"
-    chosen = st.multiselect(
+    selection = st.multiselect(
         "Models",
         models,
         format_func=texts.__getitem__,
@@ -116,7 +116,7 @@ def choose_models(models: Sequence[str]) -> tuple[str, ...]:
         placeholder="all",
         bind="query-params",
     )
-    return tuple(model for model in models if model in chosen)
+    return tuple(model for model in models if model in selection)
 
 
 def another_order() -> None:

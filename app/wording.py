@@ -27,12 +27,12 @@ class DashboardReader(Reader):
         """Return a control with one of the values, and where it is."""
         if name == "columns" and self.columns is not False:
             pairs = [pair for value in values if isinstance(value, dict) for pair in value.items()]
-            chosen = either([f"“Column of {ours}: {theirs}”" for ours, theirs in pairs])
-            return chosen if self.columns else f"{chosen}, when you open the files {OPENED}"
+            choices = either([f"“Column of {ours}: {theirs}”" for ours, theirs in pairs])
+            return choices if self.columns else f"{choices}, when you open the files {OPENED}"
         title = self.argument(name)
         if title is None:
             return None
         if name in UPLOADED:
             return f"{title} {OPENED}"
-        chosen = f": {either([str(value) for value in values])}" if values else ""
-        return f"{title[:-1]}{chosen}” under “Rules”"
+        choices = f": {either([str(value) for value in values])}" if values else ""
+        return f"{title[:-1]}{choices}” under “Rules”"

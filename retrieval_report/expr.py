@@ -45,14 +45,14 @@ Measure = Callable[..., pl.Expr]  # a metric that is called with the columns of 
 
 def _measure(record: type[Metric]) -> Measure:
     """Return the function of a metric, whose parameters stand behind those of the expression."""
-    expression, own = inspect.signature(Metric.expr), inspect.signature(record)
+    expression, signature = inspect.signature(Metric.expr), inspect.signature(record)
 
     def measure(relevance: Column, **how: Any) -> pl.Expr:
-        made = {name: how.pop(name) for name in own.parameters if name in how}
+        made = {name: how.pop(name) for name in signature.parameters if name in how}
         return record(**made).expr(relevance, **how)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    more = [parameter.replace(kind=keyword) for parameter in own.parameters.values()]
+    more = [parameter.replace(kind=keyword) for parameter in signature.parameters.values()]
     measure.__signature__ = expression.replace(  # type: ignore[attr-defined]
         parameters=[*list(expression.parameters.values())[1:], *more]
     )

@@ -37,20 +37,20 @@ def retrieval_gate(
         __tracebackhide__ = True
         if baseline is None:
             baseline = _configured(pytestconfig)
-        found = gate(baseline, candidate, **how)
-        record_property("retrieval_gate", found.line())
-        if found.status != "passed":
-            pytest.fail(found.line(), pytrace=False)
-        return found
+        result = gate(baseline, candidate, **how)
+        record_property("retrieval_gate", result.line())
+        if result.status != "passed":
+            pytest.fail(result.line(), pytrace=False)
+        return result
 
     return hold
 
 
 def _configured(config: pytest.Config) -> object:
     """Return the baseline of the option, or else of the setting."""
-    named = config.getoption(OPTION)
-    if named is not None:
-        return config.invocation_params.dir / named
+    option = config.getoption(OPTION)
+    if option is not None:
+        return config.invocation_params.dir / option
     if setting := config.getini(SETTING):
         folder = config.inipath.parent if config.inipath else config.rootpath
         return folder / str(setting)

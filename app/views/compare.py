@@ -60,8 +60,11 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
         key="pairs",
         on_select=_take,
     )
-    if chosen := st.session_state.get(CHOSEN):
-        page.link("pair", f"{plain(chosen[0], 60)} and {plain(chosen[1], 60)}, query by query")
+    if selected_pair := st.session_state.get(CHOSEN):
+        page.link(
+            "pair",
+            f"{plain(selected_pair[0], 60)} and {plain(selected_pair[1], 60)}, query by query",
+        )
 
 
 def _take(row: Named) -> None:
@@ -78,8 +81,8 @@ def _no_worse(page: Page) -> None:
         "tests answer the better question: does a model lose less than a margin that would matter, "
         "for example after quantising or pruning?"
     )
-    left, middle, right = st.columns(3)
-    with left:
+    first_column, middle, right = st.columns(3)
+    with first_column:
         baseline = choose_one("Baseline", page.ranked, name="baseline")
     with middle:
         margin = choose_number(

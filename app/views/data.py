@@ -74,13 +74,13 @@ def _upload_tables() -> None:
     )
     rankings = [Upload(file.name, file.getvalue()) for file in files]
     places = zip(st.columns(2) * 2, OTHERS.items(), strict=False)
-    others = {name: offered(label, f"{name} upload", place) for place, (name, label) in places}
+    tables = {name: offered(label, f"{name} upload", place) for place, (name, label) in places}
     if not rankings:
         return
     columns = _mapping(rankings[0])
     if st.button("Open these files", type="primary"):
         with st.spinner("Reading and scoring …", show_time=True):
-            data = read_tables(rankings, columns=columns, **others)
+            data = read_tables(rankings, columns=columns, **tables)
             check(data)
         adopt(data)
         st.rerun()
@@ -97,7 +97,7 @@ def _mapping(upload: Upload) -> dict[str, str] | None:
     if matched and not st.toggle("Say which column is which", key="columns by hand"):
         return None
     options = [None, *names]
-    chosen = {
+    columns_chosen = {
         ours: place.selectbox(
             f"Column of *{ours}*",
             options,
@@ -107,7 +107,7 @@ def _mapping(upload: Upload) -> dict[str, str] | None:
         )
         for place, ours in zip(st.columns(3) * 2, MAPPED, strict=True)
     }
-    return {ours: theirs for ours, theirs in chosen.items() if theirs is not None}
+    return {ours: theirs for ours, theirs in columns_chosen.items() if theirs is not None}
 
 
 def _downloads(page: Page) -> None:
@@ -138,17 +138,17 @@ def _downloads(page: Page) -> None:
     for place, (label, made, about) in zip(st.columns(3), files, strict=True):
         place.download_button(label, made, label.lower().replace(", ", "."))
         place.caption(about)
-    known = asked(data)
+    questions = asked(data)
     also = {
-        "the costs that you entered": known.get("costs"),
-        f"the baseline {known.get('baseline')} and its margin": known.get("margin"),
+        "the costs that you entered": questions.get("costs"),
+        f"the baseline {questions.get('baseline')} and its margin": questions.get("margin"),
     }
     names = [name for name, value in also.items() if value is not None]
     if names:
         st.caption(f"The report also holds {plain(' and '.join(names))}.")
     if st.button("Prepare the HTML report"):
         with st.spinner("Computing the report …", show_time=True):
-            content = report(data, choice, known)
+            content = report(data, choice, questions)
         st.download_button(
             "Download the report",
             content,

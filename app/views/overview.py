@@ -49,18 +49,20 @@ def show(page: Page) -> None:
     first = findings if len(findings) == 1 else findings[1:2]
     if study.status == CHECK:
         first = findings[:3]  # no verdict on some; who leads of the others; how safely
-    said = [*filter(None, [study.decision]), *first]
+    sentences = [*filter(None, [study.decision]), *first]
     # A short verdict stands beside the numbers, so that charts begin higher.
     beside = _winners(rows, winners.row(0, named=True))
-    with beside if sum(map(len, said)) <= SHORT and study.status != CHECK else st.container():
-        say(study.chip, [*health_sentences(study.health.filter("serious")), *said])
+    with beside if sum(map(len, sentences)) <= SHORT and study.status != CHECK else st.container():
+        say(study.chip, [*health_sentences(study.health.filter("serious")), *sentences])
     how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS}
     how |= {"row_height": ROW, "most_rows": ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
         how |= {"key": f"three scores {hash(tuple(rows['model']))}", "selection_mode": "multi-row"}
     _choose_models(page, frame_table(rows, alt="The three scores, best first.", **how))
-    left, right = st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)
-    with left:
+    chart_side, right = (
+        st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)
+    )
+    with chart_side:
         at: Named = page.choice.at
         shuffled = pl.DataFrame() if waits else page.drawn.shuffled
         show_chart(charts.scores, three, shuffled, study.summary, **at)
@@ -96,12 +98,12 @@ def _winners(rows: pl.DataFrame, winners: Named) -> Any:
         )
     chance = winners["agreeing_chance"]
     share = NOBODY if chance is None else f"{chance:.0%} of all orders"
-    drawn = winners["orders"]
+    orders = winners["orders"]
     drawing = agreeing.container(horizontal=True, vertical_alignment="center", gap="small")
     drawing.metric(
         "Random orders that agree",
-        f"{winners['agreeing']} of {drawn}" if drawn else share,
-        delta=share if drawn and chance is not None else None,
+        f"{winners['agreeing']} of {orders}" if orders else share,
+        delta=share if orders and chance is not None else None,
         delta_color="off",
         delta_arrow="off",
         width="content",
@@ -121,8 +123,8 @@ def _choose_models(page: Page, rows: pl.DataFrame) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         if names:
-            said = f"Show only {counted(len(names), 'model')}"
-            st.button(said, on_click=_show_models, args=(names,))
+            label = f"Show only {counted(len(names), 'model')}"
+            st.button(label, on_click=_show_models, args=(names,))
         if narrowed:
             st.button("Show all models", on_click=_show_models, args=([],))
         if len(firsts) == 2 and st.button("Compare these two, query by query"):

@@ -49,8 +49,8 @@ def show(page: Page) -> None:
     ranked = page.ranked
     leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
     best, next_best = leading[0] if leading else ranked[:2]
-    left, right = st.columns(2)
-    with left:
+    first_side, right = st.columns(2)
+    with first_side:
         first = choose_one("Model A", ranked, name="a", default=best)
     with right:
         second = choose_one("Model B", ranked, name="b", default=next_best)
@@ -69,7 +69,7 @@ def show(page: Page) -> None:
 def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show the queries as points and as a table; a rectangle around points chooses among them."""
     st.header("Query by query")
-    said = (
+    caption = (
         "queries{}: first those on which tie order can change who is ahead, then the largest "
         "differences. Drag a rectangle on the chart to choose among them; choose a row to see both "
         "lists."
@@ -79,7 +79,7 @@ def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
         queries,
         ("value_a", "value_b"),
         page.choice.at,
-        said,
+        caption,
         of="deciding",
         show=DECIDING,
         take=_take,
@@ -109,10 +109,10 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     runs = [_run(page, model, side) for model, side in zip(pair, "AB", strict=True)]
     lists = [answered(page.data, ranking_ties, {"model": run, **rules}) for run in runs]
     places = st.columns(2)
-    for place, model, shown, other in zip(places, runs, lists, lists[::-1], strict=True):
+    for place, model, list_rows, other_list in zip(places, runs, lists, lists[::-1], strict=True):
         with place:
             st.subheader(plain(model, 60))
-            items_table(page.data, side_by_side(shown, other), query, **LIST)
+            items_table(page.data, side_by_side(list_rows, other_list), query, **LIST)
     st.caption(
         "A bracket holds items that tie: any of them may come first. The right column has the ranks "
         "of the same item in the other list. Relevance is empty where nobody judged the item."
@@ -172,15 +172,15 @@ def _alike(page: Page, first: str, second: str) -> None:
 def _verdict(page: Page, first: str, second: str) -> None:
     """Say whether the lead is safe, and show it under every kind of score."""
     study = page.study
-    both = both_among([first, second])
+    pair_cells = both_among([first, second])
     means = study.summary.filter(pl.col("model").is_in([first, second]))
-    alone = study.pair(first, second)
+    pair_study = study.pair(first, second)
     status, sentences = verdict(
-        means, study.flips.filter(both), **page.choice.at, identical=alone.identical
+        means, study.flips.filter(pair_cells), **page.choice.at, identical=pair_study.identical
     )
-    say(status, (*sentences, *alone.notices))
+    say(status, (*sentences, *pair_study.notices))
     # With random orders, which the sentences above do without.
-    pair = turned(page.drawn.comparison.filter(both), pl.col("model_a") != first)
+    pair = turned(page.drawn.comparison.filter(pair_cells), pl.col("model_a") != first)
     pair = pair.sort(pl.col("policy").replace_strict(POLICIES, default=3), maintain_order=True)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():
@@ -211,9 +211,9 @@ def _numbers(row: Named) -> None:
             (reversal.title, chance_of(row), reversal.help),
         ):
             st.metric(title, text, help=meaning, width="content")
-    known = "not known" if row["family_p"] is None else significance(row)
+    p_text = "not known" if row["family_p"] is None else significance(row)
     what = "difference, an estimate," if row["truncated_queries"] else "difference"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, "
-        f"{row['ties']} are equal. Significance of the {what} over the queries: {known}."
+        f"{row['ties']} are equal. Significance of the {what} over the queries: {p_text}."
     )

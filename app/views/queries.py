@@ -38,25 +38,27 @@ NUMBERS = {
 
 def show(page: Page) -> None:
     """Draw the page."""
-    known = page.runs.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
-    if known.is_empty():
+    scored = page.runs.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
+    if scored.is_empty():
         st.info(
             f"No query has a score for {page.measure}: the rules in the sidebar leave all of them "
             "out."
         )
         return
-    if known["spread"].max() == 0:
+    if scored["spread"].max() == 0:
         st.success(f"No query’s {page.measure} is affected by tie order.")
     last = "; lists whose missing items can change the score come last"
-    last = last if known["truncated"].any() else ""
-    said = f"lists{{}}, those that ties can change most first{last}. Choose a row to see its list."
+    last = last if scored["truncated"].any() else ""
+    caption = (
+        f"lists{{}}, those that ties can change most first{last}. Choose a row to see its list."
+    )
     chart = None if page.data.source.counted else charts.query_scatter
     brushed_table(
         chart,
-        known,
+        scored,
         ("naive", "expected"),
         page.choice.at,
-        said,
+        caption,
         of="queries",
         show=SHOWN,
         take=_take,
@@ -67,7 +69,7 @@ def show(page: Page) -> None:
         f"which of them comes first. The order received is one possibility; the expected {page.measure} "
         "is the mean over all."
     )
-    scores = _choose(known, tuple(page.runs.model_names))
+    scores = _choose(scored, tuple(page.runs.model_names))
     if scores is not None:
         _list(page, scores)
 
@@ -77,15 +79,15 @@ def _take(row: Named) -> None:
     st.session_state["model"], st.session_state["query"] = row["model"], short(row["query"])
 
 
-def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
+def _choose(lists: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
     """Choose a list by two menus and return its row; any query can be typed.
 
     The initial options must not depend on the rectangle, which the address does not contain.
     """
-    left, right = st.columns(2)
-    with left:
-        model = choose_one("Model", models, name="model", default=known["model"][0])
-    rows = known.filter(model=model)
+    first_side, right = st.columns(2)
+    with first_side:
+        model = choose_one("Model", models, name="model", default=lists["model"][0])
+    rows = lists.filter(model=model)
     with right:
         query = choose_query(rows["query"], "query", LISTED)
     if query is None:
@@ -102,9 +104,11 @@ def _list(page: Page, scores: Named) -> None:
     queries = data.frames.get("queries", pl.DataFrame())
     if "text" in queries.columns:
         texts = queries.filter(query=query)["text"]
-        known = texts.cast(pl.String).drop_nulls()
+        texts_present = texts.cast(pl.String).drop_nulls()
         st.markdown(
-            f"The query: {plain(known[0], 500)}" if len(known) else "The query has no text."
+            f"The query: {plain(texts_present[0], 500)}"
+            if len(texts_present)
+            else "The query has no text."
         )
     if data.source.counted:
         _numbers(scores)
@@ -122,8 +126,8 @@ def _list(page: Page, scores: Named) -> None:
             "Items may be missing from this list. Lowest and highest allow for them; the scores "
             "below use only the items that are there."
         )
-    drawn = {**which, **page.choice.at, "seed": page.choice.options["seed"]}
-    possible = answered(data, score_distribution, drawn)
+    draw_options = {**which, **page.choice.at, "seed": page.choice.options["seed"]}
+    possible = answered(data, score_distribution, draw_options)
     marks = {"expected": scores["expected"], RECEIVED: scores["naive"]}
     show_chart(charts.score_distribution, possible, **page.choice.at, marks=marks)
     if rows.height > ITEMS:

@@ -19,13 +19,13 @@ def show(page: Page) -> None:
         "if the distances of different queries can be compared. Recall, F1 and the areas count only "
         "the relevant items in a model's own lists, so they compare thresholds, not models."
     )
-    known = page.data.source.also
+    also = page.data.source.also
     with st.container(horizontal=True):
         metric = choose_one(
-            "Choose by", METRICS, name="calibrate", default=known["calibrate"] or "f1"
+            "Choose by", METRICS, name="calibrate", default=also["calibrate"] or "f1"
         )
         at_least = choose_number(
-            "At least", name="at_least", low=0.01, high=1.0, step=0.01, default=known["at_least"]
+            "At least", name="at_least", low=0.01, high=1.0, step=0.01, default=also["at_least"]
         )
     study = page.study.using(calibrate=metric, at_least=at_least)
     frame_table(

@@ -66,17 +66,17 @@ def show(page: Page) -> None:
 def _hints(page: Page) -> None:
     """Show oddities of the data; many of one kind are folded."""
     hints = page.study.hints
-    said: dict[str, list[str]] = {}
+    hint_texts: dict[str, list[str]] = {}
     for kind, models, message in joined_hints(hints):
         of_models = f"**{plain(models)}**: " if models else ""
-        said.setdefault(kind, []).append(of_models + plain(message))
-    for sentences in said.values():
+        hint_texts.setdefault(kind, []).append(of_models + plain(message))
+    for sentences in hint_texts.values():
         for sentence in sentences[:FEW]:
             st.warning(sentence)
         if more := sentences[FEW:]:
             with st.expander(f"{len(more)} more of this kind"):
                 st.markdown("\n".join(f"- {sentence}" for sentence in more))
-    if "near_ties" not in said:
+    if "near_ties" not in hint_texts:
         st.caption(
             "Near ties: hardly any gap between neighbouring distances is as small as rounding "
             "errors."

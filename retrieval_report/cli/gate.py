@@ -92,19 +92,21 @@ def gate(
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary
 
-    asked = {junit: junit_xml, markdown: markdown_summary}
-    texts = {Path(path): text for path, text in asked.items() if path}
+    summary_files = {junit: junit_xml, markdown: markdown_summary}
+    texts = {Path(path): text for path, text in summary_files.items() if path}
     files = baseline, candidate
     refuse_inputs(texts, [Path(path) for path in (*files, *data.paths) if path])
     if junit and markdown and len({*map(Path.resolve, texts)}) < 2:
         raise OutputError(
             f"cannot write to '{markdown}' twice: --junit and --markdown must be different files"
         )
-    beside = {"queries": data.read_queries(), "judgements": data.read_judgements()}
+    shared_frames = {"queries": data.read_queries(), "judgements": data.read_judgements()}
     how: Named = {"columns": data.columns, "name_by": data.name_by, "max_bytes": data.max_bytes}
     runs = step("read", lambda: read_each(files, **how))
     runs = [data.collapsed(run) for run in runs]
-    result = step("gate", lambda: rr.gate(runs[0], runs[1], **beside, names=files, **settings))
+    result = step(
+        "gate", lambda: rr.gate(runs[0], runs[1], **shared_frames, names=files, **settings)
+    )
     models = [str(run["model"][0]) for run in runs]
     if models[0] != models[1]:  # errors speak of files, results of models
         result = replace(result, baseline=models[0], candidate=models[1])

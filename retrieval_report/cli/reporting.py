@@ -100,7 +100,7 @@ def report(
     words = shlex.join(["retrieval-report", *map(_relative, sys.argv[1:])])
     contents = study.contents(title=_title(data, study) if title is None else title, command=words)
     kinds = [part.strip() for part in formats.split(",")]
-    written = step(
+    files = step(
         "written",
         lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
@@ -110,7 +110,7 @@ def report(
     tables = three_table(study), leaderboard_table(study, contents.leaderboard)
     click.echo("\n" + "\n\n".join(filter(None, tables)))
     first = ": open report.html first" if "html" in kinds else ""
-    click.echo(f"\nWrote {counted(len(written), 'file')} to {visible(str(folder))}{first}.")
+    click.echo(f"\nWrote {counted(len(files), 'file')} to {visible(str(folder))}{first}.")
 
 
 def _title(data: InputFiles, study: Study) -> str:
@@ -194,10 +194,10 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     if pairs.height <= PAIRS:
         return pairs, ""
     twins = [name for group in study.identical for name in sorted(group)[1:]]
-    both, first = pl.col("model_a", "model_b"), pl.col("model_a").first().over("measure")
+    names, first = pl.col("model_a", "model_b"), pl.col("model_a").first().over("measure")
     near = (pl.col("model_a") == first) | pl.struct("measure", "model_a").is_first_distinct()
     unsure = (pl.col("measure") == 0) & pl.col("verdict").is_in([CUT, DEPENDS])
-    apart = pairs.filter(~pl.any_horizontal(both.is_in(twins)))
+    apart = pairs.filter(~pl.any_horizontal(names.is_in(twins)))
     telling = apart.filter(near | unsure).sort("measure", ~near, maintain_order=True)
     return telling.head(PAIRS), (
         f"{min(PAIRS, telling.height)} of {pairs.height} pairs are printed: the leader against "

@@ -130,13 +130,13 @@ def from_embeddings(
     'Ship int8: no worse than float32 (margin 0.05 in precision@10) at a quarter of the cost.'
     """
     refuse_fork()
-    chosen = parse_formats(formats)
+    parsed_formats = parse_formats(formats)
     depth = check_whole("depth", depth, 1)
     check_choice("similarity", similarity, SIMILARITIES)
-    given = _originals(queries, items, calibration, cosine=similarity == "cosine")
-    shape = len(given.queries), len(given.items)
+    originals = _originals(queries, items, calibration, cosine=similarity == "cosine")
+    shape = len(originals.queries), len(originals.items)
     _check_rows(relevance, item_labels, item_ids, shape)
-    binary = [name for name, one in chosen.items() if one.is_binary]
+    binary = [name for name, format_ in parsed_formats.items() if format_.is_binary]
     how: Named = {
         "query_labels": query_labels,
         "item_labels": item_labels,
@@ -145,47 +145,52 @@ def from_embeddings(
         "query_ids": query_ids,
         "item_ids": item_ids,
         "exclude_self": check_flag("exclude_self", exclude_self),
-        "scores": [name for name in chosen if name not in binary],
+        "scores": [name for name in parsed_formats if name not in binary],
     }
-    sizes = [one.bytes_of(given.items.shape[1]) for one in chosen.values()]
+    sizes = [format_.bytes_of(originals.items.shape[1]) for format_ in parsed_formats.values()]
     # Labels and ids that do not fit are refused before the search, which takes its time.
     none = np.empty(0, np.int64)
     nothing = Results(none, none, none, shape[0], indexed=True)
-    from_search(dict.fromkeys(chosen, nothing), **how)
-    results = {name: _search(given, one, depth + exclude_self) for name, one in chosen.items()}
-    found = from_search(results, **how)
+    from_search(dict.fromkeys(parsed_formats, nothing), **how)
+    results = {
+        name: _search(originals, format_, depth + exclude_self)
+        for name, format_ in parsed_formats.items()
+    }
+    rankings = from_search(results, **how)
     return Inputs(
-        found.rankings,
-        found.judgements,
-        found.queries,
+        rankings.rankings,
+        rankings.judgements,
+        rankings.queries,
         truncated=NO if depth + exclude_self >= shape[1] else BETWEEN_TIES,
-        costs=pl.DataFrame({"model": list(chosen), BYTES: sizes}),
+        costs=pl.DataFrame({"model": list(parsed_formats), BYTES: sizes}),
     )
 
 
-def _search(given: Originals, format_: Format, depth: int) -> Results:
+def _search(originals: Originals, format_: Format, depth: int) -> Results:
     """Return the nearest items of every query in one format: scores, or Hamming distances."""
-    precision = format_.precision(cosine=given.cosine)
-    encoded = format_.encode(given)
-    found = nearest(encoded, precision, depth, f"format {format_.text!r}")
-    value = found.score
+    precision = format_.precision(cosine=originals.cosine)
+    encoded = format_.encode(originals)
+    nearest_items = nearest(encoded, precision, depth, f"format {format_.text!r}")
+    value = nearest_items.score
     if format_.is_binary:
         value = (encoded.items.shape[1] - value) // 2
     elif not np.isfinite(value).all():
-        query = int(found.query[~np.isfinite(value)][0])
+        query = int(nearest_items.query[~np.isfinite(value)][0])
         raise DataError(
             f"format {format_.text!r}: scores of query {query} are too large for it; scale the "
             "vectors, or use similarity='cosine'"
         )
-    return Results(found.query, found.item, value, len(given.queries), indexed=True)
+    return Results(
+        nearest_items.query, nearest_items.item, value, len(originals.queries), indexed=True
+    )
 
 
 def _originals(queries: object, items: object, calibration: object, *, cosine: bool) -> Originals:
     """Return the vectors in single precision, checked; for cosine none of them is zero."""
-    named = {"queries": queries, "items": items}
+    arrays = {"queries": queries, "items": items}
     if calibration is not None:
-        named["calibration"] = calibration
-    vectors = {what: _vectors(values, what) for what, values in named.items()}
+        arrays["calibration"] = calibration
+    vectors = {what: _vectors(values, what) for what, values in arrays.items()}
     width = vectors["items"].shape[1]
     for what, array in vectors.items():
         if array.shape[1] != width:
@@ -230,8 +235,8 @@ def _check_rows(
         raise DataError(f"item_labels: {rows} labels for {shape[1]} items")
     if item_ids is not None:
         check_ids(item_ids, shape[1], "item_ids")
-    if not isinstance(relevance, str) and (found := np.shape(relevance)) != shape:
+    if not isinstance(relevance, str) and (actual_shape := np.shape(relevance)) != shape:
         raise DataError(
-            f"relevance: shape {found}; a row for each of {shape[0]} queries and a column for each "
+            f"relevance: shape {actual_shape}; a row for each of {shape[0]} queries and a column for each "
             f"of {shape[1]} items"
         )

@@ -81,10 +81,11 @@ def _rounded_vectors(
     return lambda given: Encoded(queries(given.queries), items(given.items))
 
 
-def _signs(given: Originals) -> Encoded:
+def _signs(originals: Originals) -> Encoded:
     """Return 1 where a value is above 0, else −1; products are dimensions − 2 · Hamming distance."""
     queries, items = (
-        np.where(vectors > 0, np.int8(1), np.int8(-1)) for vectors in (given.queries, given.items)
+        np.where(vectors > 0, np.int8(1), np.int8(-1))
+        for vectors in (originals.queries, originals.items)
     )
     return Encoded(queries, items)
 
@@ -95,17 +96,17 @@ def _levels(bits: int) -> Callable[[Originals], Encoded]:
     """
     steps_in_range = 2**bits - 1
 
-    def encode(given: Originals) -> Encoded:
-        start, width = _ranges(given.calibration)
+    def encode(originals: Originals) -> Encoded:
+        start, width = _ranges(originals.calibration)
         step = width / np.float32(steps_in_range)
         step = np.where(step == 0, np.float32(1), step)
         queries, items = (
             (
                 np.clip(np.floor((vectors - start) / step), 0, steps_in_range) - 2 ** (bits - 1)
             ).astype(np.int8)
-            for vectors in (given.queries, given.items)
+            for vectors in (originals.queries, originals.items)
         )
-        return Encoded(queries, items, given.cosine)
+        return Encoded(queries, items, originals.cosine)
 
     return encode
 
@@ -116,11 +117,11 @@ def _scalar_quantizer(bits: int) -> Callable[[Originals], Encoded]:
     """
     steps_in_range = np.float32(2**bits - 1)
 
-    def encode(given: Originals) -> Encoded:
-        start, width = _ranges(given.calibration)
-        share = (given.items - start) / np.where(width == 0, np.float32(1), width)
+    def encode(originals: Originals) -> Encoded:
+        start, width = _ranges(originals.calibration)
+        share = (originals.items - start) / np.where(width == 0, np.float32(1), width)
         code = np.trunc(np.clip(share, 0, 1) * steps_in_range)
-        return Encoded(given.queries, start + (code + np.float32(0.5)) / steps_in_range * width)
+        return Encoded(originals.queries, start + (code + np.float32(0.5)) / steps_in_range * width)
 
     return encode
 
@@ -173,12 +174,12 @@ class Format:
 
     def width(self, dimensions: int) -> int:
         """Return how many dimensions it keeps."""
-        kept = dimensions if self.dimensions is None else self.dimensions
-        if kept > dimensions:
+        dimensions_kept = dimensions if self.dimensions is None else self.dimensions
+        if dimensions_kept > dimensions:
             raise ParameterError(
-                f"formats: {self.text!r} keeps {kept} dimensions, and the vectors have {dimensions}"
+                f"formats: {self.text!r} keeps {dimensions_kept} dimensions, and the vectors have {dimensions}"
             )
-        return kept
+        return dimensions_kept
 
     def bytes_of(self, dimensions: int) -> int:
         """Return the size of one vector.
@@ -188,15 +189,15 @@ class Format:
         """
         return -(-self.width(dimensions) * STORAGES[self.storage].bits // 8)
 
-    def encode(self, given: Originals) -> Encoded:
+    def encode(self, originals: Originals) -> Encoded:
         """Cut and encode vectors; cosine compares their directions after the cut."""
-        kept = self.width(given.items.shape[1])
-        queries, items, calibration = (array[:, :kept] for array in given[:3])
-        if given.cosine and not self.is_binary:
+        dimensions_kept = self.width(originals.items.shape[1])
+        queries, items, calibration = (array[:, :dimensions_kept] for array in originals[:3])
+        if originals.cosine and not self.is_binary:
             queries, items, calibration = map(unit, (queries, items, calibration))
-        given = Originals(queries, items, calibration, given.cosine)
+        originals = Originals(queries, items, calibration, originals.cosine)
         with np.errstate(over="ignore"):
-            encoded = STORAGES[self.storage].encode(given)
+            encoded = STORAGES[self.storage].encode(originals)
         self._check_finite(encoded)
         return encoded
 
@@ -259,10 +260,10 @@ def parse_formats(formats: Any) -> dict[str, Format]:
     """
     if isinstance(formats, str):
         formats = [part.strip() for part in formats.split(",")]
-    named = formats if isinstance(formats, Mapping) else {text: text for text in formats}
-    if not named:
+    texts = formats if isinstance(formats, Mapping) else {text: text for text in formats}
+    if not texts:
         raise ParameterError("formats: none given")
-    return {name: parse_format(text) for name, text in named.items()}
+    return {name: parse_format(text) for name, text in texts.items()}
 
 
 def parse_format(text: object) -> Format:
@@ -276,13 +277,13 @@ def parse_format(text: object) -> Format:
     """
     if not isinstance(text, str):
         raise ParameterError(f"formats: {text!r} is not text, such as 'int8'")
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for part in text.split("+"):
         field, value = _parsed(part, text)
-        if field in found:
+        if field in parameters:
             raise ParameterError(f"formats: {text!r} says twice what its {field} is")
-        found[field] = value
-    parsed = replace(Format(text), **found)
+        parameters[field] = value
+    parsed = replace(Format(text), **parameters)
     if parsed.upcast and parsed.storage not in ("float16", "bfloat16"):
         raise ParameterError(f"formats: {text!r}: only scores of float16 and bfloat16 are upcast")
     if parsed.is_binary and parsed.digits is not None:
@@ -304,8 +305,8 @@ def _parsed(part: str, text: str) -> tuple[str, Any]:
         return UPCAST, True
     if part in STORAGES:
         return "storage", part
-    known = [*STORAGES, UPCAST, *(f"{name}:N" for name in NUMBERED)]
+    spellings = [*STORAGES, UPCAST, *(f"{name}:N" for name in NUMBERED)]
     where = "" if part == text else f" in {text!r}"
     raise ParameterError(
-        f"formats: {part!r}{where} is not one of {quoted(known)}{did_you_mean(part, known)}"
+        f"formats: {part!r}{where} is not one of {quoted(spellings)}{did_you_mean(part, spellings)}"
     )

@@ -71,8 +71,8 @@ def sums_of_pairs(value: Floats, pairs: Pairs) -> Floats:
         return difference
     unit = largest(value, pairs)[:, None]
     sums = by_cluster(np.nan_to_num(difference), pairs.cluster)
-    known = by_cluster((~np.isnan(difference)).astype(np.float64), pairs.cluster) > 0
-    settled: Floats = np.where(known, np.round(sums / unit, DIGITS) * unit + 0.0, np.nan)
+    has_difference = by_cluster((~np.isnan(difference)).astype(np.float64), pairs.cluster) > 0
+    settled: Floats = np.where(has_difference, np.round(sums / unit, DIGITS) * unit + 0.0, np.nan)
     return settled
 
 

@@ -27,7 +27,7 @@ MOST_COMPARED = (
 OF_SINGLE_TESTS = {"holm": holm, "bh": benjamini_hochberg}  # of p-values
 
 
-def of_skewed(value: Floats, pairs: Pairs, *_drawn: int) -> Floats:
+def of_skewed(value: Floats, pairs: Pairs, *_resamples: int) -> Floats:
     """Return the p of every pair by :func:`difference_test`, corrected by Holm; nothing is drawn.
 
     >>> value = np.array([[0.9, 0.8, 0.9, 0.7], [0.3, 0.1, 0.2, 0.2], [0.2, 0.2, 0.1, 0.3]])
@@ -80,9 +80,9 @@ def corrected(p: Floats, correction: str) -> Floats:
     >>> corrected(np.array([0.01, np.nan, 0.04]), "holm").tolist()
     [0.02, nan, 0.04]
     """
-    known = ~np.isnan(p)
+    has_p = ~np.isnan(p)
     adjusted = np.full_like(p, np.nan)
-    adjusted[known] = OF_SINGLE_TESTS[correction](p[known])
+    adjusted[has_p] = OF_SINGLE_TESTS[correction](p[has_p])
     return adjusted
 
 
@@ -90,8 +90,8 @@ def corrected_column(p: pl.Expr, correction: str, family: Sequence[str] = tuple(
     """Correct a column of p-values, all that share these columns as one family; null is not a test."""
 
     def fill(column: pl.Series) -> pl.Series:
-        given = column.cast(pl.Float64).to_numpy()
-        return pl.Series(corrected(given, correction)).fill_nan(None)
+        values = column.cast(pl.Float64).to_numpy()
+        return pl.Series(corrected(values, correction)).fill_nan(None)
 
     return p.map_batches(fill, return_dtype=pl.Float64).over(family)
 

@@ -92,10 +92,10 @@ def cost_table(summary: object, costs: object, *, margin: object = None) -> pl.D
     frame = hold(summary, SUMMARY, "summary", "summarise")
     amounts = _amounts(costs, set(frame["model"]))
     margins = None if margin is None else parse_margin(margin)
-    wanted = frame.filter(~pl.col("policy").is_in(BOUNDS) & pl.col("value").is_not_null())
+    scored_rows = frame.filter(~pl.col("policy").is_in(BOUNDS) & pl.col("value").is_not_null())
     parts = [pl.DataFrame(schema=COSTS)]
     for part in amounts.partition_by("cost", maintain_order=True):
-        joined = wanted.join(part, on="model", maintain_order="left")
+        joined = scored_rows.join(part, on="model", maintain_order="left")
         for rows in joined.partition_by(SCORE, maintain_order=True):
             sorted_ = rows.sort("amount", "value", "model", descending=[False, True, False])
             accepted = None if margins is None else margins.of(*rows.select(MEASURE).row(0))
@@ -105,17 +105,17 @@ def cost_table(summary: object, costs: object, *, margin: object = None) -> pl.D
 
 def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     """Return kind of cost, model and amount, without unknown amounts."""
-    given = to_polars(columns_of(costs, "model", "cost"), "costs")
-    if "model" not in given.columns:
-        raise ColumnError(f"costs: no column 'model'; found {quoted(given.columns)}")
-    kinds = [name for name, dtype in given.schema.items() if dtype.is_numeric() and name != "model"]
+    rows = to_polars(columns_of(costs, "model", "cost"), "costs")
+    if "model" not in rows.columns:
+        raise ColumnError(f"costs: no column 'model'; found {quoted(rows.columns)}")
+    kinds = [name for name, dtype in rows.schema.items() if dtype.is_numeric() and name != "model"]
     if not kinds:
         raise ColumnError("costs: no column of numbers beside 'model'")
-    given = given.select(pl.col("model").cast(pl.String), pl.col(kinds).cast(pl.Float64))
-    check_unique(given, ("model",), "costs")
+    rows = rows.select(pl.col("model").cast(pl.String), pl.col(kinds).cast(pl.Float64))
+    check_unique(rows, ("model",), "costs")
     strange = ~pl.col("model").is_in(models)
-    refuse(given, strange, "model", "not in the summary", what="costs")
-    parts = (given.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
+    refuse(rows, strange, "model", "not in the summary", what="costs")
+    parts = (rows.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
     long = pl.concat(parts).drop_nulls("amount")
     bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)
     refuse(long, bad, "amount", "negative or no finite number", what="costs")
@@ -131,8 +131,8 @@ def _fronts(rows: pl.DataFrame, margin: Margin | None) -> pl.DataFrame:
     beaten = _beaten(amount, value, value, ahead)
     best = np.where(beaten, value, -np.inf).argmax(axis=1)
     bounded = not sum(rows.select("lowest", "highest").null_count().row(0))
-    every = ~_beaten(amount, low, high).any(axis=1) if bounded else None
-    marks: Named = {"front": ~beaten.any(axis=1), "front_in_every_order": every}
+    unbeaten = ~_beaten(amount, low, high).any(axis=1) if bounded else None
+    marks: Named = {"front": ~beaten.any(axis=1), "front_in_every_order": unbeaten}
     by = pl.when(~pl.col("front")).then(rows["model"][best])
     return in_contract(rows.with_columns(**marks).with_columns(beaten_by=by), COSTS)
 

@@ -78,15 +78,15 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
     >>> found.select("dataset", "model", "value").rows()
     [('law', 'two', 1.0), ('law', 'one', 0.75), ('news', 'one', 1.0), ('news', 'two', None)]
     """
-    given = check_scores(scores)
-    expected = given.filter(policy="expected")
-    if expected.is_empty() and given.height:
+    score_frame = check_scores(scores)
+    expected = score_frame.filter(policy="expected")
+    if expected.is_empty() and score_frame.height:
         raise ParameterError("scores: no policy 'expected', by which data sets are averaged")
-    every = expected.select(MEAN).unique(maintain_order=True)
+    measures = expected.select(MEAN).unique(maintain_order=True)
     parts = [pl.DataFrame(schema=OF_DATASET)]
     for name, part in segments_of(expected, queries, by):
-        held = part.filter((pl.col("items") > 0).any().over("model"))
-        rows = beside(every, summarise(held), MEAN)
+        with_items = part.filter((pl.col("items") > 0).any().over("model"))
+        rows = beside(measures, summarise(with_items), MEAN)
         rows = rows.with_columns(pl.col("queries").fill_null(0), dataset=pl.lit(name))
         parts.append(in_contract(ranked(rows, MEASURE), OF_DATASET))
     return pl.concat(parts)
@@ -137,11 +137,11 @@ def dataset_table(of_datasets: object) -> pl.DataFrame:
     >>> table.select("rank", "model", pl.col("value").round(4), "datasets", "lacks").rows()
     [(1, 'one', 0.6, 3, ''), (2, 'two', 0.55, 3, ''), (None, 'part', None, 2, 'd1')]
     """
-    given = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
-    scores = _as_scores(given)
+    checked_frame = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
+    scores = _as_scores(checked_frame)
     means = summarise(Checked(scores)).rename({"queries": "datasets"})
     without = pl.col("dataset").filter(pl.col("value").is_null()).sort()
-    lacks = given.group_by(MEAN).agg(lacks=without.str.join(", "))
+    lacks = checked_frame.group_by(MEAN).agg(lacks=without.str.join(", "))
     numbers = pl.col("value", "tie_std", "ci_low", "ci_high")
     rows = beside(means, lacks, MEAN).with_columns(pl.when(lacks="").then(numbers))
     whole = _of_every_set(scores)
@@ -176,8 +176,8 @@ def dataset_p(of_datasets: pl.DataFrame, model_a: str, model_b: str) -> float | 
     pairs = grid.pairs()
     p = pair_p(grid.arrays["value"][0], pairs)
     rows = sorted(map(grid.models.index, (model_a, model_b)))
-    found = float(p[(pairs.first == rows[0]) & (pairs.second == rows[1])][0])
-    return None if np.isnan(found) else found
+    p_of_pair = float(p[(pairs.first == rows[0]) & (pairs.second == rows[1])][0])
+    return None if np.isnan(p_of_pair) else p_of_pair
 
 
 def pair_p(means: Floats, pairs: Pairs) -> Floats:

@@ -156,24 +156,24 @@ def estimate(
         f, y = scores.value, grid.under(scores.measure, HUMAN)
         frames.append(_rows(f, y, Pairs(rows, rows), grid, scores.measure, confidence))
         for part in grid.pairs().blocks(f.shape[1]):
-            both = differences(f, part), differences(y, part)
-            frames.append(_rows(*both, part, grid, scores.measure, confidence))
+            paired = differences(f, part), differences(y, part)
+            frames.append(_rows(*paired, part, grid, scores.measure, confidence))
     return pl.concat(frames)
 
 
 def _machine_and_people(machine: pl.DataFrame, human: pl.DataFrame) -> Grid:
     """Return the machine's scores, and the human ones of the same lists as a policy of their own."""
-    ids, others = machine.schema["query"], human.schema["query"]
-    if ids != others:
+    ids, human_type = machine.schema["query"], human.schema["query"]
+    if ids != human_type:
         raise KeyMismatchError(
-            f"column 'query' is {ids} in the machine's scores and {others} in the human ones"
+            f"column 'query' is {ids} in the machine's scores and {human_type} in the human ones"
         )
     machine = machine.filter(policy="expected")
-    known = human.filter(pl.col("n_relevant").is_not_null())
-    known = known.join(machine, on=LIST, how="semi", nulls_equal=True)
-    if not known["value"].count():
+    judged_queries = human.filter(pl.col("n_relevant").is_not_null())
+    judged_queries = judged_queries.join(machine, on=LIST, how="semi", nulls_equal=True)
+    if not judged_queries["value"].count():
         raise DataError("human scores: no query has a score by people and one by the machine")
-    return Grid.of(pl.concat([machine, known.with_columns(policy=pl.lit(HUMAN))]))
+    return Grid.of(pl.concat([machine, judged_queries.with_columns(policy=pl.lit(HUMAN))]))
 
 
 def _warn_of_chosen_queries(grid: Grid, measures: list[Measure]) -> None:
@@ -183,27 +183,27 @@ def _warn_of_chosen_queries(grid: Grid, measures: list[Measure]) -> None:
     Student's t of both groups, with one variance, finds the model and the measure; since it errs
     where scores are few or skewed, random draws confirm it.
     """
-    found = [
+    candidates = [
         (*candidate, measure)
         for measure in measures
         if (candidate := _most_apart(grid.under(measure, "expected"), grid.under(measure, HUMAN)))
     ]
-    if not found:
+    if not candidates:
         return
-    tests = sum(tested for _, _, tested, _ in found)
-    p, row, _, measure = min(found, key=lambda candidate: candidate[0])
+    tests = sum(tested for _, _, tested, _ in candidates)
+    p, row, _, measure = min(candidates, key=lambda candidate: candidate[0])
     p *= tests
     if p >= ALARM:
         return
     machine, human = grid.under(measure, "expected")[row], grid.under(measure, HUMAN)[row]
-    judged, others = _two_groups(machine, human)
-    drawn = _p_of_random_draw(judged, others)
-    if drawn <= max(ALARM / tests, 2 / DRAWS):
+    judged, unjudged = _two_groups(machine, human)
+    p_if_random = _p_of_random_draw(judged, unjudged)
+    if p_if_random <= max(ALARM / tests, 2 / DRAWS):
         warn(
             f"estimate: the {judged.size} queries that people judged can hardly be a random draw: "
             f"by the machine, model {quoted([grid.models[row]])} has a mean "
             f"{measure_text(*measure[:2])} of {number(judged.mean())} on them and of "
-            f"{number(others.mean())} on the {others.size} others (t-test, p = {p:.1g}); estimates and "
+            f"{number(unjudged.mean())} on the {unjudged.size} others (t-test, p = {p:.1g}); estimates and "
             "intervals hold only for a random draw"
         )
 
@@ -221,33 +221,33 @@ def _most_apart(machine: Floats, human: Floats) -> tuple[float, int, int] | None
     p = np.ones(len(machine))
     tested = 0
     for row, (of_machine, of_people) in enumerate(zip(machine, human, strict=True)):
-        judged, others = _two_groups(of_machine, of_people)
-        freedom = judged.size + others.size - 2
-        if min(judged.size, others.size) < 2:
+        judged, unjudged = _two_groups(of_machine, of_people)
+        freedom = judged.size + unjudged.size - 2
+        if min(judged.size, unjudged.size) < 2:
             continue
         tested += 1
-        square = judged.size * judged.var() + others.size * others.var()
-        error = np.sqrt(square / freedom * (1 / judged.size + 1 / others.size))
-        gap = abs(judged.mean() - others.mean())
+        square = judged.size * judged.var() + unjudged.size * unjudged.var()
+        error = np.sqrt(square / freedom * (1 / judged.size + 1 / unjudged.size))
+        gap = abs(judged.mean() - unjudged.mean())
         far = gap / error if error > 0 else np.inf if gap > 0 else 0.0
         p[row] = 2 * stdtr(freedom, -far)
     row = int(p.argmin())
     return (float(p[row]), row, tested) if tested else None
 
 
-def _p_of_random_draw(judged: Floats, others: Floats) -> float:
+def _p_of_random_draw(judged: Floats, unjudged: Floats) -> float:
     """Return how often the means of groups of these sizes, drawn at random, are as far apart."""
     from scipy.stats import permutation_test  # takes half a second to import, seldom needed
 
-    size = judged.size + others.size
-    found = permutation_test(
-        (judged, others),
+    size = judged.size + unjudged.size
+    test_result = permutation_test(
+        (judged, unjudged),
         lambda one, other, axis: one.mean(axis=axis) - other.mean(axis=axis),
         n_resamples=DRAWS,
         batch=max(1, BLOCK // size),
         rng=np.random.default_rng(0),
     )
-    return float(found.pvalue)
+    return float(test_result.pvalue)
 
 
 def _rows(
@@ -323,8 +323,8 @@ def _with_imaginary(machine: Floats, human: Floats, of_pairs: bool) -> tuple[Flo
     [[0.0, 0.0, 1.0, -1.0], [1.0, -1.0, 0.0, 0.0]]
     """
     of_machine, of_people = OF_PAIRS if of_pairs else OF_MEANS
-    seen = np.fmax(np.abs(machine), np.abs(human))
-    step = np.fmax.reduce(seen, axis=1, initial=1.0)[:, None]
+    largest_magnitude = np.fmax(np.abs(machine), np.abs(human))
+    step = np.fmax.reduce(largest_magnitude, axis=1, initial=1.0)[:, None]
     least, most = (of.reduce(machine, axis=1)[:, None] for of in (np.fmin, np.fmax))
     guesses = np.where(least == most, least, step * np.array(of_machine))
     return np.hstack([machine, guesses]), np.hstack([human, step * np.array(of_people)])
@@ -336,21 +336,21 @@ def _tuned(machine: Floats, human: Floats, confidence: float, *, sparse: bool) -
     """
     from scipy.special import stdtrit
 
-    known = ~np.isnan(machine)
-    judged = known & ~np.isnan(human)
-    other = known & ~judged
-    n, rest = judged.sum(axis=1), other.sum(axis=1)
+    has_machine = ~np.isnan(machine)
+    judged = has_machine & ~np.isnan(human)
+    machine_only = has_machine & ~judged
+    n, rest = judged.sum(axis=1), machine_only.sum(axis=1)
     f_n, f_rest, f_all, y_n = (
         paired_mean(values, which)
         for values, which in (
             (machine, judged),
-            (machine, other),
-            (machine, known),
+            (machine, machine_only),
+            (machine, has_machine),
             (human, judged),
         )
     )
     f, y = _apart(machine, f_n, judged), _apart(human, y_n, judged)
-    spread = (_apart(machine, f_all, known) ** 2).sum(axis=1) / np.maximum(n + rest - 1, 1)
+    spread = (_apart(machine, f_all, has_machine) ** 2).sum(axis=1) / np.maximum(n + rest - 1, 1)
     tuned = (rest > 0) & (spread > 0)
     share = divided(rest, spread * n * (rest + n), 0.0)  # of a product in λ
     trust = np.clip((f * y).sum(axis=1) * share, 0.0, 1.0)
@@ -368,8 +368,8 @@ def _tuned(machine: Floats, human: Floats, confidence: float, *, sparse: bool) -
         scored = np.where(tuned, nonzero - 1, freedom)
     degrees = np.maximum(np.minimum(freedom, scored), 1)
     reach = stdtrit(degrees, 0.5 + confidence / 2) * error
-    alone = paired_t(np.where(judged, human, np.nan), confidence)
-    ordinary = alone.std**2 / np.maximum(n, 1)
+    human_only = paired_t(np.where(judged, human, np.nan), confidence)
+    ordinary = human_only.std**2 / np.maximum(n, 1)
     gain = divided(ordinary, error**2, np.nan)
     gain[freedom < LEAST_FREEDOM] = np.nan
     return {
@@ -377,9 +377,9 @@ def _tuned(machine: Floats, human: Floats, confidence: float, *, sparse: bool) -
         "std_error": error,
         "ci_low": value - reach,
         "ci_high": value + reach,
-        "human_only": alone.mean,
-        "human_low": alone.low,
-        "human_high": alone.high,
+        "human_only": human_only.mean,
+        "human_low": human_only.low,
+        "human_high": human_only.high,
         "machine_only": f_all,
         "lambda": trust,
         "gain": gain,

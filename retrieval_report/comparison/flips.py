@@ -114,11 +114,11 @@ def flips(
     refuse(frame, repeated, "value", what, what="summary")
     reference = _reference(frame)
     pairs = pairs_of_means(frame)
-    shown = pairs.filter(policy=reference).select(*PAIR, "value_a", "value_b")
+    reference_pairs = pairs.filter(policy=reference).select(*PAIR, "value_a", "value_b")
     if comparison is not None:
-        pairs = _completed(pairs, comparison, reference, shown)
+        pairs = _completed(pairs, comparison, reference, reference_pairs)
     judged = with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha).filter(policy=reference)
-    flips_of_pairs = beside(shown.select(PAIR), judged, PAIR)
+    flips_of_pairs = beside(reference_pairs.select(PAIR), judged, PAIR)
     wide = side_by_side(frame, [*MEASURE, "model"], (*SHOWN, *BOUNDS))
     for side in "ab":
         of_model = wide.select(*MEASURE, pl.exclude(MEASURE).name.suffix(f"_{side}"))
@@ -187,26 +187,28 @@ def _reference(frame: pl.DataFrame) -> str:
 
 
 def _completed(
-    pairs: pl.DataFrame, comparison: object, reference: str, shown: pl.DataFrame
+    pairs: pl.DataFrame, comparison: object, reference: str, pairs_asked: pl.DataFrame
 ) -> pl.DataFrame:
     """Return what a comparison says of pairs, whichever model it names first, and of others what
     the means of the summary say.
     """
-    given = hold(comparison, COMPARISON, "comparison", "compare")
-    given = turned(given, pl.col("model_a") > pl.col("model_b")).select(list(pairs.schema))
-    both = given.filter(policy=reference).join(
-        shown, on=PAIR, nulls_equal=True, suffix="_of_summary"
+    comparison_rows = hold(comparison, COMPARISON, "comparison", "compare")
+    comparison_rows = turned(comparison_rows, pl.col("model_a") > pl.col("model_b")).select(
+        list(pairs.schema)
     )
-    if shown.height and not both.height:
+    rows_of_pairs = comparison_rows.filter(policy=reference).join(
+        pairs_asked, on=PAIR, nulls_equal=True, suffix="_of_summary"
+    )
+    if pairs_asked.height and not rows_of_pairs.height:
         raise KeyMismatchError(
             f"comparison: no rows of policy {reference!r} and of a measure of the summary; both must "
             "come from the same scores"
         )
-    one, other = (pl.col(f"value_{side}_of_summary") for side in "ab")
-    far = (one - other - pl.col("difference")).abs() > 1e-9 * pl.max_horizontal(
-        one.abs(), other.abs()
+    value_a, value_b = (pl.col(f"value_{side}_of_summary") for side in "ab")
+    far = (value_a - value_b - pl.col("difference")).abs() > 1e-9 * pl.max_horizontal(
+        value_a.abs(), value_b.abs()
     )
-    wrong = both.filter(far, unpaired=0)
+    wrong = rows_of_pairs.filter(far, unpaired=0)
     if wrong.height:
         raise KeyMismatchError(
             f"comparison: {wrong.height} differences are not those of the summary, first "
@@ -214,6 +216,8 @@ def _completed(
             "must come from the same scores, and the summary must be micro"
         )
     # Means of all queries say nothing of those that both models have.
-    uneven = given.filter(pl.col("unpaired") > 0)
-    alone = pairs.join(given, on=[*PAIR, "policy"], how="anti", nulls_equal=True)
-    return pl.concat([given, alone.join(uneven, on=PAIR, how="anti", nulls_equal=True)])
+    uneven = comparison_rows.filter(pl.col("unpaired") > 0)
+    missing_pairs = pairs.join(comparison_rows, on=[*PAIR, "policy"], how="anti", nulls_equal=True)
+    return pl.concat(
+        [comparison_rows, missing_pairs.join(uneven, on=PAIR, how="anti", nulls_equal=True)]
+    )

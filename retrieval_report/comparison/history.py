@@ -87,16 +87,16 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
     >>> steps.select("version", "value", "difference", pl.col("step_p").round(4), "marked").rows()
     [('9', 0.5, None, None, None), ('10', 1.0, 0.5, 0.0005, True)]
     """
-    given = check_scores(scores)
-    runs = _runs(given["model"].unique().sort().to_list(), pattern)
-    means = board(summarise(given)).join(runs, on="model")
+    score_frame = check_scores(scores)
+    runs = _runs(score_frame["model"].unique().sort().to_list(), pattern)
+    means = board(summarise(score_frame)).join(runs, on="model")
     steps = [
-        _steps(given, part["model"].to_list())
+        _steps(score_frame, part["model"].to_list())
         for part in runs.partition_by("series", maintain_order=True)
     ]
     joined = beside(means, pl.concat(steps), MEAN)
     small = (pl.col("step_p") < ALPHA) & (pl.col("p_tie_high") <= TIE_RISK)
-    measures = given.select(MEASURE).unique(maintain_order=True).rows()
+    measures = score_frame.select(MEASURE).unique(maintain_order=True).rows()
     rows = joined.with_columns(
         marked=small, measure=pl.Series(map(measures.index, joined.select(MEASURE).rows()))
     )
@@ -123,10 +123,10 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
             [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", row[2])],
         )
     )
-    for one, other in pairwise(rows):
-        if one[1:] == other[1:]:
+    for earlier, later in pairwise(rows):
+        if earlier[1:] == later[1:]:
             raise ParameterError(
-                f"pattern: {one[0]!r} and {other[0]!r} are both version {one[2]!r}; "
+                f"pattern: {earlier[0]!r} and {later[0]!r} are both version {earlier[2]!r}; "
                 "a group (?P<model>…) tells models apart"
             )
     frame = pl.DataFrame(
@@ -153,10 +153,10 @@ def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
         best = top.group_by(MEASURE, maintain_order=True).first().select(*MEASURE, "model")
         against = {name: _against(scores, name, after) for name in {models[0], *best["model"]}}
         rows.append(against[models[0]].with_columns(kind=pl.lit("first")))
-        chosen = pl.concat(list(against.values()))
+        references = pl.concat(list(against.values()))
         best = best.rename({"model": "against"})
-        chosen = chosen.join(best, on=[*MEASURE, "against"], how="semi", nulls_equal=True)
-        rows.append(chosen.with_columns(kind=pl.lit("best")))
+        references = references.join(best, on=[*MEASURE, "against"], how="semi", nulls_equal=True)
+        rows.append(references.with_columns(kind=pl.lit("best")))
     drift = pl.concat(rows)
     p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
     drift = drift.with_columns(p=p)

@@ -106,11 +106,13 @@ def _lists(rows: pl.DataFrame, names: Sequence[str]) -> dict[str, bytes]:
     numbers of 64 bits that differ where anything does.
     """
     ties = pl.col(order_column(rows)).rank("dense").over("model", "query").alias("tie")
-    kept = [name for name in ("query", "item", "relevance", "count") if name in rows.columns]
+    column_names = [
+        name for name in ("query", "item", "relevance", "count") if name in rows.columns
+    ]
     lists = (
         rows.filter(pl.col("model").is_in(names))
-        .select("model", *kept, ties)
-        .sort("model", "query", "tie", *kept[1:])
+        .select("model", *column_names, ties)
+        .sort("model", "query", "tie", *column_names[1:])
         .partition_by("model", as_dict=True, include_key=False)
     )
     return {str(name): part.hash_rows().to_numpy().tobytes() for (name,), part in lists.items()}

@@ -37,37 +37,37 @@ def own_labels(judged: Judged) -> list[str]:
         return []
     rows, keys = judged.scored_rows, ["query", "item"]
     labelled = beside(rows, judged.known.select(*keys, label="relevance"), keys)
-    known = pl.col("label").is_not_null()
+    has_label = pl.col("label").is_not_null()
     shared = labelled.group_by("model").agg(
-        equal=(pl.col("score") == pl.col("label")).filter(known).all(),
-        enough=(known.sum() >= ENOUGH) | known.all(),
-        ordered=known.sum() >= FEWEST_IN_ORDER,
+        equal=(pl.col("score") == pl.col("label")).filter(has_label).all(),
+        enough=(has_label.sum() >= ENOUGH) | has_label.all(),
+        ordered=has_label.sum() >= FEWEST_IN_ORDER,
     )
-    levels = labelled.filter(known).select("model", "score", "label").unique()
+    levels = labelled.filter(has_label).select("model", "score", "label").unique()
     grows = (pl.col("label").diff().drop_nulls() > 0).all()
     alike = levels.sort("model", "score", "label").group_by("model", maintain_order=True)
     one_to_one = (pl.len() > 1) & (pl.col("score").n_unique() == pl.len()) & grows
     shared = beside(shared, alike.agg(same_order=one_to_one), ["model"])
-    own = pl.col("equal") | (pl.col("same_order") & pl.col("ordered"))
-    return shared.filter(own, "enough")["model"].sort().to_list()
+    ranks_by_label = pl.col("equal") | (pl.col("same_order") & pl.col("ordered"))
+    return shared.filter(ranks_by_label, "enough")["model"].sort().to_list()
 
 
 def judge_table(summaries: Frames) -> pl.DataFrame:
     """Return a row for every judge, measure and model, the best first."""
-    every = pl.concat(
+    means = pl.concat(
         summary.filter(policy="expected").drop_nulls("value").with_columns(judge=pl.lit(judge))
         for judge, summary in summaries.items()
     )
     nothing_relevant = (pl.col("no_relevant") >= pl.col("queries")).all()
     level = pl.col("value").min() == pl.col("value").max()
     abstains = (nothing_relevant & level).over("judge", *MEASURE)
-    every = ranked(every.with_columns(abstains=abstains), ["judge", *MEASURE])
-    other = every.select(*MEAN, other="judge", others_rank="rank")
-    met = every.select(*MEAN, "judge").join(other, on=MEAN, nulls_equal=True)
+    means = ranked(means.with_columns(abstains=abstains), ["judge", *MEASURE])
+    rivals = means.select(*MEAN, other="judge", others_rank="rank")
+    met = means.select(*MEAN, "judge").join(rivals, on=MEAN, nulls_equal=True)
     met = met.filter(pl.col("judge") != pl.col("other"))
     median = met.group_by(*MEAN, "judge").agg(pl.median("others_rank"))
-    every = beside(every, median, [*MEAN, "judge"])
-    return in_contract(every, schema("judges"))
+    means = beside(means, median, [*MEAN, "judge"])
+    return in_contract(means, schema("judges"))
 
 
 def votes_of(judges: pl.DataFrame, headline: str | None) -> pl.DataFrame:
@@ -84,15 +84,19 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     A judge whose labels are the scores of one of the two is left out, as is one that finds nothing
     relevant; one that has them level counts half.
     """
-    one = judges.select("judge", *MEAN, "value", "own", "abstains").with_row_index("measure")
-    one = one.with_columns(pl.min("measure").over(MEASURE))
+    judge_means = judges.select("judge", *MEAN, "value", "own", "abstains").with_row_index(
+        "measure"
+    )
+    judge_means = judge_means.with_columns(pl.min("measure").over(MEASURE))
     keys = ["judge", "measure", *MEASURE]
-    pairs = one.join(one, on=keys, nulls_equal=True, maintain_order="left", suffix="_b")
+    pairs = judge_means.join(
+        judge_means, on=keys, nulls_equal=True, maintain_order="left", suffix="_b"
+    )
     pairs = pairs.rename({"model": "model_a", "value": "value_a"}).filter(
         pl.col("model_a") < pl.col("model_b")
     )
     first = pl.col("judge") == headline
-    other = ~(pl.col("own") | pl.col("own_b") | pl.col("abstains") | first)
+    comparable = ~(pl.col("own") | pl.col("own_b") | pl.col("abstains") | first)
     lead = pl.col("order").filter(first).first()
     alike = pl.col("order") * lead  # 1, 0 or −1
     names = pl.col("judge").filter
@@ -101,10 +105,10 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
         .group_by("measure", *PAIR)
         .agg(
             pl.col("value_a", "value_b").filter(first).first(),
-            judges=other.sum(),
-            agree=(0.5 + alike / 2).filter(other & (lead != 0)).mean(),
-            against=names(other & (alike < 0)).str.join(", "),
-            level=names(other & (pl.col("order") == 0)).str.join(", "),
+            judges=comparable.sum(),
+            agree=(0.5 + alike / 2).filter(comparable & (lead != 0)).mean(),
+            against=names(comparable & (alike < 0)).str.join(", "),
+            level=names(comparable & (pl.col("order") == 0)).str.join(", "),
         )
         .drop_nulls("value_a")
         .sort("measure", *PAIR[:2])
@@ -123,12 +127,12 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
     scales = [np.unique(column[~np.isnan(column)]) for column in grid.T]
     of_labels = [
         {
-            "judge_a": names[one],
-            "judge_b": names[other],
-            "note": _other_scales([scales[one], scales[other]]),
-            **_of_two(grid[:, [one, other]], grades),
+            "judge_a": names[first],
+            "judge_b": names[second],
+            "note": _other_scales([scales[first], scales[second]]),
+            **_of_two(grid[:, [first, second]], grades),
         }
-        for one, other in combinations(range(len(names)), 2)
+        for first, second in combinations(range(len(names)), 2)
     ]
     # Of all judges, over the items that two or more labelled.
     counts = np.stack([(grid == grade).sum(axis=1) for grade in grades], axis=1)
@@ -137,10 +141,10 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
     rows = []
     for part in judges.partition_by(MEASURE, maintain_order=True):
         wide = part.pivot("judge", on_columns=names, index="model", values="rank")
-        for said in of_labels:
-            row = {**part.select(MEASURE).row(0, named=True), **said}
-            if "judge_a" in said:
-                ranks = wide.select(said["judge_a"], said["judge_b"]).drop_nulls()
+        for verdicts in of_labels:
+            row = {**part.select(MEASURE).row(0, named=True), **verdicts}
+            if "judge_a" in verdicts:
+                ranks = wide.select(verdicts["judge_a"], verdicts["judge_b"]).drop_nulls()
                 tau = tau_b(*ranks.to_numpy().T)
                 # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
                 row["tau"] = None if tau is None else round(tau, DIGITS)
@@ -190,17 +194,19 @@ def _of_two(grid: Floats, grades: Floats) -> Named:
     """Return Cohen's coefficients, Kendall's τ of the labels and the like for two judges."""
     from scipy.stats import kendalltau  # takes half a second to import
 
-    both = grid[~np.isnan(grid).any(axis=1)]
-    first, second = ((both[:, [side]] == grades).astype(np.float64) for side in (0, 1))
+    judged_twice = grid[~np.isnan(grid).any(axis=1)]
+    first, second = ((judged_twice[:, [side]] == grades).astype(np.float64) for side in (0, 1))
     joint = first.T @ second
     apart = np.abs(grades[:, None] - grades)
     return {
-        "pairs": len(both),
-        "same": float(np.trace(joint) / len(both)) if len(both) else None,
+        "pairs": len(judged_twice),
+        "same": float(np.trace(joint) / len(judged_twice)) if len(judged_twice) else None,
         "kappa": _kappa(joint, apart > 0),
         "weighted_kappa": _kappa(joint, apart**2),
         "alpha": _alpha(first + second),
-        "label_tau": float(kendalltau(*both.T).statistic) if len(both) > 1 else None,
+        "label_tau": float(kendalltau(*judged_twice.T).statistic)
+        if len(judged_twice) > 1
+        else None,
     }
 
 

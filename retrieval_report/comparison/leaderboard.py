@@ -141,9 +141,9 @@ def leaderboard(
     """
     alpha = check_fraction("alpha", alpha)
     check_correction(correction)
-    given = check_scores(scores)
-    grid = Grid.of(given)
-    asked = grid.asked(policies)
+    score_frame = check_scores(scores)
+    grid = Grid.of(score_frame)
+    requested = grid.asked(policies)
     if over_runs is not None:
         over_runs = hold(over_runs, schema("replicate_pairs"), "over_runs", "replicate_pairs")
     pairs = clustered(grid.pairs(), grid, cluster, queries)
@@ -151,7 +151,7 @@ def leaderboard(
         None if over_runs is None else hold(over_runs, OF_RUNS, "over_runs", "replicate_pairs")
     )
     ranks = tie_ranks(
-        Checked(given),
+        Checked(score_frame),
         policies=policies,
         confidence=confidence,
         resamples=LEAST_RESAMPLES if resamples is None else resamples,
@@ -160,7 +160,7 @@ def leaderboard(
     board = ranks.rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     tested = [pl.DataFrame(schema=TESTED)]
-    for part in asked:
+    for part in requested:
         p = family_tests(part.value, pairs, correction, draws, seed)
         apart = significant(p, alpha)
         if of_runs is not None:
@@ -176,11 +176,11 @@ def leaderboard(
         }
         tested.append(measured(columns, part.measure, TESTED))
     # Means over the queries for which every model has a score.
-    known = pl.count("value").over("query", *SCORE) == len(grid.models)
-    complete = Checked(given.with_columns(value=pl.when(known).then("value")))
+    judged_by_all = pl.count("value").over("query", *SCORE) == len(grid.models)
+    complete = Checked(score_frame.with_columns(value=pl.when(judged_by_all).then("value")))
     summary = summarise(complete, queries=queries, confidence=confidence, cluster=cluster)
-    for other in (pl.concat(tested), summary.drop("value")):
-        board = beside(board, other, GROUP)
+    for frame in (pl.concat(tested), summary.drop("value")):
+        board = beside(board, frame, GROUP)
     return in_contract(board, LEADERBOARD)
 
 
@@ -197,7 +197,7 @@ def _apart_over_runs(
     open_pairs = {frozenset(pair) for pair in level}
     names = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
     return np.array(
-        [frozenset((models[one], models[other])) not in open_pairs for one, other in names],
+        [frozenset((models[first], models[second])) not in open_pairs for first, second in names],
         np.bool_,
     )
 

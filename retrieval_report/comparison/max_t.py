@@ -61,27 +61,27 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
         difference = sums_of_pairs(value, part)
         length, even, least = spreads(difference)
         scale = divided(np.ones_like(length), length, 0.0)
-        seen = np.maximum(sums_seen(value, part), 0.0) * scale
+        observed = np.maximum(sums_seen(value, part), 0.0) * scale
         differs = (np.nan_to_num(difference) != 0).any(axis=0)
-        return seen, scale, even, least * scale, comparable(difference, part), differs[None]
+        return observed, scale, even, least * scale, comparable(difference, part), differs[None]
 
     columns = pairs.in_blocks(value.shape[1], of_part)
-    seen, scale, even, step, enough, differs = columns
+    observed, scale, even, step, enough, differs = columns
     differing = differs.any(axis=0)
     normal = bool((even >= MANY).all()) and same_queries(value)
-    order = np.argsort(seen, kind="stable")
-    seen = np.maximum(seen - step, 0.0) if normal else seen
+    order = np.argsort(observed, kind="stable")
+    observed = np.maximum(observed - step, 0.0) if normal else observed
     ranked = pairs.part(order)
-    family = Family(ranked.first, ranked.second, seen[order], scale[order])
+    family = Family(ranked.first, ranked.second, observed[order], scale[order])
     count = int(differing.sum())
     if count > EXACT:
-        drawn = flipped_sums(value, resamples, seed, normal=normal, cluster=pairs.cluster)
-        p = (count_all(drawn, family, alone=False) + 1) / (resamples + 1)
+        resampled = flipped_sums(value, resamples, seed, normal=normal, cluster=pairs.cluster)
+        p = (count_all(resampled, family, self_only=False) + 1) / (resamples + 1)
     else:
         signs = np.ones((differing.size, 2 ** max(count - 1, 0)))
         signs[differing] = every_pattern(count)
         turned = signs if pairs.cluster is None else signs[pairs.cluster]
-        p = count_all([sums_with(value, turned)], family, alone=False) / signs.shape[1]
+        p = count_all([sums_with(value, turned)], family, self_only=False) / signs.shape[1]
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(p[::-1])[::-1]
     return np.where(enough, adjusted, np.nan)

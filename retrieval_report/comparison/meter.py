@@ -84,10 +84,10 @@ class Meter:
     ) -> None:
         for name in options:
             if name not in MeterOptions.__annotations__:
-                known = ", ".join(MeterOptions.__annotations__)
+                option_names = ", ".join(MeterOptions.__annotations__)
                 hint = ELSEWHERE.get(name, "")
                 raise TypeError(
-                    f"unexpected keyword argument {name!r}{hint}; a Meter takes {known}"
+                    f"unexpected keyword argument {name!r}{hint}; a Meter takes {option_names}"
                 )
         self._requests = parse_metrics(measures, cutoffs, metrics)
         self._options = options_with(options, policies=POLICIES, truncated=NO)
@@ -178,8 +178,8 @@ class Meter:
         """
         queries, average = None, "micro"
         if any(part.sums is not None for part in self._batches):
-            every = pl.concat(starmap(self._named_sums, self._named()))
-            queries, average = list_weights(every.sort("metric", "query")), "weighted"
+            sums = pl.concat(starmap(self._named_sums, self._named()))
+            queries, average = list_weights(sums.sort("metric", "query")), "weighted"
         means = summarise(self.scores, queries=queries, average=average, confidence=confidence)
         return means.filter(policy="expected")
 
@@ -273,11 +273,11 @@ class Meter:
             yield part, pl.Series("query", range(first, last)) if part.ids is None else part.ids
             first = last
 
-    def _sums(self, part: ListScores, batch: Batch | None, given: object) -> pl.DataFrame:
+    def _sums(self, part: ListScores, batch: Batch | None, list_weights: object) -> pl.DataFrame:
         """Return what the weights of a batch's lists are made of, for every metric; weights of
         items also change its scores by DCG and NDCG.
         """
-        weights = as_array(given, "sample_weight")
+        weights = as_array(list_weights, "sample_weight")
         lists = part.lists.select("query", model=pl.lit(MODEL))
         metrics = pl.DataFrame({"metric": [str(metric) for metric, _ in self._requests]})
         if batch is None or batch.weight is None:
@@ -288,8 +288,8 @@ class Meter:
                     f"sample_weight: shape {weights.shape} for {lists.height} lists; takes a "
                     "weight per query or, for matrices and rows, one per item"
                 )
-            own = pl.Series(checked_weights(weights.reshape(-1)))
-            lists = lists.with_columns(product=own, gain=1.0, weight=own)
+            weight_column = pl.Series(checked_weights(weights.reshape(-1)))
+            lists = lists.with_columns(product=weight_column, gain=1.0, weight=weight_column)
             return metrics.join(lists, how="cross", maintain_order="left_right")
         frame = batch.named().with_columns(
             model=pl.lit(MODEL), query=lists["query"][batch.query], weight=batch.weight
@@ -299,8 +299,8 @@ class Meter:
             of_lists, weighed, gain = weigh(frame, lists, metric)
             sums.append(of_lists)
             if weighed is not metric:
-                asked: Requests = [(weighed, cutoffs)]
-                self._weigh(part, batch._replace(grade=gain.to_numpy()), str(metric), asked)
+                requests: Requests = [(weighed, cutoffs)]
+                self._weigh(part, batch._replace(grade=gain.to_numpy()), str(metric), requests)
         return pl.concat(sums).select("metric", *lists.columns, "product", "gain", "weight")
 
     def _weigh(self, part: ListScores, batch: Batch, name: str, requests: Requests) -> None:
@@ -324,12 +324,12 @@ class Meter:
         return sums.with_columns(pl.concat([ids] * len(self._requests)))
 
 
-def _ids(given: object, queries: int) -> pl.Series:
+def _ids(query_ids: object, queries: int) -> pl.Series:
     """Return the ids of the queries of a batch."""
-    held = as_array(given, "query_ids")
-    if held.shape != (queries,) or held.dtype.kind not in "iuUO":
+    ids = as_array(query_ids, "query_ids")
+    if ids.shape != (queries,) or ids.dtype.kind not in "iuUO":
         raise DataError(
-            f"query_ids: {held.dtype} of shape {held.shape} for {queries} lists; they are texts or "
+            f"query_ids: {ids.dtype} of shape {ids.shape} for {queries} lists; they are texts or "
             "whole numbers, one per list"
         )
-    return pl.Series("query", held.tolist())
+    return pl.Series("query", ids.tolist())

@@ -59,7 +59,7 @@ class Side:
     @cached_property
     def sums(self) -> Spread | None:
         """All sums; None if they are too many."""
-        spreads = [one.spread for one in self.lists if one.spread is not None]
+        spreads = [lists.spread for lists in self.lists if lists.spread is not None]
         whole = len(spreads) == len(self.lists)
         sums = every_sum(spreads, self.near / (2 * max(len(spreads), 1))) if whole else None
         return sums and Spread(sums.value + self.fixed, sums.chance)
@@ -67,10 +67,10 @@ class Side:
     @cached_property
     def moments(self) -> Floats:
         """Least, mean and most of the sum of the lists, and how far one moves it."""
-        each = [(one.least, one.mean, one.most) for one in self.lists]
-        least, mean, most = known = np.reshape(each, (-1, 3)).T
+        each = [(lists.least, lists.mean, lists.most) for lists in self.lists]
+        least, mean, most = columns = np.reshape(each, (-1, 3)).T
         reach = np.maximum(most - mean, mean - least).max(initial=0.0)
-        return np.append(known.sum(axis=1), reach)
+        return np.append(columns.sum(axis=1), reach)
 
     def wave(self, period: float, terms: int) -> Complex:
         """Return the characteristic function of the sum of the lists."""
@@ -104,20 +104,22 @@ class Reversals:
             )
             low, equal = dot(chance, below), dot(chance, level - below)
             return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
-        if any(one.wave is None for one in (*first.lists, *second.lists)):
+        if any(lists.wave is None for lists in (*first.lists, *second.lists)):
             return None
         by_series = _by_series(first, second, near, TERMS)
         wide = by_series.high - by_series.low > WIDE
         return _by_series(first, second, near, 16 * TERMS) if wide else by_series
 
-    def _side(self, row: int, other: int) -> Side | None:
+    def _side(self, row: int, rival: int) -> Side | None:
         """Return the lists of a model; None if nothing is known of one."""
         value, loose = self.known.value[row], self.known.loose[row]
-        paired = ~np.isnan(value) & ~np.isnan(self.known.value[other])
+        paired = ~np.isnan(value) & ~np.isnan(self.known.value[rival])
         key = row, paired.tobytes()
         if key not in self._sides:
             queries = np.flatnonzero(loose & paired).tolist()
-            lists = [one for query in queries for one in self.lists.get((row, query), [])]
+            lists = [
+                tied_lists for query in queries for tied_lists in self.lists.get((row, query), [])
+            ]
             total, fixed = float(value[paired].sum()), float(value[paired & ~loose].sum())
             whole = all((row, query) in self.lists for query in queries)
             self._sides[key] = Side(total, fixed, lists) if whole else None
@@ -166,10 +168,10 @@ class _Sums(NamedTuple):
     @classmethod
     def of(cls, first: Side, second: Side) -> _Sums:
         """Return the range of the first minus the second."""
-        one, other = first.moments, second.moments
-        least, mean, most = first.fixed - second.fixed + one[:3] - other[2::-1]
+        leader, trailer = first.moments, second.moments
+        least, mean, most = first.fixed - second.fixed + leader[:3] - trailer[2::-1]
         variance = sum(each.variance for each in (*first.lists, *second.lists))
-        return cls(least, most, mean, np.sqrt(variance), max(one[3], other[3]))
+        return cls(least, most, mean, np.sqrt(variance), max(leader[3], trailer[3]))
 
     def period(self) -> tuple[float, float]:
         """Return how far from a bound sums may be, and how

@@ -230,29 +230,32 @@ def compare(
         raise ParameterError("adjust: 'wilcoxon' has no form for clusters; use permutation or t")
     grid = Grid.of(check_scores(scores))
     pairs = clustered(grid.pairs(baseline), grid, cluster, queries)
-    asked = grid.asked(policies)
+    requested = grid.asked(policies)
     if not pairs.first.size:
         return pl.DataFrame(schema=COMPARISON)
-    given: Named = {"judgements": judgements, "queries": queries, **options}
-    lone = [name for name, part in given.items() if part is not None]
+    call_options: Named = {"judgements": judgements, "queries": queries, **options}
+    lone = [name for name, part in call_options.items() if part is not None]
     if rankings is None and lone != ["queries"] * (cluster is not None):
         raise ParameterError(f"{lone[0]}: without rankings")
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     models = pl.Series(grid.models, dtype=pl.String)
     frames: list[pl.DataFrame] = []
     chances: dict[int, Chances] = {}
-    for part in asked:
+    for part in requested:
         rows = _kept(part.value, pairs, most_apart)
-        shown = pairs.part(rows)
+        selected_pairs = pairs.part(rows)
         columns = _tested(part, pairs, rows, adjust, correction, confidence, (draws, seed))
         if part.measure[2] == "expected":
-            chances[len(frames)] = Chances(part, shown, columns)
-        columns |= {"model_a": models[shown.first], "model_b": models[shown.second]}
+            chances[len(frames)] = Chances(part, selected_pairs, columns)
+        columns |= {
+            "model_a": models[selected_pairs.first],
+            "model_b": models[selected_pairs.second],
+        }
         frames.append(measured(columns | dict.fromkeys(CHANCES), part.measure, COMPARISON))
     if rankings is not None:
-        read_lists(grid, list(chances.values()), rankings, **given)
-    for number, known in chances.items():
-        frames[number] = frames[number].with_columns(known.frame().get_columns())
+        read_lists(grid, list(chances.values()), rankings, **call_options)
+    for number, chance in chances.items():
+        frames[number] = frames[number].with_columns(chance.frame().get_columns())
     return pl.concat(frames)
 
 
@@ -371,20 +374,20 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
 def _means(scores: Scores, pairs: Pairs) -> Named:
     """Return the columns of one measure that need only means over the paired queries."""
     first, second = pairs.first, pairs.second
-    known = paired_columns(scores.value, scores.std, pairs)
-    value_a, value_b = known["value_a"], known["value_b"]
+    paired_sums = paired_columns(scores.value, scores.std, pairs)
+    value_a, value_b = paired_sums["value_a"], paired_sums["value_b"]
     scored = ~np.isnan(scores.value)
     paired = scored[first] & scored[second]
     moves = scores.std**2 != 0  # so does an unknown deviation
     moved = ((moves[first] | moves[second]) & paired).sum(axis=1)
-    counted = (scores.measure[2] in COUNTED) & paired.any(axis=1)
+    whole_numbers = (scores.measure[2] in COUNTED) & paired.any(axis=1)
     truncated, pooled = (
         (flag[first] | flag[second]) & paired for flag in (scores.truncated, scores.pooled)
     )
     return {
-        **known,
+        **paired_sums,
         "difference": np.where(equal_values(value_a, value_b), 0.0, value_a - value_b),
-        "tied_queries": np.where(counted, moved, np.nan),
+        "tied_queries": np.where(whole_numbers, moved, np.nan),
         "truncated_queries": truncated.sum(axis=1),
         "pooled": pooled.any(axis=1),
     }
@@ -407,10 +410,10 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     pairs, models = Pairs.every(len(grid.models)), pl.Series(grid.models, dtype=pl.String)
     frames = [pl.DataFrame(schema=OF_MEANS)]
     for part in grid.asked(None):
-        known = _means(part, pairs)
-        columns = known | dict.fromkeys((*CHANCES, *OF_QUERIES))
+        means_and_stds = _means(part, pairs)
+        columns = means_and_stds | dict.fromkeys((*CHANCES, *OF_QUERIES))
         columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second]}
         if part.measure[2] == "expected":
-            columns |= Chances(part, pairs, known).frame().to_dict()
+            columns |= Chances(part, pairs, means_and_stds).frame().to_dict()
         frames.append(measured(columns, part.measure, OF_MEANS))
     return pl.concat(frames)

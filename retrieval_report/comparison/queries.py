@@ -69,9 +69,9 @@ def query_table(scores: object) -> pl.DataFrame:
     └───────┴───────┴──────────┴────────┴─────────┴──────┴────────┴─────────────┘
     """
     keys = ["model", "query", "metric", "cutoff"]
-    others = pl.col("std").filter(policy="expected").first(), pl.col("truncated").any()
+    tie_columns = pl.col("std").filter(policy="expected").first(), pl.col("truncated").any()
     return (
-        side_by_side(check_scores(scores), keys, ("naive", "expected", *BOUNDS), *others)
+        side_by_side(check_scores(scores), keys, ("naive", "expected", *BOUNDS), *tie_columns)
         .with_columns(
             spread=pl.col("highest") - pl.col("lowest"),
             naive_error=pl.col("naive") - pl.col("expected"),
@@ -196,8 +196,8 @@ def _fewest(gains: Floats, margin: float) -> Bools:
     the sum is at most 0, with ``margin`` for rounding.
     """
     order = np.argsort(-np.nan_to_num(gains), kind="stable")
-    left = np.nansum(gains) - np.cumsum(np.nan_to_num(gains)[order])
-    needed = int(np.argmax(left <= margin)) + 1
+    remaining_gain = np.nansum(gains) - np.cumsum(np.nan_to_num(gains)[order])
+    needed = int(np.argmax(remaining_gain <= margin)) + 1
     marked = np.zeros(gains.size, np.bool_)
     marked[order[:needed]] = True
     return marked

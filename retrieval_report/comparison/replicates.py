@@ -301,9 +301,9 @@ def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95)
     """
     check_fraction("confidence", confidence)
     rows = [
-        {**measure, **_compared(one, other, models, confidence)}
+        {**measure, **_compared(first, second, models, confidence)}
         for measure, models in _of_models(scores, groups)
-        for one, other in combinations(models, 2)
+        for first, second in combinations(models, 2)
     ]
     family_p = corrected_column(pl.col("p"), "holm", MEASURE)
     return frame_of(rows, schema("replicate_pairs")).with_columns(family_p=family_p)
@@ -328,15 +328,15 @@ def _of_models(scores: object, groups: object) -> Iterator[tuple[Named, dict[str
 
 def _shared(value: Floats) -> tuple[Any, int]:
     """Return which queries every replicate has, and how many only some have."""
-    known = ~np.isnan(value)
-    every = known.all(axis=0)
-    return every, int((known.any(axis=0) & ~every).sum())
+    has_value = ~np.isnan(value)
+    shared_by_all = has_value.all(axis=0)
+    return shared_by_all, int((has_value.any(axis=0) & ~shared_by_all).sum())
 
 
 def _summary(metric: str, value: Floats, variance: Floats, confidence: float) -> Named:
     """Return the row of a model."""
-    every, unpaired = _shared(value)
-    value, variance = value[:, every], variance[:, every]
+    shared, unpaired = _shared(value)
+    value, variance = value[:, shared], variance[:, shared]
     replicates, queries = value.shape
     row = {"replicates": replicates, "queries": queries, "unpaired": unpaired}
     if not queries:
@@ -430,23 +430,23 @@ def p_value(difference: float, parts: list[VariancePart]) -> float:
     return math.exp(brentq(beyond, LEAST_LOG_P, 0.0))
 
 
-def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: float) -> Named:
+def _compared(better: str, worse: str, models: Mapping[str, Runs], confidence: float) -> Named:
     """Return the row of a pair, the better model first."""
-    every, unpaired = _shared(np.concatenate([models[one][0], models[other][0]]))
-    paired = {name: models[name][0][:, every] for name in (one, other)}
-    if every.any():
-        one, other = sorted(paired, key=lambda name: -_mean(paired[name]))
-    first, second = paired[one], paired[other]
+    shared, unpaired = _shared(np.concatenate([models[better][0], models[worse][0]]))
+    paired = {name: models[name][0][:, shared] for name in (better, worse)}
+    if shared.any():
+        better, worse = sorted(paired, key=lambda name: -_mean(paired[name]))
+    first, second = paired[better], paired[worse]
     row = {
-        "model_a": one,
-        "model_b": other,
+        "model_a": better,
+        "model_b": worse,
         "replicates_a": len(first),
         "replicates_b": len(second),
         "queries": first.shape[1],
         "unpaired": unpaired,
         "p": None,
     }
-    if not every.any():
+    if not shared.any():
         return {**row, "verdict": NOTHING}
     values = _mean(first), _mean(second)
     difference = 0.0 if equal_means(*values) else values[0] - values[1]
@@ -513,19 +513,21 @@ def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) ->
     return pl.DataFrame(rows, schema=no_worse.schema)
 
 
-def _outer(end: Callable[[float, float], float], one: float | None, other: float) -> float | None:
+def _outer(
+    end: Callable[[float, float], float], first: float | None, second: float
+) -> float | None:
     """Return the smaller or larger of two numbers; none where the first is not known."""
-    return None if one is None else end(one, other)
+    return None if first is None else end(first, second)
 
 
 def _difference(first: Floats, second: Floats) -> tuple[float | None, list[VariancePart]]:
     """Return the difference of the means of two models' runs (replicates, queries), and the parts
     of its variance; none without a query that all runs have.
     """
-    every, _ = _shared(np.concatenate([first, second]))
-    if not every.any():
+    shared, _ = _shared(np.concatenate([first, second]))
+    if not shared.any():
         return None, []
-    first, second = first[:, every], second[:, every]
+    first, second = first[:, shared], second[:, shared]
     return _mean(first) - _mean(second), _parts(first, second)
 
 
@@ -544,6 +546,6 @@ def seed_reversal(first: Floats, second: Floats) -> float:
     >>> seed_reversal(np.array([0.5, 0.7]), np.array([0.6, 0.4, 0.3, 0.5]))
     0.1875
     """
-    one, other = first[:, None], second
-    level = equal_values(one, other)
-    return float(((one < other) & ~level).mean() + level.mean() / 2)
+    first_column, second_row = first[:, None], second
+    level = equal_values(first_column, second_row)
+    return float(((first_column < second_row) & ~level).mean() + level.mean() / 2)

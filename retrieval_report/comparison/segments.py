@@ -78,14 +78,16 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     >>> [(name, part["query"].to_list()) for name, part in segments_of(scores, queries, "language")]
     [('de', ['q2']), ('en', ['q1', 'q3'])]
     """
-    given = to_polars(queries, "queries")
-    kind = given.schema.get(check_text("by", by))
+    query_rows = to_polars(queries, "queries")
+    kind = query_rows.schema.get(check_text("by", by))
     if kind is not None and (kind.is_float() or kind.is_decimal()):
         raise ColumnError(
             f"queries: column {by!r} is {kind}; cut it into classes, e.g. with .cut(), first"
         )
-    held = given.with_columns(pl.struct(value=by).alias(by)) if kind is not None else given
-    joined = with_column(check_scores(scores), held, "by", by)
+    segment_rows = (
+        query_rows.with_columns(pl.struct(value=by).alias(by)) if kind is not None else query_rows
+    )
+    joined = with_column(check_scores(scores), segment_rows, "by", by)
     lacking = "scores of queries that the queries frame lacks"
     refuse(joined, pl.col("by").is_null(), by, lacking, what="queries")
     # Null comes last; numbers and dates are in their own order, not that of their text.
@@ -307,14 +309,14 @@ def _winners(frame: pl.DataFrame) -> dict[Measure, Named]:
     grid = Grid.of(frame)
     winners = {}
     for part in grid.asked(None):
-        known = ~np.isnan(part.value)
-        means = paired_mean(part.value, known)
+        has_value = ~np.isnan(part.value)
+        means = paired_mean(part.value, has_value)
         best = int(best_first(means)[0])
-        scored = known[best].any()
+        scored = has_value[best].any()
         winners[part.measure] = {
             "winner": grid.models[best] if scored else None,
             "value": float(means[best]) if scored else None,
-            "queries": int(known.any(axis=0).sum()),
+            "queries": int(has_value.any(axis=0).sum()),
         }
     return winners
 

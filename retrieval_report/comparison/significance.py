@@ -62,9 +62,9 @@ def paired_t(difference: Floats, confidence: float, cluster: Indices | None = No
 
     paired = ~np.isnan(difference)
     size = paired.sum(axis=1)
-    counted = np.maximum(size, 1)
+    divisor = np.maximum(size, 1)
     filled = np.where(paired, difference, 0.0)
-    mean = filled.sum(axis=1) / counted
+    mean = filled.sum(axis=1) / divisor
     square = np.where(paired, (filled - mean[:, None]) ** 2, 0.0).sum(axis=1)
     std = np.sqrt(square / np.maximum(size - 1, 1))
     least = np.fmin.reduce(difference, axis=1, initial=np.inf)
@@ -206,12 +206,12 @@ def exact_sign_flips(difference: Floats, unit: Floats | None = None) -> Floats:
     p[(count == 0) & ~np.isnan(difference).all(axis=1)] = 1.0
     for size in np.unique(count[(count > 0) & (count <= EXACT)]):
         rows = np.flatnonzero(count == size)
-        kept = filled[rows][filled[rows] != 0].reshape(-1, size)
-        sums = np.abs(product(kept, every_pattern(size)))
-        seen = np.abs(kept.sum(axis=1)) - 10.0**-DIGITS * size * (
+        nonzero = filled[rows][filled[rows] != 0].reshape(-1, size)
+        sums = np.abs(product(nonzero, every_pattern(size)))
+        observed = np.abs(nonzero.sum(axis=1)) - 10.0**-DIGITS * size * (
             1.0 if unit is None else unit[rows]
         )
-        p[rows] = (sums >= seen[:, None]).mean(axis=1)
+        p[rows] = (sums >= observed[:, None]).mean(axis=1)
     return p
 
 
@@ -246,10 +246,10 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
         p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
         return p, normal, enough & np.isnan(p)
 
-    p, normal, drawn = pairs.in_blocks(value.shape[1], of_part)
-    if drawn.any():
-        p[drawn] = sampled_sign_flips(value, pairs.part(drawn), resamples, seed)
-    return p, np.select([drawn, normal, ~np.isnan(p)], [SAMPLED, NORMAL, ALL], NONE)
+    p, normal, resampled = pairs.in_blocks(value.shape[1], of_part)
+    if resampled.any():
+        p[resampled] = sampled_sign_flips(value, pairs.part(resampled), resamples, seed)
+    return p, np.select([resampled, normal, ~np.isnan(p)], [SAMPLED, NORMAL, ALL], NONE)
 
 
 class Spreads(NamedTuple):
@@ -281,10 +281,10 @@ def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -
     Every query has one sign per pattern, shared by all pairs. The patterns depend only on the
     ``seed`` and on the number of queries.
     """
-    (seen,) = pairs.in_blocks(value.shape[1], lambda part: (sums_seen(value, part),))
-    family = Family(pairs.first, pairs.second, seen, np.ones_like(seen))
-    drawn = flipped_sums(value, resamples, seed, cluster=pairs.cluster)
-    return (count_all(drawn, family, alone=True) + 1) / (resamples + 1)
+    (observed,) = pairs.in_blocks(value.shape[1], lambda part: (sums_seen(value, part),))
+    family = Family(pairs.first, pairs.second, observed, np.ones_like(observed))
+    resampled = flipped_sums(value, resamples, seed, cluster=pairs.cluster)
+    return (count_all(resampled, family, self_only=True) + 1) / (resamples + 1)
 
 
 def sums_seen(value: Floats, pairs: Pairs) -> Floats:
@@ -292,21 +292,21 @@ def sums_seen(value: Floats, pairs: Pairs) -> Floats:
     equal sums apart.
     """
     total = np.abs(np.nansum(value[pairs.first] - value[pairs.second], axis=1))
-    seen: Floats = total - rounding(value, pairs)
-    return seen
+    observed: Floats = total - rounding(value, pairs)
+    return observed
 
 
-def count_all(drawn: Iterable[Floats | Sums], family: Family, *, alone: bool) -> Integers:
-    """Return in how many patterns each pair is as far from 0 as it was, or, if not ``alone``, it or
+def count_all(resampled: Iterable[Floats | Sums], family: Family, *, self_only: bool) -> Integers:
+    """Return in how many patterns each pair is as far from 0 as it was, or, if not ``self_only``, it or
     a pair before it.
     """
     reached = np.zeros(family.seen.size, np.int64)
-    known = all_frozen(family)
-    for sums in drawn:
+    frozen_family = all_frozen(family)
+    for sums in resampled:
         if isinstance(sums, np.ndarray):
-            count_reached(frozen(sums), known, np.zeros(sums.shape[1]), alone, reached)
+            count_reached(frozen(sums), frozen_family, np.zeros(sums.shape[1]), self_only, reached)
         else:
-            count_in_blocks(sums, known, alone, reached)
+            count_in_blocks(sums, frozen_family, self_only, reached)
     return reached
 
 
@@ -327,10 +327,10 @@ def flipped_sums(
         return
     # Where all models have one score, no sum of a pair depends on the sign.
     differs = np.flatnonzero((value != value[0]).any(axis=0))
-    kept = np.ascontiguousarray(value[:, differs])
+    differing = np.ascontiguousarray(value[:, differs])
     unit = np.arange(value.shape[1]) if cluster is None else cluster
     for signs in random_signs(unit.max(initial=-1) + 1, resamples, seed, unit[differs]):
-        yield sums_with(kept, signs)
+        yield sums_with(differing, signs)
 
 
 def sums_with(value: Floats, signs: Floats) -> Floats | Sums:

@@ -35,33 +35,33 @@ def ranges(scores: Scores) -> Ranges:
     """Return the ranges for one measure; best and worst
     are used if available, else scores are at least 0.
     """
-    known = ~np.isnan(scores.value)
+    has_value = ~np.isnan(scores.value)
     variance = np.where(np.isnan(scores.std), np.inf, scores.std**2)
     lowest = np.nan_to_num(scores.lowest, nan=0.0)
     highest = np.nan_to_num(scores.highest, nan=np.inf)
-    value = np.where(known, scores.value, 0.0)
+    value = np.where(has_value, scores.value, 0.0)
     fall, rise = np.maximum(value - lowest, 0.0), np.maximum(highest - value, 0.0)
     # If the range is a point, up to rounding, tie order has no effect.
     still = np.maximum(fall, rise) <= 1e-12 * np.maximum(value, lowest)
-    fixed = still | (variance == 0) | ~known
+    fixed = still | (variance == 0) | ~has_value
     spreads = (np.where(fixed, 0.0, part) for part in (variance, fall, rise))
     return Ranges(scores.value, *spreads)
 
 
-def over_sides(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
+def over_sides(each: Floats | Bools, score_ranges: Ranges, pairs: Pairs) -> Floats:
     """Return the sums over the lists of the first and of the second model of each pair, on the
     queries that both have: (2, pairs).
     """
-    scored = (~np.isnan(known.value)).T.astype(np.float64)
+    scored = (~np.isnan(score_ranges.value)).T.astype(np.float64)
     endless = np.isinf(each)
     total = product(np.where(endless, 0.0, each), scored)
     total[product(endless.astype(np.float64), scored) > 0] = np.inf
     return np.stack([total[pairs.first, pairs.second], total[pairs.second, pairs.first]])
 
 
-def over_pairs(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
+def over_pairs(each: Floats | Bools, score_ranges: Ranges, pairs: Pairs) -> Floats:
     """Return the sums over the lists of both models."""
-    total: Floats = over_sides(each, known, pairs).sum(axis=0)
+    total: Floats = over_sides(each, score_ranges, pairs).sum(axis=0)
     return total
 
 
@@ -81,7 +81,7 @@ def normal_chances(lead: Floats, deviation: Floats) -> Floats:
     return chance
 
 
-def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floats]:
+def tail_bounds(score_ranges: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floats]:
     """Return bounds of the probability that random tie
     order removes the lead of each pair, from moments.
 
@@ -92,14 +92,19 @@ def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floa
     from scipy.special import ndtr
 
     first, second = pairs.first, pairs.second
-    farthest = np.maximum(known.fall, known.rise)
+    farthest = np.maximum(score_ranges.fall, score_ranges.rise)
     with np.errstate(invalid="ignore"):  # 0 times anything is 0
-        cubes = np.where((known.variance == 0) | (farthest == 0), 0.0, known.variance * farthest)
+        cubes = np.where(
+            (score_ranges.variance == 0) | (farthest == 0), 0.0, score_ranges.variance * farthest
+        )
     variance, square, third = (
-        over_pairs(each, known, pairs)
-        for each in (known.variance, (known.fall + known.rise) ** 2, cubes)
+        over_pairs(each, score_ranges, pairs)
+        for each in (score_ranges.variance, (score_ranges.fall + score_ranges.rise) ** 2, cubes)
     )
-    fall, rise = known.fall.max(axis=1, initial=0.0), known.rise.max(axis=1, initial=0.0)
+    fall, rise = (
+        score_ranges.fall.max(axis=1, initial=0.0),
+        score_ranges.rise.max(axis=1, initial=0.0),
+    )
     reach = np.where(
         lead > 0, np.maximum(fall[first], rise[second]), np.maximum(fall[second], rise[first])
     )

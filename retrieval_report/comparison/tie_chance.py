@@ -49,12 +49,14 @@ class Chances:
     def __init__(self, scores: Scores, pairs: Pairs, columns: Mapping[str, Floats]) -> None:
         self.scores, self.pairs, self.known = scores, pairs, ranges(scores)
         self.lists: Lists = {}
-        known, size = self.known, columns["queries"]
+        score_ranges, size = self.known, columns["queries"]
         self.lead = lead = columns["difference"] * size
-        low, high = tail_bounds(known, pairs, lead)
+        low, high = tail_bounds(score_ranges, pairs, lead)
         likely = normal_chances(lead, columns["tie_std"] * size)
-        fall, rise = (over_sides(each, known, pairs) for each in (known.fall, known.rise))
-        self.moved = over_pairs(known.loose, known, pairs)
+        fall, rise = (
+            over_sides(each, score_ranges, pairs) for each in (score_ranges.fall, score_ranges.rise)
+        )
+        self.moved = over_pairs(score_ranges.loose, score_ranges, pairs)
         # How far the lowest mean of the model ahead is above the highest of the other.
         apart = np.abs(lead) - np.where(lead > 0, fall[0] + rise[1], fall[1] + rise[0])
         unit = ROUNDING * np.maximum(columns["value_a"], columns["value_b"]) * size
@@ -81,11 +83,13 @@ class Chances:
         """Return which lists' distributions a pair needs because moments leave it open."""
         low, _, high, _ = self.numbers
         needed = self.open & (worth_lists(low, high, self.moved) | (self.lead == 0))
-        wanted = np.zeros(self.known.value.shape, np.bool_)
+        unsure_lists = np.zeros(self.known.value.shape, np.bool_)
         for pair in np.flatnonzero(needed):
             two = [self.pairs.first[pair], self.pairs.second[pair]]
-            wanted[two] |= self.known.loose[two] & ~np.isnan(self.known.value[two]).any(axis=0)
-        return wanted
+            unsure_lists[two] |= self.known.loose[two] & ~np.isnan(self.known.value[two]).any(
+                axis=0
+            )
+        return unsure_lists
 
     def frame(self) -> pl.DataFrame:
         """Return the chances as columns of a comparison, from the scores of lists where there are
@@ -125,27 +129,27 @@ def read_lists(
     # Lists that no pair needs are absent, which is not an error.
     checked = options_with(options, policies="expected", missing_query="zero")
     rankings, of_run = rankings if isinstance(rankings, Runs) else (rankings, {})
-    wanted = {
-        known.scores.measure[:2]: (known, unsure)
-        for known in chances
-        if (unsure := known.undecided()).any()
+    unsure_by_measure = {
+        chance.scores.measure[:2]: (chance, unsure)
+        for chance in chances
+        if (unsure := chance.undecided()).any()
     }
-    if not wanted:
+    if not unsure_by_measure:
         return
     sources: Iterable[Any] = (
         rankings.sources(policies="expected")  # as another system receives them
         if hasattr(rankings, "sources")
-        else [(judge(rankings, judgements, queries, checked), checked, list(wanted))]
+        else [(judge(rankings, judgements, queries, checked), checked, list(unsure_by_measure))]
     )
     for judged, rules, measures in sources:
-        requests = _requests(index for index in measures if index in wanted)
+        requests = _requests(index for index in measures if index in unsure_by_measure)
         for part in run_of(judged, requests, rules).parts if requests else ():
             for metric, cutoff in part.measures:
-                known, unsure = wanted[str(metric), cutoff]
-                for place, one in _lists_of(part, (metric, cutoff), grid, unsure, of_run):
-                    known.lists.setdefault(place, []).append(one)
-    for known, _ in wanted.values():
-        _check_means(grid, known.scores, known.lists)
+                chance, unsure = unsure_by_measure[str(metric), cutoff]
+                for place, lists in _lists_of(part, (metric, cutoff), grid, unsure, of_run):
+                    chance.lists.setdefault(place, []).append(lists)
+    for chance, _ in unsure_by_measure.values():
+        _check_means(grid, chance.scores, chance.lists)
 
 
 def _requests(measures: Iterable[Measure]) -> Requests:
@@ -163,7 +167,7 @@ def _lists_of(
     run: Run,
     measure: tuple[Metric, int | None],
     grid: Grid,
-    wanted: Bools,
+    unsure: Bools,
     of_run: Mapping[str, str],
 ) -> Iterator[tuple[tuple[int, int], TiedList]]:
     """Yield the lists that pairs need by one measure, with their rows of model and query; each of
@@ -173,18 +177,18 @@ def _lists_of(
     for name, model in of_run.items():
         runs.setdefault(model, []).append(name)
     places, sizes = {}, {}
-    for row, query in np.argwhere(wanted).tolist():
+    for row, query in np.argwhere(unsure).tolist():
         of_model = runs.get(grid.models[row], [grid.models[row]])
         for name in of_model:
             places[name, grid.queries[query]] = (row, query)
             sizes[row] = len(of_model)
-    names, kept = run.prepared.names.rows(), ~run.left_out()
-    used = [number for number, name in enumerate(names) if kept[number] and name in places]
+    names, included = run.prepared.names.rows(), ~run.left_out()
+    used = [number for number, name in enumerate(names) if included[number] and name in places]
     prepared = run.prepared.take(np.array(used, np.int64))
     lists = tied_lists(Run(prepared, [(measure[0], (measure[1],))], run.options))
-    for number, one in zip(used, lists, strict=True):
+    for number, tied_list in zip(used, lists, strict=True):
         place = places[names[number]]
-        yield place, part_of_mean(one, sizes[place[0]])
+        yield place, part_of_mean(tied_list, sizes[place[0]])
 
 
 def _check_means(grid: Grid, scores: Scores, lists: Lists) -> None:
@@ -193,7 +197,10 @@ def _check_means(grid: Grid, scores: Scores, lists: Lists) -> None:
     """
     for (model, query), parts in lists.items():
         score = float(scores.value[model, query])
-        mean, reach = (sum(one.mean for one in parts), sum(one.most - one.least for one in parts))
+        mean, reach = (
+            sum(part.mean for part in parts),
+            sum(part.most - part.least for part in parts),
+        )
         if abs(mean - score) > 1e-9 * max(score, 1e-3 * min(reach, 1.0)):
             raise KeyMismatchError(
                 f"rankings: they are not those of the scores: {measure_text(*scores.measure[:2])} "

@@ -180,7 +180,7 @@ def _ranked(
     words = (None, "bounds", method)
     return {
         **{name: np.where(ranked, column, np.nan) for name, column in interval.items()},
-        "method": [words[known] for known in ranked.astype(np.intp) + sure],
+        "method": [words[rank_pairs] for rank_pairs in ranked.astype(np.intp) + sure],
         "value": means.mean,
         "rank": means.mean if np.isnan(means.mean).any() else _order(means.mean[None])[0][0],
     }
@@ -191,21 +191,21 @@ def _order(means: Floats) -> tuple[Floats, Floats]:
     return row_ranks(-settled_means(means))
 
 
-def _ranks(means: _MeasureMeans, drawn: Floats) -> tuple[Floats, Floats]:
+def _ranks(means: _MeasureMeans, draws: Floats) -> tuple[Floats, Floats]:
     """Best and worst rank of each model in each draw, no
     mean beyond its bounds, and some known by these alone.
     """
     sure = ~np.isnan(means.spread)  # models whose mean has a known distribution
-    kept = np.clip(drawn, means.lowest, means.highest)
-    lowest, highest = (np.where(sure, kept, bound) for bound in (means.lowest, means.highest))
-    best, worst = np.ones_like(kept), np.ones_like(kept)
-    best[:, sure], worst[:, sure] = _order(kept[:, sure])
+    bounded = np.clip(draws, means.lowest, means.highest)
+    lowest, highest = (np.where(sure, bounded, bound) for bound in (means.lowest, means.highest))
+    best, worst = np.ones_like(bounded), np.ones_like(bounded)
+    best[:, sure], worst[:, sure] = _order(bounded[:, sure])
     margin = 10.0**-DIGITS * max(1.0, float(np.abs(means.mean).max()))  # means that close are level
     for model in np.flatnonzero(~sure):
         # Of two models that may overlap, each may be ahead of the other.
         low, high = lowest[:, [model]], highest[:, [model]]
         best[:, model] = 1 + (lowest - high > margin).sum(axis=1)
         worst[:, model] = (highest - low >= -margin).sum(axis=1)
-        best[:, sure] += low - kept[:, sure] > margin
-        worst[:, sure] += high - kept[:, sure] >= -margin
+        best[:, sure] += low - bounded[:, sure] > margin
+        worst[:, sure] += high - bounded[:, sure] >= -margin
     return best, worst

@@ -109,7 +109,7 @@ def with_verdicts(pairs: pl.DataFrame, *, tie_risk: float, alpha: float) -> pl.D
     pairs = pairs.with_columns(order=order_of("value_a", "value_b")).with_columns(
         order.filter(policy=name).first().over(PAIR).alias(f"order_{name}") for name in SHOWN
     )
-    others = [
+    objections = [
         pl.when(pl.col(f"order_{name}") != 0, pl.col(f"order_{name}") != order).then(pl.lit(name))
         for name in SHOWN
     ]
@@ -123,7 +123,7 @@ def with_verdicts(pairs: pl.DataFrame, *, tie_risk: float, alpha: float) -> pl.D
         SAFE: pl.col("significant"),
     }
     return pairs.with_columns(
-        disagree=pl.concat_str(others, separator=", ", ignore_nulls=True),
+        disagree=pl.concat_str(objections, separator=", ", ignore_nulls=True),
         significant=significant(pl.col("family_p"), alpha),
     ).with_columns(verdict=first_that_holds(rules, NOT_SIGNIFICANT))
 
@@ -192,18 +192,18 @@ def surely_depends(pair: Mapping[str, Any]) -> bool:
     return bool(pair["disagree"]) if low is None else low >= TIE_RISK
 
 
-def equal_means(one: Any, other: Any) -> bool:
+def equal_means(first: Any, second: Any) -> bool:
     """Whether two means are equal to 12 digits, as `order_of` has it.
 
     >>> equal_means(0.1 + 0.2, 0.3), equal_means(0.3, None)
     (True, False)
     """
-    return one is not None and other is not None and bool(equal_values(one, other))
+    return first is not None and second is not None and bool(equal_values(first, second))
 
 
-def equal_values(one: Any, other: Any) -> Any:
+def equal_values(first: Any, second: Any) -> Any:
     """Where two arrays are equal to 12 digits."""
-    return np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
+    return np.abs(first - second) <= ROUNDING * np.maximum(np.abs(first), np.abs(second))
 
 
 def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str, ...]:
@@ -265,12 +265,12 @@ def both_among(models: Sequence[str]) -> pl.Expr:
     return pl.all_horizontal(pl.col("model_a", "model_b").is_in(models))
 
 
-def order_of(one: str, other: str) -> pl.Expr:
+def order_of(first: str, second: str) -> pl.Expr:
     """Return which of two columns is larger, as 1, 0 or
     −1; values that differ only by rounding are equal.
     """
-    difference = pl.col(one) - pl.col(other)
-    margin = ROUNDING * pl.max_horizontal(pl.col(one).abs(), pl.col(other).abs())
+    difference = pl.col(first) - pl.col(second)
+    margin = ROUNDING * pl.max_horizontal(pl.col(first).abs(), pl.col(second).abs())
     return pl.when(difference.abs() <= margin).then(0.0).otherwise(difference.sign())
 
 

@@ -85,8 +85,8 @@ def stored() -> frozenset[str]:
             return frozenset()
     except (ImportError, ValueError):  # something keeps it from being found
         return frozenset()
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    files = Path(given).glob("*/*.nbc") if given else FOLDER.glob("__pycache__/*.nbc")
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    files = Path(folder).glob("*/*.nbc") if folder else FOLDER.glob("__pycache__/*.nbc")
     return frozenset(file.name.split("-")[0] for file in files)
 
 

@@ -70,12 +70,12 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
                 if dealt[0] < 0 or dealt[0] > items[0]:
                     continue
                 for kind in range(items.size):
-                    counted = value[grades[kind]]
-                    total += dealt[kind] * counted
-                    on *= power(1.0 - counted, dealt[kind]) if form == ERR else 1.0
+                    kind_value = value[grades[kind]]
+                    total += dealt[kind] * kind_value
+                    on *= power(1.0 - kind_value, dealt[kind]) if form == ERR else 1.0
                 for kind in range(items.size):
-                    left = items[kind] - dealt[kind]
-                    if left == 0:
+                    remaining = items[kind] - dealt[kind]
+                    if remaining == 0:
                         continue
                     amount = value[grades[kind]]
                     if form == AP:
@@ -87,12 +87,12 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
                     angle *= times.first
                     # Part by part, because NumPy divides complex numbers by another rule than Numba.
                     factor = complex(
-                        math.cos(angle) * left / (size - slot),
-                        math.sin(angle) * left / (size - slot),
+                        math.cos(angle) * remaining / (size - slot),
+                        math.sin(angle) * remaining / (size - slot),
                     )
-                    other = state + (stride[kind] if kind else 0)
+                    next_state = state + (stride[kind] if kind else 0)
                     for n in range(wave.size):
-                        new[other, n] += now[state, n] * factor
+                        new[next_state, n] += now[state, n] * factor
                         factor *= turn
             now = new
         wave[:] = 0.0
@@ -100,7 +100,7 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
             for n in range(wave.size):
                 wave[n] += now[state, n]
         for kind in range(items.size):
-            counted = value[grades[kind]]
-            before += items[kind] * counted
-            going *= power(1.0 - counted, items[kind]) if form == ERR else 1.0
+            kind_value = value[grades[kind]]
+            before += items[kind] * kind_value
+            going *= power(1.0 - kind_value, items[kind]) if form == ERR else 1.0
         position += slots

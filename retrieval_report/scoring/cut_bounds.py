@@ -154,8 +154,10 @@ class Completions:
         of the list itself.
         """
         gains = np.unique(self._gains(metric))
-        own = any(ideal.over == "list" for ideal in metric.reads.ideals) or metric.term.ratio
-        return gains.size < 3 and gains[0] == 0 and not own and not metric.reads.length
+        needs_lists = (
+            any(ideal.over == "list" for ideal in metric.reads.ideals) or metric.term.ratio
+        )
+        return gains.size < 3 and gains[0] == 0 and not needs_lists and not metric.reads.length
 
     def _worst(self, lists: Lists, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return values of lists in their worst order, with the highest ideals and the largest R."""
@@ -173,8 +175,8 @@ class Completions:
         scorer.length = self.retrieved[:, None]
         if not self.own_depth:
             relevant = self.prepared.relevant_grade
-            known = self.prepared.open_end(relevant) + self.following.relevant(relevant)
-            more = np.maximum(scorer.asked - (self.before + known)[:, None], 0)
+            possible_relevant = self.prepared.open_end(relevant) + self.following.relevant(relevant)
+            more = np.maximum(scorer.asked - (self.before + possible_relevant)[:, None], 0)
             scorer.relevant = self.relevant[:, None] + np.where(
                 self.following.unlimited[:, None], more, 0
             )
@@ -193,8 +195,8 @@ class Completions:
         """Return the lists without their last tie if it may be cut."""
         ties = self.prepared.ties
         dropped = self.prepared.within & (np.diff(ties.start) > 0)
-        kept = np.delete(np.arange(ties.tie.size - 1), ties.start[1:][dropped] - 1)
-        return ties.with_ties(running(np.diff(ties.start) - dropped), kept)
+        inner_ties = np.delete(np.arange(ties.tie.size - 1), ties.start[1:][dropped] - 1)
+        return ties.with_ties(running(np.diff(ties.start) - dropped), inner_ties)
 
     @cached_property
     def reach(self) -> Integers:
@@ -213,10 +215,10 @@ class Completions:
             return self.reach
         return np.asarray(np.minimum(self.reach, self._left(self.prepared.grades == 0)))
 
-    def _left(self, counted: Bools) -> Integers:
+    def _left(self, grades: Bools) -> Integers:
         """Return how many judged items of some grades are not in each list."""
-        left = self.prepared.judged.total(counted) - self.prepared.retrieved.total(counted)
-        return np.asarray(np.maximum(left, 0))
+        items_left = self.prepared.judged.total(grades) - self.prepared.retrieved.total(grades)
+        return np.asarray(np.maximum(items_left, 0))
 
     def _without_gain(self, metric: Metric) -> Cells:
         """Return the judged items that may follow each list and gain nothing, as of grade 0."""
@@ -275,9 +277,9 @@ class Completions:
         )
 
     def _scorer(
-        self, lists: Lists, held: Lists, cutoffs: Depths, *, highest: bool = False
+        self, lists: Lists, ideal_lists: Lists, cutoffs: Depths, *, highest: bool = False
     ) -> Scorer:
-        """Return a scorer of lists whose ideal is that of the lists ``held``, or of what is known
+        """Return a scorer of lists whose ideal is that of the lists ``ideal_lists``, or of what is known
         and may follow: everything of the highest grade, or only what must, of the lowest.
         """
         grade, more = (self.least, 0 * self.reach) if highest else (self.most, self.reach)
@@ -288,8 +290,8 @@ class Completions:
             ties=lists,
             naive=None,
             retrieved=self.prepared.retrieved
-            if held is self.prepared.ties
-            else arrays.ideal_lists(held, None, kinds),
+            if ideal_lists is self.prepared.ties
+            else arrays.ideal_lists(ideal_lists, None, kinds),
             judged=arrays.ideal_lists(self.prepared.known, unknown, kinds),
             length=lists.length,
         )
@@ -326,12 +328,12 @@ class Completions:
         rows = np.flatnonzero(reads.length | (unlimited & reads.relevant))
         if rows.size:
             values = values.copy()
-            for column, asked in enumerate(self.high.asked[0].tolist()):
-                values[rows, column] = self._most_of(metric, self.high, rows, asked, asked)
+            for column, cutoff in enumerate(self.high.asked[0].tolist()):
+                values[rows, column] = self._most_of(metric, self.high, rows, cutoff, cutoff)
         return values
 
     def _most_of(
-        self, metric: Metric, scorer: Scorer, rows: Integers, asked: int, cutoff: int | None
+        self, metric: Metric, scorer: Scorer, rows: Integers, column: int, cutoff: int | None
     ) -> Floats:
         """Return the highest values of some lists over the number of relevant items that follow.
 
@@ -341,27 +343,29 @@ class Completions:
         """
         gains = self._gains(metric)
         relevant = self.prepared.relevant_grade
-        alone = not (gains[~relevant] > 0).any()
-        known = self.following.relevant(relevant)[rows]
+        only_relevant = not (gains[~relevant] > 0).any()
+        relevant_following = self.following.relevant(relevant)[rows]
         first = (self.before + self.prepared.open_end(relevant))[rows]
-        slots = np.maximum(asked - first, 0)
-        most = np.where(self.following.unlimited[rows], slots, np.minimum(slots, known))
+        slots = np.maximum(column - first, 0)
+        most = np.where(
+            self.following.unlimited[rows], slots, np.minimum(slots, relevant_following)
+        )
         result = np.empty(rows.size)
         step = max(1, BLOCK // (int(most.max(initial=0)) + 1))
         for block in (slice(first, first + step) for first in range(0, rows.size, step)):
             more = np.minimum(np.arange(most[block].max() + 1), most[block][:, None])
             part = Scorer(scorer.prepared.take(rows[block]), scorer.cutoffs, self.workers)
             depths = (
-                np.minimum(first[block][:, None] + more, asked)
-                if alone
-                else np.full(more.shape, asked)
+                np.minimum(first[block][:, None] + more, column)
+                if only_relevant
+                else np.full(more.shape, column)
             )
             reached = np.minimum(depths, part.prepared.length[:, None])
             sums = part.moments(metric.term, arrange(part.prepared, "best"), reached).mean
             length = self.prepared.length[rows[block]][:, None] + more
             part.length = length.astype(np.float64)
             part.cutoff = part.length if cutoff is None else np.full((1, 1), float(cutoff))
-            more_relevant = np.maximum(more - known[block][:, None], 0)
+            more_relevant = np.maximum(more - relevant_following[block][:, None], 0)
             part.relevant = self.relevant[rows[block]][:, None] + more_relevant
             divisor = metric.divisor(part)
             result[block] = quotient(sums, divisor).max(axis=1)
@@ -380,8 +384,8 @@ class Completions:
         largest = self._largest(metric)
         if metric.term != ideal.sum:
             return np.where(open_ideal[:, None], largest, values)
-        shown = self.prepared.ties
-        scorer = self._scorer(shown, shown, self.near, highest=True)
+        ties = self.prepared.ties
+        scorer = self._scorer(ties, ties, self.near, highest=True)
         of_ties = _values(scorer, [metric], "best")[metric]  # what tie order alone can give
         loose = (follow.loose | bool(gains[0] > 0))[:, None] | (self.high.ideal(ideal) == 0)
         bound = np.where(loose, np.inf, values)
@@ -394,15 +398,15 @@ class Completions:
         """
         prepared = self.prepared
         follow = self.following
-        shown = prepared.ties
+        ties = prepared.ties
         if cutoff is not None or metric.term.fades:
-            shown = self.closed
+            ties = self.closed
         length: Floats | float = np.inf
         if self.judged_only:
             gains = self._gains(metric)
             follows = gains == 0 if self._is_binary(metric) else gains >= 0
             length = (prepared.length + self._left(follows)).astype(np.float64)
-        scorer = self._far(shown, cutoff, length)
+        scorer = self._far(ties, cutoff, length)
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
         values = _values(scorer, [metric], "worst")[metric][:, 0]
@@ -475,8 +479,8 @@ def _preferences(prepared: Prepared, following: Following, workers: int, *, best
         more = np.maximum(judged - retrieved, 0)
         lost = _preference(retrieved, most) - _preference(retrieved + more, most)
         total -= prepared.open_end(relevant) * lost
-    known = prepared.all_judged & ~following.unlimited
-    return np.where(known, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
+    all_judged = prepared.all_judged & ~following.unlimited
+    return np.where(all_judged, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
 
 
 def _preference(before: Integers, most: Integers) -> Floats:

@@ -24,15 +24,15 @@ def frame_files(report: Report, kind: str, *, raw: bool) -> dict[str, bytes]:
     JSON is an array of rows; NaN and infinities, which it lacks, are null. Frames without columns,
     such as the audit of counts, are left out.
     """
-    written = {name: frame for name, frame in report.frames.items() if frame.width}
+    frames = {name: frame for name, frame in report.frames.items() if frame.width}
     bytes_of: Mapping[str, Callable[[pl.DataFrame], bytes]] = {
         "csv": lambda frame: csv_bytes(frame, raw=raw),
         "parquet": parquet_bytes,
         "json": lambda frame: frame.write_json().encode(),
     }
-    files = {name: bytes_of[kind](frame) for name, frame in written.items()}
+    files = {name: bytes_of[kind](frame) for name, frame in frames.items()}
     if kind == "csv":
-        files["columns"] = csv_bytes(describe(written))
+        files["columns"] = csv_bytes(describe(frames))
     return {f"{name}.{kind}": data for name, data in files.items()}
 
 

@@ -151,8 +151,8 @@ def describe_metrics(measures: Iterable[str]) -> list[Method]:
         with suppress(ParameterError):
             metric, _ = parse_metric(text)
             values = {part.name: getattr(metric, part.name) for part in fields(metric)}
-            shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+            values_text = ", ".join(f"{name} = {value}" for name, value in values.items())
             formula = metric.formula
             divisor = formula.divided_by(values.get(formula.parameter))
-            methods.append(Method(str(metric), formula.total, divisor, shown or "–"))
+            methods.append(Method(str(metric), formula.total, divisor, values_text or "–"))
     return methods

@@ -116,7 +116,9 @@ def _column(study: Study | Report, of_measure: pl.Expr, cell: Write, bold: str) 
     cells, digits = {}, column_decimals(rows["value"])
     for row in rows.iter_rows(named=True):
         name, mean = row["model"], mean_text(row, digits)
-        against = [pairs[pair] for other in best if (pair := frozenset((other, name))) in pairs]
+        against = [
+            pairs[pair] for runner_up in best if (pair := frozenset((runner_up, name))) in pairs
+        ]
         cells[name] = bold.format(cell(mean)) if name in best else cell(mean + _marks(against))
     return cells
 
@@ -146,5 +148,5 @@ def markdown_text(text: str, width: int | None = NAME_WIDTH) -> str:
 
 
 def _latex(text: str, width: int | None = NAME_WIDTH) -> str:
-    shown = visible(text, width)
-    return "".join(LATEX.get(character, character) for character in shown)
+    text_shown = visible(text, width)
+    return "".join(LATEX.get(character, character) for character in text_shown)

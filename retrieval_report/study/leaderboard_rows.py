@@ -111,21 +111,21 @@ def lead(study: Study, ranks: pl.DataFrame) -> list[str]:
     take minutes. Whether a lead is significant among all pairs the ranks say, without p.
     """
     names, first = study._first_two(), bool(study.suspects)
-    named = [*filter(None, [study.decision]), *study.findings[:first]]
+    sentences = [*filter(None, [study.decision]), *study.findings[:first]]
     if len(names) < 2:
-        return [*named, *study.findings[first : first + 1]]
+        return [*sentences, *study.findings[first : first + 1]]
     second = ranks.filter(at_measure(*study.measures[0]), pl.col("model") == names[-1])
     if second["rank"].max() == 1:  # alone, or level with the first
-        return [*named, *study.findings[first : first + 1]]
+        return [*sentences, *study.findings[first : first + 1]]
     pair = study.headline.pair(*names)
     findings = pair.findings[: 3 if pair._objections else 2]
-    said = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in findings]
+    pair_sentences = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in findings]
     tail = r", (and|but) is .*significant \([^)]*\)"
     if second["query_rank_low"].item() == 1:
         tail, tested = f"{tail}.*", ", but is not significant."
     else:
         tested = ", and is significant"
-    return [*named, *(re.sub(tail, tested, part) for part in said)]
+    return [*sentences, *(re.sub(tail, tested, part) for part in pair_sentences)]
 
 
 def leaderboard_html(study: Study) -> str:
@@ -136,9 +136,9 @@ def leaderboard_html(study: Study) -> str:
 
 def leaderboard_columns(rows: pl.DataFrame) -> str:
     """Return the names of the columns to show, which are those that say something."""
-    shown = [name for name in COLUMNS if name in rows.columns]
-    shown += [name for name in rows.columns if "@" in name]
-    return " ".join(name for name in shown if rows[name].null_count() < rows.height)
+    column_names = [name for name in COLUMNS if name in rows.columns]
+    column_names += [name for name in rows.columns if "@" in name]
+    return " ".join(name for name in column_names if rows[name].null_count() < rows.height)
 
 
 def in_order_of(ranked: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:

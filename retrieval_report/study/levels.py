@@ -85,8 +85,8 @@ class LevelledStudy:
         ('expected', 'naive')
         """
         check_chosen("policies", policies, self.policies)
-        chosen = tuple(policy for policy in self.policies if policy in policies)
-        return self._with(replace(self._view, policies=chosen))
+        policy_names = tuple(policy for policy in self.policies if policy in policies)
+        return self._with(replace(self._view, policies=policy_names))
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -98,8 +98,10 @@ class LevelledStudy:
     @property
     def model_names(self) -> list[str]:
         """The selected models, by name."""
-        chosen = self._view.models
-        return [name for name in self._all_names if chosen is None or name in chosen]
+        selected_models = self._view.models
+        return [
+            name for name in self._all_names if selected_models is None or name in selected_models
+        ]
 
     @property
     def _all_names(self) -> list[str]:
@@ -203,8 +205,8 @@ class LevelledStudy:
         """
         suspects = self.suspects
         sound = [name for name in self.model_names if name not in suspects]
-        chosen = tuple(sound or self.model_names[:1])
-        return self._with(replace(self._view, models=chosen)) if suspects else self
+        sound_models = tuple(sound or self.model_names[:1])
+        return self._with(replace(self._view, models=sound_models)) if suspects else self
 
     @property
     def identical(self) -> Groups:
@@ -212,9 +214,9 @@ class LevelledStudy:
         if "expected" not in self.policies:
             return ()
         # Whatever the measures, so that they are compared once.
-        every = View(Draws(), queries=self._view.queries, runs=self._view.runs)
+        all_measures = View(Draws(), queries=self._view.queries, runs=self._view.runs)
         models = {*self.model_names}
-        groups = self._with(every)._identical
+        groups = self._with(all_measures)._identical
         of_these = [tuple(name for name in group if name in models) for group in groups]
         return tuple(group for group in of_these if len(group) > 1)
 
@@ -333,8 +335,8 @@ class LevelledStudy:
         """
         from retrieval_report.ties.thresholds import thresholds
 
-        every = thresholds(self.judged, k=k, **self._only((*ROW_OPTIONS, "relevant_from")))
-        return replace(every, ties=self._of_models(every.ties))
+        all_thresholds = thresholds(self.judged, k=k, **self._only((*ROW_OPTIONS, "relevant_from")))
+        return replace(all_thresholds, ties=self._of_models(all_thresholds.ties))
 
     def knn(self, labels: object, **how: Unpack[VoteOptions]) -> NearestLabels:
         """The result of :func:`knn`: how the nearest items, whose labels are given, classify the
@@ -342,8 +344,8 @@ class LevelledStudy:
         """
         from retrieval_report.ties.nearest_labels import knn
 
-        every = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
-        return replace(every, chances=self._of_models(every.chances))
+        votes = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
+        return replace(votes, chances=self._of_models(votes.chances))
 
     @answer
     def nearest(self) -> NearestLabels | None:
@@ -374,8 +376,8 @@ class LevelledStudy:
             return NOTHING
         of_run, summaries = self.of_run, {}
         for name, study in studies.items():
-            own = {of_run.get(run, run) for run in own_labels(study.judged)}
-            summaries[name] = study.summary.with_columns(own=pl.col("model").is_in(own))
+            self_judging = {of_run.get(run, run) for run in own_labels(study.judged)}
+            summaries[name] = study.summary.with_columns(own=pl.col("model").is_in(self_judging))
         return judge_table(summaries)
 
     @answer
@@ -411,15 +413,15 @@ class LevelledStudy:
         """
         from retrieval_report.comparison.estimate import estimate
 
-        others = [name for name in self.judgements if name != human]
-        if human not in self.judgements or not others:
+        machine_judges = [name for name in self.judgements if name != human]
+        if human not in self.judgements or not machine_judges:
             raise ParameterError(
                 f"estimate: needs judgements by {human!r} and by another judge"
                 + advice(", as in {}", setting("judgements", {human: ..., "machine": ...}))
             )
         if machine is None:
-            machine = others[0] if self.judge == human else self.judge
-        check_choice("machine", machine, others)
+            machine = machine_judges[0] if self.judge == human else self.judge
+        check_choice("machine", machine, machine_judges)
         by_people = self._with(self._view, self._data.judged_by(human).of_judged_queries())
         studies = [self.judged_by(str(machine)), by_people]
         return estimate(*(study.under("expected").scores for study in studies))

@@ -28,17 +28,18 @@ def pictures(report: Report) -> list[Picture]:
     from retrieval_report.charts.responsive import responsive
     from retrieval_report.charts.theme import EMPTY
 
-    known = {**report.frames, "metric": report.metric, "cutoff": report.cutoff}
+    arguments = {**report.frames, "metric": report.metric, "cutoff": report.cutoff}
     if report.thresholds.width:  # of the best model: those of others may have another scale
         best = report.leaderboard.filter(report.at_headline)["model"].first()
-        known["thresholds"] = report.thresholds.filter(model=best)
-    drawn = []
+        arguments["thresholds"] = report.thresholds.filter(model=best)
+    images = []
     for name, section in charts.IN_REPORT.items():
         chart = getattr(charts, name)
         parameters = signature(chart).parameters
-        shown = responsive(
-            chart(**{name: known[name] for name in parameters if name in known}), text=PAGE_TEXT
+        chart_shown = responsive(
+            chart(**{name: arguments[name] for name in parameters if name in arguments}),
+            text=PAGE_TEXT,
         )
-        if not shown.title.startswith(EMPTY):
-            drawn.append(Picture(f"{name}-chart", section, shown))
-    return drawn
+        if not chart_shown.title.startswith(EMPTY):
+            images.append(Picture(f"{name}-chart", section, chart_shown))
+    return images

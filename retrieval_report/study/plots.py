@@ -57,10 +57,10 @@ class Plots:
 
         @wraps(chart)
         def drawn(**how: Any) -> Any:
-            wanted = signature(chart).parameters.keys() - how.keys()
-            paths = {name: ELSEWHERE.get(name, name) for name in wanted if name in KNOWN}
-            known = {name: attrgetter(path)(self._study) for name, path in paths.items()}
-            return chart(**known, **how)
+            parameter_names = signature(chart).parameters.keys() - how.keys()
+            paths = {name: ELSEWHERE.get(name, name) for name in parameter_names if name in KNOWN}
+            frames = {name: attrgetter(path)(self._study) for name, path in paths.items()}
+            return chart(**frames, **how)
 
         return drawn
 

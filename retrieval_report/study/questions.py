@@ -86,12 +86,12 @@ def _most_affected(study: Study) -> pl.DataFrame:
 
 
 def _received(study: Study) -> pl.DataFrame:
-    others = {
+    other_judges = {
         f"judgements of {judge}": frame
         for judge, frame in study.judgements.items()
         if judge != study.judge
     }
-    return fingerprint({**study.frames, **others})
+    return fingerprint({**study.frames, **other_judges})
 
 
 def _nearest(frame: str) -> Ask:

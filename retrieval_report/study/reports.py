@@ -96,9 +96,9 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     >>> print(report.verdict[0])
     fine has the highest expected rr@2: 0.5000, ahead of coarse (0.3750).
     """
-    given: Named = {**options}
-    page = {name: given.pop(name) for name in PageOptions.__annotations__ if name in given}
-    return Study(rankings, given.pop("measures", None), **given).contents(**page)
+    settings: Named = {**options}
+    page = {name: settings.pop(name) for name in PageOptions.__annotations__ if name in settings}
+    return Study(rankings, settings.pop("measures", None), **settings).contents(**page)
 
 
 def write_report(

@@ -116,13 +116,13 @@ def _judge(study: Study, pair: Named) -> list[Named]:
         return _not_varied(JUDGE, setting("judgements", {"human": ...}))
     two = study.under("expected").models(pair["model_a"], pair["model_b"])
     votes = _paired(votes_of(two.judges, study.judge), pair, "judge")
-    own = two.judges.filter("own")
-    own_judges = own.filter(pl.col("judge") != study.judge)["judge"].n_unique()
+    own_rows = two.judges.filter("own")
+    own_judges = own_rows.filter(pl.col("judge") != study.judge)["judge"].n_unique()
     row = _votes(JUDGE, "other judge", votes, pair)
     row["varied"] += f"; left out: {own_judges} whose labels rank here too" if own_judges else ""
     abstainers = two.judges.filter("abstains", pl.col("judge") != study.judge)["judge"].n_unique()
     row["varied"] += f"; no vote: {abstainers} who found nothing relevant" if abstainers else ""
-    return [row | ({"verdict": OWN} if own.filter(judge=study.judge).height else {})]
+    return [row | ({"verdict": OWN} if own_rows.filter(judge=study.judge).height else {})]
 
 
 def _seed(study: Study, pair: Named) -> list[Named]:
@@ -169,10 +169,10 @@ def _votes(source: str, voter: str, values: pl.DataFrame, pair: Named) -> Named:
 
 def _paired(frame: pl.DataFrame, pair: Named, key: str) -> pl.DataFrame:
     """Return the values of both models of a pair, where both have one."""
-    one, other = (
+    values_a, values_b = (
         frame.filter(model=pair[side]).select(key, "value") for side in ("model_a", "model_b")
     )
-    return one.join(other, on=key, maintain_order="left").drop_nulls()
+    return values_a.join(values_b, on=key, maintain_order="left").drop_nulls()
 
 
 SOURCES = (_ties, _queries, _judge, _seed, _dataset)
@@ -221,10 +221,10 @@ def objections(frame: pl.DataFrame) -> str:
     if not frame.width:
         return ""
     rows = {row["source"]: row for row in frame.iter_rows(named=True)}
-    said = ["One of them is judged by its own labels."] * (rows[JUDGE]["verdict"] == OWN)
-    said += _votes_against(rows[JUDGE], "other judge")
-    said += _runs_against(rows[SEED])
-    return " ".join([*said, *_votes_against(rows[DATASET], "data set")])
+    sentences = ["One of them is judged by its own labels."] * (rows[JUDGE]["verdict"] == OWN)
+    sentences += _votes_against(rows[JUDGE], "other judge")
+    sentences += _runs_against(rows[SEED])
+    return " ".join([*sentences, *_votes_against(rows[DATASET], "data set")])
 
 
 def _votes_against(row: Named, voter: str) -> list[str]:
@@ -247,16 +247,16 @@ def _votes_against(row: Named, voter: str) -> list[str]:
 
 def _runs_against(row: Named) -> list[str]:
     """Say what new runs of the two models would change, unless they are safe and significant."""
-    p, said = row["family_p"], []
+    p, sentences = row["family_p"], []
     if row["verdict"] == verdicts.TOO_FEW_RUNS:
-        said.append("The runs of the two are too few to tell what other runs would show.")
+        sentences.append("The runs of the two are too few to tell what other runs would show.")
     elif verdicts.reverses(row["reversal"] or 0.0):
         chance = chance_text(row["reversal"])
-        said.append(f"One new run of each would reverse the two with probability {chance}.")
+        sentences.append(f"One new run of each would reverse the two with probability {chance}.")
     if p is not None and not verdicts.is_significant(p):
         corrected = p_value(p)
-        said.append(
+        sentences.append(
             f"Over runs and queries together their difference is not significant (corrected "
             f"{corrected})."
         )
-    return said
+    return sentences

@@ -148,7 +148,7 @@ def serve(
     RetrievalReportError
         Streamlit is missing, the port is taken, or the server does not start.
     """
-    asked = asked_of_dashboard(study)
+    questions = asked_of_dashboard(study)
     check_installed()
     port = check_port(port or 0)
     address = f"http://127.0.0.1:{port}"
@@ -156,14 +156,16 @@ def serve(
     # immediately.
     with ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="retrieval-report-"))
-        opened: Named = {part: _stored(one, folder, part) for part, one in frames.items()}
+        opened: Named = {part: _stored(frame, folder, part) for part, frame in frames.items()}
         opened["rankings"] = [opened["rankings"]]
         judges = enumerate(judgements.items())
-        if by_judge := {judge: _stored(one, folder, f"judge-{n}") for n, (judge, one) in judges}:
+        if by_judge := {
+            judge: _stored(frame, folder, f"judge-{n}") for n, (judge, frame) in judges
+        }:
             opened["judgements"] = by_judge
         process = subprocess.Popen(
             [sys.executable, str(application())],
-            env={**os.environ, **environment({**opened, "name": name, **asked}, port)},
+            env={**os.environ, **environment({**opened, "name": name, **questions}, port)},
             stdout=subprocess.DEVNULL,
         )
         undo.callback(_end, process)

@@ -142,7 +142,7 @@ class StudyData:
     @classmethod
     def read(
         cls,
-        given: Named,
+        inputs: Named,
         measures: object,
         like: str | None,
         options: Named,
@@ -156,35 +156,38 @@ class StudyData:
             raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
         scoring = dict(options)
         words = measures if like is None else in_words_of(like, measures)
-        asked = {"measures": words, "cutoffs": scoring.pop("cutoffs", None)}
+        request = {"measures": words, "cutoffs": scoring.pop("cutoffs", None)}
         reading: Named = {
             name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
         }
         options_with(scoring)  # refuses what is wrong
-        named = {
+        measure_names = {
             (str(metric), cutoff): (str(metric), cutoff)
-            for metric, depths in parse_metrics(**asked)
+            for metric, depths in parse_metrics(**request)
             for cutoff in depths
         }
         if like is not None:
             scoring.pop("progress", None)  # it has none to show
             check_like(scoring)
-            known = measures_like(like, **asked)
-            named = {measure: (record.definition, measure[1]) for measure, record in known.items()}
-        judges = read_judges(given["judgements"])
+            like_measures = measures_like(like, **request)
+            measure_names = {
+                measure: (record.definition, measure[1])
+                for measure, record in like_measures.items()
+            }
+        judges = read_judges(inputs["judgements"])
         judge = headline_judge(judges, judge)
         if judge is not None:
-            given = {**given, "judgements": judges[judge]}
-        frames, of_run = read_frames(**given, replicate=replicate, dataset=dataset, **reading)
+            inputs = {**inputs, "judgements": judges[judge]}
+        frames, of_run = read_frames(**inputs, replicate=replicate, dataset=dataset, **reading)
         if frames["rankings"].is_empty():
-            raise DataError(f"{_place(given['rankings'])}: no rows")
+            raise DataError(f"{_place(inputs['rankings'])}: no rows")
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
         return cls(
             frames,
-            named,
-            asked,
+            measure_names,
+            request,
             scoring,
             like,
             judges,
@@ -214,9 +217,9 @@ class StudyData:
         """Return the frames of some queries (None: of all)."""
         if queries is None:
             return dict(self.frames)
-        chosen = pl.col("query").is_in(queries)
+        is_selected = pl.col("query").is_in(queries)
         return {
-            name: None if frame is None else frame.filter(chosen)
+            name: None if frame is None else frame.filter(is_selected)
             for name, frame in self.frames.items()
         }
 
@@ -302,9 +305,9 @@ def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
         if not is_name(name):
             raise ParameterError(f"judgements: {name!r} is not the name of a judge")
     judges = {}
-    for name, given in judgements.items():
+    for name, labels in judgements.items():
         with judge_in_errors(name):
-            judges[name] = read_judgements(given)
+            judges[name] = read_judgements(labels)
     return judges
 
 
@@ -393,10 +396,10 @@ class View:
             column = getattr(self, name)
             if column is not None and (queries is None or column not in queries.columns):
                 raise ParameterError(f"{name}: no column {column!r} in the queries")
-        known = {"labels": labelled or None, **vars(self)}
-        for name, other in NEEDED.items():
-            if known[name] is not None and known[other] is None:
-                raise ParameterError(f"{name}: it is given without {other}")
+        choices = {"labels": labelled or None, **vars(self)}
+        for name, needed in NEEDED.items():
+            if choices[name] is not None and choices[needed] is None:
+                raise ParameterError(f"{name}: it is given without {needed}")
         if self.baseline is not None:
             check_choice("baseline", self.baseline, models)
         if self.k is not None:
@@ -455,12 +458,12 @@ def _exact(data: StudyData, policies: Sequence[str], draws: Draws) -> pl.DataFra
     that is asked and known so far: a table needs no more, which takes a quarter of the time.
     """
     # A system may draw the order that it prints.
-    given = Draws() if data.like is None else draws
+    draw_options = Draws() if data.like is None else draws
     exact = tuple(policy for policy in data.policies if policy != "shuffled")
-    if tuple(policies) == ("expected",) and not data.memo.known(("exact", given)):
+    if tuple(policies) == ("expected",) and not data.memo.known(("exact", draw_options)):
         exact = ("expected",)
     name = "exact" if len(exact) > 1 else "expected"
-    return data.memo.find((name, given), lambda: _scored(data, exact, given)[0])
+    return data.memo.find((name, draw_options), lambda: _scored(data, exact, draw_options)[0])
 
 
 def drawn(data: StudyData, draws: Draws) -> Scored:
@@ -469,14 +472,14 @@ def drawn(data: StudyData, draws: Draws) -> Scored:
 
 
 def _scored(data: StudyData, policies: tuple[str, ...], draws: Draws) -> Scored:
-    asked = {**data.asked, **data.options, **draws._asdict(), "policies": policies}
+    arguments = {**data.asked, **data.options, **draws._asdict(), "policies": policies}
     judged = data.judged
     with judge_in_errors(data.judge):
         if data.like is not None:
-            return score_like(judged, data.like, judgements=None, queries=None, **asked)
+            return score_like(judged, data.like, judgements=None, queries=None, **arguments)
         if "shuffled" in policies:
-            return evaluate_with_draws(judged, **asked)
-        return evaluate(judged, **asked), pl.DataFrame()
+            return evaluate_with_draws(judged, **arguments)
+        return evaluate(judged, **arguments), pl.DataFrame()
 
 
 def _in_order(data: StudyData, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -486,12 +489,12 @@ def _in_order(data: StudyData, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return placed.sort("place", pl.col("policy").cast(pl.Enum(data.policies))).drop("place")
 
 
-def check_chosen(what: str, given: Collection[str], known: Sequence[str]) -> None:
+def check_chosen(what: str, choice: Collection[str], available: Sequence[str]) -> None:
     """Refuse a choice of nothing, or of what there is not."""
-    if not given:
+    if not choice:
         raise ParameterError(f"{what}: none given")
-    for name in given:
-        check_choice(what, name, known)
+    for name in choice:
+        check_choice(what, name, available)
 
 
 def at_measures(measures: Sequence[Measure], frame: pl.DataFrame) -> pl.DataFrame:

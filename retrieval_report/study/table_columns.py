@@ -117,8 +117,8 @@ JOINED: Mapping[str, Callable[[Row], Cell]] = {
 
 def joined_texts(rows: pl.DataFrame, *names: str) -> list[pl.Series]:
     """Return some of these columns as text for a terminal, where numbers can be copied."""
-    every = rows.to_dicts()
-    texts = [[JOINED[name](row).text.replace("−", "-") for row in every] for name in names]
+    records = rows.to_dicts()
+    texts = [[JOINED[name](row).text.replace("−", "-") for row in records] for name in names]
     return list(map(partial(pl.Series, dtype=pl.String), names, texts))
 
 
@@ -131,10 +131,12 @@ def column_of(frame: str, name: str, *, title: str = "") -> PageColumn:
     >>> share.header, share.fill({"cut_share": 0.25}).text
     ('Cut a tie', '25.0%')
     """
-    known = column("board" if name in OF_BOARD else frame, name)
-    fill = JOINED.get(name) or SPECIAL.get(name) or partial(_cell, name, known.format)
-    text = known.format in ("text", "flag") and name not in JOINED
-    return PageColumn(title or known.title, fill, known.help, KINDS.get(name, "") if text else "n")
+    declared = column("board" if name in OF_BOARD else frame, name)
+    fill = JOINED.get(name) or SPECIAL.get(name) or partial(_cell, name, declared.format)
+    text = declared.format in ("text", "flag") and name not in JOINED
+    return PageColumn(
+        title or declared.title, fill, declared.help, KINDS.get(name, "") if text else "n"
+    )
 
 
 def measure_column(values: pl.Series) -> PageColumn:

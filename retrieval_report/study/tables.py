@@ -79,16 +79,16 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Pa
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
         order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
         rows.sort(key=lambda row: order.get(row["measure"], len(order)))
-    shown = rows[:ROWS]
-    if len(shown) < len(rows):
+    first_rows = rows[:ROWS]
+    if len(first_rows) < len(rows):
         some = f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. "
         layout = layout._replace(note=f"{some}{layout.note}".strip())
     columns = _columns(name, layout, frame)
-    filled = [(column, [column.fill(row) for row in shown]) for column in columns]
-    said = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
-    cells = list(zip(*(cells for _, cells in said), strict=True))
-    measures = [row["measure"] for row in shown if "measure" in row] if layout.choice else []
-    headed = [column for column, _ in said]
+    filled = [(column, [column.fill(row) for row in first_rows]) for column in columns]
+    parts_with_text = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
+    cells = list(zip(*(cells for _, cells in parts_with_text), strict=True))
+    measures = [row["measure"] for row in first_rows if "measure" in row] if layout.choice else []
+    headed = [column for column, _ in parts_with_text]
     return PageTable(layout, headed, cells, measures)
 
 
@@ -100,11 +100,11 @@ def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[PageColumn]
     declared = DECLARED.get(name, name)
     # A column that says the same in every row says nothing; readers of one measure know it.
     several = {*frame.columns} >= MEASURE and frame.select("metric", "cutoff").n_unique() > 1
-    known = {*frame.columns, *JOINED, *(["measure"] if several else [])}
+    column_names = {*frame.columns, *JOINED, *(["measure"] if several else [])}
     return [
         column_of(declared, part, title=titles.get(part, ""))
         for part in layout.columns.split()
-        if part in known
+        if part in column_names
     ] + [measure_column(values) for values in frame if "@" in values.name]
 
 
@@ -128,13 +128,13 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
         wide = beside(wide, report.leaderboard.select(*MEAN, "rank", "^.*_rank_.*$"), MEAN)
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     headline = (report.metric, report.cutoff)
-    others = [measure for measure in measures if measure != headline]
+    more_measures = [measure for measure in measures if measure != headline]
     three, health = report.three_scores, report.health
-    board = leaderboard_rows(frame, report.leaderboard, [headline, *others], three, health)
+    board = leaderboard_rows(frame, report.leaderboard, [headline, *more_measures], three, health)
     board = board.with_columns(digits=column_decimals(board["expected"]))
     # The verdict names the headline.
     marks = estimates_line(leaderboard_columns(board))
-    note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, others)]))
+    note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, more_measures)]))
     columns = " ".join(COLUMNS)
     first = layout._replace(columns=columns, section="", folded="", choice=False, id="summary")
     yield first._replace(note=note), board
@@ -146,10 +146,10 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
     rows = three_rows(frame, (report.metric, report.cutoff))
     if is_moved(rows):
         rows = rows.with_columns(digits=column_decimals(rows["expected"]))
-        said = layout.caption
+        caption = layout.caption
         if frame["model"].n_unique() > 1:
-            said = winner_sentence(report.winners.filter(report.at_headline).row(0, named=True))
-        yield layout._replace(caption=said, section="", choice=False, id="three-scores"), rows
+            caption = winner_sentence(report.winners.filter(report.at_headline).row(0, named=True))
+        yield layout._replace(caption=caption, section="", choice=False, id="three-scores"), rows
     measures = frame.select(MEASURES).unique(maintain_order=True).rows()
     if len(measures) > 1:
         parts = [three_rows(frame, measure) for measure in measures]
@@ -182,11 +182,11 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
         *order, descending=True, nulls_last=True, maintain_order=True
     )
     settled = (pl.col("off") == 0).fill_null(False) & ~misled
-    named = pl.concat_str("system", "version", separator=" ", ignore_nulls=True)
+    system_name = pl.concat_str("system", "version", separator=" ", ignore_nulls=True)
     exact = layout._replace(
         id="audit-exact", caption=f"{layout.caption}: the exact score of its definition"
     )
-    rows = rows.with_columns(same_winner(), settled=settled, system=named)
+    rows = rows.with_columns(same_winner(), settled=settled, system=system_name)
     yield layout, rows.filter(~pl.col("settled"))
     yield exact, rows.filter("settled")
 
@@ -199,8 +199,8 @@ def _queries(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
 
 def _truncation(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
-    known = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
-    words = pl.when(pl.col("reason") != NOT_KNOWN).then(known).otherwise(pl.lit("may be cut"))
+    answer = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
+    words = pl.when(pl.col("reason") != NOT_KNOWN).then(answer).otherwise(pl.lit("may be cut"))
     rows = _best_first(report, frame.filter(at_cutoff(report.cutoff)))
     yield layout, rows.with_columns(truncated=words)
 

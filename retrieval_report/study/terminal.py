@@ -54,8 +54,8 @@ def summary_rows(summary: pl.DataFrame) -> pl.DataFrame:
     """
     rows = board(summary, pl.max("pooled"), pl.col(COUNTS).max())
     idle = [name for name in ("truncated_share", *COUNTS) if not rows[name].max()]
-    said = [values.name for values in rows.drop(idle) if values.null_count() < len(values)]
-    return rows.select(list(dict.fromkeys([*KEPT, *said])))
+    column_names = [values.name for values in rows.drop(idle) if values.null_count() < len(values)]
+    return rows.select(list(dict.fromkeys([*KEPT, *column_names])))
 
 
 def summary_table(summary: pl.DataFrame) -> str:
@@ -102,9 +102,9 @@ def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
     names = [name for name in columns.split() if name in frame.columns]
     blocks = []
     for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
-        shown = part.select(names)
-        table = [names, *zip(*_cells(shown), strict=True)]
-        texts = [index for index, dtype in enumerate(shown.dtypes) if dtype == pl.String]
+        part_shown = part.select(names)
+        table = [names, *zip(*_cells(part_shown), strict=True)]
+        texts = [index for index, dtype in enumerate(part_shown.dtypes) if dtype == pl.String]
         heading = [_heading(part.row(0, named=True), by)] if by else []
         blocks.append("\n".join([*heading, *_align(table, texts)]))
     return "\n\n".join(blocks)
@@ -170,16 +170,16 @@ def visible(text: str, width: int | None = None) -> str:
     """
     if width is None:
         return _escaped(text)
-    shown = _escaped(text[: 4 * width])  # text of combining marks only has no width
-    if display_width(shown) <= width and len(text) <= 4 * width:
-        return shown
-    while display_width(shown) > 2 * width // 3:
-        shown = shown[:-1]
+    escaped = _escaped(text[: 4 * width])  # text of combining marks only has no width
+    if display_width(escaped) <= width and len(text) <= 4 * width:
+        return escaped
+    while display_width(escaped) > 2 * width // 3:
+        escaped = escaped[:-1]
     tail = _escaped(text[-2 * width :])
     # A combining mark that lost its letter would attach to the dots.
-    while tail and (display_width(shown + tail) >= width or display_width(tail[0]) == 0):
+    while tail and (display_width(escaped + tail) >= width or display_width(tail[0]) == 0):
         tail = tail[1:]
-    return f"{shown}…{tail}"
+    return f"{escaped}…{tail}"
 
 
 def _escaped(text: str) -> str:
@@ -259,8 +259,10 @@ def _align(table: Sequence[Sequence[str]], texts: Collection[int]) -> list[str]:
     for index, cells in enumerate(zip(*table, strict=True)):
         widths = [display_width(cell) for cell in cells]
         pads = [" " * (max(widths) - width) for width in widths]
-        both = zip(cells, pads, strict=True)
-        columns.append([cell + pad if index in texts else pad + cell for cell, pad in both])
+        cells_and_pads = zip(cells, pads, strict=True)
+        columns.append(
+            [cell + pad if index in texts else pad + cell for cell, pad in cells_and_pads]
+        )
     return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
 
 
@@ -272,11 +274,11 @@ def html_page(sentences: Iterable[str], tables: Iterable[str]) -> str:
 
 def html_table(frame: pl.DataFrame, columns: str, *, caption: str = "", note: str = "") -> str:
     """Return the first rows of a frame as an HTML table; nothing without rows."""
-    shown = frame.head(50).select(name for name in columns.split() if name in frame.columns)
-    if not shown.height:
+    first_rows = frame.head(50).select(name for name in columns.split() if name in frame.columns)
+    if not first_rows.height:
         return ""
-    head = _html_row("th", shown.columns)
-    body = "".join(_html_row("td", row) for row in zip(*_cells(shown), strict=True))
+    head = _html_row("th", first_rows.columns)
+    body = "".join(_html_row("td", row) for row in zip(*_cells(first_rows), strict=True))
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     below = f'<p style="opacity: .7">{html.escape(note)}</p>' if note else ""
     return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"

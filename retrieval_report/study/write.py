@@ -21,7 +21,7 @@ FORMATS = ("html", "csv", "parquet", "json", "markdown", "latex")
 
 
 def save_report(
-    given: str | os.PathLike[str],
+    folder_name: str | os.PathLike[str],
     make: Callable[[], Report],
     formats: object,
     timestamp: str | None,
@@ -30,23 +30,25 @@ def save_report(
     """Write the report that is made into a folder, after
     refusing what cannot be written; see `write_report`.
     """
-    chosen: list[Any] = listed(formats)
-    for name in chosen:
+    format_names: list[Any] = listed(formats)
+    for name in format_names:
         check_choice("formats", name, FORMATS)
     check_flag("raw", raw)
     if timestamp is not None:
         check_text("timestamp", timestamp)
-    folder = check_writable_folder(given)
-    files = _render(make(), chosen, timestamp, raw)
+    folder = check_writable_folder(folder_name)
+    files = _render(make(), format_names, timestamp, raw)
     earlier = {name for name in _earlier(folder) if name not in files}
     write_files(
         {folder / name: data for name, data in files.items()},
         gone=[folder / name for name in earlier],
     )
     # Files that are not listed in an ``about.json`` may be the user's own, and stay.
-    left = [name for name in report_names() if name not in files and (folder / name).exists()]
-    if left:
-        warn(f"'{folder}': {some(left)} existed before and are not part of this report")
+    stale_files = [
+        name for name in report_names() if name not in files and (folder / name).exists()
+    ]
+    if stale_files:
+        warn(f"'{folder}': {some(stale_files)} existed before and are not part of this report")
     return [folder / name for name in files]
 
 

@@ -78,10 +78,10 @@ def truncated_lists(
     >>> truncated_lists(rankings, cutoffs=2)["reason"].item()
     'not known'
     """
-    asked = parse_cutoffs(cutoffs)
+    depths = parse_cutoffs(cutoffs)
     rules = options_with(options, policies="expected", relevant_items="own")  # R plays no part here
     prepared = lay_out(judge_for_ties(rankings, judgements, queries, rules), rules)
-    ends = ends_at(list_ends(prepared), asked)
+    ends = ends_at(list_ends(prepared), depths)
     words = [(model, *decision) for model, decision in prepared.decisions.items()]
     contract = schema("truncation", "model", "truncated", "reason")
     decided = pl.DataFrame(words, schema=contract, orient="row")
@@ -119,12 +119,12 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
 
 def ends_at(lists: pl.DataFrame, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     """What cutoffs meet of the ends of lists, one row per model and ``index`` of a cutoff."""
-    asked = pl.DataFrame({"cutoff": cutoffs}, schema={"cutoff": pl.Int64}).with_row_index()
+    cutoff_rows = pl.DataFrame({"cutoff": cutoffs}, schema={"cutoff": pl.Int64}).with_row_index()
     reached = pl.col("before") < pl.col("cutoff").fill_null(MOST_ITEMS)
     enough = pl.first("cutoff") + TIMES * pl.max("largest")
-    known = reached.any() & ((pl.col("before") == 0).mean() <= 0.5)
+    is_evident = reached.any() & ((pl.col("before") == 0).mean() <= 0.5)
     return (
-        lists.join(asked, how="cross")
+        lists.join(cutoff_rows, how="cross")
         .group_by("model", "index")
         .agg(
             pl.first("cutoff"),
@@ -133,6 +133,6 @@ def ends_at(lists: pl.DataFrame, cutoffs: Sequence[int | None]) -> pl.DataFrame:
             longest=pl.max("items"),
             open_share=reached.mean(),
             ends_in_cut_tie=(reached & pl.col("within")).mean(),
-            sufficient_depth=pl.when(known).then(enough),
+            sufficient_depth=pl.when(is_evident).then(enough),
         )
     )
