@@ -22,7 +22,7 @@ def summary_of(study: Any) -> pl.DataFrame:
     """Return the result of :func:`summarise` for a study."""
     exact = tuple(policy for policy in study.policies if policy != DRAWN)
     parts = [exact, (DRAWN,)] if exact and DRAWN in study.policies else [study.policies]
-    means = pl.concat(mean for part in parts for mean in _known_means(study, part))
+    means = pl.concat([mean for part in parts for mean in _known_means(study, part)])
     # The order of the scores, which are combined with those of random orders only if asked for.
     order = study._undrawn.scores.select(MEAN).unique(maintain_order=True).with_row_index("place")
     policy = pl.col("policy").cast(pl.Enum(study._data.policies))
