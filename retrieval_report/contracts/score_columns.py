@@ -89,7 +89,7 @@ three_scores
   shuffled_rank | count | Rank, first order | rank by the first drawn order
   naive_rank | count | Rank, naive | rank by the naive score
   rank_can_change | flag | Rank can change | whether some tie order gives the model another rank,
-      however improbable that is
+      however improbable that is; empty if not known: lists may be cut, and no drawn order does
   copy_of | text | Copy of | the first model by name with the same lists; empty if there is none
 
 winners

@@ -168,8 +168,9 @@ def three_scores(
         deviation over the drawn ``orders``, and ``first_order``, the mean under the first of them;
         ``naive`` and ``off_by`` (naive − expected); ``expected_rank``, ``shuffled_rank`` (by
         ``first_order``) and ``naive_rank``, which level models share; and ``rank_can_change``
-        (whether some tie orders give the model another rank, by the bounds of all means); and
-        ``copy_of``, the first model by name with the same lists, null if there is none.
+        (whether some tie orders give the model another rank, whatever items may be missing; null
+        if that is not known, as where lists may be cut and no drawn order does); and ``copy_of``,
+        the first model by name with the same lists, null if there is none.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -193,6 +194,7 @@ def _side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
         std_shuffled=pl.col("tie_std").filter(policy="shuffled").first(),
         lowest=pl.coalesce(mean("worst"), pl.col("lowest").drop_nulls().first()),
         highest=pl.coalesce(mean("best"), pl.col("highest").drop_nulls().first()),
+        cut=(pl.col("truncated_share") > 0).any(),
     )
 
 
@@ -206,6 +208,8 @@ def _drawn(shuffled: pl.DataFrame) -> pl.DataFrame:
         shuffled_std=value.std(),
         first_order=value.filter(draw=0).first(),
         orders=pl.len(),
+        drawn_lowest=value.min(),
+        drawn_highest=value.max(),
     )
 
 
@@ -264,18 +268,22 @@ def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
     return MeanOverOrders(value, np.full(value.size, 1 / value.size), method)
 
 
-def _can_change(rows: pl.DataFrame) -> list[bool]:
-    """Return whether tie order can change each model's rank, by the bounds of all means: whether
-    some orders put it ahead of another model and some do not.
+def _can_change(rows: pl.DataFrame) -> list[bool | None]:
+    """Return whether tie order can change each model's rank, by all orders of its ties or, where
+    its lists may be cut, by the drawn ones: whether some put it ahead of another model and some do
+    not. None if lists may be cut and no drawn order does, or if no bounds are known.
     """
-    low = rows["lowest"].fill_null(-np.inf).to_numpy()
-    high = rows["highest"].fill_null(np.inf).to_numpy()
-    apart = (low[:, None] > high + NEAR) | (high[:, None] < low - NEAR)
-    still = high - low <= NEAR
-    change: Bools = ~apart & ~(still[:, None] & still)
+    low, high = (
+        rows.select(pl.when("cut").then(f"drawn_{end}").otherwise(end)).to_series().to_numpy()
+        for end in ("lowest", "highest")
+    )
+    overlap = (low[:, None] <= high + NEAR) & (high[:, None] >= low - NEAR)  # never with NaN
+    moves = high - low > NEAR
+    change: Bools = overlap & (moves[:, None] | moves)
     np.fill_diagonal(change, val=False)
-    changes: list[bool] = np.logical_or.reduce(change, axis=1).tolist()
-    return changes
+    changes = np.logical_or.reduce(change, axis=1)
+    is_known = changes | ~(rows["cut"].to_numpy() | np.isnan(low) | np.isnan(high))
+    return [bool(can) if known else None for can, known in zip(changes, is_known, strict=True)]
 
 
 def ranked_without(

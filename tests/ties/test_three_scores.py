@@ -184,3 +184,43 @@ def test_counts_have_no_naive_score_and_more_orders_on_request() -> None:
     whole = rr.Study(tied(2, 3, 8, 3), "ndcg@3", truncated="no", shuffles=17)
     same = ["model", "expected", "order_low", "order_high", "first_order", "shuffled_std"]
     assert_frame_equal(study.three_scores.select(same), whole.three_scores.select(same))
+
+
+@pytest.mark.parametrize("measure", ["precision@4", "rr@4", "ndcg@4"])
+def test_short_lists_of_one_model_leave_the_ranks_of_the_others_to_their_ties(measure: str) -> None:
+    rows = {"query": ["q"] * 6, "item": list("abcdef"), "relevance": [1, 1, 1, 0, 0, 0]}
+    good = pl.DataFrame({**rows, "distance": [1, 2, 3, 4, 5, 6]})
+    poor = pl.DataFrame({**rows, "distance": [6, 5, 3, 1, 2, 4]})
+    open_ties = pl.DataFrame({**rows, "distance": [6, 3, 3, 1, 3, 3]})
+    cut = poor.filter(pl.col("item").is_in(["d", "e"]))
+    truncated = {"cut": "within_tie", "good": "no", "open": "no", "poor": "no"}
+    models = {"cut": cut, "good": good, "poor": poor}
+    judgements = good.select("query", "item", "relevance")
+
+    def can_change(lists: dict[str, pl.DataFrame]) -> dict[str, bool | None]:
+        frame = pl.concat(
+            part.select(pl.lit(name).alias("model"), "query", "item", "distance")
+            for name, part in lists.items()
+        )
+        ends: Any = {name: truncated[name] for name in lists}
+        study = rr.Study(frame, measure, judgements=judgements, truncated=ends)
+        row = study.three_scores.filter(model="cut").row(0, named=True)
+        assert row["lowest"] < row["highest"]  # by what may be missing
+        return dict(study.three_scores.select("model", "rank_can_change").iter_rows())
+
+    assert can_change(models) == {"cut": None, "good": False, "poor": False}
+    found = can_change({**models, "open": open_ties})
+    assert found == {"cut": None, "good": False, "poor": True, "open": True}
+
+
+def test_drawn_orders_show_that_cut_lists_can_change_ranks() -> None:
+    rows = {"query": ["q"] * 4, "item": list("abcd"), "relevance": [1, 0, 0, 0]}
+    tied_lists = pl.DataFrame({**rows, "distance": [1] * 4})
+    fixed = pl.DataFrame({**rows, "distance": [2, 1, 3, 4]})
+    study = rr.Study(
+        {"fixed": fixed, "tied": tied_lists},
+        "rr@4",
+        truncated={"fixed": "no", "tied": "within_tie"},
+        shuffles=200,
+    )
+    assert study.three_scores["rank_can_change"].to_list() == [True, True]
