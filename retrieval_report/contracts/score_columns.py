@@ -171,8 +171,8 @@ truncation: truncated_lists
   longest | count | Longest | items of the longest list
   open_share | share | Open | share of the lists where the cutoff reaches items that may be missing
   sufficient_depth | count | Depth enough | number of items per query that would probably have been
-      enough: the cutoff plus four times the largest tie seen; empty: nothing is open, or it cannot
-      be estimated
+      enough: the cutoff plus four times the largest tie seen, without lists that are a single
+      tie; empty: nothing is open, or it cannot be estimated
 
 ties_at_cutoff: lists.ties_at_cutoff
   model query

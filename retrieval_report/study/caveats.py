@@ -31,6 +31,7 @@ NAME_WIDTH = 60
 MOST_NAMED = 4
 GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
+FAR = 2  # times the depth that suffices for another model: the model is then named
 NAMED = 5  # systems that a sentence names
 OPPOSITE = "mteb", "sentence-transformers"  # order ties by item id, descending and ascending
 VISIBLE = 5e-5  # a difference that four decimals show
@@ -145,11 +146,40 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
         )
     if not is_cut:
         return advice("If they are complete, pass {}", _truncated("no"))
-    depths = ends["sufficient_depth"].to_list()
-    said = "Retrieve deeper" if None in depths else f"Retrieve about {max(depths)} items per query"
+    said = _deeper(ends)
     if (ends["reason"] == AS_GIVEN).all():
         return said
     return said + advice(", or pass {} if no tie is cut", _truncated("between_ties"))
+
+
+def _deeper(ends: pl.DataFrame) -> str:
+    """Say how deep to retrieve, and for which models much deeper or in vain.
+
+    >>> ends = pl.DataFrame(
+    ...     {
+    ...         "model": ["a", "b", "c", "d"],
+    ...         "cutoff": [10] * 4,
+    ...         "open_share": [0.5, 0.4, 0.01, 1.0],
+    ...         "sufficient_depth": [26, 30, 3990, None],
+    ...     }
+    ... )
+    >>> _deeper(ends[:2]), _deeper(ends[:3])
+    ('Retrieve about 30 items per query', 'Retrieve about 30 items per query (up to 3990 for c)')
+    >>> _deeper(ends[1:]).partition(" (")[2]
+    'up to 3990 for c; no depth can be told for d, where whole lists tie)'
+    """
+    reached = ends.filter(pl.col("open_share") > 0)
+    whole = reached.filter(pl.col("sufficient_depth").is_null())["model"]
+    estimated = reached.filter(pl.col("sufficient_depth").is_not_null())
+    if estimated.is_empty() or reached["cutoff"].null_count():
+        return "Retrieve deeper"
+    depths: list[int] = estimated["sufficient_depth"].to_list()
+    depth = max(deep for deep in depths if deep <= FAR * min(depths))
+    far = estimated.filter(pl.col("sufficient_depth") > depth)["model"]
+    notes = [] if far.is_empty() else [f"up to {max(depths)} for {names_text(far)}"]
+    if not whole.is_empty():
+        notes.append(f"no depth can be told for {names_text(whole)}, where whole lists tie")
+    return f"Retrieve about {depth} items per query" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 NAIVE_ORDERS = {

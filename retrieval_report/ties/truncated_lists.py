@@ -58,8 +58,8 @@ def truncated_lists(
         - ``sufficient_depth``: an estimate of how many items per query would have been enough for
           k: k + 4 · the largest tie seen. The tie that holds rank k begins at k or before; four
           times the largest tie seen allows for ties that were cut short and for larger ones further
-          down. Null if nothing is open, for whole lists, and if more than half of the lists are a
-          single tie, whose size is unknown.
+          down. Lists that are a single tie, whose size is unknown, do not count. Null if nothing is
+          open, for whole lists, and if more than half of the lists are a single tie.
 
     Notes
     -----
@@ -121,7 +121,8 @@ def ends_at(lists: pl.DataFrame, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     """What cutoffs meet of the ends of lists, one row per model and ``index`` of a cutoff."""
     cutoff_rows = pl.DataFrame({"cutoff": cutoffs}, schema={"cutoff": pl.Int64}).with_row_index()
     reached = pl.col("before") < pl.col("cutoff").fill_null(MOST_ITEMS)
-    enough = pl.first("cutoff") + TIMES * pl.max("largest")
+    largest = pl.col("largest").filter(pl.col("before") > 0).max()
+    enough = pl.first("cutoff") + TIMES * largest
     is_evident = reached.any() & ((pl.col("before") == 0).mean() <= 0.5)
     return (
         lists.join(cutoff_rows, how="cross")

@@ -394,3 +394,22 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
             "definitions: theirs."
         ),
     )
+
+
+def test_a_model_that_needs_a_much_greater_depth_is_named_and_whole_ties_drive_no_depth() -> None:
+    def notice(*distances: list[int]) -> str:
+        rows = {"query": ["q"] * 6 + ["p"] * 6, "item": [*"abcdef"] * 2, "relevance": [1, 0] * 6}
+        lists = [[1, 2, 2, 3, 4, 5] * 2, *distances]
+        frames = {f"m{n}": pl.DataFrame({**rows, "distance": d}) for n, d in enumerate(lists)}
+        study = rr.Study(frames, "precision@6", truncated="within_tie", shuffles=2)
+        return study.notices[0].partition(". ")[2]
+
+    assert notice([1, 2, 2, 3, 4, 5] * 2) == "Retrieve about 14 items per query."
+    nearly = [1, 2, 2, 2, 2, 2] * 2
+    assert notice(nearly) == "Retrieve about 26 items per query."  # less than twice 14
+    said = "Retrieve about 14 items per query (up to 26 for m2)."
+    assert notice([1, 2, 3, 4, 5, 6] * 2, nearly) == said
+    # One list that is a single tie tells nothing of the depth that would suffice.
+    assert notice([1, 2, 2, 3, 4, 5] + [7] * 6) == "Retrieve about 14 items per query."
+    said = "Retrieve about 14 items per query (no depth can be told for m1, where whole lists tie)."
+    assert notice([7] * 12) == said
