@@ -153,6 +153,7 @@ STORAGES = {
     "SQfp16": Storage(16, _rounded_vectors(to_float32, to_float16), FLOAT32),
     "SQbf16": Storage(16, _rounded_vectors(to_float32, to_bfloat16), FLOAT32),
 }
+SHORT = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "ubinary": "binary"}
 UPCAST = "upcast"
 NUMBERED = {"truncate": "dimensions", "digits": "digits"}
 
@@ -303,8 +304,8 @@ def _parsed(part: str, text: str) -> tuple[str, Any]:
         return NUMBERED[word], int(number)
     if part == UPCAST:
         return UPCAST, True
-    if part in STORAGES:
-        return "storage", part
+    if SHORT.get(part, part) in STORAGES:
+        return "storage", SHORT.get(part, part)
     spellings = [*STORAGES, UPCAST, *(f"{name}:N" for name in NUMBERED)]
     where = "" if part == text else f" in {text!r}"
     raise ParameterError(

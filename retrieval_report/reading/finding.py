@@ -30,6 +30,9 @@ def is_path(value: object) -> bool:
     return all(isinstance(path, str | Path) for path in paths)
 
 
+QRELS = "TREC qrels", "read_judgements"
+
+
 def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
     """List the files that `path` stands for.
 
@@ -83,14 +86,19 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
         entries = sorted(path.iterdir(), key=lambda entry: entry.name)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
-    files = []
+    files, skipped = [], set()
     for entry in entries:
         if is_model_folder(entry.name) and entry.is_dir():
             files += _expand(entry, skip)
         elif not entry.name.startswith((".", "_")) and entry.is_file():
             form = ENDINGS.get(ending(entry)) or _packed_trec_format(entry)
-            if form is not None and form not in skip:
+            if form in skip:
+                skipped.add(form)
+            elif form is not None:
                 files.append(entry)
+    if skipped and not files:
+        what, reader = ("TREC runs", "read_rankings") if "run" in skipped else QRELS
+        raise FileError(f"{path}: the folder has only {what}, which {reader} reads")
     if not files:
         raise FileError(
             f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + "

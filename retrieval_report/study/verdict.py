@@ -234,13 +234,16 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     shown = [row for row in ranked if row["naive"] is not None]
     if not shown:
         return []
-    row = max((row for row in shown if not row["truncated_share"]), key=_error, default=None)
+    complete = [row for row in shown if not row["truncated_share"]]
+    row = max(complete, key=_error, default=None)
+    whose = "" if len(complete) == len(shown) else " of the models with complete lists"
     accidental = verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected"))
     said, scored = [], f"Scored naively, with ties {ties},"
     if row is not None and _error(row) >= 10**-DECIMALS / 2:
         naive, exact = number(row["naive"]), number(row["expected"])
         where = f"{model_text(row['model'])}: {naive} instead of {exact}"
-        said = [f"Naive scores, with ties {ties}, are off by up to {size(_error(row))} ({where})."]
+        off = f"are off by up to {size(_error(row))} ({where})"
+        said = [f"Naive scores{whose}, with ties {ties}, {off}."]
         scored = "Scored naively,"
     if accidental:
         winner = model_text(min(accidental))

@@ -402,3 +402,11 @@ def test_zeros_have_an_inner_product() -> None:
 def test_formats_are_read_in_any_order() -> None:
     one, other = parse_format("truncate:64+binary"), parse_format("binary+truncate:64")
     assert vars(one) | {"text": ""} == vars(other) | {"text": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "storage"),
+    [("fp32", "float32"), ("bf16+truncate:64", "bfloat16"), ("ubinary", "binary")],
+)
+def test_short_names_of_formats(text: str, storage: str) -> None:
+    assert parse_format(text).storage == storage

@@ -513,3 +513,9 @@ def test_of_margins_by_measure_the_gate_takes_its_own() -> None:
     assert held(near(1), margin="recall@5=0.1, ndcg@5=0.02").margin == 0.02
     with pytest.raises(rr.ParameterError, match=r"margin: ndcg@5 has none, only recall@5=0\.1"):
         held(near(1), margin={"recall@5": 0.1})
+
+
+def test_a_gate_prints_its_line() -> None:
+    run = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
+    result = rr.gate(run, run, measure="rr@1", margin=0.1)
+    assert str(result) == result.line()

@@ -171,9 +171,7 @@ def test_a_folder_gives_gzipped_trec_files_of_any_name(tmp_path: Path) -> None:
     write(tmp_path / "input.plain", RUN)
     assert read_rankings(tmp_path)["model"].to_list() == ["bm25"] * 3 + ["lm"] * 3 + ["ql"] * 3
     assert read_judgements(tmp_path).height == 3
-    with pytest.raises(
-        FileError, match=r"the folder has no file ending in .* and no TREC file ending in .gz"
-    ):
+    with pytest.raises(FileError, match="the folder has only TREC runs, which read_rankings reads"):
         read_queries(tmp_path)
 
 
@@ -249,3 +247,11 @@ def test_bytes_that_are_no_unicode_are_named_by_offset(tmp_path: Path) -> None:
 def test_text_that_is_neither_a_table_nor_trec_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"neither a table with a header nor a TREC file"):
         read_rankings(write(tmp_path / "a.txt", "some words in a row\n"))
+
+
+def test_a_folder_of_runs_where_files_are_read_part_by_part_names_who_reads_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.run").write_text("q Q0 d 1 1.0 a\n")
+    with pytest.raises(FileError, match="has only TREC runs, which read_rankings reads"):
+        evaluate(tmp_path)

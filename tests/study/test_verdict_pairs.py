@@ -231,3 +231,15 @@ def test_the_verdict_has_the_digits_of_the_table() -> None:
     rows = flips(summarise(both), comparison=compare(both))
     _, said = verdict(summarise(both), rows, **PLACE)
     assert said[0] == "a has the highest expected rr@2: 0.80000, ahead of c (0.50004)."
+
+
+def test_naive_errors_are_those_of_models_with_complete_lists() -> None:
+    rows = {"query": ["q"] * 3, "relevance": [1, 0, 0], "distance": [1, 1, 1]}
+    first = pl.DataFrame({"model": "a", "item": list("abc"), **rows})
+    frame = pl.concat([first, first.with_columns(model=pl.lit("b"))[[1, 0, 2]]])
+    text = (
+        "Naive scores of the models with complete lists, with ties in the order received, are off"
+    )
+    for truncated, found in (("no", False), ({"a": "no", "b": "within_tie"}, True)):
+        study = rr.Study(frame, "rr@2", truncated=truncated)
+        assert (text in " ".join(study.verdict)) == found
