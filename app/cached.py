@@ -151,10 +151,10 @@ def check(data: OpenedData) -> None:
 
 def ask(data: OpenedData, **questions: Any) -> None:
     """Keep what a page was asked about the data beside the sidebar, for the report."""
-    st.session_state[f"asked of {data.digest}"] = {**asked(data), **questions}
+    st.session_state[f"asked of {data.digest}"] = {**remembered_questions(data), **questions}
 
 
-def asked(data: OpenedData) -> Named:
+def remembered_questions(data: OpenedData) -> Named:
     """Return what was entered in this session: costs, baseline and margin, how many items vote."""
     return {**st.session_state.get(f"asked of {data.digest}", {})}
 

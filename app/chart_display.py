@@ -18,7 +18,7 @@ from retrieval_report.comparison.verdicts import (
     NOT_DECIDED,
     NOT_OVER_RUNS,
     NOT_SIGNIFICANT,
-    NOTHING,
+    NOTHING_TO_COMPARE,
     SAFE,
     UNTESTED,
 )
@@ -52,7 +52,7 @@ BOXES = {  # the kind of box for each verdict of `flips`
     NOT_DECIDED: st.warning,
     UNTESTED: st.info,
     EQUAL: st.info,
-    NOTHING: st.info,
+    NOTHING_TO_COMPARE: st.info,
     CUT: st.warning,
     DEPENDS: st.warning,
     NOT_SIGNIFICANT: st.warning,

@@ -19,7 +19,7 @@ from retrieval_report.metrics.parsing import (
     parse_metric,
     whole_number,
 )
-from url_controls import choose_models, choose_number, choose_one, given, refuse
+from url_controls import choose_models, choose_number, choose_one, refuse, values_in_address
 
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
@@ -54,7 +54,7 @@ def sidebar(data: OpenedData) -> Choice:
 
 def _metric(first: str) -> str:
     """Return the name of the chosen metric."""
-    for text in given("metric"):
+    for text in values_in_address("metric"):
         if text not in CATALOGUE and (controls := _as_controls(text)):
             st.query_params.update(controls)
             st.rerun()  # widgets read the address only as it is when a run begins

@@ -13,11 +13,11 @@ from cached import scored
 from chart_display import STYLE
 from controls import sidebar
 from data_source import choose_data
-from page import LACKING, PAGES, VIEWS, Page
+from page import PAGES, VIEWS, WHY_EMPTY, Page
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import speaking_to
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 from text import sentence
 from url_controls import refusals
 from wording import DashboardReader
@@ -35,8 +35,8 @@ def draw(name: str, page: Page) -> None:
             st.error(sentence(error))
             if name != "data":  # where other data can be opened
                 return
-        if name in LACKING and not page.answers(name):
-            st.info(LACKING[name])
+        if name in WHY_EMPTY and not page.answers(name):
+            st.info(WHY_EMPTY[name])
             return
         try:
             with st.spinner("Computing …", show_time=True):
@@ -53,7 +53,7 @@ def _score(page: Page, *, folded: bool) -> None:
     with st.spinner(f"Scoring {rows} rows …", show_time=True):
         _, notes = scored(page.data, page.choice)
     # In full where they are looked for; a line elsewhere, since they are the same on every page.
-    count = counted(len(notes), "warning")
+    count = with_number(len(notes), "warning")
     with st.expander(f"{count} about the data", icon="⚠️") if folded and notes else st.container():
         for note in notes:
             st.warning(sentence(note))

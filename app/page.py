@@ -32,7 +32,7 @@ PAGES = {
     "data": "Data & export",
 }
 TWO = "Comparing takes two models. Choose more in the sidebar, or open data that has several."
-LACKING = {  # what a page says if it does not answer; others are only left out of the menu
+WHY_EMPTY = {  # what a page says if it does not answer; others are only left out of the menu
     "compare": TWO,
     "pair": TWO,
     "history": (

@@ -21,7 +21,7 @@ from retrieval_report.metrics.parsing import (
     parse_metric,
 )
 from retrieval_report.study.server import CONTROLLED
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 
 MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
@@ -152,7 +152,7 @@ class OpenedData:
         """
         frames = self.frames
         queries = frames["rankings"]["query"].unique().cast(pl.String)
-        text = f"{counted(len(self.models), 'model')} · {counted(len(queries), 'query')}"
+        text = f"{with_number(len(self.models), 'model')} · {with_number(len(queries), 'query')}"
         if "judgements" not in frames:
             return text
         judged = queries.is_in(frames["judgements"]["query"].unique().cast(pl.String).implode())

@@ -14,7 +14,7 @@ from records import OpenedData
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
-from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.table_columns import OF_BOARD
 from retrieval_report.study.three_tables import MAX_COPIES
@@ -35,7 +35,7 @@ ITEMS = 1000
 LETTER, MOST_OF_ITEM = 7, 390  # pixels of a letter, and of the name of an item
 SHOWN_ROWS = 16  # of a table, before it scrolls
 # In pixels; long names would push the scores out of sight.
-NARROW = {"query": 180, "model": 165, "order_unsure": 112, "decides": 72}
+COLUMN_PIXELS = {"query": 180, "model": 165, "order_unsure": 112, "decides": 72}
 QUERY_LETTERS = 23  # of a query in such a table
 MANY_COMPARISONS = 100_000  # of long names of queries with others, beyond which they are only cut
 NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winner", "baseline")
@@ -54,7 +54,10 @@ FORMATS = {
     "amount": "%.6g",  # of other units in every row
 }  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
-FEW, MOST = 60, 6  # rows and decimals; in longer tables, some two numbers are always close
+MAX_ROWS, MAX_DECIMALS = (
+    60,
+    6,
+)  # rows and decimals; in longer tables, some two numbers are always close
 
 
 def frame_table(
@@ -204,11 +207,11 @@ def _column(
     )  # bytes, pairs, queries of a matrix
     if counted and (values == values.round()).all():
         form = "%d"
-    if len(compared) <= FEW:
+    if len(compared) <= MAX_ROWS:
         signed = declared_column.format == "signed"
         needs_own_digits = signed or name.endswith(ALONE)
         places = decimals(*compared) if needs_own_digits else column_decimals(compared)
-        places = places if signed else min(places, MOST)
+        places = places if signed else min(places, MAX_DECIMALS)
     percentages = 100 * values if declared_column.format == "share" else values
     level = percentages.abs() < 0.5 * 10.0**-places  # −1e-17 would be -0.0000
     percentages = percentages.set(level, 0.0)
@@ -258,7 +261,7 @@ def brushed_table(
             rows.head(LISTED),
             of=of,
             show=show,
-            widths=NARROW,
+            widths=COLUMN_PIXELS,
             alt="Scores of every query.",
             key=f"{of} table",
             on_select=take,
@@ -276,7 +279,7 @@ def items_table(data: OpenedData, rows: pl.DataFrame, query: object, **how: Any)
         rows = rows.with_columns(pl.when(item.is_in(judged.implode())).then("relevance"))
     if data.items is not None:
         texts = data.items.unique("item", keep="first", maintain_order=True)
-        rows = beside(rows.with_columns(item), texts, "item")
+        rows = join_left(rows.with_columns(item), texts, "item")
     widths = dict(how.pop("widths", WIDTHS))
     if "item" in widths:  # whole names, though the last columns may have to be scrolled to
         longest = max(rows["item"].cast(pl.String).str.len_chars(), default=0)

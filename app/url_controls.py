@@ -20,7 +20,7 @@ from text import plain, short
 
 T = TypeVar("T")
 REFUSED = "refused values of the address"
-SHOWN = 40
+MAX_QUERIES = 40
 NO_CHOICE = "there is no such choice here"
 
 
@@ -29,7 +29,8 @@ def refuse(name: str, value: str, reason: str) -> None:
     for `refusals`; the first reason for a name counts.
     """
     st.session_state.setdefault(REFUSED, {}).setdefault(
-        name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}"
+        name,
+        f"{plain(name)}: “{plain(value, MAX_QUERIES)}” in the address is not used: {plain(reason)}",
     )
 
 
@@ -38,7 +39,7 @@ def refusals() -> list[str]:
     return list(st.session_state.pop(REFUSED, {}).values())
 
 
-def given(name: str) -> list[str]:
+def values_in_address(name: str) -> list[str]:
     """Return the values in the address for a name."""
     return [value for value in st.query_params.get_all(name) if value]
 
@@ -139,7 +140,7 @@ def _texts(
     message, values that the widget would ignore silently.
     """
     texts = numbered(options, show)
-    for value in given(name):
+    for value in values_in_address(name):
         if value not in texts.values():
             refuse(name, value, missing)
     return texts
@@ -159,7 +160,7 @@ def choose_number(
     """Offer a number between bounds, whole if ``step`` is;
     None if ``default`` is None and nothing is entered.
     """
-    for value in given(name):
+    for value in values_in_address(name):
         number = math.nan
         with suppress(ValueError):
             number = type(step)(value)

@@ -73,9 +73,9 @@ FAULTS = [
     Fault(DATA, '("drawn", draws)', '("drawn", draws.shuffles)', STUDY),
     Fault(DATA, '("drawn", draws)', '("drawn", draws.seed)', STUDY),
     Fault(DATA, '("scores", draws)', '"scores"', STUDY),
-    Fault(DATA, "(self.attrname, study._view)", "self.attrname", STUDY),
+    Fault(DATA, "return self.attrname, study._view\n", "return (self.attrname,)\n", STUDY),
     Fault(DATA, '("judged by", judge)', '"judged by"', "tests/study/test_judges.py"),
-    Fault(DATA, "(name, given), lambda", "name, lambda", "tests/study/test_study_like.py"),
+    Fault(DATA, "(name, draw_options), lambda", "name, lambda", "tests/study/test_study_like.py"),
     Fault("retrieval_report/study/levels.py", '("judged", queries)', '"judged"', STUDY),
     Fault("app/cached.py", "path.stat().st_mtime_ns, path", "path.name, path", CACHED),
     Fault("app/cached.py", ", path.stat().st_size)", ", 0)", CACHED),
@@ -84,7 +84,7 @@ FAULTS = [
     Fault("app/cached.py", "frame.hash_rows().", "frame.head(2).hash_rows().", CACHED),
     Fault(
         "app/cached.py",
-        "CUTOFFS if set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs",
+        "CUTOFFS if {*choice.cutoffs} <= {*CUTOFFS} else choice.cutoffs",
         "CUTOFFS",
         CACHED,
     ),
@@ -99,8 +99,15 @@ FAULTS = [
         RESUME, '"judgements": judgements, "queries": queries', '"judgements": judgements', RESUMED
     ),
     Fault(RESUME, '"judgements": judgements, "queries": queries', '"queries": queries', RESUMED),
-    Fault(RESUME, "(pl.__version__, asked, settings)", "(pl.__version__, asked)", RESUMED),
-    Fault(RESUME, "(pl.__version__, asked, settings)", "(pl.__version__, settings)", RESUMED),
+    Fault(
+        RESUME,
+        "(pl.__version__, request_texts, settings)",
+        "(pl.__version__, request_texts)",
+        RESUMED,
+    ),
+    Fault(
+        RESUME, "(pl.__version__, request_texts, settings)", "(pl.__version__, settings)", RESUMED
+    ),
     Fault(RESUME, 'hashlib.file_digest(content, "sha256").digest()', 'b""', RESUMED),
     Fault(RESUME, "inputs.update(repr(tuple(rows)).encode())", "pass", RESUMED),
     Fault(RESUME, "run.read_bytes() != inputs.hexdigest().encode()", "False", RESUMED),
@@ -131,10 +138,10 @@ FAULTS = [
     # what the address says
     Fault(CONTROLS, 'cutoffs[0] or "all"', "cutoffs[0] or 10", CACHED),
     Fault(CONTROLS, "if cutoffs and not metric.own_depth", "if False", CACHED),
-    Fault(CONTROLS, 'shown["relevant_from"]', 'shown["relevance"]', CACHED),
+    Fault(CONTROLS, 'controls["relevant_from"]', 'controls["relevance"]', CACHED),
     Fault(URL, "if low <= number <= high and", "if low <= number and", CACHED),
     Fault(URL, "if value not in texts.values()", "if not value", CACHED),
-    Fault(URL, "if model in chosen)", "if model not in chosen)", CACHED),
+    Fault(URL, "if model in selection)", "if model not in selection)", CACHED),
     # files that are written whole
     Fault(
         WRITTEN,

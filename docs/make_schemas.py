@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.comparison.gate import STATUS, Gate
-from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOTHING, UNKNOWN_R
+from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOTHING_TO_COMPARE, UNKNOWN_R
 from retrieval_report.contracts.registry import FRAMES
 
 FOLDER = Path(__file__).resolve().parent / "schemas"
@@ -60,7 +60,7 @@ def schema_of_gate() -> dict[str, Any]:
         kind, *others = str(field.type).split(" | ")
         properties[field.name] = {"type": [kinds[kind], "null"] if others else kinds[kind]}
     properties["exit_code"] = {"enum": [0, 1, 3]}
-    words = [*STATUS.values(), CUT, UNKNOWN_R, NOTHING, NOT_DECIDED]
+    words = [*STATUS.values(), CUT, UNKNOWN_R, NOTHING_TO_COMPARE, NOT_DECIDED]
     properties["status"] = {"enum": list(dict.fromkeys(words))}
     return schema_of("gate", properties, ["status", "baseline", "candidate", "measure", "margin"])
 

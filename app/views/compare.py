@@ -14,9 +14,9 @@ from retrieval_report import charts
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_chances
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.verdict import margin_sentences
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 from tables import PAIRS, frame_table
 from text import plain, short
 from url_controls import choose_number, choose_one
@@ -44,11 +44,11 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     st.header("Pairs of models")
     show_chart(charts.comparison_matrix, page.study.comparison, **page.choice.at)
     pair = ["model_a", "model_b"]
-    judged = beside(expected.drop("policy"), page.study.flips.select(*pair, "verdict"), pair)
+    judged = join_left(expected.drop("policy"), page.study.flips.select(*pair, "verdict"), pair)
     rows = ahead_first(judged, pl.col("difference") < 0)
     rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
     st.caption(
-        f"{counted(rows.height, 'pair')}: those that missing items and tie order could reverse first, then those "
+        f"{with_number(rows.height, 'pair')}: those that missing items and tie order could reverse first, then those "
         "that tie order may reverse, the likeliest at the top, and the safe ones last. Choose a row "
         "for a link to that pair."
     )

@@ -14,7 +14,7 @@ from tables import frame_table, table_height
 from uploads import offered, opened
 from url_controls import choose_one
 
-SHOWN = "model amount value tie_std lowest highest front front_in_every_order beaten_by"
+COLUMNS = "model amount value tie_std lowest highest front front_in_every_order beaten_by"
 
 
 def show(page: Page) -> None:
@@ -41,7 +41,7 @@ def show(page: Page) -> None:
     )
     rows = table.filter(cost=kind)
     show_chart(charts.costs, rows, **page.choice.at, cost=kind)
-    frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
+    frame_table(rows, of="costs", show=COLUMNS, alt="Models and their costs, cheapest first.")
 
 
 def _entered(models: list[str], known_costs: pl.DataFrame | None) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import asked, check, columns_of, report, scored
+from cached import check, columns_of, remembered_questions, report, scored
 from data_source import adopt
 from page import Page
 from records import OpenedData, Upload
@@ -138,7 +138,7 @@ def _downloads(page: Page) -> None:
     for place, (label, made, about) in zip(st.columns(3), files, strict=True):
         place.download_button(label, made, label.lower().replace(", ", "."))
         place.caption(about)
-    questions = asked(data)
+    questions = remembered_questions(data)
     also = {
         "the costs that you entered": questions.get("costs"),
         f"the baseline {questions.get('baseline')} and its margin": questions.get("margin"),

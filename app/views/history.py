@@ -13,7 +13,7 @@ from retrieval_report.comparison.history import history
 from tables import frame_table
 from url_controls import choose_one
 
-SHOWN = (
+COLUMNS = (
     "version model value tie_std lowest highest ci_low ci_high difference step_p p_tie marked "
     "since_first first_p best since_best best_p queries"
 )
@@ -25,7 +25,7 @@ def show(page: Page) -> None:
     names = steps["series"].unique(maintain_order=True).to_list()
     series = names[0] if len(names) == 1 else choose_one("Model", names, name="series")
     show_chart(charts.history, steps, **page.choice.at, series=series)
-    frame_table(steps.filter(series=series), of="history", show=SHOWN, alt="Versions in order.")
+    frame_table(steps.filter(series=series), of="history", show=COLUMNS, alt="Versions in order.")
 
 
 @remember(32)

@@ -17,7 +17,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.caveats import health_sentences
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
 from retrieval_report.study.three_tables import three_rows, without_draws
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import another_order
@@ -123,7 +123,7 @@ def _choose_models(page: Page, rows: pl.DataFrame) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         if names:
-            label = f"Show only {counted(len(names), 'model')}"
+            label = f"Show only {with_number(len(names), 'model')}"
             st.button(label, on_click=_show_models, args=(names,))
         if narrowed:
             st.button("Show all models", on_click=_show_models, args=([],))

@@ -20,7 +20,7 @@ from text import plain, short
 from url_controls import choose_one, choose_query
 
 RECEIVED = "order received"
-SHOWN = "query expected lowest highest model naive spread std naive_error truncated"
+COLUMNS = "query expected lowest highest model naive spread std naive_error truncated"
 ITEMS_SHOWN: Named = {
     "of": "tie_groups",
     "show": "rank tie tie_size tie_relevant item text image relevance distance score",
@@ -60,7 +60,7 @@ def show(page: Page) -> None:
         page.choice.at,
         caption,
         of="queries",
-        show=SHOWN,
+        show=COLUMNS,
         take=_take,
     )
     st.header("One ranked list")

@@ -13,7 +13,7 @@ from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import choose_one
 
-SHOWN = (
+COLUMNS = (
     "segment verdict winner value overall_winner overall_value difference tie_std segments_p "
     "queries"
 )
@@ -35,7 +35,7 @@ def show(page: Page) -> None:
         _headline(segments, by)
     unlike_first = pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1)
     rows = segments.sort(unlike_first, maintain_order=True)
-    frame_table(rows, of="segments", show=SHOWN, alt="The winner of every segment.")
+    frame_table(rows, of="segments", show=COLUMNS, alt="The winner of every segment.")
     _one(page, page.data.frames["queries"][by])
 
 

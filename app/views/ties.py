@@ -17,7 +17,7 @@ from tables import frame_table
 from text import plain
 
 LISTED = 500
-FEW = 2  # oddities of one kind that are shown at once
+MAX_EXAMPLES = 2  # oddities of one kind that are shown at once
 PROFILE = (
     "model cut_share mixed_share ends_in_cut_tie tied_items mixed_items tie_median tie_max "
     "items distances bits near_ties queries"
@@ -71,9 +71,9 @@ def _hints(page: Page) -> None:
         of_models = f"**{plain(models)}**: " if models else ""
         hint_texts.setdefault(kind, []).append(of_models + plain(message))
     for sentences in hint_texts.values():
-        for sentence in sentences[:FEW]:
+        for sentence in sentences[:MAX_EXAMPLES]:
             st.warning(sentence)
-        if more := sentences[FEW:]:
+        if more := sentences[MAX_EXAMPLES:]:
             with st.expander(f"{len(more)} more of this kind"):
                 st.markdown("\n".join(f"- {sentence}" for sentence in more))
     if "near_ties" not in hint_texts:

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import expected_at, held, with_labels
+from retrieval_report.charts.data import checked_frame, expected_at, with_labels
 from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, finish, layered
 from retrieval_report.comparison.flips import pair_verdicts
@@ -22,7 +22,7 @@ from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import chance_percent, size
 
-CELL, MOST = 46, 16  # models whose cells have room for numbers
+CELL, MAX_NUMBERED_MODELS = 46, 16  # models whose cells have room for numbers
 TIPS = (
     "model_a model_b value_a value_b difference ci_low ci_high tie_std "
     "family_p permutation_p chance wins ties losses queries verdict"
@@ -79,14 +79,14 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
         if "verdict" in pairs_checked.columns or not pairs_checked.height
         else pair_verdicts(pairs_checked)
     )
-    frame = held(judged, "judged_pairs")
+    frame = checked_frame(judged, "judged_pairs")
     pairs, where = expected_at(frame, metric, cutoff, "difference")
     signed_pairs = pairs.with_columns(sign=SIGN)
     ranked = _best_first(signed_pairs)
     pairs = _better_as_a(with_chances(signed_pairs, "chance"), ranked)
     doubt = pairs.filter(verdict=DEPENDS)
     unsure = pl.col("rank").is_in(pl.concat([doubt["rank_a"], doubt["rank_b"]]).implode())
-    models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
+    models = ranked.sort(~unsure, maintain_order=True).head(MAX_NUMBERED_MODELS).sort("rank")
     best_ranks = models["rank"].implode()
     among_best = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(best_ranks))
     undrawn = pairs.filter(~among_best, sign="*").select(
@@ -94,7 +94,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     )
     pairs = pairs.filter(among_best)
     below, above = _halves(pairs)
-    part = f"{MOST} of the " if ranked.height > MOST else ""
+    part = f"{MAX_NUMBERED_MODELS} of the " if ranked.height > MAX_NUMBERED_MODELS else ""
     title = f"Every pair of {part}{ranked.height} models at {where}"
     y = row_axis(models["label"])
     short = y["axis"]["labelExpr"]
@@ -133,7 +133,7 @@ def _best_first(pairs: pl.DataFrame) -> pl.DataFrame:
     sides = [pairs.select(name=f"model_{side}", value=f"value_{side}") for side in "ab"]
     means = pl.concat(sides).unique("name").sort("value", "name", descending=[True, False])
     ranked = with_labels(means.with_columns(model="name").with_row_index("rank"))
-    if ranked.height <= MOST:
+    if ranked.height <= MAX_NUMBERED_MODELS:
         return ranked
     rounded_rank = pl.col("value").round(DIGITS).rank("min", descending=True)
     return ranked.with_columns(label=pl.format("{}. {}", rounded_rank, "label"))

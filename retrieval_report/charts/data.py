@@ -9,7 +9,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import FRAMES, schema
-from retrieval_report.engines.check_scores import at_cutoff, board, hold
+from retrieval_report.engines.check_scores import at_cutoff, board, check_result_frame
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import LABEL, clean, measure_name, unique_labels
@@ -17,11 +17,11 @@ from retrieval_report.writing.names import LABEL, clean, measure_name, unique_la
 SAME = 1e-12  # scores are exact to twelve digits
 
 
-def held(frame: object, name: str, contract: Named | None = None) -> pl.DataFrame:
+def checked_frame(frame: object, name: str, contract: Named | None = None) -> pl.DataFrame:
     """Return the frame of a name as its contract says; without rows the chart says so."""
     maker = next(iter(FRAMES[name].returned_by), name)
     rows = filled(to_polars(frame, name), f"the result of {maker} has no rows")
-    return hold(rows, contract or schema(name), name, maker)
+    return check_result_frame(rows, contract or schema(name), name, maker)
 
 
 def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
@@ -56,7 +56,7 @@ def expected_at(
 
 def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
     """Return one row per model of a summary, as from `board`, by one measure, and its name."""
-    rows, where = at_measure(held(summary, "summary"), metric, cutoff)
+    rows, where = at_measure(checked_frame(summary, "summary"), metric, cutoff)
     return board(rows), where
 
 

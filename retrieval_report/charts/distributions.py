@@ -14,7 +14,7 @@ from altair.typing import ChartType
 from retrieval_report.charts.data import (
     SAME,
     at_measure,
-    held,
+    checked_frame,
     models_at,
     with_labels,
 )
@@ -31,7 +31,7 @@ from retrieval_report.charts.layers import (
 )
 from retrieval_report.charts.theme import WIDTH, Said, chart, finish, layered
 from retrieval_report.engines.check_scores import at_measure as measure_is
-from retrieval_report.engines.check_scores import beside, hold
+from retrieval_report.engines.check_scores import check_result_frame, join_left
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
@@ -42,7 +42,7 @@ from retrieval_report.writing.numbers import span as range_text
 
 PANELS, COLUMNS = 6, 3
 PANEL_WIDTH, PANEL_HEIGHT, HEIGHT = 225, 130, 170
-MOST = 60  # bars; of more values, some share one
+MAX_BARS = 60  # bars; of more values, some share one
 SEEN = 1e-3  # of the highest bar: lower ones are left out at both ends
 BAR = {"type": "bar", "color": GREY, "opacity": 0.6}
 RULES = {
@@ -93,7 +93,7 @@ def shuffled_distribution(
     >>> shuffled_distribution(means, summary, metric="rr", cutoff=2).to_dict()["description"]
     'All random tie orders give the same rr@2.'
     """
-    means = held(shuffled, "shuffled")
+    means = checked_frame(shuffled, "shuffled")
     wide, where = models_at(summary, metric, cutoff)
     draws = at_measure(means, metric, cutoff, "value")[0]
     width = (pl.max("value") - pl.min("value")).alias("width")
@@ -103,7 +103,9 @@ def shuffled_distribution(
     panel_models = varying.sort("width", "model", descending=[True, False]).head(PANELS)
     exact = pl.DataFrame(schema=MEAN_DISTRIBUTION)
     if distribution is not None and to_polars(distribution, "distribution").height:
-        exact = hold(distribution, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
+        exact = check_result_frame(
+            distribution, MEAN_DISTRIBUTION, "distribution", "mean_distribution"
+        )
     exact = exact.filter(measure_is(*parse_measure(metric, cutoff)))
     exact_shares = exact.select("model", "value", "probability")
     drawn_shares = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
@@ -111,8 +113,8 @@ def shuffled_distribution(
         pl.col("probability") / pl.sum("probability").over("model")
     )
     shares = pl.concat([exact_shares, drawn_shares.join(exact_shares, on="model", how="anti")])
-    bars = [_bars(_seen(shares.filter(model=model))) for model in panel_models["model"]]
-    rows = with_labels(beside(panel_models, wide, "model"))
+    bars = [_bars(_visible_values(shares.filter(model=model))) for model in panel_models["model"]]
+    rows = with_labels(join_left(panel_models, wide, "model"))
     x = number_axis(alt.X, where, axis=alt.Axis(tickCount=4, grid=False))
     panels = [_panel(*panel, x) for panel in zip(rows.iter_slices(1), bars, strict=True)]
     panels_chart = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
@@ -139,7 +141,7 @@ def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
     return layered(layers, PANEL_WIDTH, PANEL_HEIGHT).properties(title=title)
 
 
-def _seen(shares: pl.DataFrame) -> pl.DataFrame:
+def _visible_values(shares: pl.DataFrame) -> pl.DataFrame:
     """The values between the first and the last that are not too rare to see."""
     visible_values = shares.filter(pl.col("probability") >= SEEN * pl.max("probability"))["value"]
     return shares.filter(pl.col("value").is_between(visible_values.min(), visible_values.max()))
@@ -152,10 +154,10 @@ def _bars(shares: pl.DataFrame) -> pl.DataFrame:
     rows = shares.sort("value").select("value", "probability")
     start, reach = rows["value"][0], rows["value"][-1] - rows["value"][0]
     gap = min(rows["value"].diff().drop_nulls(), default=1.0)
-    if rows.height <= MOST:
+    if rows.height <= MAX_BARS:
         half = max(min(0.3 * gap, reach / 100), reach / 250)
         return rows.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, values=1)
-    width = gap * math.ceil((reach / gap + 1) / MOST)
+    width = gap * math.ceil((reach / gap + 1) / MAX_BARS)
     bar = ((pl.col("value") - start) / width + 1e-6).floor()
     bars = rows.group_by(bar=bar).agg(pl.sum("probability"), values=pl.len()).sort("bar")
     low = start + pl.col("bar") * width - gap / 2
@@ -218,7 +220,7 @@ def score_distribution(
     rr@all of one list under its tie orders
     """
     where = measure_name(*parse_measure(metric, cutoff))
-    frame = held(list_scores, "score_distribution")
+    frame = checked_frame(list_scores, "score_distribution")
     method_text = "" if frame["method"][0] == "exact" else f"{frame['orders'][0]} random orders"
     if frame.height == 1:
         orders = f"All {method_text} give" if method_text else "Every order of these ties gives"

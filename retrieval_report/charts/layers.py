@@ -24,9 +24,9 @@ INK = "#757575"
 Axis = Callable[[str], alt.X | alt.Y]  # the axis of a column
 Mark = Named
 
-NARROW = 520  # pixels; on narrower screens legends stand in one column
+ONE_COLUMN_BELOW = 520  # pixels; on narrower screens legends stand in one column
 NAMED = 3  # of what is not drawn
-IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {NARROW}"
+IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {ONE_COLUMN_BELOW}"
 NUMBER = ".6~g"  # as many digits as there are, six at most
 OPEN = "not exact, higher or lower if items are missing"  # what is drawn dashed, and what is said of it
 IN_CELL = "in-cell"  # the style of what is written on tiles

@@ -13,7 +13,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import (
     SAME,
-    held,
+    checked_frame,
     of_metric,
     with_labels,
 )
@@ -30,7 +30,7 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import beside, board
+from retrieval_report.engines.check_scores import board, join_left
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.colours import GREY
 from retrieval_report.writing.names import clean, first_names
@@ -82,7 +82,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     ['precision along the cutoffs']
     """
     name = parse_measure(metric)[0]
-    wide = board(of_metric(held(summary, "summary"), name)).sort(
+    wide = board(of_metric(checked_frame(summary, "summary"), name)).sort(
         "cutoff", nulls_last=True, maintain_order=True
     )
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")
@@ -148,7 +148,7 @@ def recall_curve(recall_curve: object) -> ChartType:
     >>> recall_curve(curve).to_dict()["title"]["text"]
     ['Precision along recall']
     """
-    rows = held(recall_curve, "recall_curve", schema("recall_curve", *CURVE)).drop_nulls()
+    rows = checked_frame(recall_curve, "recall_curve", schema("recall_curve", *CURVE)).drop_nulls()
     filled(rows, "no model has an expected precision")
     rows, colour = _shaded(rows.sort("model", "recall"))
     x, y = number_axis(alt.X, "recall"), number_axis(alt.Y, "interpolated precision")
@@ -182,7 +182,7 @@ def thresholds(thresholds: object) -> ChartType:
     ['Precision and recall by threshold']
     """
     contract = schema("thresholds", "model", *MEASURES) | {"threshold": pl.Float64}
-    frame = held(thresholds, "thresholds", contract)
+    frame = checked_frame(thresholds, "thresholds", contract)
     apart = -(-frame.height // MOST_POINTS)  # every n-th is drawn
     frame = frame.filter(pl.int_range(pl.len()).mod(apart).eq(0).over("model"))
     frame = frame.unpivot([*MEASURES], index=["model", "threshold"], variable_name="measure")
@@ -223,7 +223,7 @@ def _shaded(rows: pl.DataFrame, first: Collection[str] = ()) -> tuple[pl.DataFra
     rows = with_labels(rows.with_columns(lit=lit, name="model"))
     rows = rows.with_columns(shade=pl.when("lit").then("label").otherwise(pl.lit(OTHERS)))
     colours = dict(zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False))
-    labels = beside(leading.to_frame("name"), rows.unique("name"), "name")["label"]
+    labels = join_left(leading.to_frame("name"), rows.unique("name"), "name")["label"]
     best_first = {label: colours[label] for label in labels if label in colours}
     return rows, keyed(rows["shade"], {**best_first, OTHERS: GREY})
 

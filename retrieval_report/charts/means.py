@@ -10,7 +10,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import at_measure, expected_at, held, models_at, with_labels
+from retrieval_report.charts.data import (
+    at_measure,
+    checked_frame,
+    expected_at,
+    models_at,
+    with_labels,
+)
 from retrieval_report.charts.layers import (
     DOT,
     MODEL,
@@ -39,8 +45,11 @@ TIPS = "model expected tie_std lowest highest naive naive_error shuffled query_s
 TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8}
 SCORE, RANGE, PRINTED = "expected score", "range over tie orders", "printed in the naive order"
 LOOKS = {SCORE: BLUE, RANGE: f"{SKY}73", PRINTED: VERMILLION}
-MOST = 60  # models, from the top
-FEW, LOW = 12, 16  # more rows are lower, so that most of them are on the first screen of a report
+MAX_MODELS = 60  # models, from the top
+COMFORTABLE_ROWS, TIGHT_STEP = (
+    12,
+    16,
+)  # more rows are lower, so that most of them are on the first screen of a report
 NAMED = 8  # of more models, only those on the front are named
 FRONT = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2, "color": BLUE}
 VERSION_TIPS = "version value tie_std lowest highest ci_low ci_high difference step_p p_tie"
@@ -86,7 +95,7 @@ def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     """
     wide, where = models_at(summary, metric, cutoff)
     scored_rows = wide.filter(pl.any_horizontal(pl.col("value", "lowest").is_not_null()))
-    rows = with_labels(filled(scored_rows, f"no model has a score for {where}").head(MOST))
+    rows = with_labels(filled(scored_rows, f"no model has a score for {where}").head(MAX_MODELS))
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     cut = is_cut(rows)
@@ -104,7 +113,9 @@ def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> Chart
         for what, part, mark, ends in parts
     ]
     layers.append(span(wider, OPEN_TIES, x, "lowest", "highest", **how))
-    rows_chart = row_chart(layers, rows.height, step=STEP if rows.height <= FEW else LOW)
+    rows_chart = row_chart(
+        layers, rows.height, step=STEP if rows.height <= COMFORTABLE_ROWS else TIGHT_STEP
+    )
     text = f"{READ} or, if it is dashed, by missing items" if wider.height else READ
     return finish(rows_chart, f"Scores at {where}", text, rows, "value", "naive", "tie_std")
 
@@ -161,7 +172,7 @@ def costs(
     >>> costs(table, metric="ndcg", cutoff=10).to_dict()["title"]["text"]
     ['Scores at ndcg@10 against cost']
     """
-    frame = held(costs, "costs")
+    frame = checked_frame(costs, "costs")
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
@@ -222,7 +233,7 @@ def history(
     >>> history(steps, metric="rr@2").to_dict()["title"]["text"]
     ['rr@2 by version']
     """
-    versions, where = at_measure(held(history, "history"), metric, cutoff)
+    versions, where = at_measure(checked_frame(history, "history"), metric, cutoff)
     first = versions["series"].head(1).to_list()
     rows = versions.filter(pl.col("series").is_in([series] if series is not None else first))
     filled(rows.drop_nulls("value"), f"no version has a score for {where}")

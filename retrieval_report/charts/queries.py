@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import SAME, at_measure, expected_at, held, with_labels
+from retrieval_report.charts.data import SAME, at_measure, checked_frame, expected_at, with_labels
 from retrieval_report.charts.layers import (
     RULE,
     keyed,
@@ -33,11 +33,11 @@ BAR_TIPS = (
 )
 TIPS = "model query lists naive expected naive_error lowest highest std"
 PAIR_TIPS = "query lists value_a value_b difference lowest highest"
-MOST, GRID = 5000, 60
+MAX_DOTS, GRID = 5000, 60
 SIDE = 360
-HIGH, LOW, RIGHT = "printed too high", "printed too low", "printed right"
+TOO_HIGH, TOO_LOW, RIGHT = "printed too high", "printed too low", "printed right"
 OPEN = "not known: items may be missing"
-COLOURS = {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY, OPEN: PINK}
+COLOURS = {TOO_HIGH: VERMILLION, TOO_LOW: BLUE, RIGHT: GREY, OPEN: PINK}
 UNSURE = "either may be ahead"
 LINE = {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7}
 
@@ -89,7 +89,7 @@ def deciding_queries(
     >>> chart.to_dict()["title"]["text"]
     ['Queries that decide between a and b at ap@all']
     """
-    everything, where = expected_at(held(deciding, "deciding"), metric, cutoff)
+    everything, where = expected_at(checked_frame(deciding, "deciding"), metric, cutoff)
     able = pl.any_horizontal(pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME)
     differing = filled(everything.filter(able), f"no query tells the two apart by {where}")
     rows = differing.head(MOST_BARS).with_columns(pl.col("query").cast(pl.String))
@@ -155,9 +155,13 @@ def query_scatter(
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['Naive and expected rr@all of every list']
     """
-    rows, where = at_measure(held(queries, "queries"), metric, cutoff, "naive", "expected")
+    rows, where = at_measure(checked_frame(queries, "queries"), metric, cutoff, "naive", "expected")
     error = pl.col("naive_error")
-    rules = {OPEN: pl.col("truncated").fill_null(False), HIGH: error > SAME, LOW: error < -SAME}
+    rules = {
+        OPEN: pl.col("truncated").fill_null(False),
+        TOO_HIGH: error > SAME,
+        TOO_LOW: error < -SAME,
+    }
     side = first_that_holds(rules, RIGHT)
     return _scatter(
         rows.with_columns(side=side),
@@ -209,7 +213,7 @@ def pair_scatter(
     >>> pair_scatter(queries, metric="rr@2").to_dict()["title"]["text"]
     ['Every query by rr@2: fine and tied']
     """
-    rows, where = expected_at(held(deciding, "deciding"), metric, cutoff)
+    rows, where = expected_at(checked_frame(deciding, "deciding"), metric, cutoff)
     names = rows["model_a"][0], rows["model_b"][0]
     labels = unique_labels(pl.Series(names))
     first, second = (labels[name] for name in names)
@@ -279,7 +283,7 @@ def _points(rows: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
     off = (pl.col(x) - pl.col(y)).abs()
     rows = rows.with_columns(texts).sort(off, "model", "query", descending=[True, False, False])
     cells = [pl.col(x), pl.col(y)]
-    if rows.select(cells).n_unique() > MOST:
+    if rows.select(cells).n_unique() > MAX_DOTS:
         step = (
             rows.select(pl.max_horizontal(cells).max() - pl.min_horizontal(cells).min()) / GRID
         ).item()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 from altair.typing import ChartType
 
-from retrieval_report.charts.layers import IN_CELL, INK, NARROW
+from retrieval_report.charts.layers import IN_CELL, INK, ONE_COLUMN_BELOW
 from retrieval_report.charts.theme import WIDTH, styled, unchecked, with_parts
 from retrieval_report.contracts.arguments import Named
 
@@ -139,4 +139,4 @@ def _narrow(config: Named, width: float) -> None:
 
 
 def _where_narrow(narrow: object, wide: object) -> dict[str, str]:
-    return {"expr": f"containerSize()[0] < {NARROW} ? {narrow} : {wide}"}
+    return {"expr": f"containerSize()[0] < {ONE_COLUMN_BELOW} ? {narrow} : {wide}"}

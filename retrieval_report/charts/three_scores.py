@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import SAME, at_measure, held, of_metric, with_labels
+from retrieval_report.charts.data import SAME, at_measure, checked_frame, of_metric, with_labels
 from retrieval_report.charts.layers import (
     DOT,
     IN_CELL,
@@ -165,7 +165,7 @@ def scores(
 
 def _models(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame, str]:
     """Return the models at a measure, each of several copies once, and the name of the measure."""
-    rows, where = at_measure(held(frame, "three_scores"), metric, cutoff)
+    rows, where = at_measure(checked_frame(frame, "three_scores"), metric, cutoff)
     rows = rows.filter(pl.col("copy_of").is_null())
     scored = rows.filter(pl.any_horizontal(pl.col("expected", "naive").is_not_null()))
     return with_labels(filled(scored, f"no model has a score for {where}").head(MAX_MODELS)), where
@@ -200,7 +200,7 @@ def _strokes(shuffled: object, rows: pl.DataFrame, metric: object, cutoff: Cutof
     """
     if shuffled is None or not len(shuffled):  # type: ignore[arg-type]
         return rows.clear()
-    draws, _ = at_measure(held(shuffled, "shuffled"), metric, cutoff)
+    draws, _ = at_measure(checked_frame(shuffled, "shuffled"), metric, cutoff)
     varies = rows.filter(pl.col("tie_std") > SAME, pl.col("orders") > 0).select("model", "label")
     return draws.join(varies, on="model", how="inner", maintain_order="left")
 
@@ -209,7 +209,7 @@ def _intervals(summary: object, rows: pl.DataFrame, metric: object, cutoff: Cuto
     """Return the intervals over queries."""
     if summary is None:
         return rows.clear()
-    wide = board(at_measure(held(summary, "summary"), metric, cutoff)[0])
+    wide = board(at_measure(checked_frame(summary, "summary"), metric, cutoff)[0])
     ends = wide.select("model", "ci_low", "ci_high")
     return rows.join(ends, on="model", how="inner", maintain_order="left")
 
@@ -269,7 +269,7 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     their order at a cutoff, or at the first if there is none such.
     """
     name, depth = parse_measure(metric, cutoff)
-    rows = of_metric(held(frame, "three_scores"), name).filter(pl.col("copy_of").is_null())
+    rows = of_metric(checked_frame(frame, "three_scores"), name).filter(pl.col("copy_of").is_null())
     rows = rows.filter(pl.col("expected").is_not_null())
     filled(rows, f"no model has an expected {clean(name, 60)}")
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")

@@ -6,7 +6,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import held, with_labels
+from retrieval_report.charts.data import checked_frame, with_labels
 from retrieval_report.charts.layers import (
     DOT,
     RULE,
@@ -24,7 +24,7 @@ from retrieval_report.writing.colours import BLUE, GREY, VERMILLION
 
 WIDTH, COLUMN = 250, 34
 ENDED = "–"  # instead of a number
-MOST = 20  # models, those whose ties are cut most
+MAX_MODELS = 20  # models, those whose ties are cut most
 SIZES = {"tie_median": BLUE, "tie_p90": GREY, "tie_max": VERMILLION}
 TIPS = (
     "model k cut_share mixed_share ends_in_cut_tie tied_items mixed_items near_ties queries "
@@ -62,11 +62,11 @@ def profile(profile: object) -> ChartType:
     >>> profile(tie_profile(rankings, cutoffs=(1, 2))).to_dict()["title"]["text"]
     ['Ties, and the cutoffs that split them']
     """
-    frame = held(profile, "profile")
+    frame = checked_frame(profile, "profile")
     worst = pl.mean("cut_share").over("model")
     order = frame.sort(worst, "model", descending=[True, False], maintain_order=True)
     models = order["model"].unique(maintain_order=True)
-    profile_rows = order.filter(pl.col("model").is_in(models.head(MOST).to_list()))
+    profile_rows = order.filter(pl.col("model").is_in(models.head(MAX_MODELS).to_list()))
     rows = with_labels(profile_rows).with_columns(
         k=pl.col("cutoff").cast(pl.String).fill_null("all")
     )
@@ -85,7 +85,7 @@ def profile(profile: object) -> ChartType:
     )
     if ENDED in cut["text"]:
         how += f"; {ENDED}: at least half of the lists end there, and no other splits one"
-    how += left_out("other models", models[MOST:])
+    how += left_out("other models", models[MAX_MODELS:])
     return finish(
         panels_chart,
         "Ties, and the cutoffs that split them",

@@ -41,7 +41,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
-from retrieval_report.engines.check_scores import MEASURE, beside
+from retrieval_report.engines.check_scores import MEASURE, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
@@ -54,7 +54,7 @@ ROW_RULES = ["missing_query", *JUDGED_RULES]
 REPLICATED = "replicates", "replicate_pairs"
 EXACT = "expected", "best", "worst"
 ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
-FEW = 5  # models whose pairs of estimates are printed too
+MAX_MODELS_WITH_PAIRS = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
 VOTED = {
     "accuracy": "model value tie_std lowest highest queries",
@@ -256,7 +256,7 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: Any) -> N
     table = study_of(data, settings).estimate(human)
     sorted_rows = table.sort("model_b", "value", descending=[False, True], nulls_last=False)
     single_models = sorted_rows.filter(sorted_rows["model_b"].is_null())
-    few = single_models["model_a"].n_unique() <= FEW
+    few = single_models["model_a"].n_unique() <= MAX_MODELS_WITH_PAIRS
     text = frame_table(sorted_rows if few else single_models, ESTIMATED, by="metric cutoff")
     more = (
         "" if few else f"The {table.height - single_models.height} pairs are in --json and --out."
@@ -387,7 +387,7 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     rows = rows.group_by(evaluator, maintain_order=True).first()
     parts = [
         part.sort(misled, furthest_off, descending=True, nulls_last=True, maintain_order=True)
-        for part in beside(
+        for part in join_left(
             table.select(MEASURE).unique(maintain_order=True), rows, MEASURE
         ).partition_by(MEASURE, maintain_order=True)
     ]

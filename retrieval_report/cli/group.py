@@ -20,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
-from retrieval_report.contracts.steps import told
+from retrieval_report.contracts.steps import listening
 from retrieval_report.contracts.wording import Reader, either, speaking_to
 
 EXAMPLES = """\b
@@ -242,7 +242,7 @@ class _Commands(click.Group):
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:
-                with told(_say), speaking_to(Terminal()):
+                with listening(_say), speaking_to(Terminal()):
                     return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.

@@ -38,7 +38,7 @@ from retrieval_report.cli.settings import (
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, visible
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 
 PAIRS = 40  # printed at most, if there are more, unless --all is given
 
-ABOVE = [
+HIGHER_LEVEL_FRAMES = [
     "replicates",
     "replicate_pairs",
     "datasets",
     "dataset_scores",
 ]  # what ranks other than runs
-ALSO = ["segments", "no_worse", "costs"]
+OPTIONAL_FRAMES = ["segments", "no_worse", "costs"]
 SCALE = "model grades value could_gain coarser_grades scale_gain"
 
 
@@ -110,7 +110,7 @@ def report(
     tables = three_table(study), leaderboard_table(study, contents.leaderboard)
     click.echo("\n" + "\n\n".join(filter(None, tables)))
     first = ": open report.html first" if "html" in kinds else ""
-    click.echo(f"\nWrote {counted(len(files), 'file')} to {visible(str(folder))}{first}.")
+    click.echo(f"\nWrote {with_number(len(files), 'file')} to {visible(str(folder))}{first}.")
 
 
 def _title(data: InputFiles, study: Study) -> str:
@@ -158,7 +158,12 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     from retrieval_report.study.three_tables import three_table
     from retrieval_report.ties.grading_scale import scale_sentence
 
-    names = ["leaderboard", *ABOVE, *ALSO, *(["grading_scale"] * data.labels_as_rankings)]
+    names = [
+        "leaderboard",
+        *HIGHER_LEVEL_FRAMES,
+        *OPTIONAL_FRAMES,
+        *(["grading_scale"] * data.labels_as_rankings),
+    ]
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ["health", *names]))
     study = study_of(data, settings)
     if settings["margin"] is None:
@@ -171,10 +176,10 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
         texts = ["\n".join([*above, *map(visible, lead(study, study.leaderboard))])]
         texts += filter(None, [three_table(study)])
     texts += identical_sentence(study.identical)
-    texts += question_tables(study, [name for name in ABOVE if name in frames])
+    texts += question_tables(study, [name for name in HIGHER_LEVEL_FRAMES if name in frames])
     texts.append(leaderboard_table(study, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures[1:])
-    texts += question_tables(study, [name for name in ALSO if name in frames])
+    texts += question_tables(study, [name for name in OPTIONAL_FRAMES if name in frames])
     if "grading_scale" in frames:
         scale = frames["grading_scale"]
         texts.append(scale_sentence(scale, study.metric, study.cutoff))

@@ -44,7 +44,7 @@ def setting(name: str, **how: Any) -> Addition:
     return click.option(*words, name, **{**usual, "type": kind, **how})
 
 
-def _listed(
+def _split_at_commas(
     name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: Any
 ) -> Addition:
     """Return the same for a list with commas, which
@@ -55,9 +55,9 @@ def _listed(
 
 
 SETTINGS = {
-    "metrics": _listed("metrics", split_metrics, show_default=",".join(DEFAULT_MEASURES)),
-    "cutoffs": _listed("cutoffs", _cutoffs, show_default="all"),
-    "policies": _listed("policies", split, POLICIES),
+    "metrics": _split_at_commas("metrics", split_metrics, show_default=",".join(DEFAULT_MEASURES)),
+    "cutoffs": _split_at_commas("cutoffs", _cutoffs, show_default="all"),
+    "policies": _split_at_commas("policies", split, POLICIES),
     **{name: setting(name) for name in (*DRAWS, *RULES, "naive_order")},
 }
 
@@ -67,7 +67,7 @@ def options(*names: str) -> Addition:
     return add_all([SETTINGS[name] for name in names or SETTINGS])
 
 
-depths_option = _listed(
+depths_option = _split_at_commas(
     "cutoffs", _cutoffs, ("1", "5", "10", "all"), help="Depths at which ties are counted."
 )
 average_option, correction_option = setting("average"), setting("correction")

@@ -22,7 +22,9 @@ TILE_OF_BYTES = 3 << 14  # adding up the table of twos after every tile takes a 
 TILE_WORDS = 1 << 16  # 512 KiB of codes, half of a common second-level cache
 BLOCKS = 4  # ranges of queries per thread, so that no thread waits long for the last
 BLOCK_CELLS = 1 << 20  # cells of all tables of a range
-WIDE = 1 << 14  # with this many cells, a separate table for every lane would not fit the cache
+ONE_TABLE_FROM = (
+    1 << 14
+)  # with this many cells, a separate table for every lane would not fit the cache
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
     cells = (task.space.reach + 1) * grades
     # A table of twos pays once there are more items than cells in it.
     bytewise = cells <= 256 and cells * cells <= items.size
-    lanes = 1 if bytewise or cells > WIDE else hamming.LANES
+    lanes = 1 if bytewise or cells > ONE_TABLE_FROM else hamming.LANES
     narrow = np.uint16 if cells <= 1 << 16 else np.int32
     most_items = TILE_OF_BYTES if bytewise else TILE
     tile = min(max(TILE // 8, min(most_items, TILE_WORDS // len(items.codes))), items.size)

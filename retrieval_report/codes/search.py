@@ -15,10 +15,10 @@ from retrieval_report.codes.counts import count_relevant, query_names
 from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
 from retrieval_report.contracts.arguments import (
     Named,
+    as_list,
     check_flag,
     is_name,
     known_of,
-    listed,
     quoted,
 )
 from retrieval_report.contracts.checks import check_choice
@@ -268,7 +268,7 @@ def scored_models(scores: object, models: list[str]) -> set[str]:
     """Return the models whose values are scores."""
     if isinstance(scores, bool):
         return set(models) if scores else set()
-    named = [str(model) for model in listed(scores)]
+    named = [str(model) for model in as_list(scores)]
     for model in named:
         check_choice("scores", model, models)
     return set(named)

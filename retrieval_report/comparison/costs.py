@@ -13,7 +13,7 @@ from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import BOUNDS, MEASURE, SCORE, hold
+from retrieval_report.engines.check_scores import BOUNDS, MEASURE, SCORE, check_result_frame
 from retrieval_report.engines.score_grid import settled_means
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.reading.frames import to_polars
@@ -89,7 +89,7 @@ def cost_table(summary: object, costs: object, *, margin: object = None) -> pl.D
     [('binary', 96.0, 0.52, True, None), ('pq-32', 128.0, 0.5, False, 'binary'),
     ('int8', 768.0, 0.61, True, None), ('float32', 3072.0, 0.62, True, None)]
     """
-    frame = hold(summary, SUMMARY, "summary", "summarise")
+    frame = check_result_frame(summary, SUMMARY, "summary", "summarise")
     amounts = _amounts(costs, set(frame["model"]))
     margins = None if margin is None else parse_margin(margin)
     scored_rows = frame.filter(~pl.col("policy").is_in(BOUNDS) & pl.col("value").is_not_null())

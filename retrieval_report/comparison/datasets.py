@@ -16,9 +16,9 @@ from retrieval_report.engines.check_scores import (
     MEAN,
     MEASURE,
     Checked,
-    beside,
+    check_result_frame,
     check_scores,
-    hold,
+    join_left,
 )
 from retrieval_report.engines.score_grid import (
     Grid,
@@ -86,7 +86,7 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
     parts = [pl.DataFrame(schema=OF_DATASET)]
     for name, part in segments_of(expected, queries, by):
         with_items = part.filter((pl.col("items") > 0).any().over("model"))
-        rows = beside(measures, summarise(with_items), MEAN)
+        rows = join_left(measures, summarise(with_items), MEAN)
         rows = rows.with_columns(pl.col("queries").fill_null(0), dataset=pl.lit(name))
         parts.append(in_contract(ranked(rows, MEASURE), OF_DATASET))
     return pl.concat(parts)
@@ -137,13 +137,13 @@ def dataset_table(of_datasets: object) -> pl.DataFrame:
     >>> table.select("rank", "model", pl.col("value").round(4), "datasets", "lacks").rows()
     [(1, 'one', 0.6, 3, ''), (2, 'two', 0.55, 3, ''), (None, 'part', None, 2, 'd1')]
     """
-    checked_frame = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
+    checked_frame = check_result_frame(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
     scores = _as_scores(checked_frame)
     means = summarise(Checked(scores)).rename({"queries": "datasets"})
     without = pl.col("dataset").filter(pl.col("value").is_null()).sort()
     lacks = checked_frame.group_by(MEAN).agg(lacks=without.str.join(", "))
     numbers = pl.col("value", "tie_std", "ci_low", "ci_high")
-    rows = beside(means, lacks, MEAN).with_columns(pl.when(lacks="").then(numbers))
+    rows = join_left(means, lacks, MEAN).with_columns(pl.when(lacks="").then(numbers))
     whole = _of_every_set(scores)
     parts = [pl.DataFrame(schema=RANGES)]
     for part in whole.partition_by(MEASURE, maintain_order=True):
@@ -151,7 +151,7 @@ def dataset_table(of_datasets: object) -> pl.DataFrame:
         low, high = rank_ranges(grid.arrays["value"][0])
         columns = {"model": grid.models, "rank_low": low, "rank_high": high}
         parts.append(measured(columns, grid.measures[0], RANGES))
-    return in_contract(ranked(beside(rows, pl.concat(parts), MEAN), MEASURE), DATASETS)
+    return in_contract(ranked(join_left(rows, pl.concat(parts), MEAN), MEASURE), DATASETS)
 
 
 def _as_scores(of_datasets: pl.DataFrame) -> pl.DataFrame:

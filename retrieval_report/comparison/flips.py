@@ -10,7 +10,7 @@ from retrieval_report.comparison.pairs import COMPARISON, pairs_of_means, turned
 from retrieval_report.comparison.verdicts import (
     ALPHA,
     PAIR,
-    SHOWN,
+    REFERENCE_POLICIES,
     TIE_RISK,
     order_of,
     with_verdicts,
@@ -23,8 +23,8 @@ from retrieval_report.engines.check_scores import (
     BOUNDS,
     GROUP,
     MEASURE,
-    beside,
-    hold,
+    check_result_frame,
+    join_left,
     side_by_side,
 )
 
@@ -108,7 +108,7 @@ def flips(
     >>> flips(summary).select(columns).row(0)
     (1.0, 0.5, 0.375, 0.5, 'naive', 'depends on tie order')
     """
-    frame = hold(summary, SUMMARY, "summary", "summarise")
+    frame = check_result_frame(summary, SUMMARY, "summary", "summarise")
     repeated = pl.struct(GROUP).is_duplicated()
     what = "means of the same model, metric, cutoff and policy"
     refuse(frame, repeated, "value", what, what="summary")
@@ -118,8 +118,8 @@ def flips(
     if comparison is not None:
         pairs = _completed(pairs, comparison, reference, reference_pairs)
     judged = with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha).filter(policy=reference)
-    flips_of_pairs = beside(reference_pairs.select(PAIR), judged, PAIR)
-    wide = side_by_side(frame, [*MEASURE, "model"], (*SHOWN, *BOUNDS))
+    flips_of_pairs = join_left(reference_pairs.select(PAIR), judged, PAIR)
+    wide = side_by_side(frame, [*MEASURE, "model"], (*REFERENCE_POLICIES, *BOUNDS))
     for side in "ab":
         of_model = wide.select(*MEASURE, pl.exclude(MEASURE).name.suffix(f"_{side}"))
         on = [*MEASURE, f"model_{side}"]
@@ -171,7 +171,7 @@ def pair_verdicts(
     >>> pair_verdicts(comparison).select("policy", "difference", "disagree", "verdict").row(0)
     ('expected', -0.25, '', 'depends on tie order')
     """
-    pairs = hold(comparison, COMPARISON, "comparison", "compare")
+    pairs = check_result_frame(comparison, COMPARISON, "comparison", "compare")
     return with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha).select(list(JUDGED_PAIRS))
 
 
@@ -183,7 +183,7 @@ def _reference(frame: pl.DataFrame) -> str:
             f"summary: policies {', '.join(map(repr, sorted(policies)))} do not show what depends "
             "on tie order; evaluate 'expected', or both 'shuffled' and 'naive'"
         )
-    return next((policy for policy in SHOWN if policy in policies), "expected")
+    return next((policy for policy in REFERENCE_POLICIES if policy in policies), "expected")
 
 
 def _completed(
@@ -192,7 +192,7 @@ def _completed(
     """Return what a comparison says of pairs, whichever model it names first, and of others what
     the means of the summary say.
     """
-    comparison_rows = hold(comparison, COMPARISON, "comparison", "compare")
+    comparison_rows = check_result_frame(comparison, COMPARISON, "comparison", "compare")
     comparison_rows = turned(comparison_rows, pl.col("model_a") > pl.col("model_b")).select(
         list(pairs.schema)
     )

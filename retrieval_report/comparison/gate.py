@@ -16,7 +16,7 @@ from retrieval_report.comparison.verdicts import (
     CUT,
     NO_WORSE,
     NOT_DECIDED,
-    NOTHING,
+    NOTHING_TO_COMPARE,
     UNKNOWN_R,
     WORSE,
 )
@@ -34,7 +34,7 @@ from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.scoring.health import NO_LIST, NO_RELEVANT, health_of, sentence_of
 from retrieval_report.scoring.judged import judge
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
 
 STATUS = {NO_WORSE: "passed", WORSE: "failed"}  # the other verdicts are their own words
@@ -45,7 +45,7 @@ ADVICE = {
     "if lists are whole",
     UNKNOWN_R: "relevant items that neither run retrieved could change it; pass judgements, or "
     "queries with n_relevant",
-    NOTHING: "no query has a relevant item",
+    NOTHING_TO_COMPARE: "no query has a relevant item",
 }
 ROLES = ("baseline", "candidate")
 COLUMNS = {RANK, *(column.name for column in (*RANKINGS, *COUNTS))}
@@ -144,7 +144,7 @@ class Gate:
             return (
                 f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
             )
-        queries = f"{counted(self.queries, 'query')}, margin {self.margin:g}"
+        queries = f"{with_number(self.queries, 'query')}, margin {self.margin:g}"
         sure = ""
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
@@ -276,8 +276,8 @@ def gate(
     metric, cutoffs = requests[0]
     accepted = margins.among([(str(metric), cutoffs[0])])
     if accepted is None:
-        asked = measure_text(metric, cutoffs[0])
-        raise ParameterError(f"margin: {asked} has none, only {margins}")
+        measure_name = measure_text(metric, cutoffs[0])
+        raise ParameterError(f"margin: {measure_name} has none, only {margins}")
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")
     runs = _check_runs((baseline, candidate), names)
@@ -290,7 +290,7 @@ def gate(
     judged = judge(runs, judgements, queries, rules)
     scores = evaluate(judged, metrics=metric, cutoffs=cutoffs, **settings)
     expected = scores.filter(policy="expected").drop_nulls("value")
-    held = no_worse(
+    test_rows = no_worse(
         scores,
         baseline="baseline",
         margin=accepted,
@@ -301,16 +301,16 @@ def gate(
         cluster=cluster,
         same_lists=["candidate"] if identical_models(expected, runs) else [],
     )
-    row = held.row(0, named=True)
+    row = test_rows.row(0, named=True)
     if (
-        row["verdict"] != NOTHING
+        row["verdict"] != NOTHING_TO_COMPARE
         and not expected.filter(pl.col("value") > 0, model="baseline").height
     ):
         raise DataError(
             f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; "
             "do the ids of the rankings and of the judgements agree?"
         )
-    settled = {NO_LIST, NO_RELEVANT} if row["verdict"] == NOTHING else {NO_LIST}
+    settled = {NO_LIST, NO_RELEVANT} if row["verdict"] == NOTHING_TO_COMPARE else {NO_LIST}
     _check_health(health_of(judged, rules), names, settled)
     lacking = expected["query"].n_unique() - row["queries"]
     if lacking and row["verdict"] != CUT:
@@ -340,30 +340,30 @@ def _check_health(health: pl.DataFrame, names: tuple[str, str], settled: set[str
         raise DataError(f"{name}: nothing is tested, because {sentence_of(row, name)}")
 
 
-def _check_runs(given: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:
+def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:
     """Return both runs in one frame, as models "baseline" and "candidate", after checking that they
     can be compared.
     """
     parts = []
-    for run, role, name in zip(given, ROLES, names, strict=True):
+    for run, role, name in zip(both_runs, ROLES, names, strict=True):
         frame = frame_of_kind(run, KINDS["rankings"], name, None)
         models = with_model(frame)["model"].unique().sort().to_list()
         if len(models) != 1:
             raise DataError(
                 f"{name}: {len(models)} models, {some(models, 3)}; a gate compares one with one"
             )
-        known = frame.select(column for column in frame.columns if column in COLUMNS)
-        parts.append(Part(name, known.with_columns(model=pl.lit(role))))
+        our_columns = frame.select(column for column in frame.columns if column in COLUMNS)
+        parts.append(Part(name, our_columns.with_columns(model=pl.lit(role))))
     runs = combine(parts)
     if "query" in runs.columns:
         answered = runs.select("model", "query").drop_nulls().unique().sort("query")
-        for role, name, other in zip(ROLES, names, names[::-1], strict=True):
-            alone = answered.filter(pl.col("query").is_unique() & (pl.col("model") == role))[
+        for role, name, other_name in zip(ROLES, names, names[::-1], strict=True):
+            one_sided = answered.filter(pl.col("query").is_unique() & (pl.col("model") == role))[
                 "query"
             ]
-            if len(alone):
+            if len(one_sided):
                 raise KeyMismatchError(
-                    f"{name}: {len(alone)} of {answered.filter(model=role).height} queries are not "
-                    f"in {other}, {some(alone.to_list(), 3)}; different queries are not compared"
+                    f"{name}: {len(one_sided)} of {answered.filter(model=role).height} queries are not "
+                    f"in {other_name}, {some(one_sided.to_list(), 3)}; different queries are not compared"
                 )
     return runs

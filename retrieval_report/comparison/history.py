@@ -16,9 +16,9 @@ from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
     MEAN,
     MEASURE,
-    beside,
     board,
     check_scores,
+    join_left,
 )
 from retrieval_report.engines.summary import summarise
 
@@ -94,7 +94,7 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
         _steps(score_frame, part["model"].to_list())
         for part in runs.partition_by("series", maintain_order=True)
     ]
-    joined = beside(means, pl.concat(steps), MEAN)
+    joined = join_left(means, pl.concat(steps), MEAN)
     small = (pl.col("step_p") < ALPHA) & (pl.col("p_tie_high") <= TIE_RISK)
     measures = score_frame.select(MEASURE).unique(maintain_order=True).rows()
     rows = joined.with_columns(
@@ -140,7 +140,7 @@ def _steps(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
     pairs = [_against(scores, before, after) for before, after in pairwise(models)]
     step_p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
     steps = pl.concat([_nothing(), *pairs]).with_columns(step_p=step_p)
-    return beside(steps.drop("permutation_p", "against"), _drift(scores, models), MEAN)
+    return join_left(steps.drop("permutation_p", "against"), _drift(scores, models), MEAN)
 
 
 def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
@@ -162,7 +162,7 @@ def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
     drift = drift.with_columns(p=p)
     first, best = (drift.filter(kind=kind) for kind in ("first", "best"))
     wide = first.select(*MEAN, since_first="difference", first_p="p")
-    return beside(
+    return join_left(
         wide, best.select(*MEAN, "against", since_best="difference", best_p="p"), MEAN
     ).rename({"against": "best"})
 

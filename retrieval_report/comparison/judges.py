@@ -16,7 +16,7 @@ from retrieval_report.comparison.verdicts import PAIR, order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, MEASURE, beside
+from retrieval_report.engines.check_scores import MEAN, MEASURE, join_left
 from retrieval_report.engines.score_grid import DIGITS, ranked, tau_b
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
@@ -36,7 +36,7 @@ def own_labels(judged: Judged) -> list[str]:
     if judged.order != "score" or not judged.whole.judged:
         return []
     rows, keys = judged.scored_rows, ["query", "item"]
-    labelled = beside(rows, judged.known.select(*keys, label="relevance"), keys)
+    labelled = join_left(rows, judged.known.select(*keys, label="relevance"), keys)
     has_label = pl.col("label").is_not_null()
     shared = labelled.group_by("model").agg(
         equal=(pl.col("score") == pl.col("label")).filter(has_label).all(),
@@ -47,7 +47,7 @@ def own_labels(judged: Judged) -> list[str]:
     grows = (pl.col("label").diff().drop_nulls() > 0).all()
     alike = levels.sort("model", "score", "label").group_by("model", maintain_order=True)
     one_to_one = (pl.len() > 1) & (pl.col("score").n_unique() == pl.len()) & grows
-    shared = beside(shared, alike.agg(same_order=one_to_one), ["model"])
+    shared = join_left(shared, alike.agg(same_order=one_to_one), ["model"])
     ranks_by_label = pl.col("equal") | (pl.col("same_order") & pl.col("ordered"))
     return shared.filter(ranks_by_label, "enough")["model"].sort().to_list()
 
@@ -66,7 +66,7 @@ def judge_table(summaries: Frames) -> pl.DataFrame:
     met = means.select(*MEAN, "judge").join(rivals, on=MEAN, nulls_equal=True)
     met = met.filter(pl.col("judge") != pl.col("other"))
     median = met.group_by(*MEAN, "judge").agg(pl.median("others_rank"))
-    means = beside(means, median, [*MEAN, "judge"])
+    means = join_left(means, median, [*MEAN, "judge"])
     return in_contract(means, schema("judges"))
 
 

@@ -23,10 +23,10 @@ from retrieval_report.engines.check_scores import (
     SCORE,
     Checked,
     at_measure,
-    beside,
     check_fraction,
+    check_result_frame,
     check_scores,
-    hold,
+    join_left,
 )
 from retrieval_report.engines.score_grid import (
     Grid,
@@ -145,10 +145,14 @@ def leaderboard(
     grid = Grid.of(score_frame)
     requested = grid.asked(policies)
     if over_runs is not None:
-        over_runs = hold(over_runs, schema("replicate_pairs"), "over_runs", "replicate_pairs")
+        over_runs = check_result_frame(
+            over_runs, schema("replicate_pairs"), "over_runs", "replicate_pairs"
+        )
     pairs = clustered(grid.pairs(), grid, cluster, queries)
     of_runs = (
-        None if over_runs is None else hold(over_runs, OF_RUNS, "over_runs", "replicate_pairs")
+        None
+        if over_runs is None
+        else check_result_frame(over_runs, OF_RUNS, "over_runs", "replicate_pairs")
     )
     ranks = tie_ranks(
         Checked(score_frame),
@@ -180,7 +184,7 @@ def leaderboard(
     complete = Checked(score_frame.with_columns(value=pl.when(judged_by_all).then("value")))
     summary = summarise(complete, queries=queries, confidence=confidence, cluster=cluster)
     for frame in (pl.concat(tested), summary.drop("value")):
-        board = beside(board, frame, GROUP)
+        board = join_left(board, frame, GROUP)
     return in_contract(board, LEADERBOARD)
 
 

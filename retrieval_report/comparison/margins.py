@@ -37,14 +37,14 @@ class Margins(NamedTuple):
 
     def of(self, metric: str, cutoff: int | None) -> Margin | None:
         """Return the margin of a measure, None if it has none."""
-        known = dict(self.by_measure)
-        return known.get(measure_text(metric, cutoff), known.get(None))
+        margin_by_measure = dict(self.by_measure)
+        return margin_by_measure.get(measure_text(metric, cutoff), margin_by_measure.get(None))
 
     def among(self, measures: Iterable[tuple[str, int | None]]) -> Margins | None:
         """Return the margins of some measures alone, None if none of them has one."""
         names = {measure_text(*measure) for measure in measures}
-        kept = tuple(part for part in self.by_measure if part[0] is None or part[0] in names)
-        return Margins(kept) if kept else None
+        matching = tuple(part for part in self.by_measure if part[0] is None or part[0] in names)
+        return Margins(matching) if matching else None
 
     def __str__(self) -> str:
         return ", ".join(
@@ -106,11 +106,11 @@ def check_measures(margins: Margins, measures: list[tuple[str, int | None]]) -> 
     Traceback (most recent call last):
     retrieval_report.ParameterError: margin: 'ap@all' is not scored; the measures are 'ndcg@10'
     """
-    known = [measure_text(*measure) for measure in measures]
+    measure_texts = [measure_text(*measure) for measure in measures]
     for measure, _ in margins.by_measure:
-        if measure is not None and measure not in known:
+        if measure is not None and measure not in measure_texts:
             raise ParameterError(
-                f"margin: {measure!r} is not scored; the measures are {quoted(known)}"
+                f"margin: {measure!r} is not scored; the measures are {quoted(measure_texts)}"
             )
 
 

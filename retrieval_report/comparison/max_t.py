@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from retrieval_report.comparison.clusters import comparable, sums_of_pairs
 from retrieval_report.comparison.significance import (
     EXACT,
-    MANY,
+    NORMAL_FROM,
     count_all,
     every_pattern,
     flipped_sums,
@@ -68,7 +68,7 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     columns = pairs.in_blocks(value.shape[1], of_part)
     observed, scale, even, step, enough, differs = columns
     differing = differs.any(axis=0)
-    normal = bool((even >= MANY).all()) and same_queries(value)
+    normal = bool((even >= NORMAL_FROM).all()) and same_queries(value)
     order = np.argsort(observed, kind="stable")
     observed = np.maximum(observed - step, 0.0) if normal else observed
     ranked = pairs.part(order)

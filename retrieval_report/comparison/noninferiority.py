@@ -14,9 +14,15 @@ from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.loss_test import MAX_QUERIES, loss_test, power_of_t, units_to_pass
 from retrieval_report.comparison.margins import Margin, check_measures, parse_margin
 from retrieval_report.comparison.significance import paired_t
-from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOTHING, UNKNOWN_R, margin_rule
+from retrieval_report.comparison.verdicts import (
+    CUT,
+    NOT_DECIDED,
+    NOTHING_TO_COMPARE,
+    UNKNOWN_R,
+    margin_rule,
+)
 from retrieval_report.comparison.verdicts import NO_WORSE as NO_WORSE_WORD
-from retrieval_report.contracts.arguments import Named, check_number, check_whole, listed
+from retrieval_report.contracts.arguments import Named, as_list, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -183,11 +189,11 @@ def no_worse(
         raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
     frame = check_scores(scores)
     grid = Grid.of(frame)
-    for name in (twins := listed(same_lists)):
+    for name in (twins := as_list(same_lists)):
         check_choice("same_lists", name, grid.models)
     pairs = clustered(grid.pairs(baseline), grid, cluster, queries)
     nothing = frame["n_relevant"].max() == 0
-    parts = _asked(grid, tie_order, baseline)
+    parts = _requested_scores(grid, tie_order, baseline)
     check_measures(margins, [part.measure[:2] for part in parts])
     frames = [pl.DataFrame(schema=NO_WORSE)]
     for part in parts:
@@ -210,7 +216,7 @@ def _without_test(rows: pl.DataFrame) -> pl.DataFrame:
     unknown = ("bound_low", "bound_high", "queries_needed", "queries_if_observed", "detectable")
     certain: Named = {"verdict": pl.lit(NO_WORSE_WORD), "no_worse_p": 0.0, "worse_p": 1.0}
     certain |= dict.fromkeys(unknown)
-    same &= pl.col("verdict") != NOTHING
+    same &= pl.col("verdict") != NOTHING_TO_COMPARE
     return rows.with_columns(
         pl.when(same).then(value).otherwise(name).alias(name) for name, value in certain.items()
     ).with_columns(same_lists=same)
@@ -224,7 +230,7 @@ def _that_could_fail(rows: pl.DataFrame, scores: Scores) -> pl.DataFrame:
     return rows.with_columns(verdict=pl.when(vain).then(pl.lit(NOT_DECIDED)).otherwise("verdict"))
 
 
-def _asked(grid: Grid, tie_order: str, baseline: str) -> list[Scores]:
+def _requested_scores(grid: Grid, tie_order: str, baseline: str) -> list[Scores]:
     """Return the scores by every measure, and the bounds of those that are not known; for the worst
     order, of the baseline's best and the others' worst.
     """
@@ -274,8 +280,8 @@ def _columns(
     size = columns["queries"]
     plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha, pairs.cluster)
     margin = np.array([accepted.of(value) for value in columns["value_b"]], np.float64)
-    known = ~np.isnan(scores.value) | scores.truncated
-    scored = known[pairs.first] & known[pairs.second]
+    has_value = ~np.isnan(scores.value) | scores.truncated
+    scored = has_value[pairs.first] & has_value[pairs.second]
     lowest = _difference(scores.lowest, scores.highest, scored, pairs)
     highest = _difference(scores.highest, scores.lowest, scored, pairs)
     least, most = (paired_t(part, 1 - 2 * alpha, pairs.cluster) for part in (lowest, highest))
@@ -289,7 +295,7 @@ def _columns(
     }
     if nothing:
         above, below = np.full((2, size.size), np.nan)
-        reasons = {NOTHING: np.ones(size.shape, np.bool_)}
+        reasons = {NOTHING_TO_COMPARE: np.ones(size.shape, np.bool_)}
     units = plain.units.tolist()
     unit = {n: detectable_effect(1.0, n, alpha=alpha) for n in set(units)}
 
@@ -326,8 +332,8 @@ def _difference(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs) -
     """Return the differences between bounds of the models and of the baseline; NaN for a pair with
     a score that has none.
     """
-    both = replace(pairs, second=pairs.second + len(models))
-    difference = differences(np.concatenate([models, baseline]), both)
+    joint_pairs = replace(pairs, second=pairs.second + len(models))
+    difference = differences(np.concatenate([models, baseline]), joint_pairs)
     difference[(scored & np.isnan(difference)).any(axis=1)] = np.nan
     return difference
 

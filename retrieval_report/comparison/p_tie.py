@@ -19,14 +19,16 @@ from retrieval_report.kernels.waves import Complex
 from retrieval_report.scoring.convolution import Spread, every_sum, series_below
 from retrieval_report.scoring.waves import TiedList, characteristic
 
-WIDE = 0.01  # bounds farther apart than this are worth more work
-MANY = 5_000  # lists that tie order affects; beyond, only a verdict left open is worth their orders
-NARROW = 0.02  # apart enough to be worth the orders of so many lists
+REFINE_ABOVE_WIDTH = 0.01  # bounds farther apart than this are worth more work
+MANY_AFFECTED_LISTS = (
+    5_000  # lists that tie order affects; beyond, only a verdict left open is worth their orders
+)
+NARROW_ENOUGH = 0.02  # apart enough to be worth the orders of so many lists
 TERMS = (
     64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
 )
-AWAY = 8  # standard deviations from the mean within which bounds are asked for
-OUTSIDE = 1e-6  # what sums beyond the period may count
+MAX_DEVIATIONS = 8  # standard deviations from the mean within which bounds are asked for
+TAIL_PROBABILITY = 1e-6  # what sums beyond the period may count
 MOST_TERMS = 1 << 15
 
 
@@ -107,7 +109,7 @@ class Reversals:
         if any(lists.wave is None for lists in (*first.lists, *second.lists)):
             return None
         by_series = _by_series(first, second, near, TERMS)
-        wide = by_series.high - by_series.low > WIDE
+        wide = by_series.high - by_series.low > REFINE_ABOVE_WIDTH
         return _by_series(first, second, near, 16 * TERMS) if wide else by_series
 
     def _side(self, row: int, rival: int) -> Side | None:
@@ -132,7 +134,7 @@ def _by_series(ahead: Side, behind: Side, near: float, fineness: int) -> Chance:
     if not sums.least < -near <= sums.most:
         sure = float(-near > sums.least)
         return Chance(sure, sure, sure, np.nan, "convolved")
-    if abs(sums.mean + near) > AWAY * sums.deviation:
+    if abs(sums.mean + near) > MAX_DEVIATIONS * sums.deviation:
         return Chance(0.0, float(-near > sums.mean), 1.0, np.nan, "convolved")
     period, outside = sums.period()
     power = np.ceil(np.log2(fineness * period / sums.deviation))
@@ -152,8 +154,8 @@ def worth_lists(low: Floats, high: Floats, moved: Floats) -> Bools:
     >>> worth_lists(np.full(2, 0.1), np.full(2, 0.115), np.array([20, 50_000])).tolist()
     [True, False]
     """
-    decided = (high - low <= NARROW) | (low > TIE_RISK) | (high <= TIE_RISK)
-    return (high - low > WIDE) & ((moved <= MANY) | ~decided)
+    decided = (high - low <= NARROW_ENOUGH) | (low > TIE_RISK) | (high <= TIE_RISK)
+    return (high - low > REFINE_ABOVE_WIDTH) & ((moved <= MANY_AFFECTED_LISTS) | ~decided)
 
 
 class _Sums(NamedTuple):
@@ -179,13 +181,13 @@ class _Sums(NamedTuple):
 
         It is a power of √2, so that pairs share the sums of their models.
         """
-        away = AWAY * self.deviation
+        away = MAX_DEVIATIONS * self.deviation
         whole = _up(self.most - self.least + 1e-9 * away)
         period = _up(away + 4 * self.deviation)
         while period < whole:
             beyond = np.arange(1, 100) * period - away  # a sum beyond m periods counts m times
             tail = 2 * np.exp(-(beyond**2) / (2 * (self.deviation**2 + self.reach * beyond / 3)))
-            if tail.sum() <= OUTSIDE and beyond[-1] > whole:
+            if tail.sum() <= TAIL_PROBABILITY and beyond[-1] > whole:
                 return period, float(tail.sum())
             period *= 2**0.5
         return whole, 0.0

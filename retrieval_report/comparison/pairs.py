@@ -242,7 +242,7 @@ def compare(
     frames: list[pl.DataFrame] = []
     chances: dict[int, Chances] = {}
     for part in requested:
-        rows = _kept(part.value, pairs, most_apart)
+        rows = _pairs_near_the_top(part.value, pairs, most_apart)
         selected_pairs = pairs.part(rows)
         columns = _tested(part, pairs, rows, adjust, correction, confidence, (draws, seed))
         if part.measure[2] == "expected":
@@ -305,7 +305,7 @@ def ahead_first(pairs: pl.DataFrame, behind: pl.Expr) -> pl.DataFrame:
     return ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
 
 
-def _kept(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
+def _pairs_near_the_top(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
     """Return which pairs are at most so many ranks apart
     or hold the best model; all if there is no such limit.
 

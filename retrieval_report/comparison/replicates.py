@@ -21,7 +21,7 @@ from retrieval_report.comparison.verdicts import (
     EQUAL,
     NO_WORSE,
     NOT_OVER_RUNS,
-    NOTHING,
+    NOTHING_TO_COMPARE,
     SAFE,
     TOO_FEW_RUNS,
     WORSE,
@@ -37,9 +37,9 @@ from retrieval_report.contracts.registry import frame_of, in_contract, schema
 from retrieval_report.engines.check_scores import (
     MEASURE,
     SCORE,
-    beside,
     check_fraction,
     check_scores,
+    join_left,
 )
 from retrieval_report.engines.score_grid import Grid, ranked
 from retrieval_report.engines.summary import clipped, interval_of_equal
@@ -340,7 +340,7 @@ def _summary(metric: str, value: Floats, variance: Floats, confidence: float) ->
     replicates, queries = value.shape
     row = {"replicates": replicates, "queries": queries, "unpaired": unpaired}
     if not queries:
-        return {**row, "value": None, "note": NOTHING}
+        return {**row, "value": None, "note": NOTHING_TO_COMPARE}
     mean = _mean(value)
     means = value.mean(axis=1)
     interval = interval_of(mean, [mean_part(value.mean(axis=0)), mean_part(means)], confidence)
@@ -447,7 +447,7 @@ def _compared(better: str, worse: str, models: Mapping[str, Runs], confidence: f
         "p": None,
     }
     if not shared.any():
-        return {**row, "verdict": NOTHING}
+        return {**row, "verdict": NOTHING_TO_COMPARE}
     values = _mean(first), _mean(second)
     difference = 0.0 if equal_means(*values) else values[0] - values[1]
     means = first.mean(axis=1), second.mean(axis=1)
@@ -482,7 +482,7 @@ def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     other_way = run_tests.rename({"model_a": "model_b", "model_b": "model_a"}).select(
         run_tests.columns
     )
-    pairs_tested = beside(flips, pl.concat([run_tests, other_way]), keys)
+    pairs_tested = join_left(flips, pl.concat([run_tests, other_way]), keys)
     accident = (pl.col("verdict") == SAFE) & ~significant(pl.col("over_runs"))
     word = pl.when(accident).then(pl.lit(NOT_OVER_RUNS)).otherwise("verdict")
     return pairs_tested.with_columns(verdict=word).drop("over_runs")

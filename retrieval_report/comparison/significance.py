@@ -30,7 +30,9 @@ METHODS = (None, "exact", "sampled", "normal")  # of the sign-flip test
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 # Sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
 CHUNK = 512
-MANY = 1_000  # so many differences of one size, or as even ones: sums of more are taken as normal
+NORMAL_FROM = (
+    1_000  # so many differences of one size, or as even ones: sums of more are taken as normal
+)
 # Up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R
 SHORT = 49
 
@@ -241,7 +243,7 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
         difference = sums_of_pairs(value, part)
         enough, spread = comparable(difference, part), spreads(difference)
         p = np.where(enough, exact_sign_flips(difference, largest(value, part)), np.nan)
-        normal = enough & np.isnan(p) & (spread.even >= MANY)
+        normal = enough & np.isnan(p) & (spread.even >= NORMAL_FROM)
         far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
         p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
         return p, normal, enough & np.isnan(p)

@@ -22,7 +22,7 @@ CUT = "lists are cut"
 DEPENDS = "depends on tie order"
 NOT_SIGNIFICANT = "not significant"
 NOT_OVER_RUNS = "not significant over runs"  # but over the queries of these runs alone
-NOTHING = "nothing to compare"
+NOTHING_TO_COMPARE = "nothing to compare"
 EQUAL = "equal"
 UNTESTED = "safe from tie order"
 SAFE = "safe"
@@ -39,7 +39,7 @@ VERDICTS = (
     EQUAL,
     UNTESTED,
     SAFE,
-    NOTHING,
+    NOTHING_TO_COMPARE,
 )  # the least certain first
 doubt = pl.col("verdict").replace_strict(
     VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8
@@ -56,7 +56,7 @@ SIGNIFICANT = (
     f"corrected p < {ALPHA:g}"  # what a mark of significance means, for tables that print it
 )
 PAIR = ["model_a", "model_b", *MEASURE]
-SHOWN = RANKING  # the first of them that there is is the reference
+REFERENCE_POLICIES = RANKING  # the first of them that there is is the reference
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05
 
@@ -107,15 +107,16 @@ def with_verdicts(pairs: pl.DataFrame, *, tie_risk: float, alpha: float) -> pl.D
     check_fraction("tie_risk", tie_risk)
     check_fraction("alpha", alpha)
     pairs = pairs.with_columns(order=order_of("value_a", "value_b")).with_columns(
-        order.filter(policy=name).first().over(PAIR).alias(f"order_{name}") for name in SHOWN
+        order.filter(policy=name).first().over(PAIR).alias(f"order_{name}")
+        for name in REFERENCE_POLICIES
     )
     objections = [
         pl.when(pl.col(f"order_{name}") != 0, pl.col(f"order_{name}") != order).then(pl.lit(name))
-        for name in SHOWN
+        for name in REFERENCE_POLICIES
     ]
     risky = (pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)).fill_null(pl.col("disagree") != "")
     rules = {
-        NOTHING: order.is_null(),
+        NOTHING_TO_COMPARE: order.is_null(),
         CUT: pl.col("p_tie_method") == "truncated",
         DEPENDS: risky | (level & (pl.col("tied_queries") > 0)),
         EQUAL: level,
@@ -173,7 +174,7 @@ def depends(on: str, chance: float | None, *, enough: bool = True, few: str = TO
     if not enough:
         return few
     if chance is None:
-        return NOTHING
+        return NOTHING_TO_COMPARE
     return f"depends on {on}" if reverses(chance) else SAFE
 
 

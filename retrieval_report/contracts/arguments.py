@@ -166,7 +166,7 @@ def check_path(name: str, value: object) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser refuses nobody's home)
 
 
-def listed(value: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:
+def as_list(value: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:
     """Return an argument that holds one thing or several as a list; invalid things are left for the
     caller to refuse.
 

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, counted, in_python, setting
+from retrieval_report.contracts.wording import advice, in_python, setting, with_number
 
 LONGEST_WORD = 80  # characters that are compared with the choices
 ROWS_AT_A_TIME = (
@@ -93,7 +93,7 @@ def check_grades(judgements: pl.DataFrame) -> None:
     query, item = odd.select(keys).row(0)
     grades = odd.filter(query=query, item=item)["relevance"]
     raise DataError(
-        f"judgements: {counted(odd.n_unique(keys), 'item')} with different grades in one query, "
+        f"judgements: {with_number(odd.n_unique(keys), 'item')} with different grades in one query, "
         f"first item {item!r} of query {query!r}: "
         f"{' and '.join(f'{grade:g}' for grade in grades)}"
         + advice("; {} decides", setting("repeated_judgements", "highest", "mean"))

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar
 from retrieval_report.contracts.arguments import (
     Named,
     Names,
+    as_list,
     check_flag,
     check_number,
     check_whole,
     is_whole,
-    listed,
 )
 from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
@@ -102,7 +102,7 @@ class Option(NamedTuple):
 
 
 def _policies(name: str, value: object) -> tuple[str, ...]:
-    policies = listed(value)
+    policies = as_list(value)
     if not policies:
         raise ParameterError(f"{name}: none given")
     for policy in policies:

@@ -43,7 +43,7 @@ def step(name: Hashable, make: Callable[[], Result]) -> Result:
 
 
 @contextmanager
-def told(listener: Listener) -> Iterator[None]:
+def listening(listener: Listener) -> Iterator[None]:
     """Tell a listener the name and seconds of every slow step of this thread."""
     token = _listener.set(listener)
     try:

@@ -137,7 +137,7 @@ def python_text(value: object) -> str:
     return "…" if value is ... else repr(value)
 
 
-def counted(number: int, thing: str) -> str:
+def with_number(number: int, thing: str) -> str:
     """Return a number with the word for what it counts.
 
     >>> counted(1, "query"), counted(2, "query"), counted(0, "pair")

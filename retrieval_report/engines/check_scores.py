@@ -51,7 +51,9 @@ def check_scores(scores: object) -> pl.DataFrame:
         return scores.frame
     frame = to_polars(scores, "scores")
     frame = frame.with_columns(**dict.fromkeys({*FLAGS} - {*frame.columns}, False))
-    frame = hold(frame, SCORES, "scores", "evaluate").with_columns(pl.col(FLAGS).fill_null(False))
+    frame = check_result_frame(frame, SCORES, "scores", "evaluate").with_columns(
+        pl.col(FLAGS).fill_null(False)
+    )
     keys = ["model", "query", *SCORE]
     for name in ("model", "query", "metric", "policy"):
         refuse(frame, pl.col(name).is_null(), name, "null in the scores")
@@ -65,7 +67,7 @@ def check_scores(scores: object) -> pl.DataFrame:
     return frame
 
 
-def hold(
+def check_result_frame(
     result: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str
 ) -> pl.DataFrame:
     """Return the columns of a contract in its types;
@@ -125,7 +127,7 @@ def check_fraction(name: str, value: object) -> float:
     return check_number(name, value, lambda part: 0 < part < 1, "number between 0 and 1")
 
 
-def beside(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
+def join_left(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
     """Return the rows of a frame, in their order, with what another one has of the same keys, such
     as a measure of whole lists, whose cutoff is null.
 

@@ -125,13 +125,13 @@ def open_table(
     parts = by_folder([Part(file.path, empty, file.name) for file in files])
     refuse_shared_names(parts)
     ordered = [
-        replace(file, name=part.name, frame=_named(file, part.name).select(empty.columns))
+        replace(file, name=part.name, frame=_with_model_name(file, part.name).select(empty.columns))
         for file, part in zip(files, parts, strict=True)
     ]
     return Table(tuple(ordered), empty)
 
 
-def _named(file: File, name: str | None) -> pl.LazyFrame:
+def _with_model_name(file: File, name: str | None) -> pl.LazyFrame:
     """Return the rows of a file under the name of its model."""
     return file.frame if name == file.name else file.frame.with_columns(model=pl.lit(name))
 

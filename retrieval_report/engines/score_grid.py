@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import Names, listed
+from retrieval_report.contracts.arguments import Names, as_list
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import BOUNDS, GROUP, SCORE, beside
+from retrieval_report.engines.check_scores import BOUNDS, GROUP, SCORE, join_left
 from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.scoring.arrays import locate
 
@@ -75,7 +75,7 @@ class Grid:
         frame, lists, rows = locate(frame)
         models, queries = (lists.select(name).unique().sort(name) for name in lists.columns)
         measure, *of_lists = (
-            beside(part, name.with_row_index("row"), name.columns)["row"].to_numpy()
+            join_left(part, name.with_row_index("row"), name.columns)["row"].to_numpy()
             for part, name in ((frame, measures), (lists, models), (lists, queries))
         )
         where = measure, *map(rows.spread, of_lists)
@@ -126,7 +126,7 @@ class Grid:
         """
         policies_known = list(dict.fromkeys(policy for _, _, policy in self.measures))
         usual = [policy for policy in policies_known if policy not in BOUNDS] or policies_known
-        policy_names = usual if policies is None else listed(policies)
+        policy_names = usual if policies is None else as_list(policies)
         if policies is not None and not policy_names:
             raise ParameterError("policies: none given")
         for policy in policy_names:

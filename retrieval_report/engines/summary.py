@@ -22,10 +22,10 @@ from retrieval_report.engines.check_scores import (
     GROUP,
     LIMITS,
     MEAN,
-    beside,
     check_fraction,
+    check_result_frame,
     check_scores,
-    hold,
+    join_left,
 )
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import is_share
@@ -122,7 +122,7 @@ def summarise(
     if cluster is not None:
         frame = with_clusters(frame, queries, cluster)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
-    frame = beside(frame, order, GROUP)
+    frame = join_left(frame, order, GROUP)
     unbounded = pl.col("truncated") & pl.col("value").is_null()
     inside = unbounded | pl.col("value").is_not_null()
     counts = frame.group_by("group", maintain_order=True).agg(
@@ -144,7 +144,7 @@ def summarise(
     ]
     contract = {"group": order.schema["group"], **NUMBERS}
     means = pl.DataFrame(numbers, schema=contract, orient="row").fill_nan(None)
-    return with_bounds(beside(beside(order, counts, "group"), means, "group"))
+    return with_bounds(join_left(join_left(order, counts, "group"), means, "group"))
 
 
 def _average(average: str) -> str:
@@ -163,7 +163,7 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     of_lists = average == "weighted" and {"model", "metric"} <= set(query_rows.columns)
     keys = ["model", "query", "metric"] if of_lists else ["query"]
     if of_lists:
-        query_rows = hold(query_rows, WEIGHTS, "queries", "query_weights")
+        query_rows = check_result_frame(query_rows, WEIGHTS, "queries", "query_weights")
         bad = pl.col("weight").is_null() | pl.col("weight").is_infinite() | (pl.col("weight") < 0)
         refuse(query_rows, bad, "weight", "not a finite number of at least 0")
     else:
@@ -245,7 +245,7 @@ def _joined(
         *keys, column
     )
     # no score has the ids that do not fit
-    return beside(frame, matching.drop_nulls("query"), keys)
+    return join_left(frame, matching.drop_nulls("query"), keys)
 
 
 def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, ...]:
@@ -289,7 +289,7 @@ def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
     """
     for name, policy in LIMITS.items():
         bound = result.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
-        result = beside(result, bound, MEAN)
+        result = join_left(result, bound, MEAN)
     return in_contract(result, SUMMARY)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from retrieval_report.kernels.ap_retrieved import Paired, hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.compile import allocating, costs, inlined, squared
 from retrieval_report.kernels.lists import Integers, Lists, Spread, cells_of, slots_walked
-from retrieval_report.kernels.ranks import NEAR, less, order_variance, place_sums
+from retrieval_report.kernels.ranks import PRECISE_UP_TO, less, order_variance, place_sums
 from retrieval_report.kernels.sums import slot_weight
 from retrieval_report.kernels.tables import Weights, add, pair_between
 from retrieval_report.kernels.walk import Steps, walk
@@ -51,7 +51,7 @@ def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
     the latter as s − (t+1)·Σ 1/i if pairs are precise.
     """
     harmonic = pair_between(harmonics.total, harmonics.total_low, t, t + slots)
-    if t <= NEAR * slots:
+    if t <= PRECISE_UP_TO * slots:
         return harmonic[0], less((float(slots), 0.0), t + 1.0, harmonic)[0]
     climbed = 0.0
     for u in range(1, slots):
@@ -325,11 +325,11 @@ def add_weighed_singles(
     return ApBefore(relevant, total, high, low, variance)
 
 
-NOTHING = ApBefore(0, 0.0, 0.0, 0.0, 0.0)
+NO_ITEMS_BEFORE = ApBefore(0, 0.0, 0.0, 0.0, 0.0)
 ap_moments = costs(slots_walked)(
     walk(
         "ap_moments",
-        NOTHING,
+        NO_ITEMS_BEFORE,
         Steps(see_tie, add_tie, sum_inside, sum_between, add_singles),
     )
 )
@@ -337,7 +337,7 @@ ap_moments = costs(slots_walked)(
 retrieved_moments = costs(slots_walked)(
     walk(
         "retrieved_moments",
-        NOTHING,
+        NO_ITEMS_BEFORE,
         Steps(see_tie, add_tie, ratio_inside, ratio_between, add_singles),
     )
 )
@@ -345,7 +345,7 @@ retrieved_moments = costs(slots_walked)(
 weighed_ap_moments = costs(slots_walked)(
     walk(
         "weighed_ap_moments",
-        NOTHING,
+        NO_ITEMS_BEFORE,
         Steps(see_tie, add_weighed_tie, weighed_inside, sum_between, add_weighed_singles),
     )
 )

@@ -117,7 +117,7 @@ class Reached(NamedTuple):
 
 
 @inlined
-def _held(weights: Weights, t: int, e: int) -> float:
+def _weights_between(weights: Weights, t: int, e: int) -> float:
     """Return the sum of the weights of the positions t + 1 … e."""
     total = weights.total
     low = weights.total_low
@@ -130,7 +130,7 @@ def _add(tie: Tie, reached: Reached, ideal: IdealInputs) -> Reached:
     """Return the contribution of all ties so far after a whole tie is added."""
     t, size, relevant = tie
     hits, total, spread = reached
-    total += _held(ideal.weights, t, t + size) * relevant / size
+    total += _weights_between(ideal.weights, t, t + size) * relevant / size
     if 0 < relevant < size:
         order = slot_spread(ideal.weights, t, t + size, size)
         spread += order * relevant * (size - relevant) / size / (size - 1.0)
@@ -149,7 +149,7 @@ def _inside(cut: Tie, slots: int, reached: Reached, inputs: IdealInputs) -> Spre
     """Return the same for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
     hits, value_sum, spread = reached
-    weight_sum = _held(inputs.weights, t, t + slots)
+    weight_sum = _weights_between(inputs.weights, t, t + slots)
     order = slot_spread(inputs.weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
     means = np.zeros(chances.size)
@@ -224,7 +224,7 @@ def _place(cut: Cut, x: int, slots: int, progress: Found, ratio: Ratio) -> Found
         # the i-th item of the cell sees before + value·(i − a), i = a + 1 … b: (before −
         # value·a)·ΔH + value·take
         if take > a:
-            harmonic = _held(ratio.weights, a, b)
+            harmonic = _weights_between(ratio.weights, a, b)
             result += (before - value * a) * harmonic + value * take
         else:
             for i in range(a + 1, b + 1):

@@ -25,7 +25,7 @@ from retrieval_report.kernels.lists import Floats, Integers, Lists, cells_of
 
 BUDGET = 200_000_000.0  # items added × pairs of slots; about 50 ms for one tie
 MOST_SLOTS = 4_000  # whose covariances take 128 MB
-NOTHING = 1e-30  # a G_x with a smaller mean changes no float64
+NEGLIGIBLE_MEAN = 1e-30  # a G_x with a smaller mean changes no float64
 
 
 @kernel
@@ -43,7 +43,9 @@ def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
     going /= size  # E[G_x] falls at least as fast as its x-th power (Maclaurin's inequality)
     if going >= 1.0:
         return most, size
-    return most, int(min(float(size), math.log(NOTHING) / math.log(max(going, 1e-300)) + 2.0))
+    return most, int(
+        min(float(size), math.log(NEGLIGIBLE_MEAN) / math.log(max(going, 1e-300)) + 2.0)
+    )
 
 
 class Going(NamedTuple):

@@ -16,7 +16,7 @@ from retrieval_report.kernels.lists import Floats
 MATRIX = 1 << 18
 COMPLEX = 1 << 12
 TERMS = 10_000
-FEW = 4  # columns at a time; with fewer, threads are worth it
+COLUMNS_AT_A_TIME = 4  # columns at a time; with fewer, threads are worth it
 
 
 def product(left: Floats, right: Floats) -> Floats:
@@ -27,7 +27,7 @@ def product(left: Floats, right: Floats) -> Floats:
     """
     step = MATRIX // max(left.size, 1)
     result = np.empty((len(left), right.shape[1]))
-    if step < FEW:
+    if step < COLUMNS_AT_A_TIME:
         return np.matmul(left, right, out=result)
     for start in range(0, right.shape[1], step):
         columns = slice(start, start + step)

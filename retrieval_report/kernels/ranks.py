@@ -22,8 +22,10 @@ from retrieval_report.kernels.tables import (
 )
 
 # A tie that starts within this many times its own length loses at most half the digits of a pair
-NEAR = 64
-LONG = 32  # from this many slots on, the closed form (some 400 operations) costs less than a walk
+PRECISE_UP_TO = 64
+CLOSED_FORM_FROM = (
+    32  # from this many slots on, the closed form (some 400 operations) costs less than a walk
+)
 
 
 class PlaceSums(NamedTuple):
@@ -61,7 +63,7 @@ def place_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums:
     """Return the sums for the first ``slots`` slots of a
     tie of ``size`` items that starts after position ``t``.
     """
-    if slots >= LONG and t <= NEAR * slots:
+    if slots >= CLOSED_FORM_FROM and t <= PRECISE_UP_TO * slots:
         return _closed_sums(t, slots, size, harmonics)
     return _walked_sums(t, slots, size, harmonics)
 

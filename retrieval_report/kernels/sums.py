@@ -16,7 +16,7 @@ from retrieval_report.kernels.lists import Floats, Integers, Lists, Spread, cell
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 from retrieval_report.kernels.walk import Steps, walk
 
-LONG = 8  # from this many slots on, a difference of prefix sums costs less than a walk
+PREFIX_SUMS_FROM = 8  # from this many slots on, a difference of prefix sums costs less than a walk
 KEPT = (
     2.0**-48
 )  # a difference larger than this fraction of the prefix sums (some hundred bits) keeps its digits
@@ -34,7 +34,7 @@ def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
     slots = e - t
     weight_sum = pair_between(weights.total, weights.total_low, t, e)
     total = weight_sum[0]
-    if slots >= LONG:
+    if slots >= PREFIX_SUMS_FROM:
         square = pair_between(weights.square, weights.square_low, t, e)
         whole = pair_product(weight_sum, weight_sum)
         spread = pair_sum(pair_product(square, (float(size), 0.0)), (-whole[0], -whole[1]))[0]

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from retrieval_report.contracts.arguments import Named, is_missing, is_whole, listed
+from retrieval_report.contracts.arguments import Named, as_list, is_missing, is_whole
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.wording import in_python
@@ -81,7 +81,7 @@ def parse_cutoffs(cutoffs: object) -> Depths:
     retrieval_report.ParameterError: cutoffs: 0 is not a whole number from 1 on, None or 'all'
     (at most 2^63 − 1)
     """
-    result = tuple(dict.fromkeys(_parse_cutoff(cutoff) for cutoff in listed(cutoffs)))
+    result = tuple(dict.fromkeys(_parse_cutoff(cutoff) for cutoff in as_list(cutoffs)))
     if not result:
         raise ParameterError("cutoffs: none given")
     return result
@@ -287,7 +287,7 @@ def parse_metrics(measures: object, cutoffs: object, metrics: object = None) -> 
         has_cutoffs = cutoffs is not None
         measures = [text.partition("@")[0] if has_cutoffs else text for text in DEFAULT_MEASURES]
     entries: list[object] = []
-    for entry in listed(measures, (str, bytes, Metric)):
+    for entry in as_list(measures, (str, bytes, Metric)):
         entries += split_metrics(entry) if isinstance(entry, str) else [entry]
     if not entries:
         raise ParameterError("measures: none given")

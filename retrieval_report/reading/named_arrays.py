@@ -130,7 +130,7 @@ def holds_results(value: object) -> TypeGuard[Mapping[str, Any]]:
         return False
     if not all(isinstance(name, str) for name in value):
         return False
-    matched = _found({name: values for name, values in value.items() if values is not None})
+    matched = _match_arrays({name: values for name, values in value.items() if values is not None})
     values = [value[matched[ours]] for ours in ("distance", "score") if ours in matched]
     return "item" in matched and any(map(_is_matrix, values))
 
@@ -141,7 +141,7 @@ def _is_matrix(values: Any) -> bool:
     return isinstance(values, list) and bool(values) and isinstance(values[0], list | np.ndarray)
 
 
-def _found(arrays: Mapping[str, Any]) -> dict[str, str]:
+def _match_arrays(arrays: Mapping[str, Any]) -> dict[str, str]:
     """Return which arrays stand for our columns by their names.
 
     >>> _found({"I": 0, "D": 0, "item_ids": 0, "queries": np.ones((2, 3))})
@@ -189,7 +189,7 @@ def results_of(arrays: Mapping[str, Any], choose: Choose, what: str) -> pl.DataF
     >>> results_of(found, choose, "found.npz").rows()
     [('q7', 'b', 0.1), ('q7', 'a', 0.2)]
     """
-    by_name = _found(arrays)
+    by_name = _match_arrays(arrays)
     rows = {} if "query" in by_name else {"query": None}
     offered = [name for name in arrays if name.casefold() != "label"]  # classes
     offered += [ours for ours in (*by_name, *rows) if ours not in arrays]

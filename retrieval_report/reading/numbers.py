@@ -11,7 +11,7 @@ from decimal import Decimal
 import polars as pl
 
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.contracts.wording import counted
+from retrieval_report.contracts.wording import with_number
 
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 """Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
@@ -159,5 +159,5 @@ def _not(form: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> Dat
         hint = "; commas between thousands? leave them out"
     return DataError(
         f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} "
-        f"is not {form} ({counted(len(bad), 'such value')}){hint}"
+        f"is not {form} ({with_number(len(bad), 'such value')}){hint}"
     )

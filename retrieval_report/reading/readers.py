@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import ColumnNames, check_text, is_name, listed
+from retrieval_report.contracts.arguments import ColumnNames, as_list, check_text, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -137,7 +137,7 @@ def read_rankings(
         raise ParameterError(f"model: expected a name that is not empty, got {model!r}")
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))
-    extra_columns = [check_text("keep", name) for name in listed(keep)]
+    extra_columns = [check_text("keep", name) for name in as_list(keep)]
     more_columns = {name: (name,) for name in extra_columns if name not in RANKINGS.columns}
     kind = replace(RANKINGS, columns={**RANKINGS.columns, **more_columns})
     return _read(source, kind, columns, max_bytes, max_rows=max_rows, model=model, name_by=name_by)
@@ -280,13 +280,15 @@ def _read(
     """Read files, also of an empty list, which is a separate error, or else an object in memory."""
     if is_path(source) or (isinstance(source, list | tuple) and not source):
         return frame_from(sources_of(source, kind, max_bytes), kind, columns=columns, **how)
-    frame = _held(source, kind, columns, checked=how.get("model") is None)
+    frame = _frame_in_memory(source, kind, columns, checked=how.get("model") is None)
     if kind.ranked and (how["model"] is not None or "model" not in frame.columns):
         frame = frame.with_columns(model=pl.lit(how["model"] or "model"))
     return as_kind(frame, kind, how.get("negative", "keep"))
 
 
-def _held(source: object, kind: Kind, columns: ColumnNames, *, checked: bool) -> pl.DataFrame:
+def _frame_in_memory(
+    source: object, kind: Kind, columns: ColumnNames, *, checked: bool
+) -> pl.DataFrame:
     """Return a frame of an object in memory, with all columns that its kind requires."""
     refuse_fork()
     frame = frame_of_kind(source, kind, kind.name, columns, checked=checked)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import counted
+from retrieval_report.contracts.wording import with_number
 
 Columns = dict[str, list[Any]]
 FOUND = (
@@ -85,14 +85,14 @@ def record_table(value: object, kind: str, what: str) -> Columns | None:
     for number, record in records.items():
         if not isinstance(record, Mapping):
             raise ColumnError(f"{what}: entry {number!r} is {record!r:.60}, not an object")
-        if record.get("error") and not _found(record):
+        if record.get("error") and not _list_key(record):
             raise ColumnError(f"{what}: entry {number!r} is an error: {record['error']!r:.80}")
     rows = list(records.values())
     _warn_of_parts(rows, what)
     if kind == "judgements" and any(map(_expected, rows)):
         hits = [hit for pair in records.items() for hit in _judged(*pair, what)]
         return _columns(hits, ("query", "item", "relevance"))
-    if not any(map(_found, rows)):
+    if not any(map(_list_key, rows)):
         return _flat(rows)
     hits = [hit for pair in records.items() for hit in _ranked(*pair, what)]
     if kind == "judgements":
@@ -125,15 +125,15 @@ def _records(content: Any) -> Iterator[tuple[Any, Any]]:
             yield from enumerate(list_key)
         elif isinstance(list_key, Mapping):
             yield from list_key.items()
-    if _found(content) or _expected(content):
+    if _list_key(content) or _expected(content):
         yield 0, content
     elif content and all(
-        isinstance(value, Mapping) and _found(value) for value in content.values()
+        isinstance(value, Mapping) and _list_key(value) for value in content.values()
     ):
         yield from content.items()
 
 
-def _found(record: Mapping[Any, Any]) -> str | None:
+def _list_key(record: Mapping[Any, Any]) -> str | None:
     """Return the key of the list that a record holds, if any."""
     for key in FOUND:
         if isinstance(_list(record.get(key)), list):
@@ -163,7 +163,7 @@ def _query(record: Mapping[Any, Any], number: Any) -> Any:
 
 def _ranked(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
     """Yield what a record found."""
-    key = _found(record)
+    key = _list_key(record)
     query, items = _query(record, number), _list(record.get(key)) or []
     scores = record.get("retrieved_scores")
     parallel = scores if isinstance(scores, list) and len(scores) == len(items) else []
@@ -236,7 +236,7 @@ def _warn_of_parts(rows: Sequence[Mapping[Any, Any]], what: str) -> None:
     if parts:
         warn(
             f"{what}: only a part of the index was searched for {parts} of "
-            f"{counted(len(rows), 'response')}: the search timed out, or shards failed; items may be "
+            f"{with_number(len(rows), 'response')}: the search timed out, or shards failed; items may be "
             "missing"
         )
 
@@ -255,7 +255,7 @@ def _warn_of_order(hits: Sequence[Hit], what: str) -> None:
     if queries:
         query_count = len({hit.query for hit in hits})
         warn(
-            f"{what}: {len(queries)} of {counted(query_count, 'list')} not in the order of their "
+            f"{what}: {len(queries)} of {with_number(query_count, 'list')} not in the order of their "
             "scores, as a reranker leaves them that keeps the scores of the retriever; the scores "
             "count, so leave them out if the order is meant"
         )

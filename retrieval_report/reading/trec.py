@@ -38,11 +38,11 @@ def read_trec(source: Source, choose: Choose, *, fields: Sequence[str]) -> pl.Da
         A line has too few fields (or too many, in qrels); bytes are not UTF-8; there is no line at
         all.
     """
-    matched = _chosen(source, choose, fields)
+    matched = _choose_fields(source, choose, fields)
     return parse_values(_read_plain(source, fields, matched) or _read_any(source, fields, matched))
 
 
-def _chosen(source: Source, choose: Choose, fields: Sequence[str]) -> dict[str, str]:
+def _choose_fields(source: Source, choose: Choose, fields: Sequence[str]) -> dict[str, str]:
     """Return the chosen fields; without names for them, of which fields the caller has to say."""
     if fields[0] != "1":
         return choose(fields)

@@ -32,7 +32,7 @@ from retrieval_report.kernels.lists import (
 
 Result = TypeVar("Result")
 
-SMALL = 20_000  # with fewer rows or cells, threads cost more than they save
+SERIAL_BELOW = 20_000  # with fewer rows or cells, threads cost more than they save
 CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
 
 
@@ -43,7 +43,7 @@ def over_ranges(
     totals, and about ``most`` at the most.
     """
     total, lists = int(work[-1]), work.size - 1
-    number = max(1 if workers == 1 or total < SMALL else workers * CHUNKS, total // most)
+    number = max(1 if workers == 1 or total < SERIAL_BELOW else workers * CHUNKS, total // most)
     if number == 1:
         return [task(0, lists)]
     ends = np.searchsorted(work, np.linspace(0, total, number + 1)[1:-1]).tolist()
@@ -144,7 +144,7 @@ def grade_indices(relevance: pl.Series, more_grades: Floats) -> tuple[Floats, Co
     """
     most = relevance.max()
     # A table in place of hashes takes a quarter of the time.
-    if isinstance(most, int) and most < SMALL:
+    if isinstance(most, int) and most < SERIAL_BELOW:
         whole = relevance.cast(pl.Int64).to_numpy()
         occurs = np.zeros(most + 1, np.bool_)
         occurs[whole] = True

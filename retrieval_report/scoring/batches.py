@@ -21,7 +21,9 @@ from retrieval_report.scoring.judged import Judged, KnownOfWhole, judge
 
 Array = NDArray[Any]
 MODEL = "model"  # the only one
-MOST = 32  # graded items of a list, up to which counting the others is faster than sorting all
+MAX_GRADED_ITEMS = (
+    32  # graded items of a list, up to which counting the others is faster than sorting all
+)
 PART = KnownOfWhole(part=True, models=(MODEL,))
 
 
@@ -94,9 +96,9 @@ def judged_batch(batch: Batch, options: Options, requests: Requests) -> Judged:
     if not (_finite(key) and _finite(grade) and (not grade.size or grade.min() >= 0)):
         return judge(batch.named(), None, None, options)  # which refuses them
     which = np.flatnonzero(grade != 0)  # in a fifth of the time without the comparison
-    few = which.size <= min(MOST * lengths.size, grade.size // 8)
+    few = which.size <= min(MAX_GRADED_ITEMS * lengths.size, grade.size // 8)
     if few and _only_relevant(options, requests):
-        frame, lengths = _counted(batch, which)
+        frame, lengths = _as_counts(batch, which)
     else:
         frame = pl.DataFrame({order: key, "relevance": grade})
     end = np.cumsum(lengths)
@@ -118,7 +120,7 @@ def _only_relevant(options: Options, requests: Requests) -> bool:
     return same and not any(metric.term.gains(*nothing).any() for metric, _ in requests)
 
 
-def _counted(batch: Batch, which: Integers) -> tuple[pl.DataFrame, Integers]:
+def _as_counts(batch: Batch, which: Integers) -> tuple[pl.DataFrame, Integers]:
     """Return the rows of a grade above 0 (``which``) and, as counts, the others between two of
     their ties as one tie; and the number of rows that each list now has. In the place of scores or
     distances are whole numbers in the same order.

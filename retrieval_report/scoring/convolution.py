@@ -36,7 +36,7 @@ class Spread(NamedTuple):
         return running(self.chance)[np.searchsorted(self.value, bounds)]
 
 
-NOTHING = Spread(np.zeros(1), np.ones(1))
+POINT_MASS = Spread(np.zeros(1), np.ones(1))
 
 
 def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
@@ -112,7 +112,7 @@ def _unit(offsets: Floats, least: float) -> float | None:
 
 def _merged_sums(parts: Sequence[Spread], near: float) -> Spread | None:
     """Form sums part by part, merging equal ones; None if there are too many."""
-    whole = NOTHING
+    whole = POINT_MASS
     for part in sorted(parts, key=lambda part: part.value.size):
         value = np.add.outer(whole.value, part.value).ravel()
         whole = merged(value, np.outer(whole.chance, part.chance).ravel(), near)

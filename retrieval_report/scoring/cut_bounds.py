@@ -37,7 +37,9 @@ from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Scorer, arrange, quotient
 
 Measure = tuple[Metric, int | None]
-DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
+DEEPEST_CUTOFF = (
+    2**20
+)  # a larger cutoff counts as the whole list, because no list is extended that far
 BLOCK = 1 << 20  # scores held in memory at a time
 
 
@@ -74,8 +76,8 @@ class Completions:
         self.prepared = prepared
         self.workers = workers
         self.own_depth = not cutoffs
-        self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEP))
-        self.deep = tuple(k for k in cutoffs if k is None or k > DEEP)
+        self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEPEST_CUTOFF))
+        self.deep = tuple(k for k in cutoffs if k is None or k > DEEPEST_CUTOFF)
         self.following = Following.of(self.prepared)
         self.judged_only = judged_only
         if judged_only and self.deep:  # no list is longer
@@ -202,7 +204,7 @@ class Completions:
     def reach(self) -> Integers:
         """Return the positions that a finite cutoff reaches; more items of a kind are never needed."""
         deepest = (
-            np.minimum(self.prepared.relevant, DEEP)
+            np.minimum(self.prepared.relevant, DEEPEST_CUTOFF)
             if self.own_depth
             else max(self.near, default=0)
         )
@@ -437,7 +439,7 @@ class Completions:
         if reads.length or (reads.cutoff and cutoff is None):
             rows = np.flatnonzero(~unknown)
             values[rows] = self._most_of(
-                metric, scorer, rows, DEEP if cutoff is None else cutoff, cutoff
+                metric, scorer, rows, DEEPEST_CUTOFF if cutoff is None else cutoff, cutoff
             )
         return np.where(unknown, self._largest(metric), values)
 

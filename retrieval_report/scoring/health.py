@@ -52,7 +52,7 @@ SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that
 ENOUGH = 5  # items that an honest model would match, of those of one that matches none
 # shares of a model's ids that are noted, and that are serious: if enough ids are judged to show
 # the form, or if it is the form of most
-OTHER_FORMS, MANY, MOST = 0.02, 0.1, 0.5
+OTHER_FORMS, MANY, SERIOUS_SHARE = 0.02, 0.1, 0.5
 FEWEST_LISTS, FEWEST_ITEMS = 3, 3  # in one order
 PLAIN_LISTS = 5  # lists of the same items that are serious
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
@@ -69,8 +69,10 @@ def health_of(judged: Judged, options: Options) -> pl.DataFrame:
 def _findings(judged: Judged, options: Options) -> list[Finding]:
     prepared = lay_out(judged, replace(options, policies=("expected",)))
     sample = _sample(judged)
-    asked = prepared.relevant >= 0
-    lists = prepared.names.select("model", missing=prepared.missing & asked, total=asked)
+    has_judgements = prepared.relevant >= 0
+    lists = prepared.names.select(
+        "model", missing=prepared.missing & has_judgements, total=has_judgements
+    )
     turned = [*_printed_ranks(judged), *_reversed(judged, prepared)]
     every = {model for model, *_ in turned} == {*judged.lists["model"]}
     direction = _direction(judged.order, every=every)
@@ -150,8 +152,8 @@ def _direction(order: str, *, every: bool) -> str:
     """Ask which end is near, and say what to do if it is the other: of one model among several,
     what would turn all of them round is no cure.
     """
-    near, other = ("smaller", "score") if order == "distance" else ("larger", "distance")
-    cure = advice(" If not: {}", setting("columns", {other: order}))
+    near, other_column = ("smaller", "score") if order == "distance" else ("larger", "distance")
+    cure = advice(" If not: {}", setting("columns", {other_column: order}))
     if not every:
         cure = f" If not, negate the {order}s of this model alone and write it again"
     elif order == "distance":
@@ -177,9 +179,9 @@ def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
 
     before = np.append(0, np.cumsum(prepared.length))[of_list]
     rank = np.cumsum(size)[which] - before - (size[which] - 1) / 2
-    length, found = prepared.length.astype(np.float64), summed(relevant[which])
-    right = found * (length + 1) / 2 - summed(relevant[which] * rank)
-    pairs = found * (length - found)
+    length, relevant_found = prepared.length.astype(np.float64), summed(relevant[which])
+    right = relevant_found * (length + 1) / 2 - summed(relevant[which] * rank)
+    pairs = relevant_found * (length - relevant_found)
     lists = prepared.names.select("model").with_columns(
         right=right,
         variance=pairs * (length + 1) / 12,
@@ -290,7 +292,7 @@ def _unmatched(judged: Judged) -> Iterator[Finding]:
     matching = int(models["judged"].sum()) / max(int(models["items"].sum()), 1)
     rows = with_model(judged.retrieved)
     for model, total in models.filter(judged=0).select("model", "items").sort("model").iter_rows():
-        retrieved, others = rows.filter(model=model), rows.filter(pl.col("model") != model)
+        retrieved, other_models = rows.filter(model=model), rows.filter(pl.col("model") != model)
         shown = retrieved if matching else rows  # where none matches, one sentence names all
         like = f", such as {shown['item'][0]!r}," if total else ""
         example = (
@@ -299,7 +301,7 @@ def _unmatched(judged: Judged) -> Iterator[Finding]:
         )
         enough = total == 0 or total * matching >= ENOUGH
         serious = enough or _forms(retrieved).join(_forms(judged.known), on="form").is_empty()
-        serious &= retrieved.join(others, on=["query", "item"], how="semi").is_empty()
+        serious &= retrieved.join(other_models, on=["query", "item"], how="semi").is_empty()
         # if no model matches any, each item is one that should have
         yield model, NO_MATCH, serious or not matching, total, total, example
 
@@ -365,7 +367,7 @@ def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
         retrieved = with_model(judged.retrieved).filter(model=model)
         number = retrieved.filter(_form("item").is_in(rows["form"].implode())).height
         share = number / retrieved.height
-        serious = share >= MOST or (share >= MANY and share * judged_items >= ENOUGH)
+        serious = share >= SERIOUS_SHARE or (share >= MANY and share * judged_items >= ENOUGH)
         example = f"{rows['item'][0]!r} beside {judged.known['item'][0]!r}"
         yield model, OTHER_IDS, serious, number, retrieved.height, example
 
@@ -373,7 +375,7 @@ def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
 def _form(name: str) -> pl.Expr:
     """Return the form of ids: whether they have letters and digits, and which other characters."""
     text = pl.col(name)
-    others = text.str.replace_all(r"[\p{L}\p{N}]", "")
+    without_letters = text.str.replace_all(r"[\p{L}\p{N}]", "")
     return pl.concat_str(
-        text.str.contains(r"\p{L}"), text.str.contains(r"\p{N}"), others, separator=" "
+        text.str.contains(r"\p{L}"), text.str.contains(r"\p{N}"), without_letters, separator=" "
     )

@@ -35,7 +35,7 @@ def repeats(rows: Rows, items: Keys, workers: int) -> bool:
         return _repeat(_pairs(lists, items[part[0] : part[-1]]))
 
     # Some lists at a time, whose keys stay in the processor's cache.
-    return any(arrays.over_ranges(repeated, start, workers, arrays.SMALL))
+    return any(arrays.over_ranges(repeated, start, workers, arrays.SERIAL_BELOW))
 
 
 def _repeat(keys: Keys) -> bool:

@@ -47,7 +47,7 @@ def frames_of(
         ("queries", queries, QUERIES),
     ):
         if isinstance(frame, DataFrame):
-            frames[name] = chosen(frame, name, contract)
+            frames[name] = choose_columns(frame, name, contract)
         elif frame is not None:
             rule = options.repeated_judgements
             table = check_table(to_polars(frame, name), name, repeated=rule)
@@ -65,7 +65,7 @@ def rankings_of(frame: DataFrame, options: Options) -> DataFrame:
         frame = _numbered(frame)
     also = [PATH] if PATH in frame.columns else []
     kind = ("counts", COUNTS) if has_counts else ("rankings", RANKINGS)
-    rows = chosen(frame, *kind, also)
+    rows = choose_columns(frame, *kind, also)
     model = F.col("model").cast("string") if "model" in rows.columns else F.lit("model")
     return rows.withColumn("model", model)
 
@@ -95,7 +95,7 @@ def check_frame(frame: object, what: str) -> None:
         )
 
 
-def chosen(
+def choose_columns(
     frame: DataFrame, what: str, contract: Sequence[Column], also: Sequence[str] = ()
 ) -> DataFrame:
     """Return the contract's columns under our names, found as in `read_rankings`, and others by

@@ -20,7 +20,7 @@ from retrieval_report.scoring.health import sentence_of
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
-from retrieval_report.writing.names import counted, first_names
+from retrieval_report.writing.names import first_names, with_number
 from retrieval_report.writing.numbers import number, p_value
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def named_tests(comparison: pl.DataFrame) -> str:
     tested = comparison.filter(pl.col("family_p").is_not_null())
     largest = tested.group_by("family_method").agg(pl.max("family")).sort("family_method")
     return "; ".join(
-        f"{CORRECTIONS[method].test} over {counted(family, 'pair')}"
+        f"{CORRECTIONS[method].test} over {with_number(family, 'pair')}"
         for method, family in largest.iter_rows()
     )
 

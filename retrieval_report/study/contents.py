@@ -196,11 +196,11 @@ def parameters_of(study: Study, replicate: object) -> Named:
     names = [name for name, option in OPTIONS.items() if option.role != RUN and name != "policies"]
     if study.like is not None:  # the system decides the others
         names = [name for name in names if name in (*LikeOptions.__annotations__, "seed")]
-    own = {name: getattr(study, name) for name in ("like", "judge", "average")}
+    study_parameters = {name: getattr(study, name) for name in ("like", "judge", "average")}
     return {
         "metrics": [measure_text(*measure) for measure in study.measures],
         **study.part,
-        **known_of({**own, "replicate": replicate, **study.also, "costs": None}),
+        **known_of({**study_parameters, "replicate": replicate, **study.also, "costs": None}),
         **study.options.of(names),
     }
 
@@ -216,10 +216,12 @@ def python_call(frames: Sequence[str], parameters: Named) -> str:
     measures=['ap@5']).models('a').where(label=3).report('report')"
     """
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
-    given = {name: value for name, value in parameters.items() if name not in ("models", "where")}
-    given = {"measures": given.pop("metrics"), **given}
+    arguments = {
+        name: value for name, value in parameters.items() if name not in ("models", "where")
+    }
+    arguments = {"measures": arguments.pop("metrics"), **arguments}
     usual = {name: option.default for name, option in PARAMETERS.items()}
-    words += [f"{name}={value!r}" for name, value in given.items() if usual.get(name) != value]
+    words += [f"{name}={value!r}" for name, value in arguments.items() if usual.get(name) != value]
     models = f".models({quoted(parameters['models'])})" if "models" in parameters else ""
     where = ", ".join(f"{name}={value!r}" for name, value in parameters.get("where", {}).items())
     where = f".where({where})" if where else ""

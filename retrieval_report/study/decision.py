@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FRACTIONS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 8: "an eighth", 10: "a tenth"}
 SHIP, KEEP = "ship", "keep"
 LARGE_SHARE = 0.5  # of the baseline's score: a margin that lets much pass
-NEAR = 0.02  # relative, of a fraction that has a name
+NAMED_WITHIN = 0.02  # relative, of a fraction that has a name
 
 
 def decision(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> str:
@@ -154,6 +154,6 @@ def _share(amount: float, whole: float) -> str:
     """
     ratio = whole / amount if amount else 0.0
     for number, word in FRACTIONS.items():
-        if abs(ratio - number) <= NEAR * number:
+        if abs(ratio - number) <= NAMED_WITHIN * number:
             return word
     return f"{100 * amount / whole:.2g} %"

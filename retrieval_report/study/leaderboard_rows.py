@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from retrieval_report.engines.check_scores import MEAN, at_measure, beside, board
+from retrieval_report.engines.check_scores import MEAN, at_measure, board, join_left
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.scoring.health import NO_LIST
 from retrieval_report.study.table_columns import joined_texts
@@ -50,10 +50,10 @@ def leaderboard_rows(
     its row. ``health`` says which models lack lists.
     """
     rows = board(summary.filter(at_measure(*measures[0])), pl.max("unjudged"))
-    rows = beside(rows, three.select(THREE), MEAN)
+    rows = join_left(rows, three.select(THREE), MEAN)
     if rows.height > 1:
         facts = ranks.select(*MEAN, *COUNTED, "rank", "^.*_rank_.*$")
-        rows = beside(rows.drop("queries"), facts, MEAN).with_columns(pl.col(COUNTED).max())
+        rows = join_left(rows.drop("queries"), facts, MEAN).with_columns(pl.col(COUNTED).max())
         rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
@@ -61,7 +61,7 @@ def leaderboard_rows(
         of_measure = board(summary.filter(at_measure(*measure)))
         mark = ESTIMATE if (of_measure["truncated_share"] > 0).any() else ""
         value = pl.col("value").alias(f"{mark}{measure_text(*measure)}")
-        rows = beside(rows, of_measure.select("model", value), "model")
+        rows = join_left(rows, of_measure.select("model", value), "model")
     return with_copies_folded(rows)
 
 
@@ -93,7 +93,7 @@ def leaderboard_of(
     costs = study.headline.costs
     if costs.width:
         amounts = costs.filter(pl.col("cost") == pl.col("cost").first(), policy="expected")
-        rows = beside(rows, amounts.select("model", cost_amount="amount"), "model")
+        rows = join_left(rows, amounts.select("model", cost_amount="amount"), "model")
     columns = leaderboard_columns(rows)
     return rows, columns, estimates_line(columns)
 

@@ -45,7 +45,7 @@ from retrieval_report.study.study_data import (
     answer_in_words,
     at_measures,
     check_chosen,
-    drawn,
+    drawn_scores,
     scores_under,
 )
 from retrieval_report.study.summaries import summary_of
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from retrieval_report.ties.nearest_labels import NearestLabels, VoteOptions
     from retrieval_report.ties.thresholds import Thresholds
 
-NOTHING = pl.DataFrame()
+NO_FRAME = pl.DataFrame()
 
 
 class LevelledStudy:
@@ -181,7 +181,7 @@ class LevelledStudy:
         data, queries = self._data, self._view.queries
         if queries is not None:  # the means of some are others, so they are drawn again
             data = data.other(("of queries", queries), frames=self._given())
-        means = self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
+        means = self._at_measures(self._of_models(drawn_scores(data, self._view.draws)[1]))
         return draws_over_runs(means, self.of_run) if self.of_run else means
 
     @property
@@ -189,8 +189,8 @@ class LevelledStudy:
         """The means under single orders; empty without the policy shuffled, or if queries are
         averaged in another way than they.
         """
-        drawn = self.average == "micro" and "shuffled" in self.policies
-        return self.shuffled if drawn else NOTHING
+        are_of_these_means = self.average == "micro" and "shuffled" in self.policies
+        return self.shuffled if are_of_these_means else NO_FRAME
 
     @property
     def suspects(self) -> list[str]:
@@ -359,7 +359,7 @@ class LevelledStudy:
         no metric was named.
         """
         metric, at_least = self._view.calibrate, self._view.at_least
-        return NOTHING if metric is None else self.matches.calibrate(metric, at_least)
+        return NO_FRAME if metric is None else self.matches.calibrate(metric, at_least)
 
     @answer
     def matches(self) -> Thresholds:
@@ -373,7 +373,7 @@ class LevelledStudy:
         """
         studies = self._by_judge()
         if len(studies) < 2:
-            return NOTHING
+            return NO_FRAME
         of_run, summaries = self.of_run, {}
         for name, study in studies.items():
             self_judging = {of_run.get(run, run) for run in own_labels(study.judged)}
@@ -460,7 +460,7 @@ class LevelledStudy:
         """Return what a function says of the expected scores of runs; empty if none are named."""
         sound = self._sound
         if not sound.of_run or sound.suspects:
-            return NOTHING
+            return NO_FRAME
         return of(sound.under("expected")._run_scores, sound.of_run)
 
     @answer
@@ -489,5 +489,5 @@ class LevelledStudy:
         """Return what a function says of expected scores by a level; nothing where none is named."""
         sound = self._sound
         if not level[-1] or sound.suspects:
-            return NOTHING
+            return NO_FRAME
         return of(sound.under("expected").scores, *level)

@@ -25,7 +25,7 @@ from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import chance_text, p_value
 
 if TYPE_CHECKING:
@@ -84,10 +84,13 @@ def _queries(study: Study, pair: Named) -> list[Named]:
         return [{"source": source, **words} for source in (QUERIES, BOTH)]
     scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
     scores_of_pair = _paired(scores, pair, "query")
-    draw, cluster = counted(scores_of_pair.height, "new query"), None
+    draw, cluster = with_number(scores_of_pair.height, "new query"), None
     if study.over:
         names = with_clusters(scores_of_pair, **study.over)["cluster"]
-        draw, cluster = f"{counted(names.n_unique(), 'new cluster')} of queries", numbered(names)
+        draw, cluster = (
+            f"{with_number(names.n_unique(), 'new cluster')} of queries",
+            numbered(names),
+        )
     difference = (scores_of_pair["value"] - scores_of_pair["value_right"]).to_numpy()
     enough = enough_queries(difference, cluster)
     chance, tie_std = new_queries(difference, cluster), pair["tie_std"]
@@ -154,7 +157,7 @@ def _votes(source: str, voter: str, values: pl.DataFrame, pair: Named) -> Named:
     lead = (pair["value_a"] > pair["value_b"]) - (pair["value_a"] < pair["value_b"])
     order = values.select(order_of("value", "value_right")).to_series() * lead
     votes, against, level = order.len(), int((order < 0).sum()), int((order == 0).sum())
-    varied = f"{against} of {counted(votes, voter)} against" if votes else counted(0, voter)
+    varied = f"{against} of {with_number(votes, voter)} against" if votes else with_number(0, voter)
     chance = new_vote(against, level, votes)
     return {
         "source": source,
@@ -240,9 +243,9 @@ def _votes_against(row: Named, voter: str) -> list[str]:
         return verb.format(endings[verb.partition("{")[0]][number != 1])
 
     if len(verbs) == 1 and verbs[0][0] == votes:
-        return [f"The {counted(votes, voter)} {said(*verbs[0])}."]
+        return [f"The {with_number(votes, voter)} {said(*verbs[0])}."]
     parts = " and ".join(f"{number} {said(number, verb)}" for number, verb in verbs)
-    return [f"Of {counted(votes, voter)}, {parts}."]
+    return [f"Of {with_number(votes, voter)}, {parts}."]
 
 
 def _runs_against(row: Named) -> list[str]:

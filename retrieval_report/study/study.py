@@ -45,7 +45,7 @@ from retrieval_report.study.contents import PageOptions, Report, parameters_of, 
 from retrieval_report.study.decision import decided_by
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
-from retrieval_report.study.levels import NOTHING, LevelledStudy
+from retrieval_report.study.levels import NO_FRAME, LevelledStudy
 from retrieval_report.study.log import log_of
 from retrieval_report.study.pair_tests import compared, compared_exactly
 from retrieval_report.study.questions import QUESTIONS
@@ -88,7 +88,7 @@ from retrieval_report.ties.recall_curve import curve_means
 from retrieval_report.ties.similarity import similarity_means
 from retrieval_report.ties.three_scores import exact_means, ranked_without, three_scores, winners
 from retrieval_report.ties.truncated_lists import truncated_lists
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 
 if TYPE_CHECKING:
     from retrieval_report.study.plots import Plots
@@ -197,25 +197,27 @@ class Study(LevelledStudy):
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
-        given = {"rankings": rankings, "judgements": judgements, "queries": queries}
+        frames = {"rankings": rankings, "judgements": judgements, "queries": queries}
         scoring: Named = {**(rankings.settings if isinstance(rankings, Inputs) else {}), **options}
-        asked = {name: scoring.pop(name) for name in Questions.__annotations__ if name in scoring}
-        dataset = asked.get("dataset")
+        questions = {
+            name: scoring.pop(name) for name in Questions.__annotations__ if name in scoring
+        }
+        dataset = questions.get("dataset")
         measures = one_of_two(measures, metrics)
-        data = StudyData.read(given, measures, like, scoring, judge, replicate, dataset, labels)
-        self._look(data, View(Draws(**Options(**data.options).of(DRAWS)), **asked))
+        data = StudyData.read(frames, measures, like, scoring, judge, replicate, dataset, labels)
+        self._look(data, View(Draws(**Options(**data.options).of(DRAWS)), **questions))
 
     def at(self, *measures: str | Foreign) -> Self:
         """Return the study with some of its measures,
         such as ``"ndcg@10"``; the first is the headline.
         """
-        asked, known_as = map(parse_measure, measures), self._data.measures
-        wanted = tuple(known_as.get(measure, measure) for measure in asked)
-        texts, known = (
-            [measure_text(*measure) for measure in some] for some in (wanted, self.measures)
+        requested, known_as = map(parse_measure, measures), self._data.measures
+        measures_found = tuple(known_as.get(measure, measure) for measure in requested)
+        texts, own_texts = (
+            [measure_text(*measure) for measure in some] for some in (measures_found, self.measures)
         )
-        check_chosen("measure", texts, known)
-        return self._with(replace(self._view, measures=wanted))
+        check_chosen("measure", texts, own_texts)
+        return self._with(replace(self._view, measures=measures_found))
 
     def models(self, *names: str) -> Self:
         """Return the study with some of its models. R
@@ -238,11 +240,14 @@ class Study(LevelledStudy):
         """
         frame, view = self._given()["queries"], self._view
         check_chosen("where", columns, [] if frame is None else frame.columns)
-        kept, chosen = tuple(frame.filter(**columns)["query"]), (*view.where, *columns.items())
-        if not kept:
+        query_ids, conditions = (
+            tuple(frame.filter(**columns)["query"]),
+            (*view.where, *columns.items()),
+        )
+        if not query_ids:
             values = ", ".join(f"{name}={value!r}" for name, value in columns.items())
             raise ParameterError(f"where: no query has {values}")
-        return self._with(replace(view, queries=kept, where=chosen))
+        return self._with(replace(view, queries=query_ids, where=conditions))
 
     def pair(self, first: str, second: str) -> Self:
         """Return the study with two models; its verdict,
@@ -273,8 +278,8 @@ class Study(LevelledStudy):
         >>> study.using(seed=3).options.seed
         3
         """
-        drawn = known_of({"shuffles": shuffles, "seed": seed})
-        checked = Options(**{**self._options, **drawn}).of(DRAWS)
+        draw_options = known_of({"shuffles": shuffles, "seed": seed})
+        checked = Options(**{**self._options, **draw_options}).of(DRAWS)
         return self._with(replace(self._view, draws=Draws(**checked), **settings))
 
     def alone(self, measures: object = None, **options: Unpack[StudyOptions]) -> Self:
@@ -283,23 +288,23 @@ class Study(LevelledStudy):
 
         Without judgements, the relevant items are then those that these models retrieved.
         """
-        asked = self._data.asked
+        request = self._data.asked
         if self._view.measures is not None:
             names = [measure_text(*measure) for measure in self._view.measures]
-            asked = {"measures": names, "cutoffs": None}
-        given = {
+            request = {"measures": names, "cutoffs": None}
+        arguments = {
             **self._frames_alone(),
-            "measures": asked["measures"],
-            "cutoffs": asked["cutoffs"],
+            "measures": request["measures"],
+            "cutoffs": request["cutoffs"],
             "like": self.like,
             "average": self.average,
             "replicate": self.of_run or None,
             "labels": self._data.labels,
         }
         if self.judge is not None:
-            given |= {"judgements": self._judged_by_each, "judge": self.judge}
-        given |= {**self.also, **self._options, **known_of({"measures": measures}), **options}
-        return type(self)(**given)
+            arguments |= {"judgements": self._judged_by_each, "judge": self.judge}
+        arguments |= {**self.also, **self._options, **known_of({"measures": measures}), **options}
+        return type(self)(**arguments)
 
     @property
     def metric(self) -> str:
@@ -346,8 +351,8 @@ class Study(LevelledStudy):
         ... ).part
         {'models': ['model']}
         """
-        chosen = {"models": list(self._view.models or ()), "where": dict(self._view.where)}
-        return {name: value for name, value in chosen.items() if value}
+        selection = {"models": list(self._view.models or ()), "where": dict(self._view.where)}
+        return {name: value for name, value in selection.items() if value}
 
     @property
     def counted(self) -> bool:
@@ -467,14 +472,17 @@ class Study(LevelledStudy):
         if not suspects:
             return board
         suspect = pl.col("model").is_in(suspects)
-        shown = self._undrawn.summary.filter(suspect, policy="expected")
-        both = pl.concat(
-            [board.remove(suspect), shown.select(set(shown.columns) & {*board.columns})],
+        suspect_rows = self._undrawn.summary.filter(suspect, policy="expected")
+        rows = pl.concat(
+            [
+                board.remove(suspect),
+                suspect_rows.select(set(suspect_rows.columns) & {*board.columns}),
+            ],
             how="diagonal",
         )
         place = {measure: place for place, measure in enumerate(self.measures)}
-        order = [place[row] for row in both.select("metric", "cutoff").iter_rows()]
-        return both.sort(pl.Series(order), maintain_order=True)
+        order = [place[row] for row in rows.select("metric", "cutoff").iter_rows()]
+        return rows.sort(pl.Series(order), maintain_order=True)
 
     @answer
     def deciding(self) -> pl.DataFrame:
@@ -483,8 +491,10 @@ class Study(LevelledStudy):
         """
         names = self._first_two()
         # These policies show how tie order can change a difference.
-        known = self._undrawn.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
-        return deciding_queries(known, *names) if len(names) == 2 else NOTHING
+        exact_scores = self._undrawn.scores.filter(
+            pl.col("policy").is_in(["expected", "worst", "best"])
+        )
+        return deciding_queries(exact_scores, *names) if len(names) == 2 else NO_FRAME
 
     @answer
     def similarity_means(self) -> pl.DataFrame:
@@ -497,7 +507,7 @@ class Study(LevelledStudy):
         names, of_run = self._first_two(), self.of_run
         runs = [run for name in names for run in of_run if of_run[run] == name] or names
         if len(names) < 2 or self.counted or len(runs) > 2:
-            return NOTHING
+            return NO_FRAME
         return similarity_means(self._retrieved, *runs)
 
     @answer_of_any_draw
@@ -507,7 +517,7 @@ class Study(LevelledStudy):
         counts, and of ties so large that it would take minutes.
         """
         return (
-            NOTHING
+            NO_FRAME
             if self.counted
             else self._of_models(curve_means(self.judged, self._data.options))
         )
@@ -517,12 +527,12 @@ class Study(LevelledStudy):
         """The result of :func:`judgement_coverage`, in the
         mean over the queries; nothing without judgements.
         """
-        given = self._given()
-        if given["judgements"] is None or self.counted:
-            return NOTHING
+        frames = self._given()
+        if frames["judgements"] is None or self.counted:
+            return NO_FRAME
         coverage = coverage_means(
-            given["rankings"],
-            given["judgements"],
+            frames["rankings"],
+            frames["judgements"],
             cutoffs=self._cutoffs,
             **self._only(COVERAGE_OPTIONS),
         )
@@ -533,10 +543,10 @@ class Study(LevelledStudy):
         """`no_worse`, but without columns where there is no margin to ask about."""
         baseline, margin = self._view.baseline, self._view.margin
         if margin is None or baseline not in self.model_names or baseline in self.suspects:
-            return NOTHING
+            return NO_FRAME
         margins = parse_margin(margin).among(self.measures)
         if margins is None:
-            return NOTHING
+            return NO_FRAME
         same = next((group for group in self.identical if baseline in group), ())
         twins = [name for name in same if name not in self.suspects]
         rows = no_worse(
@@ -587,7 +597,7 @@ class Study(LevelledStudy):
         """
         costs = self._view.costs  # may be a frame, by which nothing can be remembered
         if costs is None:
-            return NOTHING
+            return NO_FRAME
         # Costs may name models that were not chosen; unlike misspelt ones, these are no mistake.
         everyone = self._with(replace(self._view, models=None)).summary
         sound = pl.col("model").is_in(self.model_names) & ~pl.col("model").is_in(self.suspects)
@@ -603,8 +613,8 @@ class Study(LevelledStudy):
     @answer
     def profile(self) -> pl.DataFrame:
         """The result of :func:`tie_profile`, at the cutoffs of the measures."""
-        asked = self._profiles["cutoff"].is_in(self._cutoffs, nulls_equal=True)
-        return self._of_models(self._profiles.filter(asked))
+        at_cutoffs = self._profiles["cutoff"].is_in(self._cutoffs, nulls_equal=True)
+        return self._of_models(self._profiles.filter(at_cutoffs))
 
     @answer_of_any_draw
     def truncation(self) -> pl.DataFrame:
@@ -618,10 +628,10 @@ class Study(LevelledStudy):
         and what a coarser one would lose; nothing of counts.
         """
         if self.counted:
-            return NOTHING
+            return NO_FRAME
         measures = [measure_text(*measure) for measure in self.measures]
-        found = grading_scale(**self._frames_alone(), measures=measures, **self._data.options)
-        return self._of_models(found)
+        table = grading_scale(**self._frames_alone(), measures=measures, **self._data.options)
+        return self._of_models(table)
 
     @answer_in_words
     def hints(self) -> pl.DataFrame:
@@ -637,17 +647,17 @@ class Study(LevelledStudy):
         ``distance_threshold`` and ``relevant_items`` are not applied: evaluators have no such rule.
         """
         if self.counted:
-            return NOTHING
+            return NO_FRAME
         if self._sound is not self and not self._sound.suspects:
             return self._sound.audit
-        asked, named = self._data.asked, self._data.measures
-        wanted = [measure for measure in named if named[measure] in self.measures]
+        request, measure_names = self._data.asked, self._data.measures
+        selected = [measure for measure in measure_names if measure_names[measure] in self.measures]
         if self._view.measures is not None:
-            metrics = {metric for metric, _ in wanted}
-            records = [record for record, _ in parse_metrics(**asked) if str(record) in metrics]
-            asked = {"measures": records, "cutoffs": self._cutoffs}
-        given = {"rankings": self.judged} if self._view.models is None else self._frames_alone()
-        return at_measures(wanted, audit(**given, **asked, **self._only(AUDIT_OPTIONS)))
+            metrics = {metric for metric, _ in selected}
+            records = [record for record, _ in parse_metrics(**request) if str(record) in metrics]
+            request = {"measures": records, "cutoffs": self._cutoffs}
+        frames = {"rankings": self.judged} if self._view.models is None else self._frames_alone()
+        return at_measures(selected, audit(**frames, **request, **self._only(AUDIT_OPTIONS)))
 
     @answer
     def queries(self) -> pl.DataFrame:
@@ -753,20 +763,20 @@ class Study(LevelledStudy):
         '1 model, 1 query'
         """
         queries = self.judged.lists["query"].n_unique()
-        return f"{counted(len(self.model_names), 'model')}, {counted(queries, 'query')}"
+        return f"{with_number(len(self.model_names), 'model')}, {with_number(queries, 'query')}"
 
     def contents(self, *, title: str | None = None, command: str | None = None) -> Report:
         """Return :func:`report_contents` of this study."""
         for name, text in known_of({"title": title, "command": command}).items():
             check_text(name, text)
         if self._view.policies is not None:  # a report shows all
-            every = self._with(replace(self._view, policies=None))
-            return every.contents(title=title, command=command)
+            all_policies = self._with(replace(self._view, policies=None))
+            return all_policies.contents(title=title, command=command)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
-        named = self._data.replicate if self.of_run else None
-        if named is not None and not isinstance(named, str):
-            named = self.of_run
-        parameters = parameters_of(self, named)
+        replicate = self._data.replicate if self.of_run else None
+        if replicate is not None and not isinstance(replicate, str):
+            replicate = self.of_run
+        parameters = parameters_of(self, replicate)
         return Report(
             title=f"Retrieval report: {self.size}" if title is None else title,
             metric=self.metric,
@@ -928,9 +938,9 @@ class Study(LevelledStudy):
         """Two models that were chosen, in their order, else
         those that come first and have not the same lists.
         """
-        chosen = self._view.models or ()
-        if len(chosen) == 2:
-            return tuple(name for name in chosen if name not in self.suspects)
+        names = self._view.models or ()
+        if len(names) == 2:
+            return tuple(name for name in names if name not in self.suspects)
         means = self.headline.summary
         ranked = ranked_means(means, self.metric, self.cutoff, self.identical, self.suspects)
         return tuple(row["model"] for row in ranked[:2])

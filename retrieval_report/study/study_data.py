@@ -446,9 +446,9 @@ def scores_under(data: StudyData, policies: Sequence[str], draws: Draws) -> pl.D
     if "shuffled" not in policies:
         scores = _exact(data, policies, draws)
     elif set(policies) == {"shuffled"}:
-        scores = drawn(data, draws)[0]
+        scores = drawn_scores(data, draws)[0]
     else:
-        parts = _exact(data, data.policies, draws), drawn(data, draws)[0]
+        parts = _exact(data, data.policies, draws), drawn_scores(data, draws)[0]
         scores = data.memo.find(("scores", draws), lambda: _in_order(data, parts))
     return scores.filter(pl.col("policy").is_in(policies))
 
@@ -466,7 +466,7 @@ def _exact(data: StudyData, policies: Sequence[str], draws: Draws) -> pl.DataFra
     return data.memo.find((name, draw_options), lambda: _scored(data, exact, draw_options)[0])
 
 
-def drawn(data: StudyData, draws: Draws) -> Scored:
+def drawn_scores(data: StudyData, draws: Draws) -> Scored:
     """Return scores under random orders, and the means under every single one."""
     return data.memo.find(("drawn", draws), lambda: _scored(data, ("shuffled",), draws))
 

@@ -44,7 +44,7 @@ WIDTHS = {
 }  # of text columns wider than others
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
-NOTHING = "–"
+DASH = "–"
 # What writes a value, by format; numbers take digits too.
 TEXTS: Mapping[str, Callable[..., str]] = {
     "number": number,
@@ -85,7 +85,7 @@ OF_BOARD = ("measure", "interval", "counts", "shuffled_range")  # declared there
 def _joined(names: Sequence[str], text: Callable[..., str], row: Row) -> Cell:
     """Return several values of a row as one text, which sorts by the first of them."""
     values: list[Any] = [row.get(name) for name in names]
-    return Cell(NOTHING) if None in values else Cell(text(*values), sort_key(values[0]))
+    return Cell(DASH) if None in values else Cell(text(*values), sort_key(values[0]))
 
 
 def _ranks(low: int, high: int) -> str:
@@ -153,7 +153,7 @@ def _cell(name: str, format: str, row: Row) -> Cell:
     """
     value = row.get(name)
     if value is None or value != value or value == "":
-        return Cell("all" if name == "cutoff" else NOTHING)
+        return Cell("all" if name == "cutoff" else DASH)
     if format == "text" or isinstance(value, str):
         text, full = (
             visible(str(value), WIDTHS.get(name, NAME_WIDTH)),

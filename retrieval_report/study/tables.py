@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS, PAIR
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.engines.check_scores import MEAN, at_cutoff, beside
+from retrieval_report.engines.check_scores import MEAN, at_cutoff, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import same_winner, uneven_lengths
@@ -27,8 +27,8 @@ from retrieval_report.study.leaderboard_rows import (
 from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.reversals import not_varied_line, varied
 from retrieval_report.study.table_columns import (
+    DASH,
     JOINED,
-    NOTHING,
     PageColumn,
     PageTable,
     column_of,
@@ -85,7 +85,7 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Pa
         layout = layout._replace(note=f"{some}{layout.note}".strip())
     columns = _columns(name, layout, frame)
     filled = [(column, [column.fill(row) for row in first_rows]) for column in columns]
-    parts_with_text = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
+    parts_with_text = [part for part in filled if any(cell.text != DASH for cell in part[1])]
     cells = list(zip(*(cells for _, cells in parts_with_text), strict=True))
     measures = [row["measure"] for row in first_rows if "measure" in row] if layout.choice else []
     headed = [column for column, _ in parts_with_text]
@@ -125,7 +125,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     if {"naive", "expected"} <= {*wide.columns}:
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     if frame["model"].n_unique() > 1:
-        wide = beside(wide, report.leaderboard.select(*MEAN, "rank", "^.*_rank_.*$"), MEAN)
+        wide = join_left(wide, report.leaderboard.select(*MEAN, "rank", "^.*_rank_.*$"), MEAN)
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     headline = (report.metric, report.cutoff)
     more_measures = [measure for measure in measures if measure != headline]
@@ -160,7 +160,7 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
 def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     """Every pair, those whose order depends on tie order first."""
     verdicts = report.flips.select(*PAIR, "verdict", "disagree")
-    rows = beside(frame.filter(policy="expected"), verdicts, PAIR)
+    rows = join_left(frame.filter(policy="expected"), verdicts, PAIR)
     rows = ahead_first(rows, pl.col("difference") < 0)
     if report.parameters["average"] != "micro":
         layout = layout._replace(caption=f"{layout.caption}, by their plain means over the queries")

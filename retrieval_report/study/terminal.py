@@ -12,7 +12,7 @@ import polars as pl
 
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.engines.check_scores import MEAN, board
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]  # one line of the summary frame
 NAME_WIDTH = 40
 CUT = "cut"  # shown instead of a standard deviation where items may be missing
 UNKNOWN_R = "R?"  # and where R, by which a score is divided, may be larger
-NOTHING = (
+EMPTY_STATE = (
     "–"  # shown for a value that does not exist, such as a standard deviation without exact value
 )
 # In a chance 0 means impossible, so that a rounded 0 would be wrong.
@@ -114,7 +114,7 @@ def _heading(row: Row, by: str) -> str:
     cutoff = "all" if row["cutoff"] is None else row["cutoff"]
     parts = [visible(f"{row['metric']}@{cutoff}" if "metric" in by else f"cutoff {cutoff}")]
     if "queries" in by:
-        parts.append(counted(row["queries"], "query"))
+        parts.append(with_number(row["queries"], "query"))
         left_out = row["unpaired"] or 0
         unjudged = min(left_out, row.get("unjudged") or 0)
         if unjudged:
@@ -141,7 +141,7 @@ def _cells(frame: pl.DataFrame) -> list[list[str]]:
 
 def _cell(value: Any, write: Callable[[float], str]) -> str:
     if value is None:
-        return NOTHING
+        return EMPTY_STATE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -242,7 +242,7 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
     '0.5000 [0.2500, 0.7500]'
     """
     if row["value"] is None:
-        return NOTHING
+        return EMPTY_STATE
     spread = deviation(row, digits)
     if spread in (CUT, UNKNOWN_R):
         return (
@@ -250,7 +250,7 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
             f"{number(row['highest'], digits)}]"
         )
     mean = number(row["value"], decimals(row.get("tie_std"), least=digits))
-    return mean if spread == NOTHING else f"{mean} ± {spread}"
+    return mean if spread == EMPTY_STATE else f"{mean} ± {spread}"
 
 
 def _align(table: Sequence[Sequence[str]], texts: Collection[int]) -> list[str]:

@@ -13,7 +13,7 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
-from retrieval_report.writing.names import counted
+from retrieval_report.writing.names import with_number
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -38,14 +38,14 @@ def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
             copies.setdefault(first, []).append(model)
     firsts = rows.filter(pl.col("copy_of").is_null())
     same = [[name, *sorted(copies.get(name, ()))] for name in firsts["model"]]
-    texts = [" = ".join([first, *_shown(more)]) for first, *more in same]
+    texts = [" = ".join([first, *_columns_shown(more)]) for first, *more in same]
     return firsts.with_columns(
         pl.Series("model", texts, dtype=pl.String),
         row_models=pl.Series(same, dtype=pl.List(pl.String)),
     )
 
 
-def _shown(names: list[str]) -> list[str]:
+def _columns_shown(names: list[str]) -> list[str]:
     rest = len(names) - MAX_COPIES
     return names if rest < 1 else [*names[:MAX_COPIES], f"{rest} more"]
 
@@ -151,14 +151,14 @@ def winner_sentence(row: Named) -> str:
         if ", " in naive:
             named = " and ".join(naive.rsplit(", ", 1))
             order = f", and {named} share first place by the naive order"
-    drawn = f"{row['agreeing']} of {counted(row['orders'], 'random order')}"
+    orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
     chance = row["agreeing_chance"]
-    every = "" if chance is None else f" ({_share(chance)} of all)"
+    share_of_all = "" if chance is None else f" ({_share(chance)} of all)"
     if not row["orders"]:  # of another average no single order is known
-        drawn = "an unknown share" if chance is None else _share(chance)
-        drawn, every = f"{drawn} of all random orders", ""
+        orders_text = "an unknown share" if chance is None else _share(chance)
+        orders_text, share_of_all = f"{orders_text} of all random orders", ""
     comes = "one of them comes" if ", " in first else f"{first} comes"
-    return f"{measure}: {first} {_verb(first)} exactly{order}; {comes} first in {drawn}{every}."
+    return f"{measure}: {first} {_verb(first)} exactly{order}; {comes} first in {orders_text}{share_of_all}."
 
 
 def _share(chance: float) -> str:

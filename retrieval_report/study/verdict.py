@@ -31,7 +31,7 @@ from retrieval_report.writing.numbers import (
     span,
 )
 
-ALSO = {  # why leads over models below the second are not safe
+UNSAFE_REASONS = {  # why leads over models below the second are not safe
     CUT: "Missing items and tie order together could reverse its lead over {}.",
     DEPENDS: "Its lead over {} is not safe from tie order.",
     NOT_SIGNIFICANT: "Its lead over {} is not significant.",
@@ -47,7 +47,7 @@ SAFETY = {  # how safe a lead is
     verdicts.UNTESTED: "The lead {holds}. Its significance was not tested: a test needs plain "
     "means, and queries that both models have.",
     EQUAL: "No tie order separates them.",
-    verdicts.NOTHING: "The two have no query in common, so their means are not over the same "
+    verdicts.NOTHING_TO_COMPARE: "The two have no query in common, so their means are not over the same "
     "queries.",
 }
 MARGIN = {  # what is known of a loss
@@ -56,7 +56,7 @@ MARGIN = {  # what is known of a loss
     verdicts.NOT_DECIDED: "these queries do not decide whether {}",
     verdicts.CUT: "the cut lists do not show whether {}",
     verdicts.UNKNOWN_R: "without R, the number of relevant items, nothing shows whether {}",
-    verdicts.NOTHING: "without a relevant item nothing shows whether {}",
+    verdicts.NOTHING_TO_COMPARE: "without a relevant item nothing shows whether {}",
     NOT_OVER_RUNS: "other runs might not agree, so these do not decide whether {}",
 }
 LEVEL = {  # what may set apart models with equal means
@@ -101,11 +101,11 @@ def verdict(
     at_headline = at_measure(metric, cutoff)
     pairs, measure = flips.filter(at_headline), measure_text(metric, cutoff)
     ranked = ranked_means(summary, metric, cutoff, identical, suspects)
-    named = [f"No verdict is given on {names_text(suspects)}."] if suspects else []
+    opening = [f"No verdict is given on {names_text(suspects)}."] if suspects else []
     names = [row["model"] for row in ranked]
     pairs = pairs.filter(verdicts.both_among(names))
-    if not ranked and named:
-        return verdicts.CHECK, (*named,)
+    if not ranked and opening:
+        return verdicts.CHECK, (*opening,)
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure)
@@ -116,7 +116,7 @@ def verdict(
         sentences += margin_sentences(no_worse.filter(at_headline), measure)
     of_first = sorted(identical, key=lambda group: names[0] not in group)
     status = verdicts.CHECK if suspects else status
-    return status, (*named, *sentences, *caveats.identical_sentence(of_first))
+    return status, (*opening, *sentences, *caveats.identical_sentence(of_first))
 
 
 def ranked_means(
@@ -191,14 +191,14 @@ def _safety(pair: Named) -> str:
 
 def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> list[str]:
     """Name models ranked below second over which the first has no safe lead, by the reason."""
-    winner, _, *others = (row["model"] for row in ranked)
-    other = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
-    known = dict(flips.select(other, "verdict").rows())
-    said = []
-    for reason, sentence in ALSO.items():
-        names = [name for name in others if known.get(name) == reason]
-        said += [sentence.format(names_text(names))] if names else []
-    return said
+    winner, _, *rivals = (row["model"] for row in ranked)
+    rival = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
+    verdict_by_model = dict(flips.select(rival, "verdict").rows())
+    sentences = []
+    for reason, sentence in UNSAFE_REASONS.items():
+        names = [name for name in rivals if verdict_by_model.get(name) == reason]
+        sentences += [sentence.format(names_text(names))] if names else []
+    return sentences
 
 
 def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
@@ -221,9 +221,9 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
         lead = sentence.format(f"{names} {'are' if several else 'is'}")
         said.append(f"{opening}, {lead} worse than {baseline}.")
         opening = "By this margin"
-    alone = "Here each model is tested alone; the tests of pairs allow for all pairs at once."
+    caveat = "Here each model is tested alone; the tests of pairs allow for all pairs at once."
     # 12 of 19 would seem worse beside pairs of which none is
-    return [*said, *[alone] * (no_worse.height > 1 and bool(said))]
+    return [*said, *[caveat] * (no_worse.height > 1 and bool(said))]
 
 
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
@@ -231,24 +231,26 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
 
     Of cut lists no score is exact, so there is nothing to be off from.
     """
-    shown = [row for row in ranked if row["naive"] is not None]
-    if not shown:
+    scored_rows = [row for row in ranked if row["naive"] is not None]
+    if not scored_rows:
         return []
-    complete = [row for row in shown if not row["truncated_share"]]
+    complete = [row for row in scored_rows if not row["truncated_share"]]
     row = max(complete, key=_error, default=None)
-    whose = "" if len(complete) == len(shown) else " of the models with complete lists"
-    accidental = verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected"))
-    said, scored = [], f"Scored naively, with ties {ties},"
+    whose = "" if len(complete) == len(scored_rows) else " of the models with complete lists"
+    accidental = verdicts.accidental_winners(
+        _leaders(scored_rows, "naive"), _leaders(scored_rows, "expected")
+    )
+    sentences, scored = [], f"Scored naively, with ties {ties},"
     if row is not None and _error(row) >= 10**-DECIMALS / 2:
         naive, exact = number(row["naive"]), number(row["expected"])
         where = f"{model_text(row['model'])}: {naive} instead of {exact}"
         off = f"are off by up to {size(_error(row))} ({where})"
-        said = [f"Naive scores{whose}, with ties {ties}, {off}."]
+        sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]
         scored = "Scored naively,"
     if accidental:
         winner = model_text(min(accidental))
-        said.append(f"{scored} {winner} would win, purely because of how ties are ordered.")
-    return said
+        sentences.append(f"{scored} {winner} would win, purely because of how ties are ordered.")
+    return sentences
 
 
 def _error(row: Named) -> float:

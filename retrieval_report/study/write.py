@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from retrieval_report.contracts.arguments import check_flag, check_text, listed, some
+from retrieval_report.contracts.arguments import as_list, check_flag, check_text, some
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.warning import warn
 from retrieval_report.study.contents import Report
@@ -30,7 +30,7 @@ def save_report(
     """Write the report that is made into a folder, after
     refusing what cannot be written; see `write_report`.
     """
-    format_names: list[Any] = listed(formats)
+    format_names: list[Any] = as_list(formats)
     for name in format_names:
         check_choice("formats", name, FORMATS)
     check_flag("raw", raw)

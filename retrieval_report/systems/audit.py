@@ -25,7 +25,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, answering_other_words
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, beside
+from retrieval_report.engines.check_scores import MEAN, join_left
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import (
     Cutoffs,
@@ -172,7 +172,7 @@ def audit(
     scores = score_run(start(judged, requests, checked)).frame()
     exact = tie_means(scores).select(*MEAN, exact="value")
     frame = _printed(Emulation(judged, rules, {}), entries)
-    frame = beside(frame, exact, MEAN)
+    frame = join_left(frame, exact, MEAN)
     return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)
 
 
@@ -254,7 +254,7 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
                 schema_overrides={"cutoff": pl.Int64},
                 infer_schema_length=None,
             )
-            parts.append(beside(beside(printed_rows, limits, keys[1:]), possible, keys))
+            parts.append(join_left(join_left(printed_rows, limits, keys[1:]), possible, keys))
     return pl.concat(parts)
 
 
@@ -301,4 +301,4 @@ def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFr
     best = pl.col(low).max().over("measure")
     reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0))
     winners = reached.sort("model").group_by("measure").agg(pl.col("model").alias(name))
-    return beside(frame, winners, "measure")
+    return join_left(frame, winners, "measure")

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named, listed
+from retrieval_report.contracts.arguments import Named, as_list
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import table_lines
 from retrieval_report.metrics.parsing import parse_metric
@@ -429,7 +429,7 @@ def choose(systems: object) -> list[Convention]:
     """
     if systems is None:
         return list(CONVENTIONS)
-    names = listed(systems)
+    names = as_list(systems)
     for name in names:
         check_choice("systems", name, SYSTEMS)
     return [

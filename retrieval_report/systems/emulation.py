@@ -17,7 +17,7 @@ from retrieval_report.contracts.arguments import Named, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import is_own
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.engines.check_scores import BOUNDS, MEAN, beside, side_by_side
+from retrieval_report.engines.check_scores import BOUNDS, MEAN, join_left, side_by_side
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
@@ -166,7 +166,7 @@ class Emulation:
         tie_columns = pl.col("tie_std", "shortest").filter(policy="expected").first()
         means = side_by_side(tie_means(scores), MEAN, ("expected", *BOUNDS), tie_columns)
         undefined = scores.group_by(MEAN).agg(undefined=pl.col("value").null_count())
-        return beside(means, undefined, MEAN)
+        return join_left(means, undefined, MEAN)
 
     def scores(
         self, rules: Rules, metrics: Iterable[str], float32: bool = False, **settings: Any

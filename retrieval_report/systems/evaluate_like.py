@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, listed
+from retrieval_report.contracts.arguments import Names, as_list
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import LikeOptions, options_with
@@ -80,7 +80,7 @@ def in_words_of(like: str, measures: object) -> object:
         return measures
     return [
         re.sub(r"\bhits(?=_?@|_at_)", "hit_rate", text) if isinstance(text, str) else text
-        for text in listed(measures, (str, bytes, Metric))
+        for text in as_list(measures, (str, bytes, Metric))
     ]
 
 

@@ -26,7 +26,7 @@ from retrieval_report.ties.orders import lists_of_query
 
 DISTRIBUTION = schema("score_distribution")
 MEAN_DISTRIBUTION = schema("distribution")
-NEAR = 1e-12  # of sums of scores: what differs by less is the same
+SAME_SUM = 1e-12  # of sums of scores: what differs by less is the same
 SURE = 1e-9
 DRAWS = 2_000
 
@@ -163,11 +163,11 @@ def mean_distribution(
     models = of_run or {}
     for scores in score_orders(run_of(judged, requests, checked)):
         model = models.get(scores.model, scores.model)
-        lists.setdefault(model, []).append(merged(scores.value, scores.chance, NEAR))
+        lists.setdefault(model, []).append(merged(scores.value, scores.chance, SAME_SUM))
     frames, runs = [nothing], Counter(models.values())
     for model, mean, queries in means.select("model", "value", "queries").rows():
         queries *= runs.get(model, 1)
-        whole = every_sum(lists[model], NEAR) if model in lists else None
+        whole = every_sum(lists[model], SAME_SUM) if model in lists else None
         if whole is None:
             continue
         average = float(whole.chance @ whole.value) / queries

@@ -28,7 +28,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
-from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.check_scores import join_left
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.readers import columns_of, read_labels
@@ -70,7 +70,7 @@ class NearestLabels:
         """Share of the queries whose own label is predicted, one row per model."""
         queries = self.chances.group_by("model").agg(queries=pl.n_unique("query")).sort("model")
         hits = self.chances.filter(RIGHT).group_by("model").agg(**OF_TRIALS)
-        rows = beside(queries, hits, "model").fill_null(0)
+        rows = join_left(queries, hits, "model").fill_null(0)
         shares = pl.col(list(OF_TRIALS)) / pl.col("queries")
         return in_contract(rows.with_columns(shares), schema("knn_accuracy"))
 
@@ -206,7 +206,7 @@ def knn(
     _warn_cut(ties, k, collection)
     predicted = _predicted(ties, k, tied_votes)
     lists = rows.select("model").unique().join(truth, how="cross")
-    chances = beside(lists, predicted, KEYS).sort(*KEYS, "predicted")
+    chances = join_left(lists, predicted, KEYS).sort(*KEYS, "predicted")
     chances = chances.with_columns(CHANCE.fill_null(1.0))
     return NearestLabels(in_contract(chances, schema("knn_chances")))
 
@@ -244,7 +244,7 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
     rows, item_labels = of_one_width(
         judged.retrieved, item_labels.with_columns(_plain(item_labels["label"])), "item", "labels"
     )
-    rows = beside(rows, item_labels, "item")
+    rows = join_left(rows, item_labels, "item")
     hint = advice("; {} has to name the label of each", setting("labels"))
     refuse(rows, pl.col("label").is_null(), "item", "rows of items without a label", hint)
     names = rows["label"]

@@ -10,7 +10,7 @@ from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import RowOptions, options_with
-from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.check_scores import join_left
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import rounded
@@ -97,7 +97,7 @@ def side_by_side(rows: object, other: object) -> pl.DataFrame:
     start, end = (part.cast(pl.String) for part in (pl.col("tie_start"), last))
     span = pl.when(tie_size=1).then(start).otherwise(start + "–" + end)
     spans = _tied(other, "other").select("item", other_ranks=span)
-    joined = beside(_tied(rows, "rows").sort("tie", maintain_order=True), spans, "item")
+    joined = join_left(_tied(rows, "rows").sort("tie", maintain_order=True), spans, "item")
     row = pl.int_range(pl.len()).over("tie")
     inner = row < pl.len().over("tie") - 1
     marked = pl.when(tie_size=1).then(start).when(row == 0).then("┌ " + span)

@@ -13,13 +13,13 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.check_scores import join_left
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
 from retrieval_report.ties.truncated_lists import ends_at, judge_for_ties, list_ends
 
-NEAR = 4  # ulp; a sum of a few hundred products errs by about as much
+SAME_WITHIN_ULPS = 4  # ulp; a sum of a few hundred products errs by about as much
 CUT_TIES = schema("ties_at_cutoff")
 PROFILE = schema("profile")
 
@@ -111,8 +111,8 @@ def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
         for index, cutoff in enumerate(cutoffs)
     ]
     keys = ["model", "index"]
-    frame = beside(pl.concat(parts), ends_at(table.ends, cutoffs), keys).sort(keys)
-    frame = beside(frame, lists, "model")
+    frame = join_left(pl.concat(parts), ends_at(table.ends, cutoffs), keys).sort(keys)
+    frame = join_left(frame, lists, "model")
     if not table.judged.whole.graded:
         frame = frame.with_columns(mixed_share=None, mixed_items=None)
     return in_contract(frame, PROFILE)
@@ -174,7 +174,7 @@ class TieTable:
             return pl.lit(value=False)
         gap = distance.cast(pl.Float64).diff().abs()
         ulp = distance.abs().max().over(number).map_batches(_ulp, return_dtype=pl.Float64)
-        return (gap <= NEAR * ulp) & (number == number.shift())
+        return (gap <= SAME_WITHIN_ULPS * ulp) & (number == number.shift())
 
 
 def _ulp(numbers: pl.Series) -> pl.Series:

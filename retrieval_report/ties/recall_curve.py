@@ -12,12 +12,12 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, check_number, listed
+from retrieval_report.contracts.arguments import Names, as_list, check_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.check_scores import join_left
 from retrieval_report.engines.summary import summarise
 from retrieval_report.kernels.lists import Bools, Lists, frozen, running
 from retrieval_report.kernels.recall import (
@@ -103,7 +103,7 @@ def recall_curve(
     """
     shares = [
         check_number("levels", level, lambda share: 0 <= share <= 1, "number between 0 and 1")
-        for level in listed(levels)
+        for level in as_list(levels)
     ]
     if not shares:
         raise ParameterError("levels: none given")
@@ -164,6 +164,6 @@ def curve_means(judged: Judged, options: Mapping[str, Any]) -> pl.DataFrame:
         return scores
     means, keys = summarise(scores), ["model", "metric"]
     naive = means.filter(policy="naive").select(*keys, naive="value")
-    means_and_naive = beside(means.filter(policy="expected"), naive, keys)
+    means_and_naive = join_left(means.filter(policy="expected"), naive, keys)
     level = pl.col("metric").str.extract(r"recall=([\d.]+)").cast(pl.Float64)
     return means_and_naive.with_columns(recall=level).select(list(schema("recall_curve")))

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.codes.search import Inputs
-from retrieval_report.contracts.arguments import Named, check_whole, listed
+from retrieval_report.contracts.arguments import Named, as_list, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.forks import refuse_fork
@@ -28,7 +28,7 @@ from retrieval_report.scoring.run import Run, run_of
 
 POLICIES = ("naive", "expected", "worst", "best")
 ENDS = (NO, BETWEEN_TIES)
-MOST = np.iinfo(np.int64).max
+NO_LIMIT = np.iinfo(np.int64).max
 NEGLIGIBLE = 1e-7  # relative, of a deviation: what rounding leaves of the difference of two squares
 
 
@@ -124,7 +124,7 @@ def rescored(
     """
     refuse_fork()
     check_choice("truncated", truncated, ENDS)
-    depths = [_depth(stage_depth) for stage_depth in listed(depth)]
+    depths = [_depth(stage_depth) for stage_depth in as_list(depth)]
     requests = parse_metrics(measures, None)
     check_whole("shuffles", shuffles, 1)
     if isinstance(first, Inputs):
@@ -137,7 +137,7 @@ def rescored(
     candidates = _lists(rows)
     whole = truncated == NO
     choices = {
-        (stage, key): _chosen(stage_depth, stage, key, whole=whole)
+        (stage, key): _choose_items(stage_depth, stage, key, whole=whole)
         for stage in depths
         for key, stage_depth in candidates.items()
     }
@@ -159,7 +159,7 @@ def rescored(
             "truncated": NO,
         }
         rng = np.random.default_rng(seed)
-        parts += [_drawn(rows, stage, shuffles, rng, arguments) for stage in depths]
+        parts += [_drawn_scores(rows, stage, shuffles, rng, arguments) for stage in depths]
     frame = pl.concat(parts)
     order = {str(metric): number for number, (metric, _) in enumerate(requests)}
     place = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
@@ -229,7 +229,7 @@ def _with_relevant(
     )
 
 
-def _drawn(
+def _drawn_scores(
     rows: pl.DataFrame, depth: int | None, shuffles: int, rng: np.random.Generator, arguments: Named
 ) -> pl.DataFrame:
     """Return scores of lists with the items handed over in
@@ -264,7 +264,7 @@ def _drawn(
         .agg(value.mean(), value.std(ddof=0).alias("std"), pl.exclude("value", "std").first())
     )
     frame = pl.concat([naive, means.select(naive.columns)])
-    return frame.with_columns(stage=pl.lit(depth or MOST, pl.Int64))
+    return frame.with_columns(stage=pl.lit(depth or NO_LIMIT, pl.Int64))
 
 
 def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
@@ -337,7 +337,7 @@ def _scores_at(
     return _frame(run, depth, values, spreads, items)
 
 
-def _chosen(
+def _choose_items(
     candidate: CandidateList, depth: int | None, key: tuple[Any, ...], *, whole: bool
 ) -> Chosen:
     """Return which items may be handed over; refuse lists
@@ -512,4 +512,4 @@ def _frame(
         truncated=pl.lit(False),
         pooled=pl.lit(False),
     )
-    return in_contract(frame, SCORES).with_columns(stage=pl.lit(depth or MOST, pl.Int64))
+    return in_contract(frame, SCORES).with_columns(stage=pl.lit(depth or NO_LIMIT, pl.Int64))

@@ -17,7 +17,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, MEASURE, at_measure, beside
+from retrieval_report.engines.check_scores import MEAN, MEASURE, at_measure, join_left
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.kernels.lists import Bools, Floats, running
 from retrieval_report.metrics.parsing import Measure, parse_metrics
@@ -34,7 +34,7 @@ MAX_AFFECTED_LISTS = (
 )
 MAX_LISTS = 400  # of all models together, since each takes a third of a millisecond
 NORMAL_POINTS = 401  # equally probable values that stand for a normal distribution
-NEAR = 1e-12  # means that differ by less are level
+LEVEL_WITHIN = 1e-12  # means that differ by less are level
 TAIL = 0.05
 EXACT, NORMAL, DRAWN = "exact", "normal", "drawn"
 ExactMeans = Mapping[tuple[str, Measure], Spread]
@@ -49,7 +49,7 @@ class MeanOverOrders(NamedTuple):
 
     def quantile(self, share: float) -> float:
         """Return the smallest value that the mean does not exceed with this probability."""
-        index = int(np.searchsorted(np.cumsum(self.chance), share - NEAR))
+        index = int(np.searchsorted(np.cumsum(self.chance), share - LEVEL_WITHIN))
         return float(self.value[min(index, self.value.size - 1)])
 
     def at_most(self, bounds: Floats) -> Floats:
@@ -57,9 +57,9 @@ class MeanOverOrders(NamedTuple):
         the bound itself, which is the value of some others around it.
         """
         reached = running(self.chance)
-        chances = reached[np.searchsorted(self.value, bounds + NEAR, side="right")]
+        chances = reached[np.searchsorted(self.value, bounds + LEVEL_WITHIN, side="right")]
         if self.method != EXACT:
-            chances = (chances + reached[np.searchsorted(self.value, bounds - NEAR)]) / 2
+            chances = (chances + reached[np.searchsorted(self.value, bounds - LEVEL_WITHIN)]) / 2
         return np.minimum(chances, 1.0)
 
 
@@ -124,10 +124,10 @@ def _exact_sums(
     lists = moved.join(names, on=["model", "query"], how="inner", maintain_order="left")["list"]
     parts: dict[str, list[Spread]] = {}
     for part in score_orders(run.repeated(lists.to_numpy().astype(np.int64))):
-        parts.setdefault(part.model, []).append(merged(part.value, part.chance, NEAR))
+        parts.setdefault(part.model, []).append(merged(part.value, part.chance, LEVEL_WITHIN))
     wanted = dict(moved.group_by("model").len().iter_rows())
     sums = {
-        model: every_sum(spreads, NEAR)
+        model: every_sum(spreads, LEVEL_WITHIN)
         for model, spreads in parts.items()
         if len(spreads) == wanted[model]
     }
@@ -174,7 +174,7 @@ def three_scores(
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
-    wide = beside(_side_by_side(summary), _drawn(shuffled), MEAN)
+    wide = join_left(_side_by_side(summary), _drawn(shuffled), MEAN)
     parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
     copies = {name: min(group) for group in identical for name in group if name != min(group)}
     names = pl.col("model").replace_strict(copies, default=None, return_dtype=pl.String)
@@ -277,8 +277,8 @@ def _can_change(rows: pl.DataFrame) -> list[bool | None]:
         rows.select(pl.when("cut").then(f"drawn_{end}").otherwise(end)).to_series().to_numpy()
         for end in ("lowest", "highest")
     )
-    overlap = (low[:, None] <= high + NEAR) & (high[:, None] >= low - NEAR)  # never with NaN
-    moves = high - low > NEAR
+    overlap = (low[:, None] <= high + LEVEL_WITHIN) & (high[:, None] >= low - LEVEL_WITHIN)  # never with NaN
+    moves = high - low > LEVEL_WITHIN
     change: Bools = overlap & (moves[:, None] | moves)
     np.fill_diagonal(change, val=False)
     changes = np.logical_or.reduce(change, axis=1)
@@ -295,7 +295,7 @@ def ranked_without(
     ranks = others.filter(~pl.col("model").is_in(suspects)).select(*MEAN, *RANKS)
     if ranks["model"].n_unique() < 2:
         ranks = ranks.clear()
-    return beside(scores.drop(RANKS), ranks, MEAN).select(scores.columns)
+    return join_left(scores.drop(RANKS), ranks, MEAN).select(scores.columns)
 
 
 def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
@@ -343,7 +343,7 @@ def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Na
     if shuffled.width and first:
         drawn = shuffled.filter(at_measure(measure["metric"], measure["cutoff"]))
         drawn = drawn.with_columns(most=pl.max("value").over("draw"))
-        leads = pl.col("value") >= pl.col("most") - NEAR
+        leads = pl.col("value") >= pl.col("most") - LEVEL_WITHIN
         agree = drawn.filter(pl.col("model").is_in(first), leads)
         found |= {"orders": drawn["draw"].n_unique(), "agreeing": agree["draw"].n_unique()}
     return found
@@ -360,7 +360,8 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     rivals = [
         row
         for row in rows
-        if row["model"] not in first and (row["highest"] is None or row["highest"] > lowest + NEAR)
+        if row["model"] not in first
+        and (row["highest"] is None or row["highest"] > lowest + LEVEL_WITHIN)
     ]
     if not rivals:
         return {"agreeing_chance": 1.0, "agreeing_method": EXACT}

@@ -160,7 +160,7 @@ class Thresholds:
         rows = []
         for model, curve in self._curves(self.k):
             counts = curve.outcomes()
-            index = _chosen(rate(metric, counts), metric, at_least)
+            index = _choose_threshold(rate(metric, counts), metric, at_least)
             column_names = {
                 "value": metric,
                 "precision": "precision",
@@ -361,7 +361,7 @@ def _check_share(name: str, value: object) -> None:
     check_number(name, value, lambda share: 0 < share <= 1, "number above 0 and up to 1")
 
 
-def _chosen(values: Floats, metric: str, at_least: float | None) -> int:
+def _choose_threshold(values: Floats, metric: str, at_least: float | None) -> int:
     """Return the number of the threshold to choose, or -1 if none will do."""
     most = np.max(values, initial=0.0, where=~np.isnan(values))
     good = np.flatnonzero(values >= (most if at_least is None else at_least) - ROOM)
@@ -382,7 +382,7 @@ def _interval(
     for _ in range(resamples):
         sample = generator.integers(queries, size=queries)
         rates = rate(metric, curve.outcomes(np.bincount(sample, minlength=queries)))
-        choice = _chosen(rates, metric, at_least)
+        choice = _choose_threshold(rates, metric, at_least)
         choices.append(choice)
         if choice >= 0 and not np.isnan(values[choice]):
             flattered.append(rates[choice] - values[choice])

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from retrieval_report.contracts.wording import counted as counted
+from retrieval_report.contracts.wording import with_number as with_number
 
 LABEL = 22  # characters of a label beside a chart, which fit a phone too
 TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the name

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 DECIMALS = 4
-MOST = 8
+MAX_DIGITS = 8
 OF_COLUMN = 6  # the most decimals that a whole column gets to distinguish two close numbers
 LEAST = 1e-4  # a smaller probability is written as less than this
 ROUNDING = 1e-12  # means are exact to twelve digits; smaller differences are 0
@@ -35,12 +35,12 @@ def decimals(*sizes: float | None, least: int = DECIMALS) -> int:
     needed = [
         -math.floor(math.log10(abs(size)))
         for size in sizes
-        if size and math.isfinite(size) and _seen(size)
+        if size and math.isfinite(size) and _is_visible(size)
     ]
-    return min(max([least, *needed]), max(least, MOST))
+    return min(max([least, *needed]), max(least, MAX_DIGITS))
 
 
-def _seen(size: float) -> bool:
+def _is_visible(size: float) -> bool:
     return abs(size) > ROUNDING
 
 
@@ -103,7 +103,7 @@ def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str
     >>> size(2.4e-10)
     '2e−10'
     """
-    if value is None or not _seen(value) or abs(value) >= 10.0**-MOST:
+    if value is None or not _is_visible(value) or abs(value) >= 10.0**-MAX_DIGITS:
         return number(value, decimals(value, least=places), sign, minus)
     return f"{value:{sign}.0e}".replace("-", minus)
 
@@ -116,7 +116,7 @@ def span(low: float, high: float, joint: str = " to ", places: int = DECIMALS) -
     ('0.9620 to 0.9710', '0.96231 to 0.96234', '0.5000')
     """
     places = decimals(high - low, least=places)
-    if not _seen(high - low):
+    if not _is_visible(high - low):
         return number(low, places)
     return f"{number(low, places)}{joint}{number(high, places)}"
 

@@ -266,7 +266,7 @@ def test_row_068_row_numbers_that_are_missing(row: list[int | None]) -> None:
 def test_row_069_any_number_of_threads_gives_the_same_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(arrays, "SMALL", 500)  # from which on threads share the work
+    monkeypatch.setattr(arrays, "SERIAL_BELOW", 500)  # from which on threads share the work
     frame = mixed(69, 12_000).with_columns(query=pl.col("item") % 200)
     given: dict[str, Any] = {
         "metrics": TEXTS,

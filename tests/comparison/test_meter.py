@@ -110,8 +110,8 @@ def test_where_few_items_are_relevant_the_others_are_counted_to_the_same_bits(
     scores: np.ndarray = rng.integers(-20, 20, (30, items)).astype(kind)
     grades = rng.choice([0, 1, 2, 3], scores.shape, p=[0.94, 0.03, 0.02, 0.01])
     masks = rng.random(scores.shape) < 0.8 if masked else None
-    counted = Mock(wraps=batches._counted)
-    monkeypatch.setattr(batches, "_counted", counted)
+    counted = Mock(wraps=batches._as_counts)
+    monkeypatch.setattr(batches, "_as_counts", counted)
     meter = rr.Meter(METRICS, [1, 5, 40, None])
     for part in np.array_split(np.arange(30), 3):
         own = None if masks is None else masks[part]

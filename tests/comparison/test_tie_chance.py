@@ -14,9 +14,9 @@ from made_scores import scores_of, within
 from retrieval_report import NDCG, KeyMismatchError, ParameterError, evaluate, shuffled_means
 from retrieval_report.comparison import p_tie as reversals
 from retrieval_report.comparison.p_tie import (
-    AWAY,
-    OUTSIDE,
-    WIDE,
+    MAX_DEVIATIONS,
+    REFINE_ABOVE_WIDTH,
+    TAIL_PROBABILITY,
     _Sums,
 )
 from retrieval_report.comparison.pairs import compare
@@ -78,8 +78,8 @@ def test_the_bounds_hold_for_the_share_of_shuffles_that_show_the_other_order(see
 @pytest.mark.parametrize("deviation", [0.3, 1.0, 2.7])
 def test_a_period_of_waves_bounds_what_normal_sums_have_beyond_it(deviation: float) -> None:
     period, outside = _Sums(-100.0, 100.0, 0.0, deviation, reach=deviation / 100).period()
-    beyond = np.arange(1, 100) * period - AWAY * deviation
-    assert 2 * stats.norm.sf(beyond / deviation).sum() <= outside <= OUTSIDE
+    beyond = np.arange(1, 100) * period - MAX_DEVIATIONS * deviation
+    assert 2 * stats.norm.sf(beyond / deviation).sum() <= outside <= TAIL_PROBABILITY
 
 
 METRICS = ("precision", "rr", "ap", "ap(denominator=retrieved)", "ndcg", "err", "recall")
@@ -368,10 +368,12 @@ def test_orders_of_many_lists_are_counted_only_where_moments_leave_the_verdict_o
 ) -> None:
     rankings = tied_rankings(3000, 4)
     scores = evaluate(rankings, metrics="ndcg@5", policies="expected")
-    monkeypatch.setattr(reversals, "MANY", 100)
+    monkeypatch.setattr(reversals, "MANY_AFFECTED_LISTS", 100)
     (row,) = compare(scores, resamples=99, rankings=rankings).iter_rows(named=True)
     (alone,) = compare(scores, resamples=99).iter_rows(named=True)
-    assert alone["p_tie_high"] - alone["p_tie_low"] > WIDE  # so that few lists would be counted
+    assert (
+        alone["p_tie_high"] - alone["p_tie_low"] > REFINE_ABOVE_WIDTH
+    )  # so that few lists would be counted
     assert alone["p_tie_high"] <= TIE_RISK or alone["p_tie_low"] > TIE_RISK
     assert row["p_tie_method"] == "normal"
     assert alone["p_tie_low"] <= row["p_tie_low"] <= row["p_tie_high"] <= alone["p_tie_high"]

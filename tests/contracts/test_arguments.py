@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from retrieval_report import AP, DCG, RBP, evaluate, summarise
-from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
+from retrieval_report.contracts.arguments import as_list, check_whole, is_number, is_whole
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.terms import exponential, warn_steep
@@ -82,7 +82,7 @@ def test_an_error_inside_an_iterable_is_not_swallowed() -> None:
         raise TypeError("mine")
 
     with pytest.raises(TypeError, match="mine"):
-        listed(broken())
+        as_list(broken())
 
 
 def test_gains_of_small_grades_keep_their_digits() -> None:

@@ -98,7 +98,7 @@ def interrupted(thread):
     raise KeyboardInterrupt
 
 threading.Thread.start = interrupted
-arrays.over_ranges(lambda first, last: last, np.arange(11) * arrays.SMALL, 2)
+arrays.over_ranges(lambda first, last: last, np.arange(11) * arrays.SERIAL_BELOW, 2)
 """
 
 

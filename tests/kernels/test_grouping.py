@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from retrieval_report.kernels import grouping
 from retrieval_report.kernels.grouping import count_smaller, rows_walked
 from retrieval_report.kernels.lists import Lists, Rows
-from retrieval_report.scoring.arrays import SMALL, lists_from_rows
+from retrieval_report.scoring.arrays import SERIAL_BELOW, lists_from_rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 KEYS = st.one_of(
@@ -72,7 +72,7 @@ def test_long_lists_with_and_without_ties_are_laid_out_on_several_threads(tied: 
                 strict=True,
             )
         )
-        for _ in range(2 * SMALL // 500)
+        for _ in range(2 * SERIAL_BELOW // 500)
     ]
     lists[7][:tied] = [(5, 1)] * tied
     check(lists, True)

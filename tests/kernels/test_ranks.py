@@ -76,7 +76,8 @@ def test_sums_are_those_of_the_definition(t: int, slots: int, size: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("t", "slots", "size"), [position for position in PLACES if position[1] >= ranks.LONG]
+    ("t", "slots", "size"),
+    [position for position in PLACES if position[1] >= ranks.CLOSED_FORM_FROM],
 )
 def test_closed_form_and_walk_agree(t: int, slots: int, size: int) -> None:
     harmonics = tables.reciprocal_weights(8192)
@@ -87,7 +88,7 @@ def test_closed_form_and_walk_agree(t: int, slots: int, size: int) -> None:
 
 def test_closed_form_keeps_its_digits_at_the_edge_of_its_use() -> None:
     slots, harmonics = 1000, tables.reciprocal_weights(1 << 17)
-    t = ranks.NEAR * slots
+    t = ranks.PRECISE_UP_TO * slots
     walked = called(ranks._walked_sums, t, slots, slots, harmonics)
     assert list(called(ranks.place_sums, t, slots, slots, harmonics)) == pytest.approx(
         list(walked), rel=1e-11, abs=0.0

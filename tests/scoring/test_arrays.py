@@ -120,7 +120,7 @@ GOLDEN_WHOLE = [16490336266968443936, 7191089600892374487]
 
 
 def test_ranges_share_their_threads_from_call_to_call() -> None:
-    work = np.array([0, arrays.SMALL, 2 * arrays.SMALL])
+    work = np.array([0, arrays.SERIAL_BELOW, 2 * arrays.SERIAL_BELOW])
     names = {
         name
         for _ in range(3)
@@ -132,7 +132,7 @@ def test_ranges_share_their_threads_from_call_to_call() -> None:
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is what is tried
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_process_starts_threads_of_its_own() -> None:
-    work = np.array([0, arrays.SMALL, 2 * arrays.SMALL])
+    work = np.array([0, arrays.SERIAL_BELOW, 2 * arrays.SERIAL_BELOW])
     arrays.over_ranges(lambda first, last: None, work, 2)
     child = os.fork()
     if child == 0:  # pragma: no cover - in another process
