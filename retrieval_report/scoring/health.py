@@ -54,7 +54,7 @@ ENOUGH = 5  # items that an honest model would match, of those of one that match
 # the form, or if it is the form of most
 OTHER_FORMS, MANY, SERIOUS_SHARE = 0.02, 0.1, 0.5
 FEWEST_LISTS, FEWEST_ITEMS = 3, 3  # in one order
-PLAIN_LISTS = 5  # lists of the same items that are serious
+PLAIN_LISTS, PLAIN_ITEMS = 5, 5  # so many lists of so many same items in any order are serious
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
@@ -264,8 +264,8 @@ def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_few_items(judged: Judged) -> pl.DataFrame:
-    """Return the models whose lists hold the same items in any order, although most judged items
-    are others: who ranks a whole collection does not leave these out.
+    """Return the models whose lists hold the same items in any order, although most items that are
+    judged or retrieved are others: who ranks a whole collection does not leave these out.
     """
     rows = _sample(judged, WHOLE_LISTS, WHOLE_ROWS)
     lists = rows.group_by("model").agg(lists=pl.col("list").n_unique(), rows=pl.len())
@@ -273,15 +273,12 @@ def _of_few_items(judged: Judged) -> pl.DataFrame:
     common = held.filter(pl.col("held") >= pl.col("lists") - 1, pl.col("lists") >= PLAIN_LISTS)
     models = common.group_by("model").agg(pl.first("rows"), shared=pl.sum("held"), items=pl.len())
     models = models.filter(
-        pl.col("shared") >= SAME_ITEMS * pl.col("rows"), pl.col("items") >= FEWEST_ITEMS
+        pl.col("shared") >= SAME_ITEMS * pl.col("rows"), pl.col("items") >= PLAIN_ITEMS
     )
     if models.is_empty():
         return models.select("model")
-    judged_items = judged.known.select("item").unique()
-    found = common.join(judged_items, on="item", how="semi").group_by("model").agg(found=pl.len())
-    models = models.join(found, on="model", how="left")
-    few = 2 * pl.col("found").fill_null(0) < judged_items.height
-    return models.filter(few).select("model")
+    items = pl.concat([judged.known.select("item"), judged.retrieved.select("item")])
+    return models.filter(2 * pl.col("items") < items["item"].n_unique()).select("model")
 
 
 def _unmatched(judged: Judged) -> Iterator[Finding]:

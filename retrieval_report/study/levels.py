@@ -46,6 +46,7 @@ from retrieval_report.study.study_data import (
     at_measures,
     check_chosen,
     drawn_scores,
+    of_models,
     scores_under,
 )
 from retrieval_report.study.summaries import summary_of
@@ -266,6 +267,15 @@ class LevelledStudy:
 
     def _only(self, names: tuple[str, ...]) -> Named:
         return {name: value for name, value in self._data.options.items() if name in names}
+
+    def _frames_alone(self) -> Named:
+        """Return the frames of the selected queries and models."""
+        frames = self._given()
+        return frames if self._view.models is None else of_models(frames, self._run_names)
+
+    @property
+    def _cutoffs(self) -> list[int | None]:
+        return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
 
     def _given(self) -> Named:
         """Return the frames of the selected queries; R and judgements are those of all models."""

@@ -70,7 +70,6 @@ from retrieval_report.study.study_data import (
     answer_of_any_draw,
     at_measures,
     check_chosen,
-    of_models,
 )
 from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
 from retrieval_report.study.three_tables import three_html, three_table
@@ -909,15 +908,6 @@ class Study(LevelledStudy):
     def headline(self) -> Self:
         """The study at its headline measure alone, without random orders."""
         return self._undrawn._with(replace(self._undrawn._view, measures=self.measures[:1]))
-
-    @property
-    def _cutoffs(self) -> list[int | None]:
-        return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
-
-    def _frames_alone(self) -> Named:
-        """Return the frames of the selected queries and models."""
-        frames = self._given()
-        return frames if self._view.models is None else of_models(frames, self._run_names)
 
     @property
     def _judged_by_each(self) -> Frames:

@@ -93,17 +93,19 @@ def three_html(study: Study) -> str:
     ends = board(headline.summary).select("model", "ci_low", "ci_high")
     first = pl.col("row_models").list.first()
     drawn = rows.join(ends, left_on=first, right_on="model", how="left", maintain_order="left")
-    picture = scores_picture(drawn, _strokes(headline, rows), measure_text(*measure))
+    picture = scores_picture(
+        drawn, _strokes(study.at(measure_text(*measure)), rows), measure_text(*measure)
+    )
     if not is_moved(rows):
         return picture
     winner = "".join(f"<p>{html.escape(line)}</p>" for line in filter(None, [_winner(study)]))
     return f"{winner}{picture}{html_table(rows, COLUMNS)}"
 
 
-def _strokes(headline: Study, rows: pl.DataFrame) -> pl.DataFrame:
+def _strokes(at_headline: Study, rows: pl.DataFrame) -> pl.DataFrame:
     """Return the drawn means of the models whose score tie order moves."""
     moved = rows.filter(pl.col("tie_std") > LEVEL)["row_models"].list.first()
-    means = headline._drawn_means
+    means = at_headline._drawn_means
     return means.filter(pl.col("model").is_in(moved.implode())) if means.width else NO_STROKES
 
 

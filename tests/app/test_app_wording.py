@@ -25,12 +25,15 @@ def test_health_is_said_in_the_words_of_each_reader() -> None:
     study = rr.Study(UPSIDE_DOWN, "ndcg@5", truncated="no")
     for _ in range(2):  # whoever asks first
         said = " ".join(health_sentences(study.health))
-        assert "If not: columns={'distance': 'score'}" in said
+        assert "negate the scores of this model alone" in said
+    assert study.suspects == ["turned"]
+    alone = rr.Study(UPSIDE_DOWN.filter(model="turned"), "ndcg@5", truncated="no")
+    for _ in range(2):
+        assert "If not: columns={'distance': 'score'}" in " ".join(health_sentences(alone.health))
         with speaking_to(DashboardReader()):
-            said = " ".join(health_sentences(study.health))
+            said = " ".join(health_sentences(alone.health))
         assert "columns=" not in said
         assert "“Column of distance: score”, when you open the files on the page “Data" in said
-    assert study.suspects == ["turned"]
 
 
 def test_messages_begin_with_a_capital_and_names_are_kept() -> None:

@@ -31,7 +31,7 @@ from importlib import import_module
 import streamlit as st
 
 from controls import sidebar
-from page import LACKING, Page
+from page import WHY_EMPTY, Page
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import speaking_to
@@ -44,8 +44,8 @@ try:
         name = st.session_state["made page"]
         page = Page(data, sidebar(data))
         page.heading(name)
-        if name in LACKING and not page.answers(name):
-            st.info(LACKING[name])
+        if name in WHY_EMPTY and not page.answers(name):
+            st.info(WHY_EMPTY[name])
         else:
             import_module("views." + name).show(page)
 except RetrievalReportError as error:
