@@ -277,7 +277,9 @@ def _can_change(rows: pl.DataFrame) -> list[bool | None]:
         rows.select(pl.when("cut").then(f"drawn_{end}").otherwise(end)).to_series().to_numpy()
         for end in ("lowest", "highest")
     )
-    overlap = (low[:, None] <= high + LEVEL_WITHIN) & (high[:, None] >= low - LEVEL_WITHIN)  # never with NaN
+    overlap = (low[:, None] <= high + LEVEL_WITHIN) & (
+        high[:, None] >= low - LEVEL_WITHIN
+    )  # never with NaN
     moves = high - low > LEVEL_WITHIN
     change: Bools = overlap & (moves[:, None] | moves)
     np.fill_diagonal(change, val=False)
