@@ -95,7 +95,7 @@ def leaderboard_of(
         amounts = costs.filter(pl.col("cost") == pl.col("cost").first(), policy="expected")
         rows = join_left(rows, amounts.select("model", cost_amount="amount"), "model")
     columns = leaderboard_columns(rows)
-    return rows, columns, estimates_line(columns)
+    return rows, columns, estimates_line(rows)
 
 
 def leaderboard_table(study: Study, ranks: pl.DataFrame | None = None) -> str:
@@ -148,6 +148,12 @@ def in_order_of(ranked: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
     return frame.sort(order, nulls_last=True, maintain_order=True)
 
 
-def estimates_line(columns: str) -> str:
-    """Return what the mark means, if a column has it."""
-    return f"{ESTIMATE}: estimates, where lists may be cut." if ESTIMATE in columns else ""
+def estimates_line(rows: pl.DataFrame) -> str:
+    """Return what the mark of a leaderboard means, if a column has it, and that ranks by ties also
+    hold what may be missing, if they do.
+    """
+    columns = leaderboard_columns(rows)
+    marks = f"{ESTIMATE}: estimates, where lists may be cut." if ESTIMATE in columns else ""
+    is_open = "tie_ranks" in columns.split() and (rows["truncated_share"] > 0).any()
+    ranks = "Ranks by ties are by ties or missing items, where lists may be cut." if is_open else ""
+    return " ".join(filter(None, [marks, ranks]))

@@ -21,7 +21,6 @@ from retrieval_report.study.leaderboard_rows import (
     COLUMNS,
     estimates_line,
     in_order_of,
-    leaderboard_columns,
     leaderboard_rows,
 )
 from retrieval_report.study.questions import QUESTIONS, Layout
@@ -133,7 +132,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     board = leaderboard_rows(frame, report.leaderboard, [headline, *more_measures], three, health)
     board = board.with_columns(digits=column_decimals(board["expected"]))
     # The verdict names the headline.
-    marks = estimates_line(leaderboard_columns(board))
+    marks = estimates_line(board)
     note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, more_measures)]))
     columns = " ".join(COLUMNS)
     first = layout._replace(columns=columns, section="", folded="", choice=False, id="summary")

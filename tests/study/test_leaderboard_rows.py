@@ -199,3 +199,15 @@ def test_the_lead_of_one_model_of_level_ones_and_on_other_queries() -> None:
         study = rr.Study(frame, "rr@2", truncated="no", missing_query="skip")
         said = lead(study, study.leaderboard)
         assert said == [*study.sentences[: len(said)]]
+
+
+def test_ranks_by_ties_say_that_they_hold_what_may_be_missing() -> None:
+    rows = {"query": ["q"] * 3, "item": list("abc"), "relevance": [1, 0, 1]}
+    lists = {
+        "a": pl.DataFrame({**rows, "distance": [1, 2, 2]}),
+        "b": pl.DataFrame({**rows, "distance": [2, 1, 3]}),
+    }
+    said = "Ranks by ties are by ties or missing items, where lists may be cut."
+    for cut, is_said in (({"a": "within_tie", "b": "no"}, True), ("no", False)):
+        study = rr.Study(lists, "precision@2", truncated=cut, shuffles=2)
+        assert (said in leaderboard_of(study)[2]) == is_said
