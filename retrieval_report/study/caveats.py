@@ -99,11 +99,11 @@ def notices(
     ends = of_models if of_models.height else ends  # lists are of runs, whatever the models are
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
     what = CUT if is_cut else "lists may be cut"
-    name, every = measure_text(metric, cutoff), rows["model"].n_unique()
-    if unknown_r and models.len() < every:
+    name, model_count = measure_text(metric, cutoff), rows["model"].n_unique()
+    if unknown_r and models.len() < model_count:
         what = "R (relevant items) is unknown"
-    some = not unknown_r and models.len() < every
-    of_which = f" for {models.len()} of {every} models, whose {what}" if some else f": {what}"
+    some = not unknown_r and models.len() < model_count
+    of_which = f" for {models.len()} of {model_count} models, whose {what}" if some else f": {what}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 
@@ -146,10 +146,10 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
         )
     if not is_cut:
         return advice("If they are complete, pass {}", _truncated("no"))
-    said = _deeper(ends)
+    retrieval_advice = _deeper(ends)
     if (ends["reason"] == AS_GIVEN).all():
-        return said
-    return said + advice(", or pass {} if no tie is cut", _truncated("between_ties"))
+        return retrieval_advice
+    return retrieval_advice + advice(", or pass {} if no tie is cut", _truncated("between_ties"))
 
 
 def _deeper(ends: pl.DataFrame) -> str:
@@ -242,11 +242,11 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
     ['Models with identical lists count once above and share their ranks: a, b and c; d and e.']
     """
-    named = [names_text(group) for group in groups]
-    more = [f"{len(named) - GROUPS} more groups"] if len(named) > GROUPS + 1 else []
-    every = "; ".join([*named[: GROUPS + (not more)], *more])
-    said = "Models with identical lists count once above and share their ranks"
-    return [f"{said}: {every}."] if named else []
+    group_names = [names_text(group) for group in groups]
+    more = [f"{len(group_names) - GROUPS} more groups"] if len(group_names) > GROUPS + 1 else []
+    all_groups = "; ".join([*group_names[: GROUPS + (not more)], *more])
+    sentence = "Models with identical lists count once above and share their ranks"
+    return [f"{sentence}: {all_groups}."] if group_names else []
 
 
 def runs_sentence(of_run: Mapping[str, str]) -> list[str]:
@@ -281,10 +281,10 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
         return []
     lists = scores.lazy().filter(pl.col("items") > 0)
     lengths = lists.group_by("model").agg(pl.median("items")).sort("items", "model")
-    named = lengths.collect().rows()
-    if len(named) < 2 or named[-1][1] < UNEVEN * named[0][1]:
+    length_rows = lengths.collect().rows()
+    if len(length_rows) < 2 or length_rows[-1][1] < UNEVEN * length_rows[0][1]:
         return []
-    (shorter, low), *_, (longer, high) = named
+    (shorter, low), *_, (longer, high) = length_rows
     verb = "compares" if len(whole) == 1 else "compare"
     return [
         (
@@ -306,10 +306,10 @@ def model_text(model: str) -> str:
 
 def names_text(names: Iterable[str]) -> str:
     """Join names for a sentence; of many, the first are named and the others counted."""
-    shown = list(map(model_text, names))
-    if len(shown) > MOST_NAMED + 1:
-        shown = [*shown[:MOST_NAMED], f"{len(shown) - MOST_NAMED} others"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    texts = list(map(model_text, names))
+    if len(texts) > MOST_NAMED + 1:
+        texts = [*texts[:MOST_NAMED], f"{len(texts) - MOST_NAMED} others"]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
@@ -346,50 +346,52 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         )
         for name in OPPOSITE
     ]
-    both = sides[0].join(sides[1], on="model", suffix="_other", maintain_order="left")
+    printed_pairs = sides[0].join(sides[1], on="model", suffix="_other", maintain_order="left")
     apart = (pl.col("off") - pl.col("off_other")).abs()
-    both = both.filter(apart.max() >= VISIBLE).sort(apart, descending=True, maintain_order=True)
-    if both.is_empty():
+    printed_pairs = printed_pairs.filter(apart.max() >= VISIBLE).sort(
+        apart, descending=True, maintain_order=True
+    )
+    if printed_pairs.is_empty():
         return ()
-    row = both.row(0, named=True)
+    row = printed_pairs.row(0, named=True)
     row["measure"] = measure_text(row["metric"], row["cutoff"])
-    told = _other_winners(both, row) or _other_numbers(row)
-    return (told,)
+    sentence = _other_winners(printed_pairs, row) or _other_numbers(row)
+    return (sentence,)
 
 
-def _other_winners(both: pl.DataFrame, row: Mapping[str, Any]) -> str:
+def _other_winners(printed_pairs: pl.DataFrame, row: Mapping[str, Any]) -> str:
     """Say which models the two name best, if they name different ones by order of ties alone."""
     names = [row[name] for name in ("winner", "winner_other", "exact_winner")]
     open_order = any(name is None or " or " in name for name in names)
     if open_order or names[0] == names[1] or row["exact_winner"] != row["exact_winner_other"]:
         return ""
-    printed, other, exact = (
-        number(both[name].max())  # type: ignore[arg-type]  # a number
+    printed, printed_other, exact = (
+        number(printed_pairs[name].max())  # type: ignore[arg-type]  # a number
         for name in ("prints", "prints_other", "expected")
     )
     first, second, best = (names_text(name.split(" = ")) for name in names)
     apart = " by its own definition" if _defined_apart(row) else ""
     return (
         f"By {row['measure']}, mteb would name {first} best ({printed}), and sentence-transformers "
-        f"{second} ({other}{apart}). By the exact mean over all orders of ties, the best is {best} "
+        f"{second} ({printed_other}{apart}). By the exact mean over all orders of ties, the best is {best} "
         f"({exact})."
     )
 
 
 def _other_numbers(row: Mapping[str, Any]) -> str:
     """Say what the two print for the model that their orders of ties set furthest apart."""
-    printed, other, exact, exact_other, spread = (
+    printed, printed_other, exact, exact_other, spread = (
         number(row[name])
         for name in ("prints", "prints_other", "expected", "expected_other", "tie_std")
     )
-    said = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
+    sentence = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
     if _defined_apart(row):
         return (
-            f"{said} (exactly {exact}) and sentence-transformers {other} (by its own definition "
+            f"{sentence} (exactly {exact}) and sentence-transformers {printed_other} (by its own definition "
             f"exactly {exact_other}), because they order ties in opposite directions."
         )
     return (
-        f"{said} and sentence-transformers {other}, because they order ties in opposite "
+        f"{sentence} and sentence-transformers {printed_other}, because they order ties in opposite "
         f"directions. The exact mean is {exact} ± {spread}."
     )
 
@@ -430,25 +432,27 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     if audit.is_empty():
         return ()
     columns = ["system", "version", "call", "winner", "exact_winner", "same_winner"]
-    known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
-    if audit["model"].n_unique() < 2 or known.is_empty():
+    winners = (
+        audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
+    )
+    if audit["model"].n_unique() < 2 or winners.is_empty():
         return ()
     best = audit.filter(pl.col("exact") == pl.max("exact"))["model"].to_list()
     ours = pl.col("exact_winner").str.split(" = ").list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
     systems = {
-        kind: [visible(name, NAME_WIDTH) for name in known.filter(rule)["system"]]
+        kind: [visible(name, NAME_WIDTH) for name in winners.filter(rule)["system"]]
         for kind, rule in rules.items()
     }
     sentences = []
     for kind, sentence in WINNERS.items():
         names = systems[kind]
-        among = f"{len(names)} of {known.height} evaluator configurations"
+        among = f"{len(names)} of {winners.height} evaluator configurations"
         first = first_names([*dict.fromkeys(names)], NAMED)
         sentences += [sentence.format(among, first)] if names else []
     if not systems["wrong"] and not systems["open"]:
-        none = f"Tie order changes the winner in none of {known.height} evaluator configurations."
+        none = f"Tie order changes the winner in none of {winners.height} evaluator configurations."
         return (none, *sentences)
     return tuple(sentences)
 
@@ -459,8 +463,8 @@ def not_audited(options: Mapping[str, Any]) -> str:
     >>> not_audited({"decimals": 2, "distance_threshold": None})
     'Not applied here, because evaluators have no such rule: Decimals kept.'
     """
-    asked = [OPTIONS[name].title for name in NOT_AUDITED if options.get(name) not in USUAL]
-    rules = ", ".join(asked)
+    option_titles = [OPTIONS[name].title for name in NOT_AUDITED if options.get(name) not in USUAL]
+    rules = ", ".join(option_titles)
     return rules and f"Not applied here, because evaluators have no such rule: {rules}."
 
 
@@ -474,7 +478,7 @@ def same_winner() -> pl.Expr:
     >>> rows.select(same_winner())["same_winner"].to_list()
     ['yes', 'no', 'open', None]
     """
-    known = pl.col("same_winner").replace_strict(
+    answer = pl.col("same_winner").replace_strict(
         [True, False], ["yes", "no"], default="open", return_dtype=pl.String
     )
-    return pl.when(pl.col("winner").is_not_null()).then(known).alias("same_winner")
+    return pl.when(pl.col("winner").is_not_null()).then(answer).alias("same_winner")

@@ -94,19 +94,21 @@ def exact_means(
         too many.
     """
     expected = scores.filter(policy="expected")
-    found: dict[tuple[str, Measure], Spread] = {}
+    spreads: dict[tuple[str, Measure], Spread] = {}
     for measure in measures:
         rows = expected.filter(at_measure(*measure), pl.col("value").is_not_null())
         moves = (pl.col("std") > 0).fill_null(value=False)
-        known = rows.group_by("model").agg(moves.sum(), whole=pl.col("std").is_not_null().all())
-        few = known.filter("whole", pl.col("std") <= MAX_AFFECTED_LISTS)["model"]
+        sums = rows.group_by("model").agg(moves.sum(), whole=pl.col("std").is_not_null().all())
+        few = sums.filter("whole", pl.col("std") <= MAX_AFFECTED_LISTS)["model"]
         moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
         if 0 < moved.height <= MAX_LISTS:
             for model, spread in _exact_sums(judged, options, moved, measure).items():
                 mine = rows.filter(model=model)
                 still = mine.filter(~moves)["value"].to_numpy().sum()
-                found[model, measure] = Spread((spread.value + still) / mine.height, spread.chance)
-    return found
+                spreads[model, measure] = Spread(
+                    (spread.value + still) / mine.height, spread.chance
+                )
+    return spreads
 
 
 def _exact_sums(
@@ -125,11 +127,11 @@ def _exact_sums(
     parts: dict[str, list[Spread]] = {}
     for part in score_orders(run.repeated(lists.to_numpy().astype(np.int64))):
         parts.setdefault(part.model, []).append(merged(part.value, part.chance, LEVEL_WITHIN))
-    wanted = dict(moved.group_by("model").len().iter_rows())
+    lists_moved = dict(moved.group_by("model").len().iter_rows())
     sums = {
         model: every_sum(spreads, LEVEL_WITHIN)
         for model, spreads in parts.items()
-        if len(spreads) == wanted[model]
+        if len(spreads) == lists_moved[model]
     }
     return {model: spread for model, spread in sums.items() if spread is not None}
 
@@ -174,7 +176,7 @@ def three_scores(
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
-    wide = join_left(_side_by_side(summary), _drawn(shuffled), MEAN)
+    wide = join_left(_side_by_side(summary), _order_means(shuffled), MEAN)
     parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
     copies = {name: min(group) for group in identical for name in group if name != min(group)}
     names = pl.col("model").replace_strict(copies, default=None, return_dtype=pl.String)
@@ -198,7 +200,7 @@ def _side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _drawn(shuffled: pl.DataFrame) -> pl.DataFrame:
+def _order_means(shuffled: pl.DataFrame) -> pl.DataFrame:
     """Return the mean, deviation, first and number of the drawn orders of every model."""
     if not shuffled.width:
         shuffled = pl.DataFrame(schema=schema("shuffled"))
@@ -289,12 +291,12 @@ def _can_change(rows: pl.DataFrame) -> list[bool | None]:
 
 
 def ranked_without(
-    scores: pl.DataFrame, others: pl.DataFrame, suspects: Sequence[str]
+    scores: pl.DataFrame, other_rows: pl.DataFrame, suspects: Sequence[str]
 ) -> pl.DataFrame:
     """Return the three scores with the ranks of those of other models; no model has a rank if fewer
     than two of the others are no suspects.
     """
-    ranks = others.filter(~pl.col("model").is_in(suspects)).select(*MEAN, *RANKS)
+    ranks = other_rows.filter(~pl.col("model").is_in(suspects)).select(*MEAN, *RANKS)
     if ranks["model"].n_unique() < 2:
         ranks = ranks.clear()
     return join_left(scores.drop(RANKS), ranks, MEAN).select(scores.columns)
@@ -333,7 +335,7 @@ def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Na
     first = part.filter(expected_rank=1)["model"].to_list()
     naive = part.filter(naive_rank=1)["model"].to_list()
     measure = part.row(0, named=True)
-    found: Named = {
+    row: Named = {
         "metric": measure["metric"],
         "cutoff": measure["cutoff"],
         "winner": ", ".join(first) or None,
@@ -343,12 +345,12 @@ def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Na
         **_chance(part, first, exact),
     }
     if shuffled.width and first:
-        drawn = shuffled.filter(at_measure(measure["metric"], measure["cutoff"]))
-        drawn = drawn.with_columns(most=pl.max("value").over("draw"))
+        draw_rows = shuffled.filter(at_measure(measure["metric"], measure["cutoff"]))
+        draw_rows = draw_rows.with_columns(most=pl.max("value").over("draw"))
         leads = pl.col("value") >= pl.col("most") - LEVEL_WITHIN
-        agree = drawn.filter(pl.col("model").is_in(first), leads)
-        found |= {"orders": drawn["draw"].n_unique(), "agreeing": agree["draw"].n_unique()}
-    return found
+        agree = draw_rows.filter(pl.col("model").is_in(first), leads)
+        row |= {"orders": draw_rows["draw"].n_unique(), "agreeing": agree["draw"].n_unique()}
+    return row
 
 
 def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Named:
@@ -356,7 +358,9 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     order of each.
     """
     rows = part.to_dicts()
-    lowest = max((row["lowest"] for row in rows if row["model"] in first), default=None, key=_known)
+    lowest = max(
+        (row["lowest"] for row in rows if row["model"] in first), default=None, key=_without_none
+    )
     if not first or lowest is None:
         return {"agreeing_chance": None, "agreeing_method": None}
     rivals = [
@@ -367,20 +371,20 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     ]
     if not rivals:
         return {"agreeing_chance": 1.0, "agreeing_method": EXACT}
-    known = [mean_over_orders(row, exact) for row in rows if row["model"] in first]
-    others = [mean_over_orders(row, exact) for row in rivals]
-    every = [mean for mean in (*known, *others) if mean is not None]
-    if len(every) < len(known) + len(others):
+    chances = [mean_over_orders(row, exact) for row in rows if row["model"] in first]
+    rival_means = [mean_over_orders(row, exact) for row in rivals]
+    all_means = [mean for mean in (*chances, *rival_means) if mean is not None]
+    if len(all_means) < len(chances) + len(rival_means):
         return {"agreeing_chance": None, "agreeing_method": None}
-    leaders = every[: len(known)]
+    leaders = all_means[: len(chances)]
     grid = np.unique(np.concatenate([mean.value for mean in leaders]))
     reached = np.prod([mean.at_most(grid) for mean in leaders], axis=0)
-    ahead = np.prod([mean.at_most(grid) for mean in every[len(known) :]], axis=0)
+    ahead = np.prod([mean.at_most(grid) for mean in all_means[len(chances) :]], axis=0)
     chance = float(np.diff(reached, prepend=0.0) @ ahead)
-    methods = {mean.method for mean in every}
+    methods = {mean.method for mean in all_means}
     method = next(name for name in (DRAWN, NORMAL, EXACT) if name in methods)
     return {"agreeing_chance": min(chance, 1.0), "agreeing_method": method}
 
 
-def _known(value: float | None) -> float:
+def _without_none(value: float | None) -> float:
     return -np.inf if value is None else value
