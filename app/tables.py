@@ -202,10 +202,10 @@ def _column(
         return values, kinds.NumberColumn(**about, format="%d")
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
     form, places = FORMATS.get(declared_column.format, "%.{}f"), DECIMALS
-    counted = (
+    is_amount = (
         declared_column.format == "amount" or not declared
     )  # bytes, pairs, queries of a matrix
-    if counted and (values == values.round()).all():
+    if is_amount and (values == values.round()).all():
         form = "%d"
     if len(compared) <= MAX_ROWS:
         signed = declared_column.format == "signed"

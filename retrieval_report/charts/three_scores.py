@@ -143,8 +143,8 @@ def scores(
         columns=LEGEND_COLUMNS,
     )
     ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
-    drawn = [span(rows, ends, x, "floor", "ceiling", tips=TIPS, y=y)]
-    drawn += [
+    chart_layers = [span(rows, ends, x, "floor", "ceiling", tips=TIPS, y=y)]
+    chart_layers += [
         span(
             part.with_columns(what=pl.lit(what)), mark, x, *at, color=colour, y=y, tips=_tips(part)
         )
@@ -159,7 +159,13 @@ def scores(
     step = ROOMY_STEP if roomy else TIGHT_STEP
     title = f"{where}: expected, shuffled and naive"
     return finish(
-        row_chart(drawn, rows.height, step=step), title, text, rows, "expected", "naive", "tie_std"
+        row_chart(chart_layers, rows.height, step=step),
+        title,
+        text,
+        rows,
+        "expected",
+        "naive",
+        "tie_std",
     )
 
 

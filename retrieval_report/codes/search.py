@@ -268,10 +268,10 @@ def scored_models(scores: object, models: list[str]) -> set[str]:
     """Return the models whose values are scores."""
     if isinstance(scores, bool):
         return set(models) if scores else set()
-    named = [str(model) for model in as_list(scores)]
-    for model in named:
+    model_names = [str(model) for model in as_list(scores)]
+    for model in model_names:
         check_choice("scores", model, models)
-    return set(named)
+    return set(model_names)
 
 
 def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:

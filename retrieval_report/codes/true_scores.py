@@ -187,19 +187,19 @@ def _pair(result: Any, what: str) -> tuple[Array, Array]:
 
 def _masked(candidates: Array, mask: object, what: str) -> Array:
     """Return candidates of which those that do not take part are NaN."""
-    kept = as_array(mask, "mask")
-    if kept.shape != candidates.shape or candidates.dtype == object:
+    unmasked = as_array(mask, "mask")
+    if unmasked.shape != candidates.shape or candidates.dtype == object:
         raise DataError(
-            f"mask: shape {kept.shape}, and {what} has candidates of shape {candidates.shape}"
+            f"mask: shape {unmasked.shape}, and {what} has candidates of shape {candidates.shape}"
         )
     floating = candidates.dtype.kind == "f"
-    return np.where(kept.astype(bool), candidates if floating else candidates.astype(float), np.nan)
+    return np.where(
+        unmasked.astype(bool), candidates if floating else candidates.astype(float), np.nan
+    )
 
 
 def _counts(true: Array, candidates: Array, sign: int, what: str) -> Counts:
-    """Return how many candidates of every query are nearer than the true answer, as near, and
-    farther.
-    """
+    """Return how many candidates of every query are nearer than its answer, as near, and farther."""
     rows = [as_array(row, what) for row in candidates] if candidates.dtype == object else candidates
     kinds = (
         {rows.dtype} if isinstance(rows, np.ndarray) else {row.dtype for row in rows if row.size}

@@ -152,9 +152,9 @@ def scored_parts(
     quiet = replace(options, progress=False)
     frames = frames_beside(judgements, queries, options.repeated_judgements)
     # No rows are scored first, so that wrong arguments are refused before hours of work.
-    judged, named = (None if frame is None else frame.clear() for frame in frames)
+    judged, query_rows = (None if frame is None else frame.clear() for frame in frames)
     nothing = replace(quiet, truncated=NO), KnownOfWhole(part=True)
-    score_part(table.empty, judged, named, requests, *nothing)
+    score_part(table.empty, judged, query_rows, requests, *nothing)
     if table.rows <= rows_per_part:
         rows = (table.rows,)
         whole_table = keep(lambda _: score_part(table.read(), *frames, requests, options), rows)
@@ -168,10 +168,10 @@ def scored_parts(
     located = [None if frame is None else parts.locate(frame) for frame in frames]
 
     def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
-        judged, named = (
+        judged, query_rows = (
             None if frame is None else frame.filter(part=number).drop("part") for frame in located
         )
-        return parts.read(number), judged, named
+        return parts.read(number), judged, query_rows
 
     def evidence() -> pl.DataFrame:
         of_part = partial(evidence_of_part, options=quiet, whole=whole)

@@ -311,8 +311,8 @@ def weighted_mean(
     drawn are queries, or clusters of them; clusters exist in a single stratum only.
     """
     total = math.fsum(weight.tolist())
-    drawn = clusters if clusters is not None else range(values.size)
-    size = len(set(compress(drawn, weight.tolist())))
+    units_drawn = clusters if clusters is not None else range(values.size)
+    size = len(set(compress(units_drawn, weight.tolist())))
     if total == 0:
         return Mean(math.nan, math.nan, math.nan, 0)
     value = math.fsum((weight * values).tolist()) / total

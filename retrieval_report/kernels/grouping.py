@@ -239,12 +239,12 @@ def longest_list(first: int, last: int, rows: Rows) -> int:
 
 
 def rows_counted(
-    first: int, last: int, listed: Listed, kinds: int, out: Filled | None = None
+    first: int, last: int, list_rows: Listed, kinds: int, out: Filled | None = None
 ) -> float:
     """Estimate the work of `count_cells`; a fifth of the rows while NumPy counts them in its place."""
     if cast(Kernel, count_cells).unmade:
-        return 0.2 * float((listed.of_list.end - listed.of_list.begin)[first:last].sum())
-    return elements(first, last, listed, kinds, *(out or ()))
+        return 0.2 * float((list_rows.of_list.end - list_rows.of_list.begin)[first:last].sum())
+    return elements(first, last, list_rows, kinds, *(out or ()))
 
 
 @costs(rows_counted)

@@ -145,15 +145,17 @@ def _mapped(items: pl.Series, group: object, *, retrieved: bool) -> pl.Series:
     check_unique(table, ["item"], "group")
     for name in ("item", "group"):
         refuse(table, pl.col(name).is_null(), name, "null", what="group")
-    known = in_kind_of(items, table["item"], "rankings", "groups")
+    known_items = in_kind_of(items, table["item"], "rankings", "groups")
     groups = in_kind_of(items, table["group"].alias("item"), "rankings", "groups")
-    found = items.replace_strict(known, groups, default=None, return_dtype=groups.dtype)
-    if retrieved and len(items) and not found.count():  # of judged items there may be few
+    group_of_items = items.replace_strict(
+        known_items, groups, default=None, return_dtype=groups.dtype
+    )
+    if retrieved and len(items) and not group_of_items.count():  # of judged items there may be few
         warn(
-            f"group: none of its {len(table)} items, such as {known[0]!r}, is among the "
+            f"group: none of its {len(table)} items, such as {known_items[0]!r}, is among the "
             f"{items.n_unique()} items here, such as {items[0]!r}"
         )
-    return found.fill_null(items.cast(groups.dtype)).alias("item")
+    return group_of_items.fill_null(items.cast(groups.dtype)).alias("item")
 
 
 def _matched(items: pl.Series, group: str) -> pl.Series:

@@ -101,13 +101,13 @@ def _rows_of(items: object, ids: object) -> pl.DataFrame:
         row = int(np.argwhere(np.isnan(array))[0][0])
         raise DataError(f"items: row {row} holds NaN, which equals nothing")
     array = array.astype(np.float32) if array.dtype == np.float16 else array
-    named = np.arange(len(array)) if ids is None else as_array(ids, "ids")
-    if named.shape != array.shape[:1] or named.dtype.kind not in "iuU":
+    row_ids = np.arange(len(array)) if ids is None else as_array(ids, "ids")
+    if row_ids.shape != array.shape[:1] or row_ids.dtype.kind not in "iuU":
         raise ParameterError(
-            f"ids: {named.dtype} values of shape {named.shape}; expected text or whole numbers, "
+            f"ids: {row_ids.dtype} values of shape {row_ids.shape}; expected text or whole numbers, "
             f"one for each of the {len(array)} rows"
         )
-    frame = pl.DataFrame([item_ids(named), pl.Series(CONTENT, array)])
+    frame = pl.DataFrame([item_ids(row_ids), pl.Series(CONTENT, array)])
     check_unique(frame, ["item"], "ids")
     return frame
 
@@ -135,8 +135,8 @@ def _content_of(items: Any) -> pl.DataFrame | None:
 def _groups(frame: pl.DataFrame, **more: pl.Expr) -> pl.DataFrame:
     """Return the items that agree in every other column."""
     others = [name for name in frame.columns if name != "item" and name not in more]
-    kept = frame.filter(pl.any_horizontal(pl.col(others).is_not_null()))
-    groups = kept.group_by(others, maintain_order=True).agg("item", copies=pl.len(), **more)
+    with_content = frame.filter(pl.any_horizontal(pl.col(others).is_not_null()))
+    groups = with_content.group_by(others, maintain_order=True).agg("item", copies=pl.len(), **more)
     twins = groups.filter(pl.col("copies") > 1).with_columns(group=pl.col("item").list.first())
     names = ["item", "group", "copies", *more]
     rows = twins.select(names).explode("item")

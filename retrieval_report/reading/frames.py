@@ -120,7 +120,7 @@ def frame_of_kind(
     return frame if name is None else with_model(frame, name)
 
 
-def has_distinct_rows(given: object, kind: Kind) -> bool:
+def has_distinct_rows(value: object, kind: Kind) -> bool:
     """Return whether these are the rows of one dictionary of dictionaries, whose keys do not repeat.
 
     >>> has_distinct_rows({"q1": {"a": 1.5}}, RANKINGS)
@@ -128,11 +128,11 @@ def has_distinct_rows(given: object, kind: Kind) -> bool:
     >>> has_distinct_rows({"query": {0: 1, 1: 1}, "item": {0: 7, 1: 7}}, RANKINGS)  # a table
     False
     """
-    held = unwrapped(given)
-    if not isinstance(held, dict) or not is_nested(held):
+    content = unwrapped(value)
+    if not isinstance(content, dict) or not is_nested(content):
         return False
-    dictionaries = all(issubclass(each, dict) for each in types_of(held.values()))
-    return dictionaries and as_nested(held, kind.name, kind.knows, kind.name) is held
+    dictionaries = all(issubclass(each, dict) for each in types_of(content.values()))
+    return dictionaries and as_nested(content, kind.name, kind.knows, kind.name) is content
 
 
 def _names_files(texts: Any) -> bool:

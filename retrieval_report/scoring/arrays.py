@@ -220,11 +220,13 @@ def lists_from_rows(
     return lists, None if count.size else order, fitting(_moved(tie_key, ties))
 
 
-def _counted_by_numpy(listed: grouping.Listed, kinds: int) -> tuple[Lists, Codes | None, Integers]:
+def _counted_by_numpy(
+    list_rows: grouping.Listed, kinds: int
+) -> tuple[Lists, Codes | None, Integers]:
     """Return what `lists_from_rows` does, without its kernel: as compiling takes longer than some
     million rows, and Python is slower than both.
     """
-    rows, key, grade, count = listed
+    rows, key, grade, count = list_rows
     sizes = rows.end - rows.begin
     list_of = np.repeat(np.arange(sizes.size), sizes)
     order = np.repeat(rows.begin - rows.work[:-1], sizes) + np.arange(list_of.size)
@@ -317,12 +319,12 @@ def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
 def _ideal_by_numpy(one: Cells, two: Cells, kinds: int) -> Lists:
     """Return what `ideal_lists` does, without its kernel, where compiling would take longer."""
     lists = one.start.size - 1
-    total, seen = np.zeros(lists * kinds, np.int64), np.zeros(lists * kinds, np.bool_)
+    total, occurs = np.zeros(lists * kinds, np.int64), np.zeros(lists * kinds, np.bool_)
     for part in (one, two):  # highest grade first
         code = np.repeat(np.arange(1, lists + 1) * kinds - 1, np.diff(part.start)) - part.grade
         np.add.at(total, code, part.items)
-        seen[code[part.items != 0]] = True
-    cells = np.flatnonzero(seen)
+        occurs[code[part.items != 0]] = True
+    cells = np.flatnonzero(occurs)
     grade = (kinds - 1 - cells % kinds).astype(np.int32)
     return Lists(starts(cells // kinds, lists), np.arange(cells.size + 1), grade, total[cells])
 

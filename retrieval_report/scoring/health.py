@@ -269,8 +269,10 @@ def _of_few_items(judged: Judged) -> pl.DataFrame:
     """
     rows = _sample(judged, WHOLE_LISTS, WHOLE_ROWS)
     lists = rows.group_by("model").agg(lists=pl.col("list").n_unique(), rows=pl.len())
-    held = rows.group_by("model", "item").agg(held=pl.len()).join(lists, on="model")
-    common = held.filter(pl.col("held") >= pl.col("lists") - 1, pl.col("lists") >= PLAIN_LISTS)
+    lists_with_item = rows.group_by("model", "item").agg(held=pl.len()).join(lists, on="model")
+    common = lists_with_item.filter(
+        pl.col("held") >= pl.col("lists") - 1, pl.col("lists") >= PLAIN_LISTS
+    )
     models = common.group_by("model").agg(pl.first("rows"), shared=pl.sum("held"), items=pl.len())
     models = models.filter(
         pl.col("shared") >= SAME_ITEMS * pl.col("rows"), pl.col("items") >= PLAIN_ITEMS
@@ -290,8 +292,8 @@ def _unmatched(judged: Judged) -> Iterator[Finding]:
     rows = with_model(judged.retrieved)
     for model, total in models.filter(judged=0).select("model", "items").sort("model").iter_rows():
         retrieved, other_models = rows.filter(model=model), rows.filter(pl.col("model") != model)
-        shown = retrieved if matching else rows  # where none matches, one sentence names all
-        like = f", such as {shown['item'][0]!r}," if total else ""
+        example_rows = retrieved if matching else rows  # where none matches, one sentence names all
+        like = f", such as {example_rows['item'][0]!r}," if total else ""
         example = (
             f"do the ids of the rankings{like} and of the judgements, such as "
             f"{judged.known['item'][0]!r}, agree?"
@@ -305,8 +307,8 @@ def _unmatched(judged: Judged) -> Iterator[Finding]:
 
 def _other_queries(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
     """Find models that have lists, but none for a judged query."""
-    asked = prepared.relevant >= 0
-    lists = prepared.names.with_columns(asked=asked, listed=~prepared.missing)
+    is_judged = prepared.relevant >= 0
+    lists = prepared.names.with_columns(asked=is_judged, listed=~prepared.missing)
     models = (
         lists.filter("listed").group_by("model").agg(pl.sum("asked"), pl.len(), pl.min("query"))
     )
@@ -322,9 +324,11 @@ def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Iterator[F
     """Find models that retrieve judged items, but none that is relevant, although others do; and
     all models where none does.
     """
-    asked = (prepared.relevant >= 0) & ~prepared.missing
-    found = prepared.retrieved.total(prepared.relevant_grade)
-    lists = prepared.names.select("model", found=found, items=prepared.length).filter(asked)
+    has_list = (prepared.relevant >= 0) & ~prepared.missing
+    relevant_found = prepared.retrieved.total(prepared.relevant_grade)
+    lists = prepared.names.select("model", found=relevant_found, items=prepared.length).filter(
+        has_list
+    )
     models = lists.group_by("model").sum().sort("model")
     share = int(models["found"].sum()) / max(int(models["items"].sum()), 1)
     none = models.filter(~pl.col("model").is_in(of_ids), found=0)

@@ -352,10 +352,10 @@ def _judge(parts: _Parts, options: Options) -> _Parts:
 
 
 def graded(
-    retrieved: pl.DataFrame, known: pl.DataFrame, whole: KnownOfWhole
+    retrieved: pl.DataFrame, judged_items: pl.DataFrame, whole: KnownOfWhole
 ) -> tuple[Floats, Codes]:
     """Return the distinct relevances of all items, and which of them each item retrieved has."""
-    beside = known["relevance"].cast(pl.Float64).to_numpy()
+    beside = judged_items["relevance"].cast(pl.Float64).to_numpy()
     return arrays.grade_indices(retrieved["relevance"], np.concatenate([beside, whole.grades]))
 
 
@@ -389,11 +389,11 @@ def _check_items(
         check_agreement(rows)
 
 
-def spread_rows(rows: Rows, named: pl.DataFrame, names: pl.DataFrame) -> Rows:
+def spread_rows(rows: Rows, lists: pl.DataFrame, names: pl.DataFrame) -> Rows:
     """Return the rows of all lists; lists that were not found have none."""
-    if names.height == named.height:
+    if names.height == lists.height:
         return rows
-    places = named.with_columns(begin=rows.begin, end=rows.end)
+    places = lists.with_columns(begin=rows.begin, end=rows.end)
     spread = (
         names.select(KEYS).join(places, on=KEYS, how="left", maintain_order="left").fill_null(0)
     )

@@ -53,15 +53,16 @@ def judge_dictionaries(
     refuse_fork()
     options.check_order("score")
     run, qrels = (
-        {query: items for query, items in held.items() if items} for held in (rankings, judgements)
+        {query: items for query, items in dictionary.items() if items}
+        for dictionary in (rankings, judgements)
     )
     if not (run and qrels and _is_plain([*run, *qrels])) or _may_hold_the_same(run, options):
         return None
-    known = _grades(qrels)
-    rows = None if known is None else _rows(run, qrels, known["relevance"].dtype)
-    if known is None or rows is None or rows.relevance.null_count() == rows.relevance.len():
+    grade_by_item = _grades(qrels)
+    rows = None if grade_by_item is None else _rows(run, qrels, grade_by_item["relevance"].dtype)
+    if grade_by_item is None or rows is None or rows.relevance.null_count() == rows.relevance.len():
         return None
-    return _judged(run, rows, known, options)
+    return _judged(run, rows, grade_by_item, options)
 
 
 def _needs_names(requests: Requests, options: Options) -> bool:
@@ -82,25 +83,27 @@ def _may_hold_the_same(run: Nested, options: Options) -> bool:
     return options.truncated == AUTO and len(first) == 2 and len(first[0] ^ first[1]) <= 2
 
 
-def _judged(run: Nested, rows: _Run, known: pl.DataFrame, options: Options) -> Judged:
+def _judged(run: Nested, rows: _Run, graded_rows: pl.DataFrame, options: Options) -> Judged:
     """Return the record of a run whose rows have their grades."""
     ends = running(_sizes(run))
-    named = pl.DataFrame({"model": "model", "query": list(run)})
-    named = named.with_columns(begin=ends[:-1], end=ends[1:]).sort("query")
-    names = named[KEYS]
-    lists = all_lists(names, known, None, (), options)
-    spread = spread_rows(Rows(named["begin"].to_numpy(), named["end"].to_numpy()), names, lists)
+    list_names = pl.DataFrame({"model": "model", "query": list(run)})
+    list_names = list_names.with_columns(begin=ends[:-1], end=ends[1:]).sort("query")
+    names = list_names[KEYS]
+    lists = all_lists(names, graded_rows, None, (), options)
+    spread = spread_rows(
+        Rows(list_names["begin"].to_numpy(), list_names["end"].to_numpy()), names, lists
+    )
     is_judged = rows.relevance.is_not_null().cast(pl.Int64)
     frame = pl.DataFrame([rows.score, rows.relevance.fill_null(0)])
     whole = replace(KNOWS_ALL, models=("model",), judged=True)
     return Judged(
         frame,
-        known,
+        graded_rows,
         lists.with_columns(judged=spread.sums(is_judged.to_numpy())),
         spread,
-        *graded(frame, known, whole),
+        *graded(frame, graded_rows, whole),
         whole,
-        repeated_judgements=(0, int(known["count"].sum())),
+        repeated_judgements=(0, int(graded_rows["count"].sum())),
     )
 
 

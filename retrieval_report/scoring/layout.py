@@ -186,8 +186,8 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
-    found = _found(*_whole_lists(judged, options))
-    return _keyed(found, judged.retrieved, judged.rows, options)
+    relevant_found = _found(*_whole_lists(judged, options))
+    return _keyed(relevant_found, judged.retrieved, judged.rows, options)
 
 
 def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]:
@@ -244,17 +244,17 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
 
 
 def _proofs(
-    judged: Judged, prepared: Prepared, known: pl.Series, options: Options
+    judged: Judged, prepared: Prepared, r_known: pl.Series, options: Options
 ) -> Mapping[str, Decision]:
     """Return what the lists of every model prove; all their items are compared only where what was
     found of the relevant ones, or the first two lists of a single model, leaves it open.
     """
-    lists = _found(prepared, known)
-    held = lists["items"].to_numpy() > 0
+    lists = _found(prepared, r_known)
+    has_items = lists["items"].to_numpy() > 0
     lacking = gather_lacking(lists)
-    if lacking.keys() >= {*lists.filter(held)["model"].unique()}:
+    if lacking.keys() >= {*lists.filter(has_items)["model"].unique()}:
         return lacking
-    first = np.flatnonzero(held)[:2]
+    first = np.flatnonzero(has_items)[:2]
     if judged.named and len(judged.whole.models) == 1 and not lacking and first.size == 2:
         begin, end = judged.rows.begin[first], judged.rows.end[first]
         rows = pl.concat([judged.retrieved[begin[0] : end[0]], judged.retrieved[begin[1] : end[1]]])
@@ -265,12 +265,12 @@ def _proofs(
     return gather(_keyed(lists, judged.retrieved, judged.rows, options))
 
 
-def _found(prepared: Prepared, known: pl.Series) -> pl.DataFrame:
+def _found(prepared: Prepared, r_known: pl.Series) -> pl.DataFrame:
     """Return, list by list, what was found of the relevant items that are known."""
     return prepared.names.with_columns(
         items=prepared.length,
         found=prepared.retrieved.total(prepared.relevant_grade),
-        known=known,
+        known=r_known,
         ordered=np.diff(prepared.ties.start) > 1,
     )
 

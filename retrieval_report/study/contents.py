@@ -41,14 +41,14 @@ class PageOptions(TypedDict, total=False):
 
 def versions() -> dict[str, str]:
     """Return the versions of everything that computes a number or draws a chart."""
-    found = {
+    version_by_name = {
         "retrieval_report": metadata.version("retrieval-report"),
         "python": platform.python_version(),
     }
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):  # nothing needs Numba
-            found[name] = metadata.version(name)
-    return found
+            version_by_name[name] = metadata.version(name)
+    return version_by_name
 
 
 @dataclass(frozen=True, repr=False)

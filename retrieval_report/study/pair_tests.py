@@ -20,12 +20,12 @@ MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pa
 
 def compared(study: Study, **how: Unpack[PairOptions]) -> pl.DataFrame:
     """Return the result of :func:`compare` for a study, with the chance of a reversal."""
-    asked: Named = {"rankings": study.judged, **study._options}
+    arguments: Named = {"rankings": study.judged, **study._options}
     if study.like is not None:
-        asked = {"rankings": study._emulated}
+        arguments = {"rankings": study._emulated}
     if study.of_run:
-        asked["rankings"] = Runs(asked["rankings"], study.of_run)
-    return _compared(study, {**asked, **study._tests, **how})
+        arguments["rankings"] = Runs(arguments["rankings"], study.of_run)
+    return _compared(study, {**arguments, **study._tests, **how})
 
 
 def compared_exactly(study: Study) -> pl.DataFrame:
@@ -41,8 +41,12 @@ def compared_exactly(study: Study) -> pl.DataFrame:
     return pairs.with_columns(chances.get_columns())
 
 
-def _compared(study: Study, asked: Named) -> pl.DataFrame:
+def _compared(study: Study, arguments: Named) -> pl.DataFrame:
     models = len(study.model_names)
-    if models * (models - 1) / 2 > MOST_PAIRS and asked.get("baseline") is None:
-        asked = {"most_apart": max(1, MOST_PAIRS // models), **asked, "policies": "expected"}
-    return compare(study._scored, **asked)
+    if models * (models - 1) / 2 > MOST_PAIRS and arguments.get("baseline") is None:
+        arguments = {
+            "most_apart": max(1, MOST_PAIRS // models),
+            **arguments,
+            "policies": "expected",
+        }
+    return compare(study._scored, **arguments)

@@ -37,7 +37,7 @@ LENGTHS = ("lowest", "highest"), ("order_low", "order_high"), ("ci_low", "ci_hig
 RANGE = "lowest to highest of all orders"
 
 
-def scores_picture(rows: pl.DataFrame, drawn: pl.DataFrame, measure: str) -> str:
+def scores_picture(rows: pl.DataFrame, model_rows: pl.DataFrame, measure: str) -> str:
     """Return the picture of some models' three scores as HTML without scripts, style sheets and
     addresses; nothing without a number.
 
@@ -58,7 +58,7 @@ def scores_picture(rows: pl.DataFrame, drawn: pl.DataFrame, measure: str) -> str
     ticks = round_numbers(numbers["value"].min(), numbers["value"].max())  # type: ignore[arg-type]
     scale = _Scale(ticks[0], ticks[-1])
     strokes: dict[str, list[float]] = dict(
-        drawn.group_by("model").agg("value").iter_rows()  # of few models: those that ties move
+        model_rows.group_by("model").agg("value").iter_rows()  # of few models: those that ties move
     )
     places = column_decimals(rows["expected"])
     body = [
@@ -169,13 +169,13 @@ def _numbers(row: Named, places: int) -> str:
 def _axis(ticks: Sequence[float], scale: _Scale) -> str:
     """Return the numbers above the marks."""
     places = max(len(f"{tick:g}".partition(".")[2]) for tick in ticks)
-    shown = ticks if len(ticks) <= TICKS else ticks[::2]
+    shown_ticks = ticks if len(ticks) <= TICKS else ticks[::2]
     marks = "".join(
         f'<div style="position:absolute;left:{scale.at(tick)};margin-left:-30px;width:60px;top:0;'
         f'line-height:14px;text-align:center;font-size:11px;opacity:0.8">{tick:.{places}f}</div>'
         f'<div style="position:absolute;left:{scale.at(tick)};width:1px;top:15px;height:5px;'
         f'background-color:{LOOKS[SAMPLING]}"></div>'
-        for tick in shown
+        for tick in shown_ticks
     )
     line = _box("left:0;width:100%;height:1px", 20, GRID)
     return f'<div style="position:relative;height:22px">{_plot(marks + line, 22)}</div>'

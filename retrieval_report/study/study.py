@@ -584,9 +584,7 @@ class Study(LevelledStudy):
 
     @property
     def chip(self) -> str:
-        """The `decision` in a word, where one is asked for: "ship", "keep" or "not decided";
-        otherwise `status`.
-        """
+        """The `decision` in a word ("ship", "keep", "not decided"), if there is one, or `status`."""
         return self.status if self.status == CHECK else decided_by(self)[0] or self.status
 
     @property

@@ -259,8 +259,8 @@ class StudyData:
     @property
     def policies(self) -> tuple[str, ...]:
         """Return all policies under which these rankings can be scored."""
-        known = self.like is not None and system_of(self.like)[0] in OF_ONE_ANSWER
-        return COUNTED_POLICIES if self.counted and not known else POLICIES
+        counts_are_enough = self.like is not None and system_of(self.like)[0] in OF_ONE_ANSWER
+        return COUNTED_POLICIES if self.counted and not counts_are_enough else POLICIES
 
 
 def read_frames(

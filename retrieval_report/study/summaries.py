@@ -5,7 +5,7 @@ or policies of the same data share those that they have in common.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,11 +14,14 @@ from retrieval_report.engines.summary import summarise, with_bounds
 from retrieval_report.metrics.parsing import Measure
 from retrieval_report.study.study_data import Draws
 
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
+
 DRAWN = "shuffled"
 BOUNDS = ("lowest", "highest")
 
 
-def summary_of(study: Any) -> pl.DataFrame:
+def summary_of(study: Study) -> pl.DataFrame:
     """Return the result of :func:`summarise` for a study."""
     exact = tuple(policy for policy in study.policies if policy != DRAWN)
     parts = [exact, (DRAWN,)] if exact and DRAWN in study.policies else [study.policies]
@@ -30,13 +33,15 @@ def summary_of(study: Any) -> pl.DataFrame:
     return with_bounds(rows.drop("place"))
 
 
-def _known_means(study: Any, policies: tuple[str, ...]) -> list[pl.DataFrame]:
-    """Return the means of all models, if these are known, else of those of the study; one frame for
-    every measure.
+def _known_means(study: Study, policies: tuple[str, ...]) -> list[pl.DataFrame]:
+    """Return a frame of means for every measure: of all models, if these are known, or else of
+    the models of the study.
     """
     view = study._view
-    drawn = DRAWN in policies or study.like is not None  # a system may draw the order it prints
-    draws = view.draws if drawn else Draws()
+    needs_draws = (
+        DRAWN in policies or study.like is not None
+    )  # a system may draw the order it prints
+    draws = view.draws if needs_draws else Draws()
     same = view.queries, view.runs, view.average, view.cluster, draws, policies
     whole: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", None, *same), dict)
     if all(measure in whole for measure in study.measures):
@@ -44,12 +49,12 @@ def _known_means(study: Any, policies: tuple[str, ...]) -> list[pl.DataFrame]:
     mine = study._data.memo.find(("means", view.models, *same), dict)
     if missing := tuple(measure for measure in study.measures if measure not in mine):
         part = study._with(replace(view, measures=missing, policies=policies))
-        found = _summarised(part)
-        mine |= {measure: found.filter(at_measure(*measure)) for measure in missing}
+        means = _summarised(part)
+        mine |= {measure: means.filter(at_measure(*measure)) for measure in missing}
     return [mine[measure] for measure in study.measures]
 
 
-def _summarised(study: Any) -> pl.DataFrame:
+def _summarised(study: Study) -> pl.DataFrame:
     """Return the result of :func:`summarise` for all that the study has."""
     queries = None if study.average == "micro" else study._data.frames["queries"]
     rows = Checked(study.scores)

@@ -92,9 +92,11 @@ def three_html(study: Study) -> str:
     rows = three_rows(headline.three_scores, measure)
     ends = board(headline.summary).select("model", "ci_low", "ci_high")
     first = pl.col("row_models").list.first()
-    drawn = rows.join(ends, left_on=first, right_on="model", how="left", maintain_order="left")
+    picture_rows = rows.join(
+        ends, left_on=first, right_on="model", how="left", maintain_order="left"
+    )
     picture = scores_picture(
-        drawn, _strokes(study.at(measure_text(*measure)), rows), measure_text(*measure)
+        picture_rows, _strokes(study.at(measure_text(*measure)), rows), measure_text(*measure)
     )
     if not is_moved(rows):
         return picture
@@ -151,8 +153,8 @@ def winner_sentence(row: Named) -> str:
     if not agree:
         order = f", {naive} by the naive order"
         if ", " in naive:
-            named = " and ".join(naive.rsplit(", ", 1))
-            order = f", and {named} share first place by the naive order"
+            naive_winners = " and ".join(naive.rsplit(", ", 1))
+            order = f", and {naive_winners} share first place by the naive order"
     orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
     chance = row["agreeing_chance"]
     share_of_all = "" if chance is None else f" ({_share(chance)} of all)"

@@ -208,7 +208,7 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     if not no_worse.height:
         return []
     baseline, margin = model_text(no_worse["baseline"][0]), no_worse["margin"][0]
-    opening, said = f"If a loss of up to {margin:g} in {measure} does not matter", []
+    opening, sentences = f"If a loss of up to {margin:g} in {measure} does not matter", []
     for verdict, sentence in MARGIN.items():
         rows = no_worse.filter(verdict=verdict)
         if rows.is_empty():
@@ -216,14 +216,16 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
         names, several = names_text(rows["model"]), rows.height > 1
         if verdict == verdicts.WORSE:
             loses = "lose" if several else "loses"
-            said.append(f"{names} {loses} more than {margin:g} in {measure} against {baseline}.")
+            sentences.append(
+                f"{names} {loses} more than {margin:g} in {measure} against {baseline}."
+            )
             continue
         lead = sentence.format(f"{names} {'are' if several else 'is'}")
-        said.append(f"{opening}, {lead} worse than {baseline}.")
+        sentences.append(f"{opening}, {lead} worse than {baseline}.")
         opening = "By this margin"
     caveat = "Here each model is tested alone; the tests of pairs allow for all pairs at once."
     # 12 of 19 would seem worse beside pairs of which none is
-    return [*said, *[caveat] * (no_worse.height > 1 and bool(said))]
+    return [*sentences, *[caveat] * (no_worse.height > 1 and bool(sentences))]
 
 
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:

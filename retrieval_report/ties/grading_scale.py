@@ -109,8 +109,7 @@ def grading_scale(
 
 
 def scale_sentence(scale: pl.DataFrame, metric: str, cutoff: int | None) -> str:
-    """Say of the best model by one measure whether its scale is fine enough; empty where nothing is
-    known.
+    """Say whether the scale of the best model by one measure is fine enough; empty if unknown.
 
     >>> row = {"model": ["gpt"], "metric": ["rr"], "cutoff": [4], "grades": [4], "value": [0.5]}
     >>> numbers = {"could_gain": [0.25], "scale_gain": [0.125], "coarser_grades": [2]}
