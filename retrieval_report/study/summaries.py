@@ -15,13 +15,13 @@ from retrieval_report.metrics.parsing import Measure
 from retrieval_report.study.study_data import Draws
 
 if TYPE_CHECKING:
-    from retrieval_report.study.study import Study
+    from retrieval_report.study.levels import LevelledStudy
 
 DRAWN = "shuffled"
 BOUNDS = ("lowest", "highest")
 
 
-def summary_of(study: Study) -> pl.DataFrame:
+def summary_of(study: LevelledStudy) -> pl.DataFrame:
     """Return the result of :func:`summarise` for a study."""
     exact = tuple(policy for policy in study.policies if policy != DRAWN)
     parts = [exact, (DRAWN,)] if exact and DRAWN in study.policies else [study.policies]
@@ -33,20 +33,19 @@ def summary_of(study: Study) -> pl.DataFrame:
     return with_bounds(rows.drop("place"))
 
 
-def _known_means(study: Study, policies: tuple[str, ...]) -> list[pl.DataFrame]:
+def _known_means(study: LevelledStudy, policies: tuple[str, ...]) -> list[pl.DataFrame]:
     """Return a frame of means for every measure: of all models, if these are known, or else of
     the models of the study.
     """
     view = study._view
-    needs_draws = (
-        DRAWN in policies or study.like is not None
-    )  # a system may draw the order it prints
+    # A system may draw the order that it prints.
+    needs_draws = DRAWN in policies or study._data.like is not None
     draws = view.draws if needs_draws else Draws()
     same = view.queries, view.runs, view.average, view.cluster, draws, policies
     whole: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", None, *same), dict)
     if all(measure in whole for measure in study.measures):
         return [whole[measure] for measure in study.measures]
-    mine = study._data.memo.find(("means", view.models, *same), dict)
+    mine: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", view.models, *same), dict)
     if missing := tuple(measure for measure in study.measures if measure not in mine):
         part = study._with(replace(view, measures=missing, policies=policies))
         means = _summarised(part)
@@ -54,7 +53,7 @@ def _known_means(study: Study, policies: tuple[str, ...]) -> list[pl.DataFrame]:
     return [mine[measure] for measure in study.measures]
 
 
-def _summarised(study: Study) -> pl.DataFrame:
+def _summarised(study: LevelledStudy) -> pl.DataFrame:
     """Return the result of :func:`summarise` for all that the study has."""
     queries = None if study.average == "micro" else study._data.frames["queries"]
     rows = Checked(study.scores)
