@@ -309,7 +309,7 @@ def _pairs_near_the_top(value: Floats, pairs: Pairs, most_apart: int | None) -> 
     """Return which pairs are at most so many ranks apart
     or hold the best model; all if there is no such limit.
 
-    >>> _kept(np.array([[0.1], [0.9], [0.5], [0.3]]), Pairs.every(4), 1).tolist()
+    >>> _pairs_near_the_top(np.array([[0.1], [0.9], [0.5], [0.3]]), Pairs.every(4), 1).tolist()
     [0, 2, 3, 4, 5]
     """
     if most_apart is None:

@@ -170,7 +170,7 @@ def as_list(value: object, single: tuple[type, ...] = (str, bytes)) -> list[obje
     """Return an argument that holds one thing or several as a list; invalid things are left for the
     caller to refuse.
 
-    >>> listed("ap"), listed(iter(["ap", "rr"])), listed(None)
+    >>> as_list("ap"), as_list(iter(["ap", "rr"])), as_list(None)
     (['ap'], ['ap', 'rr'], [None])
     """
     if isinstance(value, single) or not isinstance(value, Iterable):

@@ -140,7 +140,7 @@ def python_text(value: object) -> str:
 def with_number(number: int, thing: str) -> str:
     """Return a number with the word for what it counts.
 
-    >>> counted(1, "query"), counted(2, "query"), counted(0, "pair")
+    >>> with_number(1, "query"), with_number(2, "query"), with_number(0, "pair")
     ('1 query', '2 queries', '0 pairs')
     """
     if number == 1:

@@ -75,7 +75,9 @@ def check_result_frame(
 
     The type None stands for ids, which keep theirs.
 
-    >>> hold(pl.DataFrame({"cutoff": [1.0, 2.5]}), {"cutoff": pl.Int64}, "scores", "evaluate")
+    >>> check_result_frame(
+    ...     pl.DataFrame({"cutoff": [1.0, 2.5]}), {"cutoff": pl.Int64}, "scores", "evaluate"
+    ... )
     Traceback (most recent call last):
     retrieval_report.DataError: column 'cutoff': 1 not a whole number of 64 bits, first in row 1
     (row 1)
@@ -132,7 +134,7 @@ def join_left(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFra
     as a measure of whole lists, whose cutoff is null.
 
     >>> key = pl.Series("cutoff", [None, 1], pl.Int64)
-    >>> beside(
+    >>> join_left(
     ...     pl.DataFrame(key), pl.DataFrame({"value": [2, 3]}).with_columns(key), "cutoff"
     ... ).rows()
     [(None, 2), (1, 3)]

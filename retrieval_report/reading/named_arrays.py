@@ -144,7 +144,7 @@ def _is_matrix(values: Any) -> bool:
 def _match_arrays(arrays: Mapping[str, Any]) -> dict[str, str]:
     """Return which arrays stand for our columns by their names.
 
-    >>> _found({"I": 0, "D": 0, "item_ids": 0, "queries": np.ones((2, 3))})
+    >>> _match_arrays({"I": 0, "D": 0, "item_ids": 0, "queries": np.ones((2, 3))})
     {'distance': 'D', 'item': 'I'}
     """
     folded = {name.casefold(): name for name in arrays}

@@ -344,7 +344,7 @@ def changed(row: int, column: int | slice, value: float, dtype: Any = np.float64
     ("arguments", "message"),
     [
         ({"formats": ["int9"]}, "formats: 'int9' is not one of 'float32'"),
-        ({"formats": ["binary+bf16"]}, "formats: 'bf16' in 'binary+bf16' is not one of"),
+        ({"formats": ["binary+bf17"]}, "formats: 'bf17' in 'binary+bf17' is not one of"),
         ({"formats": ["int8+binary"]}, "formats: 'int8+binary' says twice what its storage is"),
         ({"formats": ["truncate:0"]}, "'0' is not a whole number from 1 on"),
         ({"formats": ["digits:-1"]}, "'-1' is not a whole number from 0 on"),
