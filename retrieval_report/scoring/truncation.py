@@ -112,9 +112,9 @@ def _by_proof(same: bool, repeated: bool, lacking: Named | None, outdone: object
     return Decision(NO, SAME_ITEMS) if same else UNPROVEN
 
 
-def _lacking(query: object, relevant_found: int, relevant_known: int) -> Decision:
+def _lacking(query: object, found: int, known: int) -> Decision:
     """Return what a list proves in which relevant items of its query are not found."""
-    where = f"query {query!r}: {relevant_found} of {relevant_known}"
+    where = f"query {query!r}: {found} of {known}"
     return Decision(WITHIN_TIE, f"not every known relevant item is in its lists ({where})")
 
 
