@@ -163,7 +163,7 @@ def report(data: OpenedData, choice: Choice, answers: Named) -> bytes:
     """Return the HTML report on the chosen models, with
     the chosen measure as headline, and the usual ones.
 
-    ``answers`` is the result of `asked`.
+    ``answers`` is the result of `remembered_questions`.
     """
     costs = answers.get("costs")
     if costs is not None:

@@ -54,10 +54,8 @@ FORMATS = {
     "amount": "%.6g",  # of other units in every row
 }  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
-MAX_ROWS, MAX_DECIMALS = (
-    60,
-    6,
-)  # rows and decimals; in longer tables, some two numbers are always close
+# In longer tables, some two numbers are always close.
+MAX_ROWS, MAX_DECIMALS = 60, 6
 
 
 def frame_table(
@@ -202,9 +200,8 @@ def _column(
         return values, kinds.NumberColumn(**about, format="%d")
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
     form, places = FORMATS.get(declared_column.format, "%.{}f"), DECIMALS
-    is_amount = (
-        declared_column.format == "amount" or not declared
-    )  # bytes, pairs, queries of a matrix
+    # Bytes, pairs, queries of a matrix
+    is_amount = declared_column.format == "amount" or not declared
     if is_amount and (values == values.round()).all():
         form = "%d"
     if len(compared) <= MAX_ROWS:
@@ -231,7 +228,7 @@ def brushed_table(
     show: str,
     take: Callable[[Named], None],
 ) -> pl.DataFrame:
-    """Show queries as points, and as a table with what is ``caption`` of it; return those inside the
+    """Show queries as points, and as a table below a ``caption``; return those inside the
     rectangle dragged around points, else all. ``take`` gets a row that is chosen, and the first of
     a new rectangle.
     """

@@ -24,9 +24,8 @@ NEARER, AS_NEAR, FARTHER = range(3)
 BLOCK = 1 << 22  # scores that are compared at a time
 OGB_KEYS = ("y_pred_pos", "y_pred_neg")
 
-Counts = NDArray[
-    np.int64
-]  # candidates of every query: nearer than the true answer, as near, farther
+# Candidates of every query: nearer than the true answer, as near, farther.
+Counts = NDArray[np.int64]
 
 
 def from_scores(

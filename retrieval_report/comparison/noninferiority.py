@@ -223,7 +223,7 @@ def _without_test(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _that_could_fail(rows: pl.DataFrame, scores: Scores) -> pl.DataFrame:
-    """Return the rows, in which none is no worse by a margin that even scores of 0 would keep."""
+    """Call no model no worse by a margin that even scores of 0 would keep to: it is not decided."""
     if np.fmin.reduce(scores.value, axis=None, initial=0.0) < 0:
         return rows
     vain = (pl.col("margin") >= pl.col("baseline_value")) & (pl.col("verdict") == NO_WORSE_WORD)

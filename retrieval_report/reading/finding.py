@@ -30,7 +30,7 @@ def is_path(value: object) -> bool:
     return all(isinstance(path, str | Path) for path in paths)
 
 
-QRELS = "TREC qrels", "read_judgements"
+READERS = {"run": ("TREC runs", "read_rankings"), "qrels": ("TREC qrels", "read_judgements")}
 
 
 def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
@@ -97,7 +97,7 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
             elif form is not None:
                 files.append(entry)
     if skipped and not files:
-        what, reader = ("TREC runs", "read_rankings") if "run" in skipped else QRELS
+        what, reader = READERS[max(skipped)]
         raise FileError(f"{path}: the folder has only {what}, which {reader} reads")
     if not files:
         raise FileError(

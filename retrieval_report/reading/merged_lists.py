@@ -29,7 +29,7 @@ def check_merged(frame: pl.DataFrame, more_columns: Callable[[], pl.DataFrame], 
     ----------
     frame
         Rankings without a model, with the ranks that were printed if there are any.
-    others
+    more_columns
         Returns the columns of the same rows that have no meaning here.
     what
         The name of the data in messages.

@@ -59,7 +59,7 @@ def record_table(value: object, kind: str, what: str) -> Columns | None:
 
     Parameters
     ----------
-    given
+    value
         A list of dictionaries, or a dictionary that holds one.
     kind
         "rankings", "judgements", or another kind, which has rows as objects only.

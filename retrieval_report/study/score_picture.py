@@ -37,7 +37,7 @@ LENGTHS = ("lowest", "highest"), ("order_low", "order_high"), ("ci_low", "ci_hig
 RANGE = "lowest to highest of all orders"
 
 
-def scores_picture(rows: pl.DataFrame, model_rows: pl.DataFrame, measure: str) -> str:
+def scores_picture(rows: pl.DataFrame, draws: pl.DataFrame, measure: str) -> str:
     """Return the picture of some models' three scores as HTML without scripts, style sheets and
     addresses; nothing without a number.
 
@@ -45,7 +45,7 @@ def scores_picture(rows: pl.DataFrame, model_rows: pl.DataFrame, measure: str) -
     ----------
     rows
         One row per model, as from :func:`three_rows`, with ``ci_low`` and ``ci_high``.
-    drawn
+    draws
         ``model`` and ``value``: its mean under each order drawn, which is a stroke.
     measure
         The name of what is drawn.
@@ -58,7 +58,7 @@ def scores_picture(rows: pl.DataFrame, model_rows: pl.DataFrame, measure: str) -
     ticks = round_numbers(numbers["value"].min(), numbers["value"].max())  # type: ignore[arg-type]
     scale = _Scale(ticks[0], ticks[-1])
     strokes: dict[str, list[float]] = dict(
-        model_rows.group_by("model").agg("value").iter_rows()  # of few models: those that ties move
+        draws.group_by("model").agg("value").iter_rows()  # of few models: those that ties move
     )
     places = column_decimals(rows["expected"])
     body = [

@@ -239,13 +239,11 @@ class Study(LevelledStudy):
         """
         frame, view = self._given()["queries"], self._view
         check_chosen("where", columns, [] if frame is None else frame.columns)
-        query_ids, conditions = (
-            tuple(frame.filter(**columns)["query"]),
-            (*view.where, *columns.items()),
-        )
+        query_ids = tuple(frame.filter(**columns)["query"])
         if not query_ids:
             values = ", ".join(f"{name}={value!r}" for name, value in columns.items())
             raise ParameterError(f"where: no query has {values}")
+        conditions = (*view.where, *columns.items())
         return self._with(replace(view, queries=query_ids, where=conditions))
 
     def pair(self, first: str, second: str) -> Self:

@@ -422,7 +422,7 @@ class State(NamedTuple):
         ----------
         sure, tied
             Gains of those that are kept for sure, and of those that tie at the depth.
-        left
+        remaining
             Tied items that were not yet met, including these.
         rank
             Items kept for sure that were met before.
