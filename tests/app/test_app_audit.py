@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_pages import NAMES, made_data, open_page, table, words
+from made_pages import made_data, open_page, table
 from made_reports import ACCIDENT, made_rankings
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
@@ -85,12 +85,6 @@ def test_no_accident_is_good_news() -> None:
     assert page.success[0].value.startswith("Tie order changes the winner in none of ")
 
 
-def test_a_rule_that_no_evaluator_has_is_named() -> None:
-    said = "no such rule: Relevant items without judgements."
-    assert said not in words(open_page("audit", DATA))
-    assert said in words(open_page("audit", DATA, relevant_items="own"))
-
-
 def test_counts_have_no_order_to_audit() -> None:
     page = open_page("audit", made_data(rr.count_ties(RANKINGS)))
     assert page.info[0].value.startswith("This data consists of counts.")
@@ -115,8 +109,3 @@ def test_large_data_is_audited_only_where_asked_for(monkeypatch: pytest.MonkeyPa
     assert not page.dataframe
     page.toggle(key="audit").set_value(True).run()
     assert len(page.dataframe) == 2
-
-
-def test_names_are_text() -> None:
-    page = open_page("audit", made_data(made_rankings(NAMES)))
-    assert not [name for name in NAMES if name in words(page)]

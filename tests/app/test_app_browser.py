@@ -56,92 +56,32 @@ FAULTS = """() => {
 }"""  # what is cut, overlaps, or leaves its chart
 
 
+def assert_nothing_is_cut(visit: Visit, size: dict[str, int]) -> None:
+    visit.page.wait_for_timeout(1500)  # charts are fitted after the script has ended
+    assert visit.page.evaluate(FAULTS) == []
+    # Charts and tables scroll by themselves; the page is never wider than the window.
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+# Where little fits, every page; on a laptop those on which most stands side by side.
+VISITS = [(PHONE, path) for path in PAGES] + [(LAPTOP, path) for path in ("overview", "compare")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize(("size", "path"), VISITS)
 def test_every_page_draws_without_a_complaint_or_a_request_to_others(
-    browser: Any, server: str, size: dict[str, int]
+    browser: Any, server: str, size: dict[str, int], path: str
 ) -> None:
-    for path, name in PAGES.items():
-        with Visit(browser, server, path, size) as visit:
-            visit.title(name)
-            if path not in WITHOUT_CHART:
-                visit.page.wait_for_selector(
-                    "[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas"
-                )
-                drawing = visit.page.locator("[data-testid=stVegaLiteChart] :is(svg, canvas)").first
-                assert drawing.bounding_box()["height"] > 40
-                described = visit.page.locator("[data-testid=stVegaLiteChart] [aria-label]").first
-                assert len(described.get_attribute("aria-label")) > 20
-            visit.page.wait_for_timeout(1500)  # charts are fitted after the script has ended
-            assert visit.page.evaluate(FAULTS) == []
-            # Charts and tables scroll by themselves; the page is never wider than the window.
-            assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-            visit.assert_clean()
-
-
-def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -> None:
-    with Visit(browser, server, "?cutoff=10") as visit:
-        alert = visit.page.locator("[data-testid=stAlert]").first
-        alert.wait_for()
-        assert "tie order" in alert.inner_text()
-        assert alert.bounding_box()["y"] + alert.bounding_box()["height"] < LAPTOP["height"]
-        numbers = visit.page.locator("[data-testid=stMetric]").all_inner_texts()
-        for text, told in zip(
-            numbers,
-            [
-                ("Wins exactly", "wordllama-float16"),
-                ("Wins by the naive order", "wordllama-bfloat16", "an accident of tie order"),
-                ("Random orders that agree", " of 10"),
-            ],
-            strict=True,
-        ):
-            assert all(part in text for part in told)
-        visit.page.get_by_role("heading", name="Verdict").wait_for()
-        said = visit.page.locator("[data-testid=stMain]").inner_text()
-        assert "wordllama-float16 has the highest expected ndcg@10" in said
-        assert "wordllama-bfloat16 would win, purely because of how ties are ordered." in said
-        visit.assert_clean()
-
-
-@pytest.mark.slow
-def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: str) -> None:
-    link = (
-        "ties?open=digits&metric=ap&ap_denominator=retrieved&cutoff=20&models=itq-16&models=lsh-16"
-    )
-    with Visit(browser, server, link) as visit:
-        visit.title("Ties")
-        first = visit.page.locator("[data-testid=stVegaLiteChart] svg").first
-        first.wait_for()
-        assert visit.page.url.endswith(link)
-        visit.page.get_by_role("link", name="Overview").click()
-        visit.title("Overview: ap(denominator=retrieved)@20")
-        asked = urlsplit(visit.page.url).query.split("&")
-        assert {"open=digits", "metric=ap", "cutoff=20", "models=itq-16", "models=lsh-16"} <= set(
-            asked
-        )
-        visit.page.reload()
-        visit.title("Overview: ap(denominator=retrieved)@20")
-        visit.page.go_back()
-        visit.title("Ties")
-        visit.assert_clean()
-
-
-@pytest.mark.slow
-def test_controls_change_the_page_and_the_address_and_defaults_leave_it_clean(
-    browser: Any, server: str
-) -> None:
-    with Visit(browser, server) as visit:
-        visit.title("Overview: ndcg@10")
-        visit.choose("Metric", "precision")
-        visit.title("Overview: precision@10")
-        visit.choose("Cutoff k", "7")
-        visit.title("Overview: precision@7")
-        assert set(urlsplit(visit.page.url).query.split("&")) == {"metric=precision", "cutoff=7"}
-        visit.choose("Metric", "ndcg")
-        visit.title("Overview: ndcg@7")
-        visit.choose("Cutoff k", "10")
-        visit.title("Overview: ndcg@10")
-        assert urlsplit(visit.page.url).query == ""
+    with Visit(browser, server, path, size) as visit:
+        visit.title(PAGES[path])
+        if path not in WITHOUT_CHART:
+            chart = visit.page.locator("[data-testid=stVegaLiteChart]")
+            drawing = chart.locator(":is(svg, canvas)").first
+            drawing.wait_for()
+            assert drawing.bounding_box()["height"] > 40
+            described = chart.locator("[aria-label]").first
+            assert len(described.get_attribute("aria-label")) > 20
+        assert_nothing_is_cut(visit, size)
         visit.assert_clean()
 
 
@@ -174,15 +114,7 @@ def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) 
 @pytest.mark.slow
 def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: str) -> None:
     with Visit(browser, server, "data") as visit:
-        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
-        box.set_input_files(
-            {
-                "name": "lists.csv",
-                "mimeType": "text/csv",
-                "buffer": lists(NAME) + lists("plain")[36:],
-            }
-        )
-        visit.page.get_by_role("button", name="Open these files").click()
+        upload(visit, "lists.csv", lists(NAME) + lists("plain")[36:])
         visit.page.locator("[data-testid=stSidebar]").get_by_text("lists.csv").wait_for()
         visit.settle()
         visit.page.get_by_role("link", name="Overview").click()
@@ -192,15 +124,7 @@ def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: 
         assert NAME in visit.page.locator("[data-testid=stMain]").inner_text()
         visit.page.get_by_role("link", name="Data & export").click()
         visit.title("Data & export")
-        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
-        box.set_input_files(
-            {
-                "name": "bad.csv",
-                "mimeType": "text/csv",
-                "buffer": b"query,item,distance\nq,a,1\nq,b",
-            }
-        )
-        visit.page.get_by_role("button", name="Open these files").click()
+        upload(visit, "bad.csv", b"query,item,distance\nq,a,1\nq,b")
         visit.page.get_by_text("Nothing was opened").wait_for()
         assert "bad.csv, line 3: 2 fields, the header has 3" in visit.alerts()
         visit.page.get_by_role("link", name="Overview").click()
@@ -270,9 +194,13 @@ def test_dark_pages_are_dark_and_their_charts_are_read(browser: Any, server: str
         assert text.evaluate("node => node.getAttribute('fill')") == "#e6e6e6"
 
 
-def test_the_keyboard_reaches_pages_and_controls(browser: Any, server: str) -> None:
+def test_the_answer_stands_on_the_first_screen_and_the_keyboard_reaches_all_controls(
+    browser: Any, server: str
+) -> None:
     with Visit(browser, server) as visit:
         visit.title("Overview")
+        alert = visit.page.locator("[data-testid=stAlert]").first.bounding_box()
+        assert alert["y"] + alert["height"] < LAPTOP["height"]  # the answer is on the first screen
         # Streamlit fetches the code of a control when the first one is drawn, which may be after
         # the script has ended.
         visit.page.get_by_role("combobox", name="Models").wait_for()
@@ -296,11 +224,15 @@ def test_back_returns_to_the_last_setting(browser: Any, server: str) -> None:
         visit.title("Overview: precision@10")
         visit.choose("Cutoff k", "5")
         visit.title("Overview: precision@5")
+        assert {*urlsplit(visit.page.url).query.split("&")} == {"metric=precision", "cutoff=5"}
+        visit.page.reload()
+        visit.title("Overview: precision@5")
         visit.page.get_by_role("link", name="Compare", exact=True).click()
         visit.title("Compare: precision@5")
         for title in ("Overview: precision@5", "Overview: precision@10", "Overview: ndcg@10"):
             visit.page.go_back()
             visit.title(title)
+        assert urlsplit(visit.page.url).query == ""  # of settings as they are from the start
         visit.page.go_forward()
         visit.title("Overview: precision@10")
         visit.choose("Metric", "rr")
@@ -328,29 +260,27 @@ def test_rows_of_the_first_table_choose_models(browser: Any, server: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-def test_long_names_are_told_apart_on_every_page(
-    browser: Any, server: str, size: dict[str, int]
-) -> None:
+def test_long_names_are_told_apart_on_every_page(browser: Any, server: str) -> None:
     names = [f"anserini-2019-06-{day}-{run}" for run in ("ql.ax", "bm25.rm3") for day in (18, 28)]
     content = b"".join(lists(name)[36 if number else 0 :] for number, name in enumerate(names))
-    with Visit(browser, server, "data", size) as visit:
-        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
-        box.set_input_files({"name": "runs.csv", "mimeType": "text/csv", "buffer": content})
-        visit.page.get_by_role("button", name="Open these files").click()
+    with Visit(browser, server, "data", PHONE) as visit:
+        upload(visit, "runs.csv", content)
         visit.page.get_by_text("runs.csv · 4 models").wait_for()
         for name in ("Overview", "Two models", "Compare"):
-            if size == PHONE:
-                visit.page.get_by_test_id("stExpandSidebarButton").click()
+            visit.page.get_by_test_id("stExpandSidebarButton").click()
             visit.page.get_by_role("link", name=name, exact=True).click()
-            if size == PHONE:
-                visit.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+            visit.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
             visit.title(name)
-            visit.page.wait_for_timeout(1500)
-            assert visit.page.evaluate(FAULTS) == []
+            assert_nothing_is_cut(visit, PHONE)
             texts = visit.page.locator("svg.marks .role-axis-label text").all_text_contents()
             assert not {text for text in texts if text.endswith("…") and "…" not in text[:-1]}
         visit.assert_clean()
+
+
+def upload(visit: Visit, name: str, content: bytes) -> None:
+    box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
+    box.set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
+    visit.page.get_by_role("button", name="Open these files").click()
 
 
 def choose_rows(visit: Visit, *numbers: int) -> list[str]:

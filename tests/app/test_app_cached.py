@@ -6,15 +6,12 @@ import os
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 from cached import answered, read_files, scored, study_of
 from made_pages import made_data, open_page, words
 from made_reports import made_rankings
 from records import USUAL, Choice, Files
-from text import plain
 
-USUALLY = {"metric": "ndcg", "cutoff": "10"}  # what an address leaves out
 ROWS = "query,item,distance,relevance\nq,a,1,{}\nq,b,2,{}\n"
 
 
@@ -79,27 +76,6 @@ def _given_back(frame: pl.DataFrame, **_: object) -> pl.DataFrame:
     return frame
 
 
-@pytest.mark.parametrize(
-    ("text", "metric", "cutoff"),
-    [
-        ("ap@all", "ap", None),
-        ("AP@5", "ap", 5),
-        ("ndcg_cut_20", "ndcg", 20),
-        ("P@1", "precision", 1),
-        ("recall@all", "recall", None),
-    ],
-)
-def test_a_measure_in_the_address_opens_at_its_cutoff(
-    text: str, metric: str, cutoff: int | None
-) -> None:
-    page = open_page("overview", made_data(made_rankings(("coarse", "fine"))), metric=text)
-    shown = {key: page.query_params.get(key, default) for key, default in USUALLY.items()}
-    assert {key: one if isinstance(one, str) else one[0] for key, one in shown.items()} == {
-        "metric": metric,
-        "cutoff": str(cutoff or "all"),
-    }
-
-
 def test_a_cutoff_beyond_the_usual_ones_is_scored_and_settings_are_those_chosen() -> None:
     data = made_data(made_rankings(("coarse", "fine")))
     options = {**USUAL, "seed": 5, "shuffles": 4}
@@ -110,15 +86,6 @@ def test_a_cutoff_beyond_the_usual_ones_is_scored_and_settings_are_those_chosen(
     assert (study.options.seed, study.options.shuffles) == (5, 4)
 
 
-def test_numbers_and_relevance_in_the_address_are_those_of_their_controls() -> None:
-    data = made_data(made_rankings(("coarse", "fine")))
-    page = open_page("overview", data, metric="AP(rel=2)@5")
-    assert page.number_input(key="relevant_from").value == 2
-    page = open_page("overview", data, shuffles="10001")
-    assert page.session_state["refused values of the address"].keys() == {"shuffles"}
-    assert page.number_input(key="shuffles").value == USUAL["shuffles"]
-
-
 def test_models_in_the_address_are_those_shown_and_unknown_ones_are_named() -> None:
     data = made_data(made_rankings(("coarse", "fine", "middle")))
     page = open_page("overview", data, models=["fine", "nobody"])
@@ -127,7 +94,3 @@ def test_models_in_the_address_are_those_shown_and_unknown_ones_are_named() -> N
     assert "fine" in words(page)
     assert "coarse" not in words(page)
     assert "middle" not in words(page)
-
-
-def test_text_is_shown_literally() -> None:
-    assert plain("**x** [a](b) <b>") == r"\*\*x\*\* \[a\]\(b\) \<b\>"

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app_visits import READY, Visit, lists
+from app_visits import READY, Visit
 
 pytestmark = pytest.mark.browser
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -70,21 +69,13 @@ def open_queries(browser: Any, server: str, query: str = "") -> Visit:
 
 
 @pytest.mark.slow
-def test_a_row_of_the_table_chooses_its_list(browser: Any, server: str) -> None:
+def test_a_row_chooses_its_list_and_a_rectangle_the_first_of_its_queries(
+    browser: Any, server: str
+) -> None:
     with open_queries(browser, server) as visit:
         query = choose_row(visit, 2, "query")
-        assert query
-        with open_queries(browser, server, "?" + urlsplit(visit.page.url).query) as again:
-            assert told(again, "query") == query
-            again.page.get_by_text(
-                "of one list under its tie orders"
-            ).first.wait_for()  # what its chart says
-        assert visit.problems == []
-
-
-@pytest.mark.slow
-def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, server: str) -> None:
-    with open_queries(browser, server) as visit:
+        # What the chart of the chosen list says:
+        visit.page.get_by_text("of one list under its tie orders").first.wait_for()
         marks = visit.page.locator(CHARTS).first
         box = marks.bounding_box()
         visit.page.mouse.move(box["x"] + box["width"] * 0.72, box["y"] + box["height"] * 0.25)
@@ -94,7 +85,9 @@ def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, serve
         )
         visit.page.mouse.up()
         visit.page.get_by_text(re.compile(r"inside the rectangle, of \d+")).wait_for()
-        assert wait_until_told(visit, "query")
+        visit.page.wait_for_function(
+            "query => new URLSearchParams(location.search).get('query') !== query", arg=query
+        )
         assert visit.problems == []
 
 
@@ -114,40 +107,3 @@ def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None
         visit.page.get_by_role("link", name="All models").click()
         visit.title("Overview")
         assert visit.problems == []
-
-
-@pytest.mark.slow  # half a minute: its server compiles what the report needs
-def test_a_rule_cures_an_upload_and_the_address_and_the_report_keep_it(
-    browser: Any,
-    server: str,
-    tmp_path: Path,
-) -> None:
-    with Visit(browser, server, "data") as visit:
-        content = lists("plain").replace(b"q3,d0,0,", b"q3,d0,,")
-        box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
-        box.set_input_files({"name": "lists.csv", "mimeType": "text/csv", "buffer": content})
-        visit.page.get_by_role("button", name="Open these files").click()
-        visit.page.get_by_text("“Items without a distance: not_retrieved” under “Rules”").wait_for()
-        assert "Column 'distance': 1 null, first in query 'q3', item 'd0'" in visit.alerts()
-        visit.page.get_by_role("link", name="Overview").click()
-        visit.title("Overview")
-        visit.page.locator("[data-testid=stSidebar] summary").get_by_text("Rules").click()
-        visit.choose("Items without a distance", "not_retrieved")
-        wait_until_told(visit, "null_distance", "not_retrieved")
-        visit.page.get_by_role("heading", name="Leaderboard").wait_for()
-        assert "column 'distance'" not in visit.alerts().lower()
-        threshold = visit.page.get_by_role("spinbutton", name="Relevant up to distance")
-        threshold.fill("1.125")
-        threshold.press("Enter")
-        wait_until_told(visit, "distance_threshold", "1.125")
-        visit.page.get_by_role("link", name="Data & export").click()
-        visit.title("Data & export")
-        assert told(visit, "null_distance") == "not_retrieved"
-        visit.page.get_by_role("button", name="Prepare the HTML report").click()
-        with visit.page.expect_download() as caught:
-            visit.page.get_by_role("button", name="Download the report").click()
-        caught.value.save_as(tmp_path / "report.html")
-        page = (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert re.search(r"null_distance=.{0,6}not_retrieved", page)
-        assert "distance_threshold=1.125" in page
-        visit.assert_clean()

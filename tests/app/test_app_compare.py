@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
+from made_pages import charts, made_data, numbers, open_page, table, words
 from made_pairs import DATA, RANKINGS, comparison, row_of
-from made_reports import made_rankings
 from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOT_SIGNIFICANT, chance_of
 from text import plain
 
@@ -72,8 +71,3 @@ def test_rules_that_leave_nothing_say_so() -> None:
     nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
     page = open_page("compare", nothing, no_relevant="skip")
     assert page.info[0].value.startswith("No two of these models have a score for ndcg")
-
-
-def test_names_are_text() -> None:
-    said = words(open_page("compare", made_data(made_rankings(NAMES))))
-    assert not [name for name in NAMES if name in said]

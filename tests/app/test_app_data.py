@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
-from functools import partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,34 +17,26 @@ from text import plain, sentence
 
 RANKINGS = made_rankings(("fine",), queries=3)
 CSV = RANKINGS.drop("model").write_csv().encode()
-RUN = b"".join(
-    f"q{query} Q0 d{item} {item} {10 - item // 2} tagged\n".encode()
-    for query in range(3)
-    for item in range(6)
-)
-QRELS = b"".join(
-    f"q{query} 0 d{item} {int(item % 3 == 0)}\n".encode() for query in range(3) for item in range(6)
-)
 NAMED_OTHERWISE = (
     b"topic number,thing,closeness,good\n1,a,0.5,1\n1,b,0.25,0\n2,a,0.5,0\n2,b,0.25,1\n"
 )
 
 
-def opened(**address: str) -> AppTest:
-    """The application at the page, found by its hash as a click in the menu does."""
-    test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
-    for name, value in address.items():
-        test.query_params[name] = value
-    drawn(test.run())
-    return to_page(test, "data")
+def opened() -> AppTest:
+    """The application at the page of the data."""
+    return to_page(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT), "data")
 
 
 def to_page(test: AppTest, path: str) -> AppTest:
-    # AppTest.switch_page knows pages that are files only.
-    test._page_hash = next(
-        key for key, page in test._registered_pages.items() if page["url_pathname"] == path
-    )
+    """The page after a click in the menu; AppTest.switch_page knows pages that are files only."""
+    test._page_hash = page_hashes()[path]
     return drawn(test.run())
+
+
+@cache
+def page_hashes() -> dict[str, str]:
+    test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run()
+    return {str(page["url_pathname"]): key for key, page in test._registered_pages.items()}
 
 
 def upload(test: AppTest, key: str, *files: tuple[str, bytes]) -> AppTest:
@@ -90,35 +80,6 @@ def test_a_table_is_opened_under_the_name_of_its_file() -> None:
     assert rows(test) == {"rankings": RANKINGS.height}
     assert test.multiselect(key="models").options == ["fine lists"]
     assert test.query_params["open"] == "fine lists.csv"
-
-
-def test_several_packed_runs_and_their_judgements_are_several_models() -> None:
-    runs = [
-        (f"{name}.run.gz", gzip.compress(RUN.replace(b"tagged", name.encode())))
-        for name in ("one", "two")
-    ]
-    test = upload(opened(), "rankings upload", *runs)
-    test = upload(test, "judgements upload", ("qrels.txt", QRELS))
-    drawn(test.button[0].click().run())
-    assert rows(test) == {"rankings": 36, "judgements": 18}
-    assert test.multiselect(key="models").options == ["one", "two"]
-
-
-def test_other_formats() -> None:
-    test = opened()
-    writers: dict[str, Any] = {
-        "parquet": RANKINGS.write_parquet,
-        "arrow": RANKINGS.write_ipc,
-        "ndjson": RANKINGS.write_ndjson,
-        "tsv": partial(RANKINGS.write_csv, separator="\t"),
-    }
-    for form, write in writers.items():
-        buffer = io.BytesIO()
-        write(buffer)
-        test = upload(test, "rankings upload", (f"lists.{form}", buffer.getvalue()))
-        drawn(test.button[0].click().run())
-        assert rows(test) == {"rankings": RANKINGS.height}
-        assert test.multiselect(key="models").options == ["fine"]
 
 
 def test_columns_of_unknown_names_are_asked_for() -> None:
@@ -221,14 +182,6 @@ def test_runs_of_the_command_line_are_named_by_tag_or_file(
         told = {"rankings": [str(run)], "judgements": str(qrels), "name_by": name_by}
         monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps(told))
         assert opened().sidebar.multiselect(key="models").options == [name]
-
-
-def test_files_that_cannot_be_read_are_told_above_the_sample(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    test = started_with(monkeypatch, tmp_path / "lists.csv", NAMED_OTHERWISE)
-    assert "the rankings lack query and item" in test.error[0].value.replace("\\", "")
-    assert rows(test)["rankings"] == 48112
 
 
 def test_files_without_rows_are_told_on_every_page(

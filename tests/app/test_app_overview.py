@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, drawn, made_data, numbers, open_page, table, words
+from made_pages import charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
 from retrieval_report.study.reversals import varied
 from retrieval_report.study.three_tables import are_drawn, without_draws
@@ -156,39 +156,10 @@ def test_counts_have_no_order_received() -> None:
     assert numbers(page)["Wins by the naive order"] == "–"
 
 
-def test_names_are_text() -> None:
-    page = open_page("overview", made_data(made_rankings(NAMES)))
-    said = words(page)
-    assert all(plain(name, 60) in said for name in NAMES[:2])
-    for name in NAMES:
-        assert name not in said.replace("\\", "") or plain(name) in said
-        assert f" {name} " not in said
-    assert table(page, 0)["model"].to_list()[0] in NAMES
-    assert table(page, 2)["model"].to_list()[0] in NAMES
-
-
 def test_the_measure_without_a_score_is_said_to_have_none() -> None:
     page = open_page("overview", made_data(RANKINGS.with_columns(relevance=0)), no_relevant="skip")
     assert page.info[0].value.startswith("No model has a score")
     assert {*numbers(page).values()} == {"–"}
-
-
-def test_who_shares_the_first_place_in_the_order_received_is_no_false_winner() -> None:
-    lists = {"coarse": [1, 1, 2], "fine": [1, 2, 3]}
-    rows = [
-        {
-            "model": model,
-            "query": "q",
-            "item": item,
-            "distance": distance,
-            "relevance": int(item == 0),
-        }
-        for model, distances in lists.items()
-        for item, distance in enumerate(distances)
-    ]
-    page = open_page("overview", made_data(pl.DataFrame(rows), metric="rr", cutoff=3))
-    assert "fine has the highest expected rr" in words(page)
-    assert "accident" not in words(page)
 
 
 def strip(page: AppTest) -> dict[str, Any]:

@@ -87,17 +87,6 @@ def test_whole_number_ids_and_judgements() -> None:
     assert table(page, 1).height == rankings.filter(model="middle", query=4).height
 
 
-def test_items_that_nobody_judged_have_no_relevance() -> None:
-    rows = RANKINGS.filter(model="middle", query="query 4")
-    judgements = rows.select("query", "item", "relevance")[:2]
-    given = RANKINGS.filter(query="query 4").drop("relevance")
-    page = open_page("queries", made_data(given, judgements=judgements), model="middle")
-    shown = table(page, 1)
-    known = shown.filter(pl.col("item").is_in(judgements["item"].implode()))
-    assert known["relevance"].null_count() == 0
-    assert shown["relevance"].null_count() == shown.height - 2
-
-
 def test_a_model_without_the_query_has_no_list() -> None:
     missing = RANKINGS.filter((pl.col("model") != "fine") | (pl.col("query") != "query 1"))
     page = open_page("queries", made_data(missing), model="fine", query="query 1")

@@ -178,7 +178,12 @@ def test_scores_have_no_distance_to_be_cut_at() -> None:
 
 
 def test_numbers_that_no_control_takes_are_refused() -> None:
-    pairs = [("inf", "-inf"), ("nan", "1" + "0" * 310), ("1" + "0" * 5000, "1e400")]
+    pairs = [
+        ("inf", "-inf"),
+        ("nan", "10001"),
+        ("nan", "1" + "0" * 310),
+        ("1" + "0" * 5000, "1e400"),
+    ]
     for seed, shuffles in pairs:
         page = open_page("data", made_data(RANKINGS), seed=seed, shuffles=shuffles)
         for name, usual in (("seed", 0), ("shuffles", 10)):
@@ -251,6 +256,8 @@ def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:
         ("nDCG(dcg='exp-log2')@3", "ndcg(gain=exp2)@3", {}),
         ("AP(rel=2)@3", "ap@3", {"relevant_from": 2.0}),
         ("Rprec", "r_precision", {}),
+        ("recall@all", "recall@all", {}),
+        ("P@1", "precision@1", {}),
     ],
 )
 def test_a_measure_in_the_address_may_be_spelled_as_elsewhere(

@@ -7,10 +7,9 @@ from typing import Any
 import polars as pl
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, open_page, table, words
+from made_pages import charts, made_data, open_page, table, words
 from made_reports import made_rankings
 from retrieval_report.ties.profile import ties_at_cutoff
-from retrieval_report.writing.names import unique_labels
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(
@@ -92,12 +91,3 @@ def test_counts_have_ties_too() -> None:
     truth = best_first(rr.tie_profile(RANKINGS, cutoffs=3))
     assert table(page, 0)["cut_share"].to_list() == (100 * truth["cut_share"]).to_list()
     assert table(page, 1).rows() == ties_at_cutoff(RANKINGS, cutoff=3).rows()
-
-
-def test_names_are_text() -> None:
-    page = open_page("ties", made_data(made_rankings(NAMES).with_columns(pl.col("distance") * 0.5)))
-    said = words(page)
-    shown = {*table(page, 0)["model"]}  # literally, long ones shortened
-    assert shown == {*unique_labels(NAMES).values()}
-    assert len(shown) == len(NAMES)
-    assert not [name for name in NAMES if name in said]
