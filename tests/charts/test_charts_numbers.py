@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from chart_frames import HOSTILE, PLACE, PLAIN, frames
+from chart_frames import PLACE, PLAIN, frames
 from made_reports import ACCIDENT, made_rankings
 from made_scores import scores_of
 from retrieval_report import charts, compare, evaluate, flips, summarise
@@ -119,21 +119,6 @@ def test_rings_are_where_the_naive_order_says_another_score_whatever_the_colour(
     )
     alike: Any = charts.scores_by_cutoff(summary.filter(policy="expected"), metric="rr").to_dict()
     assert "ring" not in " ".join(alike["title"]["subtitle"])
-
-
-def test_a_dashed_line_may_be_higher_than_it_is_drawn_and_says_so() -> None:
-    values = {"best": [0.9, 0.8], "cut": [0.4, 0.6]}
-    summary = summarise(
-        pl.concat(scores_of(values, metric="rr", cutoff=cutoff) for cutoff in (1, 2))
-    )
-    share = pl.when(pl.col("model") == "cut").then(0.5).otherwise(0.0)
-    dashed: Any = charts.scores_by_cutoff(
-        summary.with_columns(truncated_share=share), metric="rr"
-    ).to_dict()
-    assert " ".join(dashed["title"]["subtitle"]).endswith(
-        "highest as drawn, without a test: best at every cutoff; "
-        "dashed: not exact, higher or lower if items are missing"
-    )
 
 
 def test_the_deciding_queries_say_how_many_differ_and_what_their_ranges_are_over() -> None:
@@ -389,12 +374,6 @@ def test_lists_whose_missing_items_could_change_the_score_are_not_printed_right(
     cut = table.with_columns(truncated=pl.col("query") < 1)
     points = rows_with(charts.query_scatter(cut, **PLACE), "side", "lists")
     assert dict(points.rows()) == {"not known: items may be missing": 1, "printed right": 3}
-
-
-def test_full_names_are_in_the_tooltip() -> None:
-    points = rows_with(charts.policies(frames(HOSTILE)["summary"], **PLACE), "model", "label")
-    assert HOSTILE[0] in points["model"].to_list()
-    assert all(len(label) <= 32 for label in points["label"])
 
 
 def test_what_cannot_be_drawn_is_named() -> None:

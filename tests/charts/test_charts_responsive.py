@@ -9,10 +9,8 @@ import altair as alt
 import pytest
 
 from chart_frames import PLACE, PLAIN, frames
-from made_reports import made_report
 from retrieval_report import charts
 from retrieval_report.charts.responsive import responsive
-from retrieval_report.study.pictures import pictures
 
 
 def drawn(name: str) -> Any:
@@ -59,12 +57,6 @@ def test_a_sentence_is_text() -> None:
 def test_small_charts_do_not_grow_without_end() -> None:
     assert responsive(drawn("matrix")).panels[0].most == 2 * 46 * len(PLAIN) + 300
     assert responsive(drawn("policies")).panels[0].most is None
-
-
-@pytest.mark.slow
-def test_all_pictures_of_a_report_have_words() -> None:
-    for picture in pictures(made_report(("fine", "middle", "coarse"))):
-        assert picture.drawn.title
 
 
 @pytest.mark.parametrize("name", ["matrix", "profile"])
