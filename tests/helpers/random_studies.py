@@ -98,6 +98,8 @@ def contradictions(study: rr.Study) -> list[str]:
             hold(both["reversal"] >= part["reversal"] - 1e-12, "both is safer than a part")
     lead = LEAD.match(study.sentences[1 if study.suspects else 0])
     hold(level or (lead is not None and lead.groups() == (first, second)), "another pair is said")
+    bare = re.sub(r" \([^)]*\)", "", " ".join(study.sentences))
+    hold(max(len(one.split()) for one in bare.split(". ")) <= 25, "a long sentence")
     said = " ".join(study.sentences)
     hold(("and is significant (" in said) <= ((queries["family_p"] or 0) < 0.05), "significant?")
     found += _against_status(study, rows, said)

@@ -36,7 +36,7 @@ def cells(text: str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> None:
+def test_every_face_shows_the_same_cells(study: rr.Study) -> None:
     head, *rows = cells(repr(study))
     assert head == [*COLUMNS, "ap@all", "precision@10"]
     board = study.table()
@@ -53,13 +53,12 @@ def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> Non
     table = report_tables(study.contents())["summary"]
     assert [[cell.text for cell in row] for row in table.rows] == rows
     asked = [*FILES, "--metrics", "ndcg@10,ap,precision@10", "--truncated", "no"]
-    for command in ("leaderboard", "report"):
-        shown = CliRunner().invoke(cli, [command, *asked, "--out", str(tmp_path / command)])
-        assert shown.exit_code == 0, shown.output
-        assert cells(shown.output) == [head, *rows]
+    shown = CliRunner().invoke(cli, ["leaderboard", *asked])
+    assert shown.exit_code == 0, shown.output
+    assert cells(shown.output) == [head, *rows]
 
 
-def test_three_scores_stand_on_every_face(study: rr.Study, tmp_path: Path) -> None:
+def test_three_scores_stand_on_every_face(study: rr.Study) -> None:
     rows = study.at("ndcg@10").three_scores
     said = "ndcg@10: wordllama-float16 wins exactly, wordllama-bfloat16 by the naive order; "
     for text in (repr(study), study._repr_html_()):
@@ -151,17 +150,6 @@ def test_of_one_model_nothing_is_ranked(study: rr.Study) -> None:
     assert row.startswith("bm25 ")
 
 
-def test_queries_are_those_that_all_models_have() -> None:
-    rows = rr.read_rankings(DOCS / "runs")
-    few = rows.filter((rows["model"] != "bm25") | (rows["query"] != rows["query"][0]))
-    judgements = rr.read_judgements(DOCS / "qrels.txt")
-    how = {"judgements": judgements, "truncated": "no", "missing_query": "skip"}
-    fewer = rr.Study(few, "ndcg@10", **how)  # type: ignore[arg-type]
-    assert leaderboard_of(fewer)[0]["queries"].unique().to_list() == [149]
-    heading = "ndcg@10, 149 queries, 1 left out, without a score of every model"
-    assert heading in repr(fewer)
-
-
 def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> None:
     naive = study.under("naive")
     assert "ndcg@10\nmodel" in repr(naive)
@@ -176,7 +164,7 @@ def digits_left_out(sentence: str) -> str:
 @pytest.mark.slow
 def test_the_lead_is_the_verdict_of_all_models_without_its_p(study: rr.Study) -> None:
     looks = set()
-    for names in combinations(study.model_names[::2], 3):
+    for names in [*combinations(study.model_names[::2], 3)][::3]:
         for measure in ("ndcg@10", "precision@10"):
             three = study.models(*names).at(measure)
             said = lead(three, three.leaderboard)

@@ -17,16 +17,16 @@ import retrieval_report as rr
 from retrieval_report import charts
 from retrieval_report.charts.layers import OPEN
 from retrieval_report.report import Report, report_contents, write_report
-from retrieval_report.study.caveats import notices, winner_sentences
+from retrieval_report.study.caveats import winner_sentences
 from retrieval_report.study.html import render_html
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
-from retrieval_report.study.pictures import pictures
 from retrieval_report.study.tables import report_tables
 from retrieval_report.study.terminal import summary_table
 
 OPTIONS: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 10), "shuffles": 5}
 
 
+@cache
 def top_ten(models: int = 1, *, queries: int = 30, items: int = 2000) -> pl.DataFrame:
     """The ten nearest items of random 64-bit codes to each query, as an index returns them, an
     accident in each tie.
@@ -185,21 +185,6 @@ def test_papers_print_the_bounds_of_cut_lists_and_say_so() -> None:
         assert "for the true R" in text
 
 
-def test_the_method_tells_what_every_list_was_taken_to_be() -> None:
-    table = report_tables(cut_report(2))["truncation"]
-    cells = [[cell.text for cell in row] for row in table.rows]
-    assert [row[:2] for row in cells] == [
-        [f"codes-{n}", "are cut, maybe inside their last tie"] for n in (0, 1)
-    ]
-    assert {row[2] for row in cells} == {"another model retrieved items for query 0 that it lacks"}
-    depth = max(cut_report(2).truncation.filter(cutoff=10)["sufficient_depth"].to_list())
-    [line] = cut_report(2).notices
-    deeper = f"lists are cut. Retrieve about {depth} items per query"
-    assert line.endswith(f'{deeper}, or pass truncated="between_ties" if no tie is cut.')
-    [unknown] = report_tables(cut_report())["truncation"].rows
-    assert [cell.text for cell in unknown][1:3] == ["may be cut", "not known"]
-
-
 def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
     report = report_contents(top_ten(), **OPTIONS, truncated="no")
     assert (report.notices, report.cut) == ((), False)
@@ -210,13 +195,6 @@ def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
     write_report(tmp_path, report)
     assert rr.read_report(tmp_path).truncation.equals(report.truncation)
     assert "cut" not in summary_table(report.summary)
-
-
-def test_the_summary_of_a_command_describes_its_first_measure() -> None:
-    rows = cut_report().summary
-    assert notices(rows) == ()  # precision@1
-    assert notices(rows.filter(cutoff=10)) == (NOT_KNOWN,)
-    assert notices(rows.clear()) == ()
 
 
 @pytest.mark.parametrize(
@@ -290,9 +268,12 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
         strict=True,
     ):
         assert words in re.sub(r'",\s+"', " ", chart.to_json(ensure_ascii=False)), words
-    whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
-    for picture in pictures(whole):
-        assert not re.search("by missing items|items (may be|are) missing", str(picture.drawn))
+    whole = rr.Study(top_ten(2), "precision", cutoffs=(1, 10), truncated="no", shuffles=2).summary
+    for chart in (
+        charts.policies(whole, **here),
+        charts.scores_by_cutoff(whole, metric="precision"),
+    ):
+        assert not re.search("missing", chart.to_json())
     ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "lowest")]
     expected = summary.filter(**here, policy="expected").sort("value", descending=True)
     assert set(ends) == set(expected.select("lowest", "highest").rows())
@@ -314,68 +295,6 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
         said = "Items that are missing from the lists could put one ahead."
     assert any(said in sentence for sentence in study.sentences)
     assert "last tie" not in " ".join(study.verdict)
-
-
-@pytest.mark.parametrize(
-    ("same", "said"),
-    [
-        (
-            [False, None, True],
-            (
-                (
-                    "A different model would win in 1 of 3 evaluator configurations, purely because "
-                    "of how ties are ordered: s0."
-                ),
-                (
-                    "A different model could win, however unlikely that is, in 1 of 3 evaluator "
-                    "configurations, because their tie order is open: s1."
-                ),
-            ),
-        ),
-        (
-            [None, True, None],
-            (
-                (
-                    "A different model could win, however unlikely that is, in 2 of 3 evaluator "
-                    "configurations, because their tie order is open: s0, s2."
-                ),
-            ),
-        ),
-        (
-            [False, True],
-            (
-                (
-                    "A different model would win in 1 of 2 evaluator configurations, purely because "
-                    "of how ties are ordered: s0."
-                ),
-            ),
-        ),
-        (
-            [True, True],
-            ("Tie order changes the winner in none of 2 evaluator configurations.",),
-        ),
-    ],
-)
-def test_a_sentence_each_says_how_many_evaluators_name_another_winner_and_could(
-    same: list[bool | None], said: tuple[str, ...]
-) -> None:
-    systems = [
-        {
-            "system": f"s{i}",
-            "version": "",
-            "call": "",
-            "winner": "a",
-            "exact_winner": "a",
-            "same_winner": one,
-        }
-        for i, one in enumerate(same)
-    ]
-    rows = [
-        {**row, "model": model, "exact": x}
-        for row in systems
-        for model, x in (("a", 1.0), ("b", 0.5))
-    ]
-    assert winner_sentences(pl.DataFrame(rows)) == said
 
 
 def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_another() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 from click.testing import CliRunner
 
 import retrieval_report as rr
@@ -83,9 +82,3 @@ def test_the_sentence_comes_first_in_the_report_and_on_the_terminal(tmp_path: Pa
 def test_counts_have_no_order_to_break_ties_by() -> None:
     counts = rr.count_ties(pl.DataFrame(TIED))
     assert rr.Study(counts, "rr@10").contents().printed == ()
-
-
-@pytest.mark.parametrize("like", ["mteb", "sentence-transformers"])
-def test_a_study_of_one_of_them_says_it_too(like: str) -> None:
-    report = rr.Study(pl.DataFrame(TIED), "rr@10", like=like, truncated="no").contents()
-    assert report.printed == said()

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from made_reports import HOSTILE, made_rankings, made_report
-from retrieval_report.report import write_report
+from retrieval_report.report import Report, write_report
 from visits import Visited
 
 pytestmark = pytest.mark.browser
@@ -24,9 +24,19 @@ PHONE = {"width": 390, "height": 844}
     ids=["three", "hostile", "one"],
 )
 def report_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("report")
-    write_report(folder, made_report(request.param), formats="html")
+    return write_page(tmp_path_factory.mktemp("report"), made_report(request.param))
+
+
+def write_page(folder: Path, report: Report) -> Path:
+    write_report(folder, report, formats="html")
     return folder / "report.html"
+
+
+MEASURED = """[...document.querySelectorAll(".chart")].map((chart) => {
+    const svg = chart.querySelector("svg"), box = svg.getBoundingClientRect();
+    const marks = [...svg.querySelectorAll("text, path")].map((mark) => mark.getBoundingClientRect().right);
+    return [chart.clientWidth, box.width, box.height, Math.max(...marks) - box.right];
+})"""
 
 
 class Visit(Visited):
@@ -66,12 +76,12 @@ def test_every_chart_draws_without_a_complaint_or_a_request(
     with Visit(browser, report_file, size) as visit:
         assert visit.problems == []
         assert visit.requests == [report_file.as_uri()]
-        charts = visit.page.locator(".chart")
-        assert charts.count() >= 3
-        for measure in range(charts.count()):
-            drawing = charts.nth(measure).locator("svg").bounding_box()
-            assert drawing["width"] > 50
-            assert drawing["height"] > 20
+        charts = visit.page.evaluate(MEASURED)
+        assert len(charts) >= 3
+        for width, drawn, height, beyond in charts:
+            assert width - 2 <= drawn <= width  # as wide as the page
+            assert height > 20
+            assert beyond <= 2, "something is cut at the right"
         assert visit.page.title() == "Retrieval report"
         # Nothing but tables and charts, which scroll by themselves, is wider than the window.
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
@@ -93,9 +103,7 @@ def test_charts_of_names_that_every_object_of_javascript_has(browser: Any, tmp_p
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("three")
-    write_report(folder, made_report(), formats="html")
-    return folder / "report.html"
+    return write_page(tmp_path_factory.mktemp("three"), made_report())
 
 
 def test_a_page_opens_on_the_answer_and_a_link_on_its_question(browser: Any, three: Path) -> None:
@@ -195,7 +203,9 @@ def test_numbers_are_not_broken_on_paper(browser: Any, three: Path) -> None:
         assert {*cells.evaluate_all(lines)} == {1}
 
 
-def test_tables_sort_by_number_and_by_name(browser: Any, three: Path) -> None:
+def test_tables_sort_by_number_and_by_name_and_are_filtered_by_measure_and_by_words(
+    browser: Any, three: Path
+) -> None:
     with Visit(browser, three) as visit:
         header = visit.page.locator("#table-summary thead th", has_text="Expected")
         for direction, descending in (("descending", True), ("ascending", False)):
@@ -209,10 +219,6 @@ def test_tables_sort_by_number_and_by_name(browser: Any, three: Path) -> None:
         visit.page.keyboard.press("Enter")
         assert visit.column("summary", 2) == ["coarse", "fine", "middle"]
         assert header.get_attribute("aria-sort") is None
-
-
-def test_tables_are_filtered_by_measure_and_by_words(browser: Any, three: Path) -> None:
-    with Visit(browser, three) as visit:
         table = visit.page.locator("#table-summary-all")
         assert visit.column("summary-all", 2) == [
             row for row in visit.column("summary-all", 2) if row
@@ -224,6 +230,12 @@ def test_tables_are_filtered_by_measure_and_by_words(browser: Any, three: Path) 
         assert visit.column("summary-all", 2) == ["coarse"]
         table.locator(".filter").fill("no such model")
         assert visit.column("summary-all", 2) == []
+        # A tooltip shows on a mark.
+        marks = visit.page.locator("#scores-chart-plot .mark-symbol.role-mark > *")
+        marks.first.scroll_into_view_if_needed()
+        marks.first.hover(force=True)
+        visit.page.wait_for_selector("#vg-tooltip-element.visible", state="attached")
+        assert visit.problems == []
 
 
 def test_dark_and_light_follow_the_system_and_the_button(browser: Any, three: Path) -> None:
@@ -246,31 +258,3 @@ def test_the_printed_page_leaves_the_controls_out(browser: Any, three: Path) -> 
         # of its own.
         shown = "button => getComputedStyle(button).display"
         assert visit.page.locator("#table-summary thead button").first.evaluate(shown) == "contents"
-
-
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["wide", "narrow"])
-def test_charts_are_as_wide_as_the_page_and_no_wider(
-    browser: Any, three: Path, size: dict[str, int]
-) -> None:
-    measured = """[...document.querySelectorAll(".chart")].map((chart) => {
-        const svg = chart.querySelector("svg");
-        const marks = [...svg.querySelectorAll("text, path")].map((mark) => mark.getBoundingClientRect().right);
-        const end = svg.getBoundingClientRect().right;
-        return [chart.clientWidth, svg.getBoundingClientRect().width, Math.max(...marks) - end];
-    })"""
-    with Visit(browser, three, size) as visit:
-        charts = visit.page.evaluate(measured)
-        assert visit.page.evaluate("document.documentElement.scrollWidth") == size["width"]
-        assert charts
-        for width, drawn, beyond in charts:
-            assert width - 2 <= drawn <= width
-            assert beyond <= 2, "something is cut at the right"
-
-
-def test_a_tooltip_shows_on_a_mark(browser: Any, three: Path) -> None:
-    with Visit(browser, three) as visit:
-        marks = visit.page.locator("#scores-chart-plot .mark-symbol.role-mark > *")
-        marks.first.scroll_into_view_if_needed()
-        marks.first.hover(force=True)
-        visit.page.wait_for_selector("#vg-tooltip-element.visible", state="attached")
-        assert visit.problems == []

@@ -5,14 +5,12 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 import retrieval_report as rr
 from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
-from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
 from retrieval_report.contracts.registry import column
 from retrieval_report.report import report_contents
 from retrieval_report.study.fingerprint import content_hash
@@ -46,17 +44,6 @@ def test_the_verdict_is_about_the_first_measure() -> None:
     assert study.at("map@1", "rr@1").contents().measure == "ap@1"
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    ({"policies": "naive"}, "policies: a study uses all of them"),
-    ({"average": "median"}, "average"),
-    ({"shuffles": 0}, "shuffles: 0 is not a whole number"),
-    ({"metrics": "ncdg"}, "did you mean 'ndcg'"),
-])  # fmt: skip
-def test_bad_parameters_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        report_contents(made_rankings(("a",)), **arguments)
-
-
 def test_counts_have_no_naive_policy_and_no_audit() -> None:
     counts = rr.count_ties(made_rankings(("a", "b")))
     report = report_contents(counts, metrics="ap", cutoffs=2)
@@ -73,14 +60,6 @@ def test_measures_that_no_other_system_prints_have_a_report_without_audit(
     report = study.contents()
     assert report.audit.is_empty()
     assert 'id="audit"' not in render_html(report, [])
-
-
-def test_counts_of_relevant_items_at_a_cutoff_are_printed_by_ranx_alone() -> None:
-    study = rr.Study(made_rankings(("a", "b"), queries=3), "num_rel_ret@2", shuffles=2)
-    assert study.contents().audit["system"].unique().to_list() == ["ranx"]
-    whole = rr.Study(made_rankings(("a", "b"), queries=3), "num_rel_ret", shuffles=2)
-    printed = {"ir_measures", "pytrec_eval", "ranx", "trec_eval"}
-    assert {*whole.contents().audit["system"]} == printed
 
 
 def test_one_model_has_a_verdict_too() -> None:
@@ -113,23 +92,6 @@ def test_judgements_queries_and_options_reach_every_part() -> None:
     )
 
 
-def test_a_report_warns_once_of_what_all_its_parts_see() -> None:
-    blanks = made_rankings(("a", "b")).with_columns(pl.col("item").cast(pl.String))
-    twin = pl.col("item").replace({blanks["item"][1]: f"{blanks['item'][0]} "})
-    with pytest.warns(RetrievalReportWarning, match="differ only by") as told:
-        report_contents(blanks.with_columns(twin), metrics="ap", cutoffs=2)
-    assert len(told) == 1
-
-
-def test_the_command_repeats_the_report() -> None:
-    report = made_report()
-    given = {"rankings": made_rankings(("fine", "middle", "coarse"))}
-    call = report.command.replace(".report('report')", ".contents()")
-    again = eval(call, {"retrieval_report": rr, **given})
-    assert again.summary.equals(report.summary)
-    assert again.fingerprint.equals(report.fingerprint)
-
-
 def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path) -> None:
     frame = made_rankings(("a",))
     frame.write_parquet(tmp_path / "a.parquet")
@@ -137,13 +99,6 @@ def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path) -> N
     assert content_hash(frame.rechunk()) == content_hash(pl.concat([frame[:5], frame[5:]]))
     assert content_hash(frame.reverse()) != content_hash(frame)
     assert content_hash(frame) == hashlib.sha256(frame.write_csv().encode()).hexdigest()
-
-
-def test_shuffled_rows_change_naive_scores_and_hash_alone() -> None:
-    report = report_contents(made_rankings(("a", "b")).reverse(), metrics="ap", cutoffs=3)
-    usual = report_contents(made_rankings(("a", "b")), metrics="ap", cutoffs=3)
-    assert report.summary.filter(policy="expected").equals(usual.summary.filter(policy="expected"))
-    assert not report.fingerprint.equals(usual.fingerprint)
 
 
 def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataFrame:
@@ -191,36 +146,7 @@ def flips_of(
     return pl.DataFrame([row | numbers | chances], schema_overrides={"cutoff": pl.Int64})
 
 
-TESTED = r"\(corrected p = 0.2500, max-T over 78 pairs\)"
 TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
-
-
-@pytest.mark.parametrize(("flips", "sentence"), [
-    (flips_of("safe", 0.0, method="exact"), ("^The lead cannot be reversed by any tie order, and is "
-                                            "significant")),
-    (flips_of("safe", 1e-9), rf"depend on tie order, and is significant {TESTED}.$"),
-    (flips_of("not significant", 0.01), rf"but is not significant {TESTED}.$"),
-    (flips_of("depends on tie order", 0.2), "on tie order: a random one reverses it with probability 0.2"),
-    (flips_of("depends on tie order", None, "naive"), "^The lead depends on tie order.$"),
-    (flips_of("safe", 1e-9, "naive"), "^The lead is safe from random tie order, and is significant"),
-])  # fmt: skip
-def test_the_verdict_says_whether_the_lead_is_safe(flips: pl.DataFrame, sentence: str) -> None:
-    status, sentences = verdict(summary_of(TWO), flips, metric="rr", cutoff=None)
-    assert status == flips["verdict"][0]
-    assert sentences[0] == "a has the highest expected rr@all: 0.7500, ahead of b (0.5000)."
-    assert re.search(sentence, sentences[1])
-
-
-def test_the_verdict_says_how_far_off_naive_scores_are_and_whom_they_name() -> None:
-    rows = [*TWO, ("a", "naive", 0.7, None), ("b", "naive", 0.8, None)]
-    _, sentences = verdict(
-        summary_of(rows), flips_of("depends on tie order", 0.1), metric="rr", cutoff=None
-    )
-    assert sentences[-2] == (
-        "Naive scores, with ties in the order received, are off by up to 0.3000 (b: 0.8000 instead "
-        "of 0.5000)."
-    )
-    assert sentences[-1] == "Scored naively, b would win, purely because of how ties are ordered."
 
 
 def test_naive_scores_that_agree_to_all_digits_may_name_another_winner() -> None:
@@ -270,25 +196,6 @@ def test_a_lead_over_others_that_is_not_safe_is_said_with_its_reason(why: str, s
     assert sentences[2] == said
 
 
-def test_no_sentence_of_a_verdict_has_more_than_25_words() -> None:
-    names = [f"model {number}" for number in range(9)]
-    rows: list[tuple[str, str, float, float | None]] = [
-        (name, "expected", 0.75 - number / 100, 0.01) for number, name in enumerate(names)
-    ]
-    rows += [(name, "naive", 0.5 + number / 100, None) for number, name in enumerate(names)]
-    pair = flips_of("depends on tie order", 0.1)
-    pairs = pl.concat(
-        [pair.with_columns(model_a=pl.lit(names[0]), model_b=pl.lit(other)) for other in names[1:]]
-    )
-    margin = pl.DataFrame(
-        {"model": names[1:4], "baseline": names[0], "metric": "rr", "cutoff": None, "margin": 0.05}
-    ).with_columns(verdict=pl.Series(["no worse", "worse", "not decided"]))
-    _, sentences = verdict(summary_of(rows), pairs, margin, metric="rr", cutoff=None)
-    assert len(sentences) == 9
-    assert max(len(sentence.split()) for sentence in sentences) <= 25
-    assert sentences[2].startswith("Its lead over model 2, model 3, model 4, model 5 and 3 others ")
-
-
 def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received() -> None:
     data = {"coarse": {"q": {"a": 1, "b": 1}}, "fine": {"q": {"a": 2, "b": 1}}}
     for asked, order in (
@@ -300,17 +207,6 @@ def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received(
         assert f"with ties {order}, are off" in " ".join(study.sentences)
         assert study.contents().verdict == study.sentences
         assert f"take ties {order}." in render_html(study.contents(), [])
-
-
-def test_equal_winners_share_the_verdict() -> None:
-    rows = [("a", "expected", 0.1 + 0.2, 0.0), ("b", "expected", 0.3, 0.0)]
-    status, sentences = verdict(summary_of(rows), flips_of("equal", 0.0), metric="rr", cutoff=None)
-    assert (status, sentences[0]) == ("equal", "a and b share the highest expected rr@all: 0.3000.")
-    status, sentences = verdict(
-        summary_of(rows), flips_of("depends on tie order", 0.5), metric="rr", cutoff=None
-    )
-    assert status == "depends on tie order"
-    assert "Tie order alone decides" in sentences[0]
 
 
 def test_the_verdict_answers_the_question_of_the_margin() -> None:
@@ -368,8 +264,14 @@ def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:
     assert r"ap(denominator=retrieved)@3" in text
 
 
+ACTING = (
+    *("a|b`c`_d_", "50% & $x_1$ {~^\\}", "\x1b[31m<b>"),
+    *("https://evil.example/x", "WWW.evil.example", "me@evil.example"),
+)
+
+
 def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
-    report = made_report(("a|b`c`_d_", "50% & $x_1$ {~^\\}", "\x1b[31m<b>"))
+    report = made_report(ACTING)
     markdown, latex = markdown_table(report), latex_table(report)
     assert r"a\|b\`c\`\_d\_" in markdown
     assert "<b>" not in markdown
@@ -378,9 +280,7 @@ def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
 
 
 def test_row_105_addresses_in_names_are_no_links_in_markdown() -> None:
-    markdown = markdown_table(
-        made_report(("https://evil.example/x", "WWW.evil.example", "me@evil.example"))
-    )
+    markdown = markdown_table(made_report(ACTING))
     assert not re.search(r"(?i)https?://\w|www\.|@\w+\.\w", markdown)
     assert markdown.replace("\u2060", "").count("evil.example") == 3
 

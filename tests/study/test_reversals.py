@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,6 @@ from retrieval_report.study.reversals import (
     reversals_text,
     varied,
 )
-from retrieval_report.study.samples import SAMPLES
-from retrieval_report.writing.numbers import chance_text
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 
@@ -55,16 +52,6 @@ def test_ties_and_queries_have_the_numbers_of_the_pair() -> None:
     assert (both["family_p"], ties["family_p"]) == (None, None)
 
 
-def test_a_chance_has_the_digits_of_the_verdict() -> None:
-    sample = next(sample for sample in SAMPLES if sample.name == "docs")
-    study = rr.Study(**sample.files, measures="ndcg@10", truncated=sample.truncated)
-    known = study.reversals.filter(source="tie order")
-    chance = chance_text(*(known[f"reversal{end}"].item() for end in ("", "_low", "_high")))
-    assert chance in study.verdict[1]
-    assert chance in repr(study)
-    assert "±" in chance
-
-
 def test_new_queries_reverse_two_models_as_often_as_the_chance_says() -> None:
     """Whatever the true difference is, another sample does what each states."""
     generator = np.random.default_rng(0)
@@ -90,15 +77,6 @@ def test_a_difference_that_is_always_the_same_is_too_few_to_tell_until_six_queri
         for source in ("queries", "both"):
             assert (row(study, source)["reversal"], row(study, source)["verdict"]) == (0.0, word)
     assert enough_queries(np.array([0.1] * 6 + [0.0] * 9))
-
-
-def test_new_clusters_are_named() -> None:
-    queries = pl.DataFrame({"query": RANKINGS["query"].unique()}).with_row_index("n")
-    queries = queries.with_columns(topic=pl.col("n") // 2)
-    study = rr.Study(RANKINGS, "ndcg@3", queries=queries, cluster="topic")
-    assert (
-        row(study, "queries")["varied"] == f"{queries['topic'].n_unique()} new clusters of queries"
-    )
 
 
 def test_sources_without_data_are_one_line() -> None:
@@ -231,13 +209,3 @@ def test_words_follow_the_threshold_of_ties() -> None:
     assert depends("the seed", 1 / 20) == "safe"
     assert depends("the seed", 0.051) == "depends on the seed"
     assert depends("the seed", 0.9, enough=False, few="too few runs") == "too few runs"
-
-
-def test_a_report_shows_the_table_below_its_verdict(tmp_path: Path) -> None:
-    study = judged("y")
-    page = (study.report(tmp_path, formats=["html", "csv"]) / "report.html").read_text()
-    verdict = page[page.index('id="verdict"') : page.index('id="summary"')]
-    assert "<caption>What could turn it around</caption>" in verdict
-    assert "1 of 2 other judges against" in verdict
-    assert "Not varied: seed, data set." in verdict
-    assert rr.read_report(tmp_path).reversals.equals(study.reversals)

@@ -17,7 +17,6 @@ from made_reports import HOSTILE, made_rankings
 from retrieval_report.charts.responsive import responsive
 from retrieval_report.study.pictures import PAGE_TEXT, pictures
 from retrieval_report.study.score_picture import round_numbers
-from retrieval_report.study.terminal import visible
 from visits import Visited
 
 MODELS = tuple(f"model {letter}" for letter in "abcdefghijkl")
@@ -141,8 +140,7 @@ def test_the_first_chart_of_a_report_is_the_first_of_a_study() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize(("theme", "size"), [("light", PHONE), ("dark", DESKTOP)])
 def test_it_draws_in_the_colours_of_the_page_without_a_request(
     browser: Any, tmp_path: Path, theme: str, size: dict[str, int]
 ) -> None:
@@ -169,10 +167,3 @@ def test_it_draws_in_the_colours_of_the_page_without_a_request(
     for value, middle in zip(rows["expected"], middles, strict=True):
         assert middle == pytest.approx(origin + slope * (value - centre), abs=1)
         assert 0 < middle < size["width"]
-
-
-def test_long_names_are_shortened_where_they_still_differ() -> None:
-    models = "x" * 9000 + "1", "x" * 9000 + "2"
-    shown = [text.partition(":")[0] for text in titles(study_of(models)._repr_html_())]
-    assert len(set(shown)) == 2
-    assert set(shown) == {visible(name, 60) for name in models}

@@ -242,19 +242,6 @@ def test_scikit_learn_neighbours() -> None:
     assert_frame_equal(evaluate(**from_search(within, **FLAT), **ASKED), by_hand(*within))
 
 
-def test_scikit_learn_metrics_take_the_same_matrices() -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    truth = RNG.integers(0, 4, (6, 40))
-    score = RNG.integers(0, 9, (6, 40)) / 8
-    inputs = from_search(score, relevance=truth, scores=True)
-    ours = evaluate(**inputs, metrics="ndcg(ideal=list)@7", policies="expected")["value"].mean()
-    assert ours == pytest.approx(metrics.ndcg_score(truth, score, k=7), rel=1e-12)
-    labels = evaluate(
-        **from_search(-score, relevance=truth > 2), metrics="ap", cutoffs="all", policies="expected"
-    )
-    assert labels["items"].to_list() == [40] * 6
-
-
 def test_torchmetrics_take_the_same_flat_arrays() -> None:
     indexes, target = np.repeat([3, 9], [4, 2]), np.array([0, 1, 0, 1, 1, 0])
     preds = np.array([0.5, 0.5, 0.25, 0.1, 0.2, 0.3], np.float32)
@@ -326,27 +313,6 @@ def test_tensors_come_through_the_array_protocol() -> None:
         assert_frame_equal(evaluate(**from_search(result, **labels), **ASKED), wanted)
     with pytest.raises(DataError, match="no array"):
         from_search((Tensor(distances, ("never",)), Tensor(indices)), **FLAT)
-
-
-def test_tensors_of_torch() -> None:
-    torch = pytest.importorskip(
-        "torch", reason="torch, of the extra `peers`, is not installed; Tensor above stands for it"
-    )
-    distances, indices = nearest()
-    result = torch.tensor(distances, requires_grad=True), torch.tensor(indices)
-    labels = {"query_labels": torch.tensor(QUERY_LABELS), "item_labels": torch.tensor(LABELS)}
-    assert_frame_equal(
-        evaluate(**from_search(result, **labels), **ASKED), by_hand(distances, indices)
-    )
-    half = torch.tensor(distances).to(torch.bfloat16)
-    assert from_search((half, indices), **labels).rankings["distance"].dtype == pl.Float32
-    top = torch.topk(
-        torch.tensor(DISTANCES), 10, largest=False, sorted=True
-    )  # a named tuple: values, indices
-    assert_frame_equal(
-        evaluate(**from_search(tuple(top), **labels), **ASKED),
-        by_hand(np.asarray(top[0]), np.asarray(top[1])),
-    )
 
 
 def test_results_of_faiss() -> None:

@@ -81,8 +81,6 @@ def test_commands_take_the_column(study: rr.Study, tmp_path: Path) -> None:
     run("leaderboard", *asked, "--out", str(tmp_path / "board"))
     board = pl.read_csv(tmp_path / "board" / "leaderboard.csv")
     assert board["ci_low"].to_list() == pytest.approx(study.leaderboard["ci_low"].to_list())
-    run("report", *asked, "--out", str(tmp_path / "report"))
-    assert "clusters of" in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     runs = [str(DOCS / "runs" / f"{name}.run.gz") for name in ("bm25", "wordllama-int8")]
     gated = json.loads(
         run("gate", *runs, "--measure", "ndcg@10", "--margin", "0.05", *given, "--json")

@@ -60,64 +60,6 @@ def nearest() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
-def faiss_search() -> Given:
-    faiss = pytest.importorskip("faiss", reason="faiss is not installed (of the extra `peers`)")
-    runs = {}
-    for model, distances in DISTANCES.items():
-        index = faiss.IndexFlatIP(len(ITEMS))
-        index.add(np.eye(len(ITEMS), dtype=np.float32))
-        runs[model] = index.search(-distances.astype(np.float32), len(ITEMS))
-    return rr.from_search(runs, scores=True, relevance=RELEVANCE), {}
-
-
-def hnswlib_query() -> Given:
-    hnswlib = pytest.importorskip(
-        "hnswlib", reason="hnswlib is not installed (of the extra `peers`)"
-    )
-    runs = {}
-    for model, distances in DISTANCES.items():
-        index = hnswlib.Index(space="ip", dim=len(ITEMS))  # its distance is 1 − the inner product
-        index.init_index(max_elements=len(ITEMS), random_seed=1)
-        index.add_items(np.eye(len(ITEMS), dtype=np.float32))
-        labels, found = index.knn_query(-distances.astype(np.float32), k=len(ITEMS))
-        runs[model] = found, labels
-    return rr.from_search(runs, relevance=RELEVANCE), {}
-
-
-def usearch_search() -> Given:
-    usearch = pytest.importorskip(
-        "usearch.index", reason="usearch is not installed (of the extra `peers`)"
-    )
-    runs = {}
-    for model, distances in DISTANCES.items():
-        index = usearch.Index(ndim=len(ITEMS), metric="ip", dtype="f32")
-        index.add(np.arange(len(ITEMS)), np.eye(len(ITEMS), dtype=np.float32))
-        found = index.search(-distances.astype(np.float32), len(ITEMS), exact=True)
-        runs[model] = found.distances, found.keys
-    return rr.from_search(runs, relevance=RELEVANCE), {}
-
-
-def scikit_learn_kneighbors() -> Given:
-    neighbors = pytest.importorskip(
-        "sklearn.neighbors", reason="scikit-learn is not installed (of the extra `peers`)"
-    )
-    fitted = neighbors.NearestNeighbors(n_neighbors=len(ITEMS), metric="precomputed")
-    runs = {
-        model: fitted.fit(np.zeros((6, 6))).kneighbors(distances)
-        for model, distances in DISTANCES.items()
-    }
-    return rr.from_search(runs, relevance=RELEVANCE), {}
-
-
-def torch_topk() -> Given:
-    torch = pytest.importorskip("torch", reason="torch is not installed (of the extra `peers`)")
-    runs = {
-        model: tuple(torch.topk(torch.tensor(distances), len(ITEMS), largest=False))
-        for model, distances in DISTANCES.items()
-    }
-    return rr.from_search(runs, relevance=torch.tensor(RELEVANCE)), {}
-
-
 def ranx_objects() -> Given:
     ranx = pytest.importorskip("ranx", reason="ranx is not installed (of the extra `peers`)")
     runs = {model: ranx.Run(run, name=model) for model, run in RUNS.items()}
@@ -184,13 +126,8 @@ FORMS: dict[str, Callable[[], Given]] = {
     "duckdb": duckdb_relation,
     "pytrec_eval": pytrec_eval_dictionaries,
     "ranx": ranx_objects,
-    "hnswlib": hnswlib_query,
-    "usearch": usearch_search,
-    "scikit-learn": scikit_learn_kneighbors,
-    "torch": torch_topk,
     "ir_measures": scored_docs,
     "distances and indices": lambda: (rr.from_search(nearest(), relevance=RELEVANCE), {}),
-    "faiss": faiss_search,
     "distances beside scores": lambda: (
         {"coarse": LONG.filter(model="coarse").drop("model"), "fine": RUNS["fine"]},
         {"judgements": QRELS},
@@ -251,30 +188,6 @@ def test_columns_are_named_where_a_study_reads() -> None:
     odd = LONG.rename({"distance": "far"})
     study = rr.Study(odd, MEASURES, judgements=QRELS, columns={"distance": "far"})
     assert_frame_equal(study.table(), wanted())
-
-
-def test_a_report_shows_its_verdict_in_a_notebook_and_no_frames() -> None:
-    report = rr.Study(LONG, MEASURES, judgements=QRELS).contents()
-    assert len(repr(report)) < 2000
-    assert report.verdict[0] in repr(report)
-    assert "<p>" in report._repr_html_()
-
-
-def test_segments_and_costs_of_a_study() -> None:
-    queries = {"query": QUERIES, "group": ["x", "y", "x"]}
-    study = rr.Study(
-        LONG, "ap@1", judgements=QRELS, queries=queries, by="group", baseline="fine", margin=0.1,
-        costs={"coarse": 1, "fine": 8},
-    )  # fmt: skip
-    assert study.at("ap@1").segments["segment"].to_list() == ["x", "y"]
-    assert study.no_worse["baseline"].unique().to_list() == ["fine"]
-    assert study.at("ap@1").costs.filter(policy="expected")["amount"].to_list() == [1.0, 8.0]
-    assert (
-        study.at("ap@1").leaderboard["model"].to_list()
-        == study.at("ap@1").table()["model"].to_list()
-    )
-    with pytest.raises(rr.ParameterError, match="by: no column 'language' in the queries"):
-        rr.Study(LONG, "ap", judgements=QRELS, queries=queries, by="language")
 
 
 def test_a_study_of_no_rows_is_refused_at_once(tmp_path: Path) -> None:

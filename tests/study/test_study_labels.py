@@ -102,12 +102,6 @@ def test_a_study_draws_its_thresholds() -> None:
     )
 
 
-def test_a_page_without_labels_says_what_to_pass() -> None:
-    page = open_page("neighbours", made_data(RANKINGS, queries=FRAME))
-    assert "--labels" in page.info[0].value
-    assert page.title[0].value == "Nearest neighbours"
-
-
 @pytest.mark.parametrize("labelled", [True, False])
 def test_the_menu_names_pages_that_have_something_to_show(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, labelled: bool

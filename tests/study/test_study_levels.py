@@ -387,25 +387,3 @@ def test_files_keep_the_columns_that_name_seeds_and_data_sets(tmp_path: Path, fo
     parts = {name: own for (name,), own in ROWS.partition_by("model", as_dict=True).items()}
     of_parts = rr.Study(parts, "ndcg@3", replicate="seed", dataset="from")
     assert of_parts.replicate_pairs.equals(same.replicate_pairs)
-
-
-def test_compare_takes_columns_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "runs.csv"
-    ROWS.write_csv(path)
-    asked = [
-        "compare",
-        str(path),
-        "--metrics",
-        "ndcg@3",
-        "--replicates",
-        "seed",
-        "--dataset",
-        "from",
-    ]
-    result = CliRunner().invoke(cli, asked)
-    assert result.exit_code == 0, result.output
-    assert "seed_reversal" in result.output
-    assert "2 data sets" in result.output, result.output
-    result = CliRunner().invoke(cli, [*asked[:5], "sed"])
-    assert result.exit_code == 2
-    assert "no column of the rankings" in " ".join(result.output.split()), result.output

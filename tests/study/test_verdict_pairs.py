@@ -97,33 +97,6 @@ def test_a_chance_is_told_as_surely_as_it_is_known(
     assert sentences[1].endswith(told), sentences
 
 
-def test_cut_lists_are_said() -> None:
-    summary, rows = found(ACCIDENT)
-    rows = rows.with_columns(verdict=pl.lit("lists are cut"), disagree=pl.lit(""))
-    status, sentences = verdict(summary, rows, **PLACE)
-    assert status == "lists are cut"
-    assert sentences[1] == "Missing items and tie order together could reverse this lead."
-
-
-def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
-    values: dict[str, list[float | None]] = {
-        "a": [0.9, 0.3, 0.1, 0.2],
-        "b": [0.6, None, None, None],
-    }
-    both = pl.concat(
-        [
-            scores_of(values, metric="rr", cutoff=2, policy=policy)
-            for policy in ("expected", "naive")
-        ]
-    )
-    rows = flips(summarise(both), comparison=compare(both))
-    _, told = verdict(summarise(both), rows, **PLACE)
-    assert told[0] == "b has the highest expected rr@2: 0.6000, ahead of a (0.3750)."
-    assert told[1].startswith(
-        "On the queries that both have, a leads by 0.3000: 0.9000 against 0.6000. "
-    )
-
-
 def test_a_lead_without_ties_is_significant_or_not() -> None:
     apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
     status, sentences = verdict(*found(apart), **PLACE)
