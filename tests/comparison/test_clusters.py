@@ -247,12 +247,6 @@ def test_what_is_no_cluster_is_refused(change: Any, how: Any, message: str) -> N
         rr.compare(scores, **{"cluster": "topic", "queries": queries, **how})
 
 
-def test_a_query_that_the_frame_lacks_is_named() -> None:
-    scores, queries, _, _ = made(0)
-    with pytest.raises(rr.DataError, match=r"1 queries without a cluster.*'q00021'"):
-        rr.leaderboard(scores, cluster="topic", queries=queries.filter(pl.col("query") != "q00021"))
-
-
 def test_the_mean_of_strata_is_not_clustered() -> None:
     scores, queries, _, _ = made(0)
     with pytest.raises(rr.ParameterError, match="micro or weighted"):

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 from made_scores import bounded_scores, scores_of, within
-from retrieval_report import DataError, ParameterError, evaluate
+from retrieval_report import DataError, ParameterError
 from retrieval_report.comparison.pairs import COMPARISON, compare
 
 generator = np.random.default_rng(77)
@@ -25,7 +25,6 @@ SCORES = pl.concat(
     for metric in ("ap", "ndcg")
     for policy in ("naive", "expected")
 )
-SIGNED = ("difference", "effect_size")
 
 
 def test_columns_and_types_are_those_documented() -> None:
@@ -168,16 +167,6 @@ def test_bounds_that_do_not_meet_make_p_tie_zero() -> None:
     assert without["p_tie_method"].to_list() == ["normal"]
 
 
-def test_no_tied_query_makes_p_tie_zero() -> None:
-    row = compare(scores_of({"a": [0.5, 0.7], "b": [0.4, 0.7]})).row(0, named=True)
-    assert (row["tie_std"], row["tied_queries"], row["p_tie"], row["p_tie_method"]) == (
-        0.0,
-        0,
-        0.0,
-        "exact",
-    )
-
-
 def test_identical_models_do_not_differ() -> None:
     stds = {"a": [0.1] * 20, "b": [0.1] * 20}
     row = compare(scores_of({"a": BASE[:20], "b": BASE[:20]}, stds=stds)).row(0, named=True)
@@ -246,14 +235,6 @@ def test_a_pair_without_a_common_query_is_no_part_of_the_family() -> None:
     assert (row["queries"], row["unpaired"], row["permutation_method"]) == (0, 4, None)
 
 
-def test_long_pairs_with_few_differences_are_enumerated() -> None:
-    values = np.tile(BASE, 5)
-    other = values.copy()
-    other[:3] += 0.25
-    row = compare(scores_of({"a": values, "b": other})).row(0, named=True)
-    assert (row["permutation_method"], row["permutation_p"], row["ties"]) == ("exact", 0.25, 147)
-
-
 def test_many_pairs_get_enough_patterns_to_pass_a_correction() -> None:
     values = {f"m{number:02}": np.full(20, number / 16) + BASE[:20] / 64 for number in range(15)}
     comparison = compare(scores_of(values), correction="holm")
@@ -275,22 +256,6 @@ def test_intervals_and_tests_hold_their_rates_under_the_null_hypothesis() -> Non
     assert within(covered, 0.9, trials)
     for name in ("t_p", "wilcoxon_p", "permutation_p"):
         assert within(comparison.select((pl.col(name) <= 0.1).mean()).item(), 0.1, trials)
-
-
-def test_real_scores_compare_without_a_warning() -> None:
-    rankings = pl.DataFrame(
-        {
-            "model": ["a"] * 6 + ["b"] * 6,
-            "query": list("ppqqrr") * 2,
-            "item": list("xy") * 6,
-            "distance": [1, 2, 1, 1, 2, 1, 2, 1, 1, 1, 1, 1],
-            "relevance": [1, 0, 0, 1, 0, 0] * 2,
-        }
-    )
-    scores = evaluate(rankings, metrics=("ap", "rr"), cutoffs=(1, None), no_relevant="skip")
-    comparison = compare(scores)
-    assert comparison.height == 12  # two measures, two cutoffs, three scores
-    assert comparison["queries"].unique().to_list() == [2]
 
 
 @pytest.mark.parametrize(
@@ -316,16 +281,6 @@ def test_scores_there_twice_are_refused() -> None:
         DataError, match="scores of the same model, query, metric, cutoff and policy"
     ):
         compare(pl.concat([SCORES, SCORES.head(1)]))
-
-
-@pytest.mark.parametrize("models", [2, 9, 10, 12])
-@pytest.mark.parametrize("baseline", [None, "m01"])
-def test_the_correction_is_the_same_for_any_number_of_models(
-    models: int, baseline: str | None
-) -> None:
-    scores = scores_of({f"m{number:02}": BASE[:20] / 2 + number / 64 for number in range(models)})
-    found = compare(scores, baseline=baseline)
-    assert found.select("family_method", "family").unique().rows() == [("max-t", found.height)]
 
 
 def test_each_correction_is_the_one_it_is_called() -> None:

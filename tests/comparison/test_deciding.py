@@ -121,10 +121,3 @@ def test_without_bounds_nothing_is_said_of_the_range() -> None:
 def test_wrong_models(pair: tuple[str, str], words: str) -> None:
     with pytest.raises(rr.ParameterError, match=words):
         rr.stats.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}), *pair)
-
-
-def test_queries_in_whole_numbers_stay_numbers() -> None:
-    scores = scores_of({"a": [0.1, 0.5], "b": [0.2, 0.2]}).with_columns(
-        query=pl.Series([7, 9, 7, 9])
-    )
-    assert rr.stats.deciding_queries(scores, "a", "b")["query"].to_list() == [9, 7]

@@ -345,11 +345,10 @@ def test_one_query_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loss", "verdict", "share"),
-    [(0.0, "worse", 0.0), (0.01, "no worse", 0.05), (0.01, "worse", 0.05)],
+    ("loss", "shares"), [(0.0, {"worse": 0.0}), (0.01, {"worse": 0.05, "no worse": 0.05})]
 )
 @pytest.mark.slow
-def test_the_error_of_identical_systems_is_nominal(loss: float, verdict: str, share: float) -> None:
+def test_the_error_of_identical_systems_is_nominal(loss: float, shares: dict[str, float]) -> None:
     """A system against itself with noise: never failed; at the margin itself it fails as often as
     alpha says, and passes at most as often.
     """
@@ -358,9 +357,10 @@ def test_the_error_of_identical_systems_is_nominal(loss: float, verdict: str, sh
     values = {f"m{trial:04}": noise[trial] - loss for trial in range(trials)}
     scores = scores_of({**values, "base": [0.5] * queries})
     told = rr.stats.no_worse(scores, baseline="base", margin=0.01)
-    found = told.filter(verdict=verdict).height / trials
-    exact = within(found, share, trials) if verdict == "worse" else found <= share
-    assert found <= 0.002 if share == 0 else exact
+    for verdict, share in shares.items():
+        found = told.filter(verdict=verdict).height / trials
+        exact = within(found, share, trials) if verdict == "worse" else found <= share
+        assert found <= 0.002 if share == 0 else exact
 
 
 def test_junit_counts_what_did_not_pass_and_holds_any_name() -> None:
@@ -489,11 +489,6 @@ def test_no_input_is_written_over(files: Path, flag: str) -> None:
     assert not (files / "x").exists()
 
 
-def test_bad_input_writes_nothing(files: Path) -> None:
-    assert run(files, "none.csv", "--junit", str(files / "junit.xml")).exit_code == 2
-    assert not (files / "junit.xml").exists()
-
-
 def test_help_names_the_exit_codes() -> None:
     text = CliRunner().invoke(cli, ["gate", "--help"]).output
     for line in (
@@ -513,9 +508,3 @@ def test_of_margins_by_measure_the_gate_takes_its_own() -> None:
     assert held(near(1), margin="recall@5=0.1, ndcg@5=0.02").margin == 0.02
     with pytest.raises(rr.ParameterError, match=r"margin: ndcg@5 has none, only recall@5=0\.1"):
         held(near(1), margin={"recall@5": 0.1})
-
-
-def test_a_gate_prints_its_line() -> None:
-    run = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
-    result = rr.gate(run, run, measure="rr@1", margin=0.1)
-    assert str(result) == result.line()

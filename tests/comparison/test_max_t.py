@@ -130,17 +130,6 @@ def test_a_query_that_no_model_has_changes_nothing_but_the_signs_drawn() -> None
     np.testing.assert_array_equal(one, other)
 
 
-def test_models_without_a_common_query_are_no_part_of_the_family() -> None:
-    pairs = rr.compare(
-        scores_of({"a": [0.5, None, 0.1], "b": [None, 0.5, None], "c": [0.1, 0.1, 0.3]})
-    )
-    assert pairs.select("model_a", "model_b", "family_p", "family").rows() == [
-        ("a", "b", None, 2),
-        ("a", "c", 1.0, 2),
-        ("b", "c", 1.0, 2),
-    ]
-
-
 def test_blocks_of_pairs_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(3).random((9, 15))
     values[4, 3] = np.nan

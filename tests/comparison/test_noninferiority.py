@@ -15,7 +15,6 @@ from scipy import stats
 
 import retrieval_report as rr
 from made_scores import bounded_scores, scores_of
-from retrieval_report.comparison.noninferiority import one_sided
 
 MISSING = "statsmodels, of the extra `dev`, is not installed"
 
@@ -86,23 +85,6 @@ def test_power_is_how_often_a_difference_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loss", "spread", "verdict"),
-    [
-        (0.0, 0.001, "no worse"),
-        (0.05, 0.001, "worse"),
-        (0.005, 0.05, "not decided"),
-        (-0.1, 0.01, "no worse"),
-    ],
-)
-def test_verdicts(loss: float, spread: float, verdict: str) -> None:
-    generator = np.random.default_rng(1)
-    base = generator.random(30)
-    scores = scores_of({"a": base, "b": base - loss + generator.normal(0, spread, 30)})
-    found = rr.stats.no_worse(scores, baseline="a", margin=0.01, largest_loss=0.1)
-    assert found["verdict"].to_list() == [verdict]
-
-
-@pytest.mark.parametrize(
     ("loss", "queries", "p", "verdict"),
     [
         (0.0, 3, (0.99**3, 1), "not decided"),
@@ -143,13 +125,15 @@ def test_what_is_needed_passes_with_probability_080() -> None:
         (-row["difference"], row["queries_if_observed"]),
     ):
         generator = np.random.default_rng(5)
-        passed = 0
-        for _ in range(200):
-            base = generator.random(queries)
-            value = base - loss + generator.normal(0, spread, queries)
-            found = rr.stats.no_worse(scores_of({"float32": base, "int8": value}), **how)
-            passed += found["verdict"][0] == "no worse"
-        assert 0.7 < passed / 200 < 0.92
+        base = generator.random((200, queries))
+        value = base - loss + generator.normal(0, spread, base.shape)
+        trials = pl.concat(
+            scores_of({"float32": base[trial], "int8": value[trial]}, cutoff=trial)
+            for trial in range(200)
+        )
+        found = rr.stats.no_worse(trials, **how)
+        assert found.height == 200
+        assert 0.7 < found.filter(verdict="no worse").height / 200 < 0.92
     beyond = scores_of(pair(3, queries=60, loss=0.03))
     assert rr.stats.no_worse(beyond, **how)["queries_if_observed"].to_list() == [None]
 
@@ -246,15 +230,6 @@ def test_spreads_of_ties_of_both_models_add_up() -> None:
     assert spread == pytest.approx((0.1**2 + 0.2**2 + 0.3**2 + 0.4**2) ** 0.5 / 2)
 
 
-@pytest.mark.parametrize("queries", [2, 20])
-def test_one_sided_p_is_scipys(queries: int) -> None:
-    sample = np.random.default_rng(0).normal(0.1, 1, queries)
-    found = one_sided(
-        np.array([sample.mean()]), np.array([sample.std(ddof=1)]), np.array([queries]), -0.2
-    )
-    assert found[0] == pytest.approx(stats.ttest_1samp(sample, -0.2, alternative="greater").pvalue)
-
-
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 
@@ -290,7 +265,7 @@ AT_THE_MARGIN: dict[str, Draw] = {
 def test_a_loss_at_the_margin_hardly_ever_passes(name: str) -> None:
     """Student's t alone passes 82 % of 10 queries of which 2 % are lost, 68 % with a little noise."""
     trials = 400
-    for queries in (10, 30, 120, 300):
+    for queries in (10, 40, 300):
         generator = np.random.default_rng(queries)
         drawn = {f"m{n:03}": AT_THE_MARGIN[name](generator, queries) for n in range(trials)}
         values = {model: 2.0 + difference for model, difference in drawn.items()}

@@ -60,20 +60,10 @@ def test_policies_that_were_not_evaluated_are_null() -> None:
         assert table[name].null_count() == 2
 
 
-def test_the_std_is_that_of_the_expected_score_alone() -> None:
-    shuffled = scores_of({"a": [0.5]}, stds={"a": [0.3]}, policy="shuffled")
-    assert query_table(shuffled)["std"].to_list() == [None]
-
-
 def test_the_order_of_the_rows_leaves_no_trace() -> None:
     assert_frame_equal(
         query_table(SCORES.sample(fraction=1, shuffle=True, seed=1)), query_table(SCORES)
     )
-
-
-def test_no_scores_are_no_rows() -> None:
-    table = query_table(SCORES.clear())
-    assert (table.columns, table.height) == (COLUMNS, 0)
 
 
 def test_scores_there_twice_are_refused() -> None:

@@ -53,14 +53,6 @@ def test_rounding_sets_no_equal_sums_apart(name: str, scale: int) -> None:
     assert rr.compare(scores)["family_p"].item() == exact
 
 
-def test_exact_is_scipys_permutation_test() -> None:
-    difference = np.random.default_rng(8).normal(0.3, 0.5, size=12)
-    expected = stats.permutation_test(
-        (difference,), np.mean, permutation_type="samples", n_resamples=np.inf, vectorized=True
-    ).pvalue
-    assert exact_sign_flips(difference[None]) == pytest.approx([expected])
-
-
 def test_exact_leaves_long_pairs_and_pairs_without_queries_open() -> None:
     rows = np.full((3, EXACT + 1), 0.5)
     rows[1, 0], rows[2] = 0.0, np.nan
@@ -101,15 +93,3 @@ def test_missing_queries_are_those_of_the_pair() -> None:
         assert found[pair] == pytest.approx(
             stats.ttest_1samp(difference, 0, nan_policy="omit").pvalue, abs=0.03
         )
-
-
-def test_one_pair_does_not_change_another() -> None:
-    values = np.random.default_rng(7).random((3, 30))
-    alone = sampled_sign_flips(values, Pairs(FIRST[1:2], SECOND[1:2]), 999, 3)
-    assert alone.item() == sampled(values, 999, 3)[1]
-
-
-def test_seeds_differ_and_repeat() -> None:
-    values = np.random.default_rng(9).random((3, 30))
-    np.testing.assert_array_equal(sampled(values, seed=1), sampled(values, seed=1))
-    assert (sampled(values, seed=1) != sampled(values, seed=2)).any()

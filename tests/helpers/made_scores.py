@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-
-from retrieval_report.contracts.frames import SCORES
 
 Values = Sequence[float | None] | NDArray[np.float64]
 
@@ -22,30 +21,30 @@ def scores_of(
     policy: str = "expected",
 ) -> pl.DataFrame:
     """Scores of each model on queries 0, 1, 2 …; None is a query left out."""
-    parts = []
-    for model, values in models.items():
-        spread = [0.0] * len(values) if stds is None else list(stds[model])
-        if policy in ("naive", "best", "worst"):
-            spread = [None] * len(values)
-        parts.append(
-            pl.DataFrame(
-                {
-                    "model": [model] * len(values),
-                    "query": [f"q{number:05}" for number in range(len(values))],
-                    "metric": [metric] * len(values),
-                    "cutoff": [cutoff] * len(values),
-                    "policy": [policy] * len(values),
-                    "value": list(values),
-                    "std": spread,
-                    "items": [100] * len(values),
-                    "n_relevant": [5] * len(values),
-                    "truncated": [False] * len(values),
-                    "pooled": [False] * len(values),
-                },
-                schema={name: dtype or pl.String for name, dtype in SCORES.items()},
-            )
-        )
-    return pl.concat(parts)
+    sizes = [len(values) for values in models.values()]
+    column_of = partial(pl.Series, dtype=pl.Float64)
+    spread = pl.lit(None if policy in ("naive", "best", "worst") else 0.0, pl.Float64)
+    if stds is not None and policy not in ("naive", "best", "worst"):
+        spread = pl.lit(pl.concat(column_of(values=stds[model]) for model in models))
+    return pl.DataFrame(
+        {
+            "model": pl.Series([*models]).gather(np.repeat(np.arange(len(sizes)), sizes)),
+            "query": np.concatenate([np.arange(size) for size in sizes]),
+            "value": pl.concat(column_of(values=values) for values in models.values()),
+        }
+    ).select(
+        "model",
+        query=pl.format("q{}", pl.col("query").cast(pl.String).str.zfill(5)),
+        metric=pl.lit(metric),
+        cutoff=pl.lit(cutoff, pl.Int64),
+        policy=pl.lit(policy),
+        value="value",
+        std=spread,
+        items=pl.lit(100, pl.Int64),
+        n_relevant=pl.lit(5, pl.Int64),
+        truncated=pl.lit(False),
+        pooled=pl.lit(False),
+    )
 
 
 def bounded_scores(models: Mapping[str, tuple[Values, Values, Values, Values]]) -> pl.DataFrame:
