@@ -41,20 +41,6 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
-def test_compare_prints_pairs_with_a_verdict_and_writes_them(
-    rankings: Path, tmp_path: Path
-) -> None:
-    result = run(
-        "compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--out", tmp_path / "out"
-    )
-    assert result.exit_code == 0, result.output
-    assert "measure  model_a  model_b  value_a" in result.output
-    assert "depends on tie order" in result.output
-    comparison = pl.read_csv(tmp_path / "out/comparison.csv")
-    assert comparison.filter(policy="expected")["difference"].to_list() == [0.0, 0.0]
-    assert set(pl.read_csv(tmp_path / "out/flips.csv")["verdict"]) == {"depends on tie order"}
-
-
 def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     items = [("a", 1), ("b", 0), ("c", 0), ("d", 0)]
@@ -183,14 +169,6 @@ def test_profile_of_rankings_without_relevance(tmp_path: Path) -> None:
     assert "plain" in result.output
 
 
-def test_audit_shows_what_others_print(rankings: Path, tmp_path: Path) -> None:
-    result = run("audit", rankings, "--metrics", "rr@1", "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    table = pl.read_csv(tmp_path / "out/audit.csv")
-    assert set(table["system"]) > {"KerasRS", "ranx"}
-    assert "same_winner" in result.output
-
-
 def test_audit_shows_the_range_of_what_a_system_could_print(rankings: Path) -> None:
     result = run("audit", rankings, "--metrics", "rr@1", "--all")
     assert result.exit_code == 0, result.output
@@ -233,25 +211,6 @@ def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(ranking
     head, *rows = result.output[result.output.index("\nmeasure  ") + 1 :].splitlines()[:5]
     assert head.split()[:3] == ["measure", "model_a", "model_b"]
     assert [row.split()[0] for row in rows] == ["ndcg@10", "precision@10", "recall@10", "ap@all"]
-
-
-def test_help_of_audit_speaks_of_what_audit_has() -> None:
-    text = " ".join(run("audit", "--help").output.split())
-    assert "same_winner: whether the model named as best is also best on average" in text
-    assert 'same_winner is "open" if several models could win' in text
-    assert "--seed" not in text
-    assert (
-        "without a judgement count as not relevant, are dropped from the lists, or are refused"
-        in text
-    )
-
-
-@pytest.mark.parametrize("command", ["compare", "profile", "audit"])
-def test_bad_input_is_one_message_and_exit_code_2(command: str, tmp_path: Path) -> None:
-    result = run(command, tmp_path / "no-such-file.csv")
-    assert result.exit_code == 2
-    assert "no-such-file.csv" in result.output
-    assert "Traceback" not in result.output
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_reading(tmp_path: Path) -> None:
@@ -392,14 +351,3 @@ def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path
     refused = run("neighbours", distances, indices, "--k", "6", "--out", out)
     assert (refused.exit_code, "search deeper" in refused.stderr) == (2, True)
     assert run("neighbours", distances, indices, "--k", "2", "--out", indices).exit_code == 2
-
-
-def test_compare_has_the_model_ahead_first_and_measures_as_asked(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    head, *rows = ROWS.splitlines()
-    behind = [row.replace("b,", "A,", 1) for row in rows[4:]]  # A is by its name before a
-    path.write_text("\n".join([head, *rows[:2], "a,q2,x,2,0", "a,q2,y,1,1", *behind]))
-    printed = run("compare", path, "--metrics", "rr@2,precision@1").output
-    assert printed.index("\nrr@2 ") < printed.index("\nprecision@1 ")
-    pairs = re.findall(r"^\S+ +(\w) +(\w) +0\.\d+ +0\.\d+", printed, re.MULTILINE)
-    assert pairs == [("a", "A")] * 2

@@ -44,9 +44,3 @@ def test_it_says_why_there_is_no_radius_table(tmp_path: Path) -> None:
     reason = "with --depth 3, items within a radius may be missing"
     assert f"\nNo radius table: {reason}.\n" in result.output
     assert not (tmp_path / "out/radius.csv").exists()
-
-
-def test_a_missing_file_is_one_message(tmp_path: Path) -> None:
-    result = CliRunner().invoke(cli, ["codes", str(tmp_path / "no.npz"), str(tmp_path / "no.npz")])
-    assert result.exit_code == 2
-    assert "no.npz" in result.output

@@ -85,12 +85,6 @@ def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path, avera
     ]
 
 
-def test_without_a_folder_nothing_is_written(tmp_path: Path, file: Path) -> None:
-    disk = run("evaluate", file, *ASKED, "--engine", "disk")
-    assert disk.stdout == run("evaluate", file, *ASKED).stdout
-    assert list(tmp_path.iterdir()) == [file]
-
-
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_no_rows(tmp_path: Path, engine: str) -> None:
     file = tmp_path / "rankings.parquet"
@@ -154,15 +148,6 @@ def test_text_files_are_for_the_memory_engine(tmp_path: Path) -> None:
     assert "only Parquet and Arrow files are read" in result.stderr
 
 
-def test_the_input_is_never_replaced(tmp_path: Path) -> None:
-    rankings().write_parquet(tmp_path / "scores.parquet")
-    before = (tmp_path / "scores.parquet").read_bytes()
-    result = run("evaluate", tmp_path / "scores.parquet", "--engine", "disk", "--out", tmp_path)
-    assert result.exit_code == 2
-    assert "one of the files to be read" in result.stderr
-    assert (tmp_path / "scores.parquet").read_bytes() == before
-
-
 def test_an_interrupt_leaves_nothing(
     tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,14 +192,3 @@ def test_scores_of_an_earlier_run_by_the_other_engine_do_not_stay_beside_new_one
         f"scores.{kind}",
         "summary.csv",
     ]
-
-
-def test_scores_that_are_an_input_are_not_removed(tmp_path: Path, file: Path) -> None:
-    (tmp_path / "out").mkdir()
-    file.rename(tmp_path / "out" / "scores.parquet")
-    outcome = run(
-        "evaluate", tmp_path / "out" / "scores.parquet", *ASKED, "--out", tmp_path / "out"
-    )
-    assert outcome.exit_code == 2
-    assert "is one of the files to be read" in outcome.stderr
-    assert (tmp_path / "out" / "scores.parquet").exists()

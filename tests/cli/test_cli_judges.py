@@ -94,12 +94,6 @@ def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Pa
     assert (tmp_path / "out" / "leaderboard.csv").is_file()
 
 
-def test_one_judge_is_told_how_to_name_more(labels: Path) -> None:
-    runs = [labels / "gpt.txt", labels / "llama.txt", "--labels-as-rankings", *MEASURE]
-    result = run("compare", *runs, "--judgements", labels / "human.txt")
-    assert "Not varied: judge (--judgements human=…)" in result.output
-
-
 def test_a_folder_of_labels_is_ranked_by_grade(labels: Path) -> None:
     given = ["--labels-as-rankings", "--judgements", labels / "human.txt", *MEASURE, "--json"]
     result = run("leaderboard", labels, *given)

@@ -94,29 +94,6 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(
     assert "same winner" in output
 
 
-def test_one_table_has_the_headline_and_the_other_measures_as_columns(tmp_path: Path) -> None:
-    arguments = [*ARGUMENTS[:3], "--truncated", "between_ties", "--out", str(tmp_path / "out")]
-    outcome = CliRunner().invoke(cli, ["leaderboard", *arguments])
-    assert outcome.exit_code == 0, outcome.output
-    study = rr.Study(DOCS / "runs", judgements=DOCS / "qrels.txt", truncated="between_ties")
-    # The verdict and the three scores come first.
-    heading, names, *rows = outcome.output.split("\n\n")[2].splitlines()
-    assert heading == "ndcg@10, 150 queries"
-    assert names.split()[-3:] == ["precision@10", "recall@10", "≈ap@all"]
-    models = study.table().rows(named=True)
-    assert len(models) == 12
-    for row, model in zip(rows, models, strict=False):
-        assert row.split()[1] == model["model"]
-        assert [float(text) for text in row.split()[-3:]] == [
-            pytest.approx(model[name.strip("≈")], abs=5e-5) for name in names.split()[-3:]
-        ]
-    assert "Wrote" in outcome.output
-    assert not any(line.startswith("precision@10") for line in rows)
-    assert (
-        pl.read_csv(tmp_path / "out/leaderboard.csv")["metric"].n_unique() == 4
-    )  # the file ranks by each
-
-
 def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
     tmp_path: Path,
 ) -> None:

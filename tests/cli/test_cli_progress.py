@@ -6,19 +6,29 @@ import json
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from made_reports import made_rankings
 from retrieval_report.cli import cli
-from retrieval_report.study.samples import sample_folder
-
-FILE = str(sample_folder() / "digits/rankings.parquet")
 
 
-def test_slow_steps_are_told_on_standard_error_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two models in two files, and codes and neighbours; every step counts as slow."""
+    monkeypatch.chdir(tmp_path)
+    rankings = made_rankings(("a", "b"))
+    for (name,), rows in rankings.group_by("model"):
+        rows.write_parquet(f"{name}.parquet")
+    np.savez("q.npz", codes=np.array([[1, -1], [1, 1]]), labels=np.array([0, 1]))
+    np.save("d.npy", np.array([[0.1, 0.2]]))
+    np.save("i.npy", np.array([[4, 5]]))
     monkeypatch.setattr("retrieval_report.contracts.steps.SLOW", 0.0)
-    result = CliRunner().invoke(cli, ["compare", FILE, "--metrics", "rr", "--json"])
+
+
+def test_slow_steps_are_told_on_standard_error_alone() -> None:
+    words = ["compare", "a.parquet", "b.parquet", "--metrics", "rr", "--json"]
+    result = CliRunner().invoke(cli, words)
     assert result.exit_code == 0, result.output
     lines = result.stderr.splitlines()
     for beginning in ("Reading … ", "Scoring … ", "Comparing pairs … "):
@@ -38,22 +48,7 @@ def test_slow_steps_are_told_on_standard_error_alone(monkeypatch: pytest.MonkeyP
         ("neighbours d.npy i.npy --k 1", "Judging neighbours … "),
     ],
 )
-def test_every_slow_command_says_what_it_did(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, told: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    rows = pl.read_parquet(FILE)
-    for name, model in zip("ab", rows["model"].unique().sort(), strict=False):
-        rows.filter(model=model).write_parquet(f"{name}.parquet")
-    np.savez("q.npz", codes=np.array([[1, -1], [1, 1]]), labels=np.array([0, 1]))
-    np.save("d.npy", np.array([[0.1, 0.2]]))
-    np.save("i.npy", np.array([[4, 5]]))
-    monkeypatch.setattr("retrieval_report.contracts.steps.SLOW", 0.0)
+def test_every_slow_command_says_what_it_did(command: str, told: str) -> None:
     result = CliRunner().invoke(cli, command.split())
-    assert result.exit_code in (0, 1), result.output
+    assert result.exit_code in (0, 1, 3), result.output
     assert any(line.startswith(told) for line in result.stderr.splitlines()), result.stderr
-
-
-def test_quick_steps_are_not_told() -> None:
-    result = CliRunner().invoke(cli, ["compare", FILE, "--metrics", "rr"])
-    assert " s\n" not in result.stderr

@@ -57,29 +57,14 @@ def test_the_page_is_one_file(rankings: Path, tmp_path: Path) -> None:
     )
 
 
-def test_of_many_files_the_page_is_named(rankings: Path, tmp_path: Path) -> None:
-    result = run(rankings, "--metrics", "rr@1", "--out", tmp_path / "out")
-    files = len(list((tmp_path / "out").iterdir()))
-    last = result.output.splitlines()[-1]
-    assert last == f"Wrote {files} files to {tmp_path / 'out'}: open report.html first."
-
-
-@pytest.mark.parametrize("bad", [("--formats", "pdf"), ("--metrics", "nope")])
-def test_bad_arguments_end_with_code_2_and_write_nothing(
-    rankings: Path, tmp_path: Path, bad: tuple[str, str]
+def test_row_098_a_failed_report_says_why(
+    rankings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = run(rankings, *bad, "--out", tmp_path / "out")
-    assert result.exit_code == 2, result.output
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.slow
-def test_row_098_a_failed_demo_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise rr.OutputError("cannot write: No space left on device")
 
     monkeypatch.setattr(rr, "write_report", full)
-    result = CliRunner().invoke(cli, ["demo", "--out", str(tmp_path / "new")])
+    result = run(rankings, "--metrics", "rr@1", "--out", tmp_path / "new")
     assert result.exit_code == 2
     assert "No space left" in result.stderr
 

@@ -80,20 +80,6 @@ def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engin
     assert "0.7500   0.2500" in result.output
 
 
-def test_negative_grades_may_count_as_not_judged(files: Path) -> None:
-    words = [
-        "evaluate",
-        str(files / "run.csv"),
-        "--judgements",
-        str(files / "judged.csv"),
-        "--metrics",
-        "rr",
-    ]
-    result = CliRunner().invoke(cli, [*words, "--negative", "unjudged", "--truncated", "no"])
-    assert result.exit_code == 0, result.output
-    assert "0.7500   0.2500" in result.output
-
-
 def test_reading_options_are_not_for_spark(files: Path) -> None:
     words = ("evaluate", files / "run.csv", "--engine", "spark", "--judgement-columns", "item=doc")
     assert "--judgement-columns does not work with --engine spark" in said(*words)
