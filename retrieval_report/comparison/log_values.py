@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from retrieval_report.engines.check_scores import MEASURE
+from retrieval_report.engines.check_scores import MEASURE, in_both_directions
 from retrieval_report.metrics.parsing import measure_text
 
 KEYS = ("model", *MEASURE)
@@ -65,8 +65,7 @@ def chances_against(flips: pl.DataFrame, means: pl.DataFrame, baseline: str | No
     references = references.join(second, on=MEASURE, nulls_equal=True).with_columns(
         reference=pl.when(pl.col("model") == pl.col("first")).then("second").otherwise("first")
     )
-    pairs = flips.select("model_a", "model_b", *MEASURE, "p_tie")
-    turned = pairs.rename({"model_a": "model_b", "model_b": "model_a"}).select(pairs.columns)
-    directed = pl.concat([pairs, turned]).rename({"model_a": "model", "model_b": "reference"})
+    pairs = in_both_directions(flips.select("model_a", "model_b", *MEASURE, "p_tie"))
+    directed = pairs.rename({"model_a": "model", "model_b": "reference"})
     matches = references.join(directed, on=[*KEYS, "reference"], nulls_equal=True)
     return matches.select(*KEYS, "p_tie")

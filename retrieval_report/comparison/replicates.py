@@ -39,6 +39,7 @@ from retrieval_report.engines.check_scores import (
     SCORE,
     check_fraction,
     check_scores,
+    in_both_directions,
     join_left,
 )
 from retrieval_report.engines.score_grid import Grid, ranked
@@ -450,8 +451,7 @@ def _compared(better: str, worse: str, models: Mapping[str, Runs], confidence: f
         return {**row, "verdict": NOTHING_TO_COMPARE}
     values = _mean(first), _mean(second)
     difference = 0.0 if equal_means(*values) else values[0] - values[1]
-    means = first.mean(axis=1), second.mean(axis=1)
-    parts = _parts(first, second)
+    means, parts = (first.mean(axis=1), second.mean(axis=1)), _parts(first, second)
     level, enough = difference == 0, enough_runs(len(first), len(second))
     reversal = None if level else new_runs(*means)
     verdict = depends("the seed", reversal, enough=enough, few=TOO_FEW_RUNS)
@@ -478,11 +478,8 @@ def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     'not significant over runs'
     """
     keys = ["model_a", "model_b", *MEASURE]
-    run_tests = pairs.select(*keys, over_runs="family_p")
-    other_way = run_tests.rename({"model_a": "model_b", "model_b": "model_a"}).select(
-        run_tests.columns
-    )
-    pairs_tested = join_left(flips, pl.concat([run_tests, other_way]), keys)
+    run_tests = in_both_directions(pairs.select(*keys, over_runs="family_p"))
+    pairs_tested = join_left(flips, run_tests, keys)
     accident = (pl.col("verdict") == SAFE) & ~significant(pl.col("over_runs"))
     word = pl.when(accident).then(pl.lit(NOT_OVER_RUNS)).otherwise("verdict")
     return pairs_tested.with_columns(verdict=word).drop("over_runs")

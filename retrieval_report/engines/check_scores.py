@@ -129,6 +129,12 @@ def check_fraction(name: str, value: object) -> float:
     return check_number(name, value, lambda part: 0 < part < 1, "number between 0 and 1")
 
 
+def in_both_directions(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return every pair of ``model_a`` and ``model_b``, and then every pair the other way round."""
+    swapped = pairs.rename({"model_a": "model_b", "model_b": "model_a"})
+    return pl.concat([pairs, swapped.select(pairs.columns)])
+
+
 def join_left(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
     """Return the rows of a frame, in their order, with what another one has of the same keys, such
     as a measure of whole lists, whose cutoff is null.

@@ -285,23 +285,22 @@ class Study(LevelledStudy):
 
         Without judgements, the relevant items are then those that these models retrieved.
         """
-        request = self._data.asked
+        data, of_run = self._data, self.of_run
+        names, cutoffs = data.asked["measures"], data.asked["cutoffs"]
         if self._view.measures is not None:
-            names = [measure_text(*measure) for measure in self._view.measures]
-            request = {"measures": names, "cutoffs": None}
-        arguments = {
-            **self._frames_alone(),
-            "measures": request["measures"],
-            "cutoffs": request["cutoffs"],
-            "like": self.like,
-            "average": self.average,
-            "replicate": self.of_run or None,
-            "labels": self._data.labels,
-        }
-        if self.judge is not None:
-            arguments |= {"judgements": self._judged_by_each, "judge": self.judge}
-        arguments |= {**self.also, **self._options, **known_of({"measures": measures}), **options}
-        return type(self)(**arguments)
+            names, cutoffs = [measure_text(*measure) for measure in self._view.measures], None
+        settings: Named = {"cutoffs": cutoffs, "average": self.average, **self.also}
+        settings |= {**self._options, **options}
+        questions = {name: settings.pop(name) for name in Questions.__annotations__}
+        data = data.requesting(
+            names if measures is None else measures,
+            settings,
+            frames=self._frames_alone(),
+            judges=self._judged_by_each,
+            of_run=of_run,
+            replicate=of_run or None,
+        )
+        return self._with(View(Draws(**Options(**data.options).of(DRAWS)), **questions), data)
 
     @property
     def metric(self) -> str:

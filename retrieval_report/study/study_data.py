@@ -152,28 +152,10 @@ class StudyData:
         labels: object,
     ) -> StudyData:
         """Read the input and check the options; nothing is scored yet."""
-        if "policies" in options:
-            raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
-        scoring = dict(options)
-        words = measures if like is None else in_words_of(like, measures)
-        request = {"measures": words, "cutoffs": scoring.pop("cutoffs", None)}
-        reading: Named = {
-            name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
-        }
-        options_with(scoring)  # refuses what is wrong
-        measure_names = {
-            (str(metric), cutoff): (str(metric), cutoff)
-            for metric, depths in parse_metrics(**request)
-            for cutoff in depths
-        }
-        if like is not None:
-            scoring.pop("progress", None)  # it has none to show
-            check_like(scoring)
-            like_measures = measures_like(like, **request)
-            measure_names = {
-                measure: (record.definition, measure[1])
-                for measure, record in like_measures.items()
-            }
+        names = "columns", "name_by"
+        reading = {name: value for name, value in options.items() if name in names}
+        scoring = {name: value for name, value in options.items() if name not in names}
+        request = _request(measures, like, scoring)
         judges = read_judges(inputs["judgements"])
         judge = headline_judge(judges, judge)
         if judge is not None:
@@ -185,17 +167,23 @@ class StudyData:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
         return cls(
-            frames,
-            measure_names,
-            request,
-            scoring,
-            like,
-            judges,
-            judge,
-            replicate,
-            of_run,
-            None if labels is None else read_labels(labels),
+            frames=frames,
+            like=like,
+            judges=judges,
+            judge=judge,
+            replicate=replicate,
+            of_run=of_run,
+            labels=None if labels is None else read_labels(labels),
+            **request,
         )
+
+    def requesting(self, measures: object, options: Named, **changed: Any) -> StudyData:
+        """Return the same data, which are not read again, under other measures and options."""
+        frames = changed.get("frames", self.frames)
+        if frames["rankings"].is_empty():
+            raise DataError("rankings: no rows")
+        request = _request(measures, self.like, options)
+        return replace(self, **request, **changed, memo=Once(MOST_KEPT))
 
     def judged_by(self, judge: str) -> StudyData:
         """Return the same data with the judgements of another judge, which share nothing else."""
@@ -261,6 +249,29 @@ class StudyData:
         """Return all policies under which these rankings can be scored."""
         counts_are_enough = self.like is not None and system_of(self.like)[0] in OF_ONE_ANSWER
         return COUNTED_POLICIES if self.counted and not counts_are_enough else POLICIES
+
+
+def _request(measures: object, like: str | None, options: Named) -> Named:
+    """Return what is asked of data and how: ``measures``, ``asked`` and ``options``, checked."""
+    if "policies" in options:
+        raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
+    scoring = dict(options)
+    words = measures if like is None else in_words_of(like, measures)
+    asked = {"measures": words, "cutoffs": scoring.pop("cutoffs", None)}
+    options_with(scoring)  # refuses what is wrong
+    measure_names = {
+        (str(metric), cutoff): (str(metric), cutoff)
+        for metric, depths in parse_metrics(**asked)
+        for cutoff in depths
+    }
+    if like is not None:
+        scoring.pop("progress", None)  # it has none to show
+        check_like(scoring)
+        like_measures = measures_like(like, **asked)
+        measure_names = {
+            measure: (record.definition, measure[1]) for measure, record in like_measures.items()
+        }
+    return {"measures": measure_names, "asked": asked, "options": scoring}
 
 
 def read_frames(
