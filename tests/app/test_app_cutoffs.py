@@ -49,13 +49,8 @@ def test_panels_and_map_show_the_three_scores() -> None:
     for panel in panels:
         (model,) = {row["model"] for row in marks(panel, "model")}
         assert panel["title"]["text"] == model
-
-
-def test_each_panel_has_the_line_of_its_model() -> None:
-    for panel in specs(open_page("overview", DATA), PANELS):
         dots = {row["k"]: row["expected"] for row in marks(panel, "model")}
-        assert {row["k"]: row["expected"] for row in marks(panel, "expected")} == dots
-        assert list(dots) != []
+        assert {row["k"]: row["expected"] for row in marks(panel, "expected")} == dots != {}
 
 
 def test_precision_along_recall_is_computed_when_it_is_opened(
@@ -82,9 +77,8 @@ def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs() -> None:
     assert "along the cutoffs" not in words(page)
 
 
-@pytest.mark.parametrize("number", [13, 38])
-def test_of_many_models_the_leaders_and_the_endangered_have_panels(number: int) -> None:
-    names = tuple(f"model {place:02}" for place in range(number))
+def test_of_many_models_the_leaders_and_the_endangered_have_panels() -> None:
+    names = tuple(f"model {place:02}" for place in range(20))
     rankings = made_rankings(names)
     page = open_page("overview", made_data(rankings))
     panels, (tiles,) = specs(page, PANELS), specs(page, MAP)

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import retrieval_report as rr
+from made_reports import made_rankings
 from retrieval_report.cli import cli
 from retrieval_report.study.samples import sample_folder
 
@@ -48,8 +49,9 @@ def test_it_prints_and_writes_what_the_function_returns(given: list[Path], tmp_p
     assert all(model in result.output for model in frames["calibration"]["model"])
 
 
-def test_json_holds_the_tables_that_were_asked_for(given: list[Path]) -> None:
-    rows = json.loads(run(*given, "--json").stdout)
+def test_json_holds_the_tables_that_were_asked_for(tmp_path: Path) -> None:
+    made_rankings(("a",)).write_csv(tmp_path / "run.csv")
+    rows = json.loads(run(tmp_path / "run.csv", "--json").stdout)
     assert set(rows) == {"thresholds", "threshold_areas", "calibration", "notices"}
     assert {row["metric"] for row in rows["calibration"]} == {"f1"}
 
@@ -63,8 +65,9 @@ def test_json_holds_the_tables_that_were_asked_for(given: list[Path]) -> None:
         (["--k", "0"], "--k: 0 is not a whole number from 1 on"),
     ],
 )
-def test_bad_options_are_named(given: list[Path], words: list[str], message: str) -> None:
-    result = run(*given, *words)
+def test_bad_options_are_named(tmp_path: Path, words: list[str], message: str) -> None:
+    made_rankings(("a",)).write_csv(tmp_path / "run.csv")
+    result = run(tmp_path / "run.csv", *words)
     assert result.exit_code == 2
     assert message in result.stderr
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 900, "height": 900}
 THEMES = {"light": ("#ffffff", "rgb(34, 34, 34)"), "dark": ("#111111", "rgb(221, 221, 221)")}
 
 
+@cache
 def study_of(models: tuple[str, ...] = MODELS) -> rr.Study:
     return rr.Study(made_rankings(models), "ndcg@4, rr", truncated="no")
 
