@@ -4,7 +4,10 @@ one query.
 
 from __future__ import annotations
 
+from functools import cache
+
 import polars as pl
+from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
 from made_pages import charts, drawn, made_data, numbers, open_page, table, words
@@ -37,8 +40,14 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
     assert f"corrected p = {row['family_p']:.4f}, Holm over 3 pairs" in words(page)
 
 
+@cache
+def middle_and_coarse() -> AppTest:
+    """The page on these two, for tests that only look at it."""
+    return open_page("pair", DATA, a="middle", b="coarse")
+
+
 def test_the_table_is_that_of_compare() -> None:
-    page = open_page("pair", DATA, a="middle", b="coarse")
+    page = middle_and_coarse()
     truth = comparison()
     row = row_of(truth, "coarse", "middle")
     assert numbers(page)["A − B, expected"] == f"{-row['difference']:+.4f}".replace("-", "−")
@@ -91,7 +100,7 @@ def test_one_model_or_the_same_twice_is_said() -> None:
 
 
 def test_the_queries_are_those_that_decide() -> None:
-    page = open_page("pair", DATA, a="middle", b="coarse")
+    page = middle_and_coarse()
     deciding = rr.Study(RANKINGS, "ndcg@3").pair("middle", "coarse").deciding
     truth, shown = deciding.filter(policy="expected"), table(page, 1)
     assert 0 < truth["order_unsure"].sum() < truth.height
