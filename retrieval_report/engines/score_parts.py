@@ -22,7 +22,7 @@ from retrieval_report.scoring.layout import evidence_of, order_values
 from retrieval_report.scoring.run import doubtful_lists, score_run, start, warn_of_lists
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
-from retrieval_report.scoring.truncation import as_counted, decide, ends_of, gather
+from retrieval_report.scoring.truncation import as_counted, decide, ends_of, gather, surely_cut
 from retrieval_report.writing.temporary import Scratch
 
 Result = TypeVar("Result")
@@ -175,7 +175,9 @@ def scored_parts(
 
     def evidence() -> pl.DataFrame:
         of_part = partial(evidence_of_part, options=quiet, whole=whole)
-        return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows))
+        each = _run(lambda number: of_part(*frames_of(number)), parts.rows)
+        first = next(each)
+        return first if surely_cut(first, whole.models) else pl.concat([first, *each])
 
     decided = with_ends(quiet, whole, facts, evidence)
     work = keep(lambda number: score_part(*frames_of(number), requests, decided, whole), parts.rows)

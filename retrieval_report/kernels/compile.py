@@ -32,7 +32,7 @@ ZERO = cast(int, np.int64(0))
 
 # Work is counted in numbers walked over (`elements`, or a kernel's own `costs`). Loading the compiler
 # takes as long as the first bound; compiling a kernel, as the second.
-LOADING = 400_000.0
+LOADING = 600_000.0
 COMPILING = 600_000.0
 SECONDS = 0.5e-6  # as Python, per unit of work; compiled code takes about a hundredth
 SLOW = 4_000_000.0  # from here on, a process that cannot compile says what that costs
@@ -100,6 +100,11 @@ def missing_compiler() -> str:
     return ""
 
 
+def _loads() -> bool:
+    """Return whether the compiler is there, or worth loading for the work so far."""
+    return COMPILER in sys.modules or _expected[0] > LOADING
+
+
 def _warn_uncompiled() -> None:
     with LOCK:  # once, whichever thread is the first
         if _warned:
@@ -143,8 +148,7 @@ class Kernel:
         work = self.costs(*arguments)
         self._work += work
         expect(work)
-        loaded = COMPILER in sys.modules or _expected[0] > LOADING
-        much = loaded if self._is_stored else self._work > COMPILING
+        much = _loads() if self._is_stored else self._work > COMPILING
         if DISABLED or not much:
             return False
         if missing_compiler() and _expected[0] > SLOW:
@@ -153,8 +157,11 @@ class Kernel:
 
     @property
     def unmade(self) -> bool:
-        """Whether there is no compiled code yet, so that making it would take seconds."""
-        return "compiled" not in self.__dict__ and (DISABLED or not self._is_stored)
+        """Whether compiled code is not at hand: making it takes seconds, and loading the compiler
+        for what is stored takes longer than little work.
+        """
+        at_hand = "compiled" in self.__dict__ or (self._is_stored and _loads())
+        return DISABLED or not at_hand
 
     @property
     def _is_stored(self) -> bool:

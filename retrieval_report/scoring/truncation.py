@@ -127,6 +127,26 @@ def gather_lacking(lists: pl.DataFrame) -> dict[str, Decision]:
     return {model: _lacking(*row) for model, *row in first["model", *LACKING].iter_rows()}
 
 
+def surely_cut(lists: pl.DataFrame, models: Sequence[str]) -> bool:
+    """Return whether some lists of every model, as `gather` takes them, show that its lists were
+    cut, whatever its others hold: two with different items, or one that lacks what another found.
+
+    >>> facts = pl.DataFrame({"model": ["m"] * 2, "query": [1, 2], "items": 5, "items_key": [7, 8]})
+    >>> unknown = pl.lit(None, pl.UInt64)
+    >>> facts = facts.with_columns(found=0, known=unknown, key_with_query=unknown, pooled=5)
+    >>> surely_cut(facts, ["m"]), surely_cut(facts.head(1), ["m"])
+    (True, False)
+    """
+    several = lists.filter(pl.col("items") > 0).group_by("model").len().filter(pl.col("len") > 1)
+    decisions = gather(lists)
+    cut = {
+        model
+        for model, decision in decisions.items()
+        if decision.truncated != NO and decision.reason != SAME_LIST
+    }
+    return cut.intersection(several["model"]).issuperset(models)
+
+
 def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     """Return what the lists of every model prove, from one row per list.
 

@@ -18,6 +18,7 @@ from retrieval_report import (
     truncated_lists,
 )
 from retrieval_report.contracts.options import Options
+from retrieval_report.engines import score_parts
 from retrieval_report.engines.disk_tables import open_table
 from retrieval_report.engines.score_parts import evidence_of_part, facts_of, known_of
 from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
@@ -246,3 +247,24 @@ def test_a_file_without_rows_is_no_model_however_large_the_parts(tmp_path: Path)
             rows_per_part=size,
         )
         assert pl.read_parquet(out)["model"].to_list() == ["full"] * 3
+
+
+def test_lists_that_are_surely_cut_are_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[object] = []
+
+    def noted(*arguments: Any, **options: Any) -> pl.DataFrame:
+        looked_at.append(arguments)
+        return evidence_of_part(*arguments, **options)
+
+    monkeypatch.setattr(score_parts, "evidence_of_part", noted)
+    rank = [rank for _ in range(60) for rank in range(9)]
+    query = [query for query in range(60) for _ in range(9)]
+    cut = pl.DataFrame({"query": query, "item": rank, "distance": rank})
+    cut = cut.with_columns(pl.col("item") + pl.col("query"), model=pl.lit("m"), relevance=1)
+    both(tmp_path, cut)
+    assert len(looked_at) == 1
+    looked_at.clear()
+    both(tmp_path, cut.with_columns(item="distance"))
+    assert len(looked_at) > 1
