@@ -1,5 +1,5 @@
-"""Measure how the time of `evaluate` grows with rows, tie size, cutoffs, models and threads, as a
-table and a plot.
+"""Measure how the time of `evaluate` grows with rows, tie size, cutoffs, models and threads, and
+that of a leaderboard and a verdict with models, as a table and a plot.
 
 Run from the project's folder: ``python benchmarks/growth.py --out benchmarks`` (some 5 GB of
 memory; ``--most 1e7`` leaves the largest frame out). Of several runs the fastest counts, since it
@@ -9,9 +9,12 @@ is the least disturbed; frames of more than 10⁷ rows are scored once.
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from stages import model_scores
 
 import retrieval_report as rr
 
@@ -30,6 +34,7 @@ ASKED: dict[str, Any] = {
 ROWS = 1_000_000
 MOST_REPEATED = 10_000_000
 Integers = NDArray[np.int64]
+Work = Callable[[], Any]
 
 
 def frame(rows: int, *, items: int = 1000, tie: int = 15, models: int = 1) -> pl.DataFrame:
@@ -64,30 +69,90 @@ def piece(
     return pl.DataFrame(columns)
 
 
-def works(most: float) -> Iterator[tuple[str, float, pl.DataFrame, dict[str, Any]]]:
-    """Yield what grows, its value, the rows, and the options."""
+def alike_models(models: int) -> pl.DataFrame:
+    """Return lists of models that are nearly as good as each other, with ties that leave their order
+    open: 50 queries of 200 items.
+    """
+    random = np.random.default_rng(0)
+    queries, depth = 50, 200
+    relevance = (random.random((queries, depth)) < 0.1) * random.integers(1, 4, (queries, depth))
+    shared = random.normal(size=(queries, depth)) + 0.5 * relevance
+    frames = []
+    for model, ability in enumerate(np.linspace(0, 0.1, models)):
+        score = shared + 0.3 * random.normal(size=shared.shape) + ability * relevance
+        columns = {
+            "model": f"m{model:02}",
+            "query": np.repeat(np.arange(queries), depth),
+            "item": np.tile(np.arange(depth), queries),
+            "distance": np.clip(20 - 4 * score, 0, None).astype(np.int64).ravel(),
+            "relevance": relevance.ravel(),
+        }
+        frames.append(pl.DataFrame(columns))
+    return pl.concat(frames)
+
+
+def verdict_of(rows: pl.DataFrame) -> None:
+    _ = rr.Study(rows, "ndcg@10, ap, rr@10", truncated="no").verdict
+
+
+def to_disk(path: Path) -> None:
+    rr.evaluate_to(path.with_name("scores.parquet"), path, **ASKED)
+
+
+def scored(rows: pl.DataFrame, **options: Any) -> tuple[int, Work]:
+    return rows.height, partial(rr.evaluate, rows, **ASKED | options)
+
+
+def works(most: float) -> Iterator[tuple[str, float, int, Work]]:
+    """Yield what grows, its value, the number of rows, and the work."""
     rows = 100_000
     while rows <= most:
-        yield "rows", rows, frame(rows), {}
+        yield "rows", rows, *scored(frame(rows))
         rows *= 10
+    with tempfile.TemporaryDirectory() as folder:
+        for rows in (2_500_000, 5_000_000, 10_000_000):
+            if rows <= most:
+                path = Path(folder, f"{rows}.parquet")
+                frame(rows).write_parquet(path)
+                yield "rows of a file, `evaluate_to`", rows, rows, partial(to_disk, path)
+                reading = partial(in_memory, path)
+                yield "rows of a file, read and `evaluate`", rows, rows, reading
     for tie in (1, 10, 100, 1000, 10_000, 100_000, 1_000_000):
-        yield "tie size (one query of a million items)", tie, frame(ROWS, items=ROWS, tie=tie), {}
+        of_one = frame(ROWS, items=ROWS, tie=tie)
+        yield "tie size (one query of a million items)", tie, *scored(of_one)
     for cutoffs in (1, 10, 100, 1000):
-        yield "cutoffs", cutoffs, frame(ROWS), {"cutoffs": range(1, cutoffs + 1)}
+        yield "cutoffs", cutoffs, *scored(frame(ROWS), cutoffs=range(1, cutoffs + 1))
     for models in (1, 10, 100):
-        yield "models (a million rows in all)", models, frame(ROWS, models=models), {}
+        yield "models (a million rows in all)", models, *scored(frame(ROWS, models=models))
+    for models in (100, 300, 1000):
+        scores = model_scores(models)
+        yield "models of a leaderboard", models, scores.height, partial(rr.leaderboard, scores)
+    for models in (4, 8, 16):
+        lists = alike_models(models)
+        yield "models of a verdict", models, lists.height, partial(verdict_of, lists)
     for threads in (1, 2):
-        yield "threads", threads, frame(10 * ROWS), {"threads": threads}
+        yield "threads", threads, *scored(frame(10 * ROWS), threads=threads)
 
 
-def fastest(rows: pl.DataFrame, options: dict[str, Any], runs: int) -> dict[str, float]:
+def in_memory(path: Path) -> None:
+    rr.evaluate(pl.read_parquet(path), **ASKED)
+
+
+def fastest(rows: int, work: Work, runs: int) -> dict[str, float]:
     """Return seconds and CPU seconds of the fastest run, after one that is not counted."""
     taken = []
-    for _ in range(runs + 1 if rows.height <= MOST_REPEATED else 1):
+    for _ in range(runs + 1 if rows <= MOST_REPEATED else 1):
         start, begin = time.perf_counter(), time.process_time()
-        rr.evaluate(rows, **ASKED | options)
+        work()
         taken.append((time.perf_counter() - start, time.process_time() - begin))
     return dict(zip(("seconds", "cpu"), min(taken[1:] or taken), strict=True))
+
+
+def slope(row: dict[str, Any], before: dict[str, Any] | None) -> str:
+    """Return the power of what grows with which CPU seconds grew since the row before."""
+    if before is None or before["grows"] != row["grows"]:
+        return ""
+    return f"{math.log(row['cpu'] / before['cpu'], row['value'] / before['value']):.2f}"
 
 
 def plot(table: pl.DataFrame) -> Any:
@@ -115,6 +180,7 @@ def plot(table: pl.DataFrame) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=float, default=1e8, help="rows of the largest frame")
+    parser.add_argument("--only", default="", help="measure what grows by a name that holds this")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
@@ -122,22 +188,25 @@ def main() -> None:
         {
             "grows": grows,
             "value": value,
-            "rows": data.height,
-            **fastest(data, options, arguments.runs),
+            "rows": size,
+            **fastest(size, work, arguments.runs),
         }
-        for grows, value, data, options in works(arguments.most)
+        for grows, value, size, work in works(arguments.most)
+        if arguments.only in grows
     ]
     table = pl.DataFrame(rows)
     lines = [
         "# How the time grows",
         "",
-        "| grows | to | rows | seconds | CPU seconds | 10⁶ rows/s |",
+        "| grows | to | rows | seconds | CPU seconds | slope | 10⁶ rows/s |",
     ]
-    lines.append("| --- | --- | --- | --- | --- | --- |")
-    for row in rows:
+    lines.append("| --- | --- | --- | --- | --- | --- | --- |")
+    for row, before in zip(rows, [None, *rows], strict=False):
         rate = row["rows"] / row["seconds"] / 1e6
         label = f"| {row['grows']} | {row['value']:g} | {row['rows']:.0e}"
-        lines.append(f"{label} | {row['seconds']:.3g} | {row['cpu']:.3g} | {rate:.3g} |")
+        lines.append(
+            f"{label} | {row['seconds']:.3g} | {row['cpu']:.3g} | {slope(row, before)} | {rate:.3g} |"
+        )
     machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     command = f"`python benchmarks/growth.py --most {arguments.most:g} --out benchmarks`"
     lines += ["", "![seconds against each](growth.svg)", ""]

@@ -190,25 +190,30 @@ def codes() -> None:
     reported(data, study, "≤ 15")
 
 
+def model_scores(models: int) -> pl.DataFrame:
+    """Return scores of models that differ in ability, on the same queries."""
+    random = np.random.default_rng(0)
+    able = 0.4 + random.normal(0, 0.05, (models, 1)) + random.normal(0, 0.15, EACH_QUERY)
+    values = np.clip(able + random.normal(0, 0.1, (models, EACH_QUERY)), 0, 1)
+    return pl.DataFrame(
+        {
+            "model": np.repeat([f"m{model:04}" for model in range(models)], EACH_QUERY),
+            "query": np.tile([f"q{query}" for query in range(EACH_QUERY)], models),
+            "metric": "ap",
+            "cutoff": pl.Series([None] * values.size, dtype=pl.Int64),
+            "policy": "expected",
+            "value": values.ravel(),
+            "std": 0.0,
+            "items": 9,
+            "n_relevant": 2,
+        }
+    )
+
+
 def models() -> None:
     for number, aim in ((500, ""), (1000, "≤ 10 for both")):
         data = f"scores of {number} models on {EACH_QUERY} queries"
-        random = np.random.default_rng(0)
-        able = 0.4 + random.normal(0, 0.05, (number, 1)) + random.normal(0, 0.15, EACH_QUERY)
-        values = np.clip(able + random.normal(0, 0.1, (number, EACH_QUERY)), 0, 1)
-        scores = pl.DataFrame(
-            {
-                "model": np.repeat([f"m{model:04}" for model in range(number)], EACH_QUERY),
-                "query": np.tile([f"q{query}" for query in range(EACH_QUERY)], number),
-                "metric": "ap",
-                "cutoff": pl.Series([None] * values.size, dtype=pl.Int64),
-                "policy": "expected",
-                "value": values.ravel(),
-                "std": 0.0,
-                "items": 9,
-                "n_relevant": 2,
-            }
-        )
+        scores = model_scores(number)
         with stage(data, "`compare`", aim):
             rr.compare(scores)
         with stage(data, "`leaderboard`", aim):

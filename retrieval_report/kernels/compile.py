@@ -110,11 +110,10 @@ def _warn_uncompiled() -> None:
         if _warned:
             return
         _warned.append(True)
-    seconds = _expected[0] * SECONDS
     warn(
-        f"Numba cannot be imported ({missing_compiler()}), so kernels run as plain Python, which "
-        f"takes about {seconds:.0f} s where compiled ones take {seconds / 100:.1g}; run pip install "
-        "numba"
+        f"Numba cannot be imported ({missing_compiler()}), so kernels run as plain Python, about a "
+        f"hundred times slower than compiled: some {_expected[0] * SECONDS:.0f} s so far; run pip "
+        "install numba"
     )
 
 
