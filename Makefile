@@ -75,6 +75,7 @@ benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes;
 	$(BIN)/python benchmarks/growth.py --out benchmarks
 	$(BIN)/python benchmarks/expressions.py --out benchmarks
 	$(BIN)/python benchmarks/latency.py --out benchmarks/latency.md
+	$(BIN)/python benchmarks/latency.py --check --out benchmarks/ratios.md
 
 clean: ## remove what the other targets made
 	rm -rf .venv report build dist .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/benchmarks docs/generated

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from stages import model_scores
 
 import retrieval_report as rr
+from retrieval_report.kernels.compile import LOADING, expect
 
 ASKED: dict[str, Any] = {
     "metrics": ("precision", "recall", "f1", "ap", "rr", "ndcg"),
@@ -184,6 +185,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
+    expect(LOADING)  # so that small work is not done as Python, and large work compiled
     rows = [
         {
             "grows": grows,

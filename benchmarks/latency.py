@@ -26,6 +26,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, cast
 
+import ratios
 import stages
 from peers import rankings, write_trec
 
@@ -230,7 +231,16 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--out", type=Path, help="write the table to this Markdown file too")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="print ratios to references and what has grown since they were stored (ratios.py)",
+    )
+    parser.add_argument("--short", action="store_true", help="check in some ten seconds")
     arguments = parser.parse_args()
+    if arguments.check:
+        ratios.check(arguments.short, arguments.out)
+        return
     # Who has no compiled modules compiles them in every process: a second for a report.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     lines = []

@@ -20,7 +20,7 @@ from retrieval_report.comparison.significance import (
     sums_with,
 )
 from retrieval_report.engines.score_grid import Pairs, divided
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.kernels.reaching import Family
 
 
@@ -62,7 +62,7 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
         length, even, least = spreads(difference)
         scale = divided(np.ones_like(length), length, 0.0)
         observed = np.maximum(sums_seen(value, part), 0.0) * scale
-        differs = (np.nan_to_num(difference) != 0).any(axis=0)
+        differs: Bools = np.logical_or.reduce(np.abs(difference) > 0, axis=0)
         return observed, scale, even, least * scale, comparable(difference, part), differs[None]
 
     columns = pairs.in_blocks(value.shape[1], of_part)

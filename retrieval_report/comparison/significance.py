@@ -268,7 +268,8 @@ def spreads(difference: Floats) -> Spreads:
     >>> [part.tolist() for part in spreads(np.array([[3.0, -3.0, np.nan, 3.0, 3.0], [0.0] * 5]))]
     [[6.0, 0.0], [4.0, inf], [3.0, 0.0]]
     """
-    size = np.abs(np.nan_to_num(difference))
+    size = np.abs(difference)
+    size[np.isnan(size)] = 0.0
     length = np.sqrt((size**2).sum(axis=1))
     unit = np.where(length > 0, length, 1.0)
     fourth = (((size / unit[:, None]) ** 2) ** 2).sum(axis=1)

@@ -236,7 +236,7 @@ def rounding(values: Floats, pairs: Pairs) -> Floats:
 
 def largest(values: Floats, pairs: Pairs) -> Floats:
     """Return a power of two above the largest score of each pair, division by which does not round."""
-    magnitude = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
+    magnitude = np.fmax.reduce(np.abs(values), axis=1, initial=0.0)
     return _power_above(np.maximum(magnitude[pairs.first], magnitude[pairs.second]))
 
 
