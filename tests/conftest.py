@@ -39,6 +39,14 @@ LARGE = (
     "only the maker of this sample needs its weights",
 )
 SITE = "tests/test_docs.py"
+LONG = (  # which take more than half a minute of one process: it should not be the last one to end
+    *("tests/faults/test_memory.py", "tests/kernels/test_accuracy.py"),
+    *("tests/scoring/test_completions.py", "tests/bad_input/test_wrong_types.py"),
+    *("tests/kernels/test_cache.py", "tests/kernels/test_without_numba.py"),
+    *("tests/study/test_words_and_numbers.py", "tests/study/test_leaderboard_rows.py"),
+    *("tests/samples/test_sample_data.py", "tests/comparison/test_replicates.py"),
+    *("tests/charts/test_charts_fit.py", "tests/comparison/test_gate.py"),
+)
 DASHBOARD = tuple(
     f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts")
 )  # visit one server
@@ -107,9 +115,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ours = [item for item in items if item.get_closest_marker("spark")]
     strangers = [item.nodeid for item in ours if not of_spark(item.nodeid)]
     assert not strangers, f"tests of Spark belong in {', '.join(SPARK_FILES)}…: {strangers}"
+    away = set(ours)
     others = sorted(
-        (item for item in items if item not in set(ours)),
-        key=lambda item: not item.nodeid.startswith((SITE, *DASHBOARD)),
+        (item for item in items if item not in away),
+        key=lambda item: (
+            not item.nodeid.startswith((SITE, *DASHBOARD)),
+            not item.nodeid.startswith(LONG),
+        ),
     )
     items[:] = sorted(ours, key=kind_place) + others
 

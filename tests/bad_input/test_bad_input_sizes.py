@@ -14,12 +14,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from bad_input import POLICIES, mixed, numbers, one_list, rankings, refused, scores, value
+from bad_input import numbers, one_list, rankings, refused, scores, value
 from catalogue_texts import TEXTS
 from retrieval_report import count_ties, evaluate
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
-from retrieval_report.lists import tie_groups
-from retrieval_report.scoring import arrays
 
 
 def refused_counts(counts: pl.DataFrame) -> None:
@@ -229,26 +227,6 @@ def test_row_067_far_down_a_long_list() -> None:
     assert spread[1] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
 
 
-@pytest.mark.slow
-def test_row_068_rows_in_another_order_chunks_and_engines() -> None:
-    frame = mixed(68).with_row_index("row")
-    asked: dict[str, Any] = {
-        "metrics": TEXTS,
-        "policies": POLICIES,
-        "shuffles": 2,
-        "truncated": "no",
-    }
-    whole = evaluate(frame, **asked)
-    turned = frame.sample(fraction=1, shuffle=True, seed=1)
-    chunks = pl.concat([turned[:7], turned[7:300], turned[300:]], rechunk=False)
-    assert chunks.n_chunks() > 1
-    streamed = turned.lazy().collect(engine="streaming")
-    for other in (turned, chunks, turned.lazy(), streamed, frame[::-1]):
-        assert_frame_equal(evaluate(other, **asked), whole, check_exact=True)
-        assert_frame_equal(count_ties(other), count_ties(frame))
-        assert_frame_equal(tie_groups(other), tie_groups(frame))
-
-
 def test_row_068_without_a_row_column_the_order_of_the_frame_is_the_naive_one() -> None:
     frame = one_list([1, 1, 1], [0, 0, 1])
     assert scores(frame, "rr", policies="naive") == [pytest.approx(1 / 3)]
@@ -260,23 +238,6 @@ def test_row_068_without_a_row_column_the_order_of_the_frame_is_the_naive_one() 
 @pytest.mark.parametrize("row", [[0, None, 1, 2], [None] * 4])
 def test_row_068_row_numbers_that_are_missing(row: list[int | None]) -> None:
     refused(rankings(row=numbers(row, pl.Int64)), DataError, "'row'", "null", metrics="rr")
-
-
-@pytest.mark.slow  # a quarter of a minute
-def test_row_069_any_number_of_threads_gives_the_same_bytes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(arrays, "SERIAL_BELOW", 500)  # from which on threads share the work
-    frame = mixed(69, 12_000).with_columns(query=pl.col("item") % 200)
-    given: dict[str, Any] = {
-        "metrics": TEXTS,
-        "cutoffs": [1, 10, None],
-        "policies": ("expected", "shuffled", "worst"),
-    }
-    given |= {"shuffles": 2, "truncated": "no"}
-    one = evaluate(frame, threads=1, **given)
-    for threads in (2, 5):
-        assert_frame_equal(evaluate(frame, threads=threads, **given), one, check_exact=True)
 
 
 def test_row_069_threads_of_polars_give_the_same_bytes() -> None:

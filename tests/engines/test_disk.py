@@ -22,7 +22,6 @@ from retrieval_report import (
     ParameterError,
     count_ties,
     evaluate,
-    read_rankings,
 )
 from retrieval_report.engines import disk, disk_parts, disk_tables
 from retrieval_report.engines.disk import evaluate_to
@@ -49,11 +48,6 @@ def test_one_file_in_list_order(tmp_path: Path, source: Path, text: bool) -> Non
     agrees(tmp_path, written(source, [frame]), frame, policies=POLICIES, **FEW)
 
 
-def test_rows_in_random_order_over_files(tmp_path: Path, source: Path) -> None:
-    frame = made().sample(fraction=1.0, shuffle=True, seed=3)
-    agrees(tmp_path, written(source, frame.iter_slices(50)), frame, policies=POLICIES, **FEW)
-
-
 @pytest.mark.parametrize("naive_order", ["row", "item", "item_descending"])
 def test_files_that_are_shards_of_the_items(tmp_path: Path, source: Path, naive_order: str) -> None:
     frame = made()
@@ -66,13 +60,6 @@ def test_files_that_are_shards_of_the_items(tmp_path: Path, source: Path, naive_
         naive_order=naive_order,
         **FEW,
     )
-
-
-def test_a_file_for_every_model_is_named_as_read_rankings_names_it(
-    tmp_path: Path, source: Path
-) -> None:
-    written(source, [frame.drop("model") for frame in made().partition_by("model")])
-    agrees(tmp_path, str(source / "*.parquet"), read_rankings(source), policies=POLICIES, **FEW)
 
 
 def test_a_lazy_frame_and_counts(tmp_path: Path) -> None:

@@ -93,18 +93,6 @@ def test_shards_of_the_items(source: Path) -> None:
     same(pl.scan_parquet(source / "*.parquet"), pl.concat(nameless))
 
 
-def test_judgements_and_queries(source: Path) -> None:
-    frame = made()
-    judgements = frame.select("query", "item", "relevance").unique(
-        ["query", "item"], maintain_order=True
-    )
-    queries = pl.DataFrame({"query": [f"q{number}" for number in range(25)]})
-    written(source, [frame.drop("relevance")])
-    options = {"queries": queries, "unjudged_query": "skip"}
-    same(source, frame.drop("relevance"), judgements=judgements, **options)
-    same(frame.drop("relevance").lazy(), frame.drop("relevance"), judgements=judgements, **options)
-
-
 def test_counts(source: Path) -> None:
     counts = pl.concat([count_ties(made()), count_ties(made())])
     written(source, counts.iter_slices(70))

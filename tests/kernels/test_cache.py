@@ -175,10 +175,10 @@ def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_
         words = [sys.executable, str(tmp_path / "cold.py"), str(number % 2)]
         return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
 
-    together = [start(number) for number in range(8)]
+    together = [start(number) for number in range(4)]
     assert [
         (process.wait(), process.communicate()[0].strip().isdigit()) for process in together
-    ] == [(0, True)] * 8
+    ] == [(0, True)] * 4
     assert start(0).communicate()[0].strip() == "6"
 
 

@@ -69,24 +69,6 @@ def test_lists_laid_out_some_at_a_time_have_the_same_scores_and_draws(
         assert_frame_equal(parts, whole, check_exact=True)
 
 
-def test_a_draw_does_not_depend_on_the_number_of_draws_or_of_other_lists() -> None:
-    few = shuffled_means(FRAME, metrics="rr", cutoffs=None, shuffles=3)
-    many = shuffled_means(FRAME, metrics="rr", cutoffs=None, shuffles=9).filter(pl.col("draw") < 3)
-    assert_frame_equal(few, many)
-    alone = shuffled_means(FRAME.filter(model="b"), metrics="rr", cutoffs=None, shuffles=3)
-    assert_frame_equal(alone, few.filter(model="b"))
-
-
-def test_one_draw_has_no_standard_deviation_and_no_tie_has_none_to_speak_of() -> None:
-    one = evaluate(FRAME, metrics="rr", cutoffs=None, policies="shuffled", shuffles=1)
-    assert one["std"].is_null().all()
-    untied = FRAME.with_columns(distance=pl.Series(range(12)))
-    plain = evaluate(untied, metrics=["rr", "ndcg"], policies=("expected", "shuffled"), shuffles=3)
-    values = plain.pivot(on="policy", index=["model", "query", "metric", "cutoff"], values="value")
-    assert values["expected"].to_list() == values["shuffled"].to_list()
-    assert set(plain["std"].to_list()) == {0.0}
-
-
 def test_uniform_numbers_are_uniform() -> None:
     draws = [shuffling.uniform_below(np.uint64(99), counter, 7) for counter in range(7000)]
     counts = np.bincount(draws, minlength=7)

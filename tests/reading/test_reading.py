@@ -118,13 +118,6 @@ def test_row_045_categories_become_text(tmp_path: Path) -> None:
     assert read.schema["query"] == read.schema["item"] == pl.String
 
 
-def test_row_046_ids_in_text_files_are_text(tmp_path: Path) -> None:
-    text = "query,item,distance\n007,1e5,1\n7,100000,1\n99999999999999999999,NA,1\n"
-    read = read_rankings(write(tmp_path / "m.csv", text))
-    assert read["query"].to_list() == ["007", "7", "99999999999999999999"]
-    assert read["item"].to_list() == ["1e5", "100000", "NA"]
-
-
 def test_row_039_blanks_in_ids_stay_and_blanks_in_headers_do_not_matter(tmp_path: Path) -> None:
     read = read_rankings(write(tmp_path / "m.csv", " Query,ITEM ,Dist\n q, a ,1\nq,a, 2 \n"))
     assert read.rows() == [("m", " q", " a ", 1, 0), ("m", "q", "a", 2, 1)]

@@ -152,18 +152,6 @@ def test_row_042_half_a_surrogate_pair_is_refused(frame: object) -> None:
         to_polars(frame, "rankings")
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pd.DataFrame([[1, 2]], columns=["query", "query"]),
-        pa.table([pa.array([1]), pa.array([2])], names=["query", "query"]),
-    ],
-)
-def test_row_056_a_column_that_is_there_twice_is_refused(frame: object) -> None:
-    with pytest.raises(ColumnError, match=r"twice.*query|query.*twice"):
-        to_polars(frame, "rankings")
-
-
 def test_a_lazy_frame_that_fails_is_named() -> None:
     lazy = pl.LazyFrame({"query": ["x"]}).with_columns(pl.col("query").cast(pl.Int64))
     with pytest.raises(DataError, match="rankings: the frame cannot be computed"):

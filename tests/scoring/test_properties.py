@@ -30,6 +30,7 @@ from properties import (
 )
 from retrieval_report import count_ties, evaluate, shuffled_means
 from retrieval_report.lists import tie_groups
+from retrieval_report.scoring import arrays
 
 # 1: what does not matter
 # -----------------------------------------------------------------------------
@@ -487,8 +488,11 @@ def test_property_11_relevant_items_are_the_sum_over_grades() -> None:
     ].to_list() == (frame.group_by(keys).len().sort(keys)["len"].to_list())
 
 
-def test_property_12_lazy_eager_streaming_and_threads(tmp_path: Path) -> None:
-    frame = lists(19, queries=2_000).with_row_index("row")
+def test_property_12_lazy_eager_streaming_and_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrays, "SERIAL_BELOW", 500)  # from which on threads share the work
+    frame = lists(19, queries=1_000).with_row_index("row")
     policies = ("expected", "naive", "shuffled", "best", "worst")
     wanted = exact(frame, TEXTS, [1, None], policies, shuffles=1, threads=1)
     frame.write_parquet(tmp_path / "run.parquet", row_group_size=1_000)

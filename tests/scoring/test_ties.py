@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
-from polars.testing import assert_frame_equal
 
-from retrieval_report import DataError, ParameterError, count_ties, evaluate
+from retrieval_report import ParameterError, evaluate
 from retrieval_report.contracts.options import Options
 from retrieval_report.lists import tie_groups
 from retrieval_report.scoring.judged import judge
@@ -76,14 +75,6 @@ def test_layout_of_longer_lists(kind: str, order: str) -> None:
         assert layout(rows_given, threads=2) == defined(rows_given)
 
 
-def test_negative_zero_and_zero_tie() -> None:
-    frame = pl.DataFrame(
-        {"query": "q", "item": [1, 2], "distance": [0.0, -0.0], "relevance": [0, 1]}
-    )
-    assert tie_groups(frame)["tie_size"].to_list() == [2, 2]
-    assert layout(frame) == defined(frame)
-
-
 def test_tie_groups_columns() -> None:
     frame = pl.DataFrame(
         {
@@ -99,51 +90,6 @@ def test_tie_groups_columns() -> None:
     assert groups["tie_start"].to_list() == [1, 1, 3, 4, 4]
     assert groups["tie_size"].to_list() == [2, 2, 1, 2, 2]
     assert groups["tie_relevant"].to_list() == [0, 0, 0, 1, 1]
-
-
-def test_tie_groups_refuses_repeated_items() -> None:
-    frame = pl.DataFrame(
-        {"query": "q", "item": ["a", "a"], "distance": [1, 2], "relevance": [0, 1]}
-    )
-    with pytest.raises(DataError, match=r"2 rows repeat another's model, query, item.*item 'a'"):
-        tie_groups(frame)
-
-
-@pytest.mark.compiled
-def test_counts_give_the_scores_of_the_rankings_and_add_up_over_shards() -> None:
-    generator = np.random.default_rng(4)
-    rows = 800
-    frame = pl.DataFrame(
-        {
-            "query": generator.integers(0, 9, rows),
-            "item": np.arange(rows),
-            "distance": generator.integers(0, 12, rows),
-            "relevance": generator.integers(0, 3, rows),
-        }
-    )
-    asked: dict[str, Any] = {
-        "policies": ("expected", "shuffled", "best", "worst"),
-        "metrics": ["ap", "ndcg", "rr"],
-    }
-    whole = evaluate(frame, **asked)
-    shards = pl.concat([count_ties(frame[:300]), count_ties(frame[300:])])
-    assert_frame_equal(evaluate(count_ties(frame), **asked), whole, check_exact=True)
-    assert_frame_equal(evaluate(shards, **asked), whole, check_exact=True)
-    assert_frame_equal(count_ties(shards), count_ties(frame))
-
-
-def test_masked_rows_are_in_no_tie() -> None:
-    frame = pl.DataFrame(
-        {
-            "query": "q",
-            "item": [1, 2, 3],
-            "distance": [1, 1, 1],
-            "relevance": [0, 1, 0],
-            "mask": [True, False, True],
-        }
-    )
-    assert count_ties(frame)["count"].to_list() == [2]
-    assert tie_groups(frame)["tie_size"].to_list() == [2, 2]
 
 
 def test_counts_have_no_naive_order_and_no_items_to_judge() -> None:
