@@ -30,6 +30,7 @@ RESUMED = "tests/engines/test_disk_resumed.py"
 HOSTS = "tests/app/test_app_hosts.py"
 UPLOADS = "tests/app/test_app_uploads.py"
 CACHED = "tests/app/test_app_cached.py"
+RULES = "tests/app/test_app_rules.py"
 FILES = "tests/writing/test_files.py"
 
 
@@ -136,10 +137,10 @@ FAULTS = [
     Fault("app/uploads.py", 'str.starts_with("data:image/")', 'str.starts_with("")', UPLOADS),
     Fault("app/.streamlit/config.toml", "maxUploadSize = 256", "maxUploadSize = 2560", UPLOADS),
     # what the address says
-    Fault(CONTROLS, 'cutoffs[0] or "all"', "cutoffs[0] or 10", CACHED),
-    Fault(CONTROLS, "if cutoffs and not metric.own_depth", "if False", CACHED),
-    Fault(CONTROLS, 'controls["relevant_from"]', 'controls["relevance"]', CACHED),
-    Fault(URL, "if low <= number <= high and", "if low <= number and", CACHED),
+    Fault(CONTROLS, 'cutoffs[0] or "all"', "cutoffs[0] or 10", RULES),
+    Fault(CONTROLS, "if cutoffs and not metric.own_depth", "if False", RULES),
+    Fault(CONTROLS, 'controls["relevant_from"]', 'controls["relevance"]', RULES),
+    Fault(URL, "if low <= number <= high and", "if low <= number and", RULES),
     Fault(URL, "if value not in texts.values()", "if not value", CACHED),
     Fault(URL, "if model in selection)", "if model not in selection)", CACHED),
     # files that are written whole
@@ -153,7 +154,7 @@ FAULTS = [
     Fault(WRITTEN, "target.exists() and not target.is_file()", "False", FILES),
     Fault(WRITTEN, "path.unlink(missing_ok=True)", "pass", FILES),
     # names on the dashboard
-    Fault("app/text.py", 'MARKS.sub(r"\\\\\\1", ', '"".join(', CACHED),
+    Fault("app/text.py", 'MARKS.sub(r"\\\\\\1", ', '"".join(', UPLOADS),
 ]
 
 
