@@ -87,11 +87,6 @@ class Table:
         return pl.concat(results)
 
 
-def is_streamed(rankings: object) -> bool:
-    """Return whether rankings are read part by part, as paths and lazy frames are."""
-    return isinstance(rankings, pl.LazyFrame) or is_path(rankings)
-
-
 def open_table(
     rankings: object,
     scratch: Scratch,

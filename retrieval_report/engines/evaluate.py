@@ -17,9 +17,9 @@ from retrieval_report.contracts.options import (
     options_with,
 )
 from retrieval_report.engines.disk import collect_counts, collect_scores
-from retrieval_report.engines.disk_tables import is_streamed
 from retrieval_report.engines.score_parts import score_part
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
+from retrieval_report.reading.finding import is_streamed
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import score_with_means, start
 from retrieval_report.scoring.scores import Scored

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import polars as pl
+
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.formats import detect_format
@@ -28,6 +30,11 @@ def is_path(value: object) -> bool:
     """
     paths = value if isinstance(value, list | tuple) and value else [value]
     return all(isinstance(path, str | Path) for path in paths)
+
+
+def is_streamed(rankings: object) -> bool:
+    """Return whether rankings are read part by part, as paths and lazy frames are."""
+    return isinstance(rankings, pl.LazyFrame) or is_path(rankings)
 
 
 READERS = {"run": ("TREC runs", "read_rankings"), "qrels": ("TREC qrels", "read_judgements")}

@@ -98,17 +98,19 @@ def frame_of_kind(
     """
     if is_path(value):
         return frame_from(sources_of(value, kind), kind, columns=columns)
-    name = name_of(value)
-    content = unwrapped(value)
-    if kind.ranked and holds_results(content):
-        arrays = {key: array for key, array in content.items() if array is not None}
-        choose = partial(known_columns, kind=kind, columns=columns, location=what)
-        return results_of(arrays, choose, what)
-    if kind.name in VALUES and not any(map(_names_files, _lists(content))):
-        content = as_nested(content, kind.name, kind.knows, what)
-    if kind.ranked and is_models(content):
-        return _of_models(content, kind, columns)
-    frame = _table(content, kind, what)
+    if isinstance(value, pl.DataFrame):
+        name, frame = None, convert(value, what)
+    else:
+        name, content = name_of(value), unwrapped(value)
+        if kind.ranked and holds_results(content):
+            arrays = {key: array for key, array in content.items() if array is not None}
+            choose = partial(known_columns, kind=kind, columns=columns, location=what)
+            return results_of(arrays, choose, what)
+        if kind.name in VALUES and not any(map(_names_files, _lists(content))):
+            content = as_nested(content, kind.name, kind.knows, what)
+        if kind.ranked and is_models(content):
+            return _of_models(content, kind, columns)
+        frame = _table(content, kind, what)
     matched = matched_columns(frame, kind, what, columns)
     if checked and kind.ranked and not {"model", "count"} & matched.keys():
         unused = unknown(frame.columns, matched, kind)
@@ -116,7 +118,8 @@ def frame_of_kind(
             our_frame = frame.select(under_our_names(matched))
             check_merged(our_frame, lambda: frame.select(unused), what)
     frame = renamed(frame, matched, kind)
-    frame = without_agreeing_ranks(frame) if kind.ranked else frame
+    if kind.ranked and RANK in frame.columns:
+        frame = without_agreeing_ranks(frame)
     return frame if name is None else with_model(frame, name)
 
 
@@ -128,7 +131,7 @@ def has_distinct_rows(value: object, kind: Kind) -> bool:
     >>> has_distinct_rows({"query": {0: 1, 1: 1}, "item": {0: 7, 1: 7}}, RANKINGS)  # a table
     False
     """
-    content = unwrapped(value)
+    content = None if isinstance(value, pl.DataFrame) else unwrapped(value)
     if not isinstance(content, dict) or not is_nested(content):
         return False
     dictionaries = all(issubclass(each, dict) for each in types_of(content.values()))
