@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -183,12 +184,22 @@ def units_to_pass(
         by_chance = _p_of_unseen(*(np.array(x) for x in (lead - shift, mean - shift, worst, units)))
         return bool(by_chance <= alpha) and power_of_t(lead, spread, units, alpha) >= power
 
+    return fewest(passes)
+
+
+def fewest(passes: Callable[[int], bool]) -> int | None:
+    """Return the smallest number from 2 on that passes, if all above it do; None if none up to 10⁹
+    does.
+
+    >>> fewest(lambda queries: queries >= 156), fewest(lambda queries: False)
+    (156, None)
+    """
     high = 2
     while not passes(high):
         high *= 2
         if high > 2 * MAX_QUERIES:
             return None
-    numbers = range(high // 2 + 1 if high > 2 else 2, high)
+    numbers = range(high // 2 + 1, high)
     return numbers.start + bisect_left(numbers, True, key=passes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.clusters import clustered
-from retrieval_report.comparison.loss_test import MAX_QUERIES, loss_test, power_of_t, units_to_pass
+from retrieval_report.comparison.loss_test import fewest, loss_test, power_of_t, units_to_pass
 from retrieval_report.comparison.margins import Margin, check_measures, parse_margin
 from retrieval_report.comparison.significance import paired_t
 from retrieval_report.comparison.verdicts import (
@@ -443,15 +442,7 @@ def queries_needed(
         return None
     if std == 0:
         return 2
-    high = 2
-    while power_of_t(effect, std, high, alpha) < power:
-        high *= 2
-        if high > 2 * MAX_QUERIES:
-            return None
-    numbers = range(high // 2 + 1, high)
-    return numbers.start + bisect_left(
-        numbers, power, key=lambda n: power_of_t(effect, std, n, alpha)
-    )
+    return fewest(lambda queries: power_of_t(effect, std, queries, alpha) >= power)
 
 
 def _check_design(std: object, queries: object, alpha: float, power: float) -> None:

@@ -51,7 +51,7 @@ def score_part(
     item of the part is judged), for warnings that come once for all parts.
     """
     judged = None
-    if whole is KNOWS_ALL:
+    if whole is KNOWS_ALL and judgements is not None:
         judged = judge_dictionaries(rows, judgements, queries, requests, options)
     judged = judged or judge(rows, judgements, queries, options, whole)
     run = start(judged, requests, options)

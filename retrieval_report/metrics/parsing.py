@@ -120,7 +120,8 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     if match is None:
         raise ParameterError(f"measures: {metric!r} {_not_of_the_form(text)}")
     spelling, arguments, cutoff = match.groups()
-    ours, parameters, depth = spelled(spelling, arguments)
+    own_name = spelling in CATALOGUE and arguments is None
+    ours, parameters, depth = (spelling, None, None) if own_name else spelled(spelling, arguments)
     name, usual, whole = TEXT.fullmatch(ours).groups()  # type: ignore[union-attr]
     if name not in CATALOGUE or (depth and cutoff):
         hint = did_you_mean(spelling, [*CATALOGUE, *SPELLINGS]) or "."

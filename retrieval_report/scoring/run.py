@@ -34,6 +34,7 @@ from retrieval_report.scoring.truncation import ends_of
 
 Column = tuple[int, tuple[Metric, int | None]]  # its number and its measure
 
+MEASURE = schema("scores", "metric", "cutoff")
 TURNS = {"expected": 0, "shuffled": 2}  # policies that others build on come first
 MOST_SLOTS = (
     4_000_000  # of drawn lists at a time, some 50 bytes each; more are laid out in every draw
@@ -83,7 +84,7 @@ class Run:
     def columns(self) -> pl.DataFrame:
         """Return metric and cutoff of every column."""
         columns_by_measure = [(str(metric), cutoff) for metric, cutoff in self.measures]
-        return pl.DataFrame(columns_by_measure, schema("scores", "metric", "cutoff"), orient="row")
+        return pl.DataFrame(columns_by_measure, MEASURE, orient="row")
 
     @property
     def shape(self) -> tuple[int, int]:
