@@ -16,6 +16,7 @@ from retrieval_report.cli.files import (
     InputFiles,
     Output,
     data_options,
+    end_by_health,
     health_frame,
     health_text,
     json_option,
@@ -97,7 +98,7 @@ def compare(
     --json and files hold all.
     """
     from retrieval_report.comparison.pairs import ahead_first, turned
-    from retrieval_report.comparison.verdicts import doubt, with_chances
+    from retrieval_report.comparison.verdicts import both_among, doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.reversals import reversals_text
 
@@ -114,7 +115,8 @@ def compare(
         comparison = study.compare(baseline=baseline)
         verdicts = study._flips_of(comparison)  # only these pairs are compared
         verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
-    # The model that is ahead is A, but a baseline is B; the least certain pairs come first.
+    # The model that is ahead is A, but a baseline is B; the least certain pairs come first, and
+    # those of models with the same lists last.
     rows = verdicts.with_columns(measure=pl.struct("metric", "cutoff").rle_id())
     rows = ahead_first(rows, pl.col("value_b") > pl.col("value_a"))
     rest = ""
@@ -123,7 +125,9 @@ def compare(
     elif not everything:
         rows, rest = telling_pairs(study, rows)
     rows = rows.with_columns(difference=pl.col("value_a") - pl.col("value_b"))
-    rows = with_chances(rows.sort("measure", doubt, maintain_order=True))
+    copies = [both_among(group) for group in study.identical]
+    last = pl.any_horizontal(pl.col("model_a").is_null(), *copies)  # never, and copies
+    rows = with_chances(rows.sort("measure", last, doubt, maintain_order=True))
     column_names = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     if len(study.model_names) == 2:  # one table, not one for every measure
         names = [measure_text(*row) for row in rows.select(MEASURE).iter_rows()]
@@ -147,6 +151,7 @@ def compare(
         *uneven_lengths(study.under("expected").scores, study.measures[1:]),
         notices=lambda: study.notices,
     )
+    end_by_health(study.health)
 
 
 @cli.command()

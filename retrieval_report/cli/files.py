@@ -38,6 +38,7 @@ Command = Callable[..., Any]
 Addition = Callable[[Command], Command]  # of an option to a command
 
 
+UNSOUND = 2  # the exit code where no verdict can rest on the data, as of a gate
 DASH = "-"
 NAME = "standard-input"  # what a model is called whose file does not name it
 
@@ -368,6 +369,12 @@ def output_options(what: str, **how: Any) -> Addition:
         help="Leave CSV text as it is, even if a spreadsheet would run it as a formula.",
     )
     return lambda command: out(raw(_gathered(command, "output", Output)))
+
+
+def end_by_health(health: pl.DataFrame) -> None:
+    """End the command with the exit code of bad input if some model has no verdict for its data."""
+    if health.height and health["serious"].any():
+        click.get_current_context().exit(UNSOUND)
 
 
 def health_frame(health: pl.DataFrame) -> dict[str, pl.DataFrame]:

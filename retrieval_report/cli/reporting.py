@@ -21,6 +21,7 @@ from retrieval_report.cli.files import (
     InputFiles,
     Output,
     data_options,
+    end_by_health,
     health_frame,
     health_text,
     json_option,
@@ -111,6 +112,7 @@ def report(
     click.echo("\n" + "\n\n".join(filter(None, tables)))
     first = ": open report.html first" if "html" in kinds else ""
     click.echo(f"\nWrote {with_number(len(files), 'file')} to {visible(str(folder))}{first}.")
+    end_by_health(contents.health)
 
 
 def _title(data: InputFiles, study: Study) -> str:
@@ -185,6 +187,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
         texts.append(scale_sentence(scale, study.metric, study.cutoff))
         texts.append(frame_table(scale, SCALE, by="metric cutoff"))
     output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)
+    end_by_health(study.health)
 
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
@@ -195,6 +198,7 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     import polars as pl
 
     from retrieval_report.comparison.verdicts import CUT, DEPENDS
+    from retrieval_report.metrics.parsing import measure_text
 
     if pairs.height <= PAIRS:
         return pairs, ""
@@ -204,9 +208,13 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     unsure = (pl.col("measure") == 0) & pl.col("verdict").is_in([CUT, DEPENDS])
     apart = pairs.filter(~pl.any_horizontal(names.is_in(twins)))
     telling = apart.filter(near | unsure).sort("measure", ~near, maintain_order=True)
-    return telling.head(PAIRS), (
-        f"{min(PAIRS, telling.height)} of {pairs.height} pairs are printed: the leader against "
-        "each, neighbours in rank, and what tie order may reverse; --all prints all."
+    printed = telling.head(PAIRS)
+    left_out = pairs.join(printed, on="measure", how="anti").unique("measure", maintain_order=True)
+    names = [measure_text(*row) for row in left_out.select("metric", "cutoff").iter_rows()]
+    none = f", and none by {', '.join(names)}" if names else ""
+    return printed, (
+        f"{printed.height} of {pairs.height} pairs are printed: the leader against each, neighbours "
+        f"in rank, and what tie order may reverse{none}; --all prints all."
     )
 
 

@@ -137,6 +137,8 @@ def from_embeddings(
     shape = len(originals.queries), len(originals.items)
     _check_rows(relevance, item_labels, item_ids, shape)
     binary = [name for name, format_ in parsed_formats.items() if format_.is_binary]
+    if binary:
+        _refuse_packed({"queries": queries, "items": items}, binary[0])
     how: Named = {
         "query_labels": query_labels,
         "item_labels": item_labels,
@@ -210,8 +212,11 @@ def _vectors(values: object, what: str) -> Singles:
     array: Any = as_array(values, what)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         kind = "" if array.dtype.kind in "biuf" else f", {array.dtype} values"
+        several = "; pass the original vectors once, and name the formats" * isinstance(
+            values, dict
+        )
         raise DataError(
-            f"{what}: shape {array.shape}{kind}; embeddings are numbers, (n, dimensions)"
+            f"{what}: shape {array.shape}{kind}; embeddings are numbers, (n, dimensions){several}"
         )
     if 0 in array.shape:
         raise DataError(f"{what}: empty, shape {array.shape}")
@@ -225,6 +230,18 @@ def _vectors(values: object, what: str) -> Singles:
             f"{array[row, column]} in row {row}, column {column}"
         )
     return singles
+
+
+def _refuse_packed(arrays: Named, name: str) -> None:
+    """Refuse bytes where bits are asked for: nearly every byte is above 0."""
+    for what, values in arrays.items():
+        array: Any = as_array(values, what)
+        if array.dtype == np.uint8 and array.size and array.max() > 1:
+            raise DataError(
+                f"{what}: uint8 values up to {array.max()}, of which format {name!r} would keep only "
+                "whether they are above 0; unpack packed bits by np.unpackbits(…, axis=1), and centre "
+                "quantised values"
+            )
 
 
 def _check_rows(

@@ -25,6 +25,8 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
 from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.wording import advice as advised
+from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.metrics.parsing import measure_text, one_of_two, parse_metrics
 from retrieval_report.metrics.record import Metric
@@ -41,8 +43,6 @@ STATUS = {NO_WORSE: "passed", WORSE: "failed"}  # the other verdicts are their o
 EXIT_CODES = {"passed": 0, "failed": 1}
 UNDECIDED = 3
 ADVICE = {
-    CUT: "items below the ends of the lists could change it; retrieve more, or set truncated to no "
-    "if lists are whole",
     UNKNOWN_R: "relevant items that neither run retrieved could change it; pass judgements, or "
     "queries with n_relevant",
     NOTHING_TO_COMPARE: "no query has a relevant item",
@@ -145,18 +145,19 @@ class Gate:
                 f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
             )
         queries = f"{with_number(self.queries, 'query')}, margin {self.margin:g}"
-        sure = ""
+        sure, cut, says = "", self.status == CUT, advice(self)
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
             sure = f", {1 - 2 * self.alpha:.0%} interval {ends}"
+            sure += " whatever the lists leave out" if cut else ""
         same = "; the lists of both runs are the same" if self.same_lists else ""
         places = decimals(self.difference)
         values = [number(value, places) for value in (self.candidate_value, self.baseline_value)]
         difference = size(self.difference, sign="+", minus="-")
+        notes = [says * cut, f"{difference}{sure}", queries, says * (not cut)]
         return (
             f"{self.status}: {name} of {self.candidate} is {values[0]}, of {self.baseline} "
-            f"{values[1]} "
-            f"({difference}{sure}; {'; '.join(filter(None, (queries, advice(self))))}{same})"
+            f"{values[1]} ({'; '.join(filter(None, notes))}{same})"
         )
 
     def as_dict(self) -> Named:
@@ -166,6 +167,9 @@ class Gate:
 
 def advice(gate: Gate) -> str:
     """Say what would decide a gate that is not decided; empty for others."""
+    if gate.status == CUT:
+        cure = advised(": if there are none, pass {}", setting("truncated", "no"))
+        return f"items below the ends of the lists could change it{cure}"
     if gate.status in ADVICE:
         return ADVICE[gate.status]
     vain = nothing_could_fail(gate.margin, gate.baseline_value, gate.baseline)
@@ -272,7 +276,11 @@ def gate(
     measures = one_of_two(measures, one_of_two(measure, metrics))
     requests = parse_metrics([] if measures is None else measures, [None])
     if len(requests) != 1 or len(requests[0][1]) != 1:
-        raise ParameterError(f"measures: {measures!r} is not one metric with one cutoff")
+        number = sum(len(cutoffs) for _, cutoffs in requests)
+        raise ParameterError(
+            f"measures: {measures!r} is {with_number(number, 'measure')}; a gate decides on one, so "
+            "call it for each: if all must pass, no correction is needed"
+        )
     metric, cutoffs = requests[0]
     accepted = margins.among([(str(metric), cutoffs[0])])
     if accepted is None:
@@ -364,6 +372,7 @@ def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.
             if len(one_sided):
                 raise KeyMismatchError(
                     f"{name}: {len(one_sided)} of {answered.filter(model=role).height} queries are not "
-                    f"in {other_name}, {some(one_sided.to_list(), 3)}; different queries are not compared"
+                    f"in {other_name}, {some(one_sided.to_list(), 3)}; different queries are not compared: "
+                    "search the missing ones, or leave them out of both runs and the judgements"
                 )
     return runs

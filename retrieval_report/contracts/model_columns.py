@@ -289,11 +289,12 @@ costs: stats.cost_table
   metric cutoff policy model
   amount | amount | Amount | what the model costs
   value tie_std lowest highest ci_low ci_high
-  front | flag | On the front | whether no other model costs as little and scores as much
+  front | flag | On the front | whether no other model costs as little and scores as much; nor, with a
+      margin, costs less and scores less by less than the margin
   front_in_every_order | flag | In every order | whether that holds even in the model's worst tie
       order and the best of all others
-  beaten_by | text | Beaten by | the model with the highest score among those that beat it; empty on
-      the front
+  beaten_by | text | In its place | the model with the highest score among those that keep it from
+      the front; empty on the front
 
 audit: audit
   system version call model

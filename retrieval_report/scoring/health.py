@@ -26,7 +26,7 @@ HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
-REPEATED = "repeated judgements"
+REPEATED, UNRELATED = "repeated judgements", "unrelated"
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
     NO_MATCH: "no query scores above 0 for {models}, because no item of {total} is judged "
@@ -42,6 +42,8 @@ SENTENCES = {
     RANKS: "the printed ranks of {models} contradict its order in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} hold the same items whatever the query ({example})",
+    UNRELATED: "the items of {models} are relevant to their own queries no more often than to others: "
+    "{affected} of {total} ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
@@ -58,6 +60,9 @@ PLAIN_LISTS, PLAIN_ITEMS = 5, 5  # so many lists of so many same items in any or
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
+PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
+MOST_LISTS, MOST_ROWS = 100, 100  # lists of a model, and rows of each, sought for other queries
+FEW_HITS, MANY_HITS = 20, 100  # relevant items among them that are noted, and that are serious
 Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
 
 
@@ -87,6 +92,8 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     if judged.whole.judged:
         findings += _without_relevant(prepared, of_ids)
     findings += (row for row in _same_lists(judged, sample) if row[0] not in of_ids)
+    explained = {model for model, name, *_ in findings if name != NO_LIST}
+    findings += (row for row in _unrelated(judged) if row[0] not in explained)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
@@ -204,7 +211,7 @@ def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
 def _sample(
     judged: Judged, most_lists: int = SAMPLED_LISTS, most_rows: int = SAMPLED_ROWS
 ) -> pl.DataFrame:
-    """Return ``model``, ``list``, ``item`` and ``value`` (small is near) of the first rows of some
+    """Return ``model``, ``list``, ``query``, ``item`` and ``value`` (small is near) of the first rows of some
     lists of every model.
     """
     full = np.flatnonzero(judged.rows.end > judged.rows.begin)
@@ -215,7 +222,7 @@ def _sample(
     first = judged.rows.begin[lists["at"]]
     some = np.minimum(judged.rows.end[lists["at"]] - first, most_rows)
     rows = np.repeat(first - np.append(0, np.cumsum(some)[:-1]), some) + np.arange(some.sum())
-    names = ["item", judged.order] if judged.named else [judged.order]
+    names = ["query", "item", judged.order] if judged.named else ["query", judged.order]
     near = pl.col(judged.order).cast(pl.Float64)
     return judged.retrieved.select(names)[rows].with_columns(
         lists["model"].gather(np.repeat(np.arange(some.size), some)),
@@ -231,15 +238,19 @@ def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
     if "item" not in sample.columns:
         return
     full = judged.lists.filter(~pl.col("missing")).group_by("model").len()
-    few = _of_few_items(judged)
-    names = pl.concat([_in_one_order(sample), few]).unique()
+    few, ordered = _of_few_items(judged), _in_one_order(sample)
+    plain = ordered.filter(pl.col("evidence") > PLAIN_ORDER)["model"]
+    names = pl.concat([ordered.select("model"), few]).unique()
     for model, lists in full.join(names, on="model", how="semi").sort("model").iter_rows():
         example = "does it recommend the same to everybody?"
-        yield model, SAME_LIST, model in few["model"], lists, lists, example
+        serious = model in few["model"] or (lists >= MANY_LISTS and model in plain)
+        yield model, SAME_LIST, serious, lists, lists, example
 
 
 def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
-    """Return the models whose lists do not contradict each other's order of the same items."""
+    """Return the models whose lists do not contradict each other's order of the same items, and
+    the logarithm of one in how many such an accident would be.
+    """
     keys = ["model", "list"]
     after = sample.with_columns(pl.col("list") - 1)
     both = sample.join(after, on=[*keys, "item"]).sort("list", "value", "value_right")
@@ -260,7 +271,7 @@ def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
         evidence=pl.col("evidence").filter(~last).sum(),
     )
     clear = (pl.col("lists") >= FEWEST_LISTS) & (pl.col("evidence") > NO_ACCIDENT)
-    return models.filter("same", clear).select("model")
+    return models.filter("same", clear).select("model", "evidence")
 
 
 def _of_few_items(judged: Judged) -> pl.DataFrame:
@@ -281,6 +292,37 @@ def _of_few_items(judged: Judged) -> pl.DataFrame:
         return models.select("model")
     items = pl.concat([judged.known.select("item"), judged.retrieved.select("item")])
     return models.filter(2 * pl.col("items") < items["item"].n_unique()).select("model")
+
+
+def _unrelated(judged: Judged) -> Iterator[Finding]:
+    """Find models whose items are as often relevant to another query as to their own, as judgements
+    of another collection make them, or ids that are off by one, or lists of the wrong queries. What
+    is relevant to both queries says nothing.
+    """
+    relevant = judged.known.filter(pl.col("relevance") > 0)
+    if not judged.named or "judged" not in judged.lists.columns or "model" in relevant.columns:
+        return
+    rows = _sample(judged, MOST_LISTS, MOST_ROWS).select("model", "query", "item")
+    queries = relevant.select(pl.col("query").unique().sort())
+    queries = queries.sample(fraction=1.0, shuffle=True, seed=0)
+    pairs = queries.with_columns(other=pl.col("query").shift(1, fill_value=pl.col("query").last()))
+    rows = rows.join(pairs, on="query")
+    keys = relevant.select("query", "item").unique().with_columns(hit=pl.lit(value=True))
+    rows = rows.join(keys, on=["query", "item"], how="left")
+    rows = rows.join(keys, left_on=["other", "item"], right_on=["query", "item"], how="left")
+    own, foreign = pl.col("hit").is_not_null(), pl.col("hit_right").is_not_null()
+    hits = rows.group_by("model").agg(
+        pl.len(), own.sum(), one=(own & ~foreign).sum(), other=(foreign & ~own).sum()
+    )
+    hits = hits.cast({"one": pl.Int64, "other": pl.Int64})  # a difference may be below 0
+    both = pl.col("one") + pl.col("other")
+    alike = (pl.col("one") - pl.col("other") <= 2 * both.sqrt()) & (2 * pl.col("other") >= FEW_HITS)
+    example = (
+        "are the judgements those of another collection, are ids off by one, or are the lists those "
+        "of other queries?"
+    )
+    for model, total, found, one, other in hits.filter(alike).sort("model").iter_rows():
+        yield model, UNRELATED, one + other >= MANY_HITS, found, total, example
 
 
 def _unmatched(judged: Judged) -> Iterator[Finding]:

@@ -102,8 +102,10 @@ def notices(
     name, model_count = measure_text(metric, cutoff), rows["model"].n_unique()
     if unknown_r and models.len() < model_count:
         what = "R (relevant items) is unknown"
-    some = not unknown_r and models.len() < model_count
-    of_which = f" for {models.len()} of {model_count} models, whose {what}" if some else f": {what}"
+    of_which = f": {what}"
+    if not unknown_r and models.len() < model_count:
+        which = f"{models.len()} of {model_count} models ({names_text(models.sort())})"
+        of_which = f" for {which}, whose {what}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 
@@ -336,7 +338,7 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     >>> rankings = {"query": ["q"] * 2, "item": ["x", "y"], "distance": [1, 1], "relevance": [0, 1]}
     >>> printed_sentences(rr.audit(rankings, measures="rr@10"))
     ('For model, mteb would print rr@10 1.0000 and sentence-transformers 0.5000, because they order
-    ties in opposite directions. The exact mean is 0.7500 ± 0.2500.',)
+    ties in opposite directions. The mean over all orders is 0.7500 ± 0.2500.',)
     """
     if audit.is_empty():
         return ()
@@ -373,7 +375,7 @@ def _other_winners(printed_pairs: pl.DataFrame, row: Mapping[str, Any]) -> str:
     apart = " by its own definition" if _defined_apart(row) else ""
     return (
         f"By {row['measure']}, mteb would name {first} best ({printed}), and sentence-transformers "
-        f"{second} ({printed_other}{apart}). By the exact mean over all orders of ties, the best is {best} "
+        f"{second} ({printed_other}{apart}). By the mean over all orders of ties, the best is {best} "
         f"({exact})."
     )
 
@@ -386,13 +388,14 @@ def _other_numbers(row: Mapping[str, Any]) -> str:
     )
     sentence = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
     if _defined_apart(row):
+        off, off_other = (number(row[name], sign="+") for name in ("off", "off_other"))
         return (
-            f"{sentence} (exactly {exact}) and sentence-transformers {printed_other} (by its own definition "
-            f"exactly {exact_other}), because they order ties in opposite directions."
+            f"{sentence}, and sentence-transformers {printed_other} by its own definition. Tie order makes "
+            f"{off} and {off_other} of that; the means over all orders are {exact} and {exact_other}."
         )
     return (
         f"{sentence} and sentence-transformers {printed_other}, because they order ties in opposite "
-        f"directions. The exact mean is {exact} ± {spread}."
+        f"directions. The mean over all orders is {exact} ± {spread}."
     )
 
 

@@ -60,6 +60,7 @@ def render_html(
     )
     audit = report.audit.filter(report.at_headline) if report.audit.height else report.audit
     winners, hints = winner_sentences(audit), joined_hints(report.hints)
+    misleading = _misleads(audit)
     return (
         _environment()
         .get_template("report.html")
@@ -69,7 +70,8 @@ def render_html(
             health=health_sentences(report.health),
             winners=winners,
             not_audited=not_audited(report.parameters),
-            accidents=() if report.printed else winners[: _misleads(audit)],
+            misleading=misleading,
+            accidents=() if report.printed else winners[:misleading],
             most_audited=MOST_AUDITED,
             tables=report_tables(report),
             hints=hints[:HINTS],

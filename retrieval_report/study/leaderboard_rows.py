@@ -12,7 +12,7 @@ from retrieval_report.engines.check_scores import MEAN, at_measure, board, join_
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.scoring.health import NO_LIST
 from retrieval_report.study.table_columns import joined_texts
-from retrieval_report.study.terminal import frame_table, html_table
+from retrieval_report.study.terminal import frame_table, html_table, visible
 from retrieval_report.study.three_tables import with_copies_folded
 
 if TYPE_CHECKING:
@@ -90,12 +90,18 @@ def leaderboard_of(
     means = pl.concat(one._undrawn.summary for one in both)
     measures = [measure for one in both for measure in one.measures]
     rows = leaderboard_rows(means, ranks, measures, three, study.health)
-    costs = study.headline.costs
-    if costs.width:
-        amounts = costs.filter(pl.col("cost") == pl.col("cost").first(), policy="expected")
-        rows = join_left(rows, amounts.select("model", cost_amount="amount"), "model")
+    rows = with_costs(rows, study.headline.costs)
     columns = leaderboard_columns(rows)
     return rows, columns, estimates_line(rows)
+
+
+def with_costs(rows: pl.DataFrame, costs: pl.DataFrame) -> pl.DataFrame:
+    """Add what every model costs by the first kind of cost, and what that is."""
+    if not costs.width:
+        return rows
+    of_models = costs.filter(pl.col("cost") == pl.col("cost").first(), policy="expected")
+    of_models = of_models.unique("model", maintain_order=True)
+    return join_left(rows, of_models.select("model", "cost", cost_amount="amount"), "model")
 
 
 def leaderboard_table(study: Study, ranks: pl.DataFrame | None = None) -> str:
@@ -149,11 +155,12 @@ def in_order_of(ranked: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def estimates_line(rows: pl.DataFrame) -> str:
-    """Return what the mark of a leaderboard means, if a column has it, and that ranks by ties also
-    hold what may be missing, if they do.
+    """Return what the mark of a leaderboard means, if a column has it, that ranks by ties also hold
+    what may be missing, if they do, and what costs are of.
     """
     columns = leaderboard_columns(rows)
     marks = f"{ESTIMATE}: estimates, where lists may be cut." if ESTIMATE in columns else ""
     is_open = "tie_ranks" in columns.split() and (rows["truncated_share"] > 0).any()
     ranks = "Ranks by ties are by ties or missing items, where lists may be cut." if is_open else ""
-    return " ".join(filter(None, [marks, ranks]))
+    costs = rows["cost"].drop_nulls()[:1].to_list() if "cost" in rows.columns else []
+    return " ".join(filter(None, [marks, ranks, *(f"Cost: {visible(cost)}." for cost in costs)]))

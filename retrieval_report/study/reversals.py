@@ -46,13 +46,15 @@ NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own lab
 
 def reversals(study: Study) -> pl.DataFrame:
     """Return the rows of a study that has its headline measure alone; without columns if no two
-    models have an expected mean.
+    models have an expected mean, and without rows if data must be checked first.
     """
     ranked = ranked_means(
         study.summary, study.metric, study.cutoff, study.identical, study.suspects
     )
     if len(ranked) < 2:
         return pl.DataFrame()
+    if study.suspects:
+        return pl.DataFrame(schema=schema("reversals"))
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
     level = equal_means(pair["value_a"], pair["value_b"])
     rows = []

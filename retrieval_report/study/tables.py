@@ -22,6 +22,7 @@ from retrieval_report.study.leaderboard_rows import (
     estimates_line,
     in_order_of,
     leaderboard_rows,
+    with_costs,
 )
 from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.reversals import not_varied_line, varied
@@ -130,6 +131,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     more_measures = [measure for measure in measures if measure != headline]
     three, health = report.three_scores, report.health
     board = leaderboard_rows(frame, report.leaderboard, [headline, *more_measures], three, health)
+    board = with_costs(board, report.costs)
     board = board.with_columns(digits=column_decimals(board["expected"]))
     # The verdict names the headline.
     marks = estimates_line(board)

@@ -100,12 +100,13 @@ def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str
 
     >>> size(0.02), size(0.00003), size(-0.00003, sign="+"), size(0.0), size(1e-17)
     ('0.0200', '0.00003', '−0.00003', '0.0000', '0.0000')
-    >>> size(2.4e-10)
-    '2e−10'
+    >>> size(2.4e-10), size(-0.00000005)
+    ('2e−10', '−5e−8')
     """
-    if value is None or not _is_visible(value) or abs(value) >= 10.0**-MAX_DIGITS:
+    if value is None or not _is_visible(value) or abs(value) >= 10.0**-OF_COLUMN:
         return number(value, decimals(value, least=places), sign, minus)
-    return f"{value:{sign}.0e}".replace("-", minus)
+    digit, exponent = f"{value:{sign}.0e}".split("e")
+    return f"{digit}e{int(exponent)}".replace("-", minus)
 
 
 def span(low: float, high: float, joint: str = " to ", places: int = DECIMALS) -> str:

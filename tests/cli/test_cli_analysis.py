@@ -351,3 +351,17 @@ def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path
     refused = run("neighbours", distances, indices, "--k", "6", "--out", out)
     assert (refused.exit_code, "search deeper" in refused.stderr) == (2, True)
     assert run("neighbours", distances, indices, "--k", "2", "--out", indices).exit_code == 2
+
+
+def test_pairs_of_models_with_the_same_lists_come_last(tmp_path: Path) -> None:
+    lines = {"a": "q Q0 x 1 2 a\nq Q0 y 2 1 a\n", "b": "q Q0 y 1 2 b\nq Q0 x 2 1 b\n"}
+    lines["copy"] = lines["a"].replace(" a\n", " copy\n")
+    for name, text in lines.items():
+        (tmp_path / f"{name}.run").write_text(text)
+    (tmp_path / "qrels").write_text("q 0 x 1\nq 0 y 0\n")
+    runs = [str(tmp_path / f"{name}.run") for name in lines]
+    args = ["compare", *runs, "--qrels", str(tmp_path / "qrels"), "--measures", "rr@2"]
+    printed = CliRunner().invoke(cli, [*args, "--truncated", "no"]).stdout
+    pairs = re.findall(r"^(a|b|copy) +(a|b|copy) ", printed, re.MULTILINE)
+    assert len(pairs) == 3, printed
+    assert set(pairs[-1]) == {"a", "copy"}

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
 from retrieval_report.codes import nearest
@@ -410,3 +411,20 @@ def test_formats_are_read_in_any_order() -> None:
 )
 def test_short_names_of_formats(text: str, storage: str) -> None:
     assert parse_format(text).storage == storage
+
+
+def test_packed_bits_are_not_taken_for_numbers() -> None:
+    bits = np.random.default_rng(0).normal(size=(20, 64)) > 0
+    packed = np.packbits(bits, axis=1)
+    relevant = {"query_labels": [0] * 20, "item_labels": [0] * 20}
+    with pytest.raises(rr.DataError, match=r"queries: uint8 values .* unpack packed bits"):
+        rr.from_embeddings(packed, packed, ["binary"], **relevant)
+    unpacked = np.unpackbits(packed, axis=1)
+    from_bits = rr.from_embeddings(unpacked, unpacked, ["binary"], **relevant)
+    whole = rr.from_embeddings(bits * 2.0 - 1, bits * 2.0 - 1, ["binary"], **relevant)
+    assert_frame_equal(from_bits.rankings, whole.rankings)
+
+
+def test_a_dictionary_of_vectors_is_told_what_to_pass() -> None:
+    with pytest.raises(rr.DataError, match="pass the original vectors once, and name the formats"):
+        rr.from_embeddings({"float32": [[1.0]]}, [[1.0]], query_labels=[0], item_labels=[0])

@@ -251,6 +251,7 @@ def test_cut_lists_are_not_certified_by_their_estimate() -> None:
     assert found.as_dict()["exit_code"] == 3
     assert ET.fromstring(junit_xml(found)).find(".//failure").attrib["type"] == "lists are cut"  # type: ignore[union-attr]
     assert markdown_summary(found).startswith("**lists are cut**")
+    assert 'pass truncated="no"; ' in found.line().replace("'", '"')  # the cure comes first
     assert "items below the ends" in markdown_summary(found)
 
 

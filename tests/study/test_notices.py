@@ -117,11 +117,13 @@ def test_one_line_of_at_most_15_words_where_the_headline_is_an_estimate(
     assert study.verdict[0] != line
 
 
-def test_of_some_models_only_their_number_is_named() -> None:
+def test_where_only_some_models_are_estimates_they_are_named() -> None:
     truncated = {"codes-0": "within_tie", "codes-1": "no"}
     study = rr.Study(top_ten(2), "precision@10", truncated=truncated, shuffles=2)
     [said] = study.notices
-    assert said.startswith("precision@10 is an estimate for 1 of 2 models, whose lists are cut. ")
+    assert said.startswith(
+        "precision@10 is an estimate for 1 of 2 models (codes-0), whose lists are cut. "
+    )
     assert re.search(r" Retrieve about \d\d items per query\.$", said)  # what to do is said, too
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 import retrieval_report as rr
+from retrieval_report.cli import cli
 
 QUERIES, ITEMS, KEPT = 40, 60, 15
 Lists = dict[str, dict[str, float]]
@@ -79,6 +81,24 @@ def test_where_no_query_of_any_model_scores_nothing_is_shipped(kind: str, tmp_pa
         assert "status-check-your-data" in page
 
 
+def test_the_command_line_says_the_same(tmp_path: Any) -> None:
+    for name, lists in {"base": renamed(GOOD), "other": renamed(FAIR)}.items():
+        rows = (f"{q} Q0 {i} 0 {s} {name}" for q, row in lists.items() for i, s in row.items())
+        (tmp_path / f"{name}.run").write_text("\n".join(rows) + "\n")
+    rows = (f"{q} 0 {i} {g}" for q, row in JUDGED.items() for i, g in row.items())
+    (tmp_path / "qrels.txt").write_text("\n".join(rows) + "\n")
+    paths = [str(tmp_path / name) for name in ("base.run", "other.run")]
+    rules = ["--qrels", str(tmp_path / "qrels.txt"), "--measures", "ndcg@10", "--truncated", "no"]
+    margin = ["--baseline", "base", "--margin", "0.02"]
+    for command, asked in (("leaderboard", margin), ("compare", [])):
+        result = CliRunner().invoke(cli, [command, *paths, *rules, *asked])
+        assert result.exit_code == 2  # as of a gate that is given such data
+        said = result.output
+        assert "Check your data: no query scores above 0 for base and other" in said, said
+        assert "Ship" not in said
+        assert "for now" not in said
+
+
 def shifted() -> Lists:
     names = list(GOOD)
     return {query: GOOD[names[number - 1]] for number, query in enumerate(names)}
@@ -117,6 +137,58 @@ def test_lists_of_the_next_query_that_find_nothing_are_seen() -> None:
     made = study({"good": GOOD, "next": shifted()}, judged)
     nothing_green(made, "next")
     assert "no query scores above 0 for next" in made.verdict[0]
+
+
+def pool(random: np.random.Generator, gain: float) -> Lists:
+    """Of one pool of items the nearest to each query; the first ten of every sixth are relevant."""
+    lists = {}
+    for query in range(QUERIES):
+        scores = random.normal(size=300)
+        scores[(7 * query) % 290 : (7 * query) % 290 + 10] += gain
+        best = np.argsort(-scores)[:100]
+        lists[f"q{query}"] = {str(1000 + item): float(scores[item]) for item in best}
+    return lists
+
+
+def pool_judgements(shift: int) -> dict[str, dict[str, int]]:
+    return {
+        f"q{query}": {str(1000 + (7 * query) % 290 + place + shift): 1 for place in range(10)}
+        for query in range(QUERIES)
+    }
+
+
+@pytest.mark.parametrize("gain", [1.0, 2.5])
+def test_judgements_of_other_items_with_like_ids_are_seen(gain: float) -> None:
+    random = np.random.default_rng(4)
+    runs = {name: pool(random, gain) for name in ("a", "b")}
+    assert study(runs, pool_judgements(0)).health.is_empty()
+    made = study(runs, pool_judgements(140), baseline="a", margin=0.001)
+    nothing_green(made, "a", "b")
+    assert set(made.health["finding"]) == {"unrelated"}
+    assert "no more often than to others" in made.verdict[0]
+
+
+def test_lists_of_the_wrong_queries_are_seen_in_one_model_of_two() -> None:
+    random = np.random.default_rng(5)
+    good, other = pool(random, 2.0), pool(random, 2.0)
+    names = list(other)
+    wrong = {name: other[names[number - 9]] for number, name in enumerate(names)}
+    made = study({"good": good, "wrong": wrong}, pool_judgements(0))
+    nothing_green(made, "wrong")
+    assert made.suspects == ["wrong"]
+
+
+def test_popular_items_that_their_users_have_not_seen_are_no_verdict() -> None:
+    """Nearly all items are in some list, so only the order of the lists gives them away."""
+    random = np.random.default_rng(6)
+    good = pool(random, 2.0)
+    popular: Lists = {}
+    for query in good:
+        items = [str(1000 + item) for item in range(300) if random.random() < 0.8]
+        popular[query] = {item: float(-place) for place, item in enumerate(items)}
+    made = study({"good": good, "popular": popular}, pool_judgements(0))
+    nothing_green(made, "popular")
+    assert made.health["finding"].to_list() == ["same list"]
 
 
 def test_ids_of_another_form_are_counted_over_whole_lists() -> None:
