@@ -54,13 +54,13 @@ GAP, INSIDE = "naive, off by more than the gap to the next model", "naive"
 PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
 )
-CAN_CHANGE = "◆"  # on tiles: tie order can change the rank there
+OTHER_RANK = "◆"  # on tiles: the naive order gives another rank there
 NUMBER_MARK: Named = {"angle": 0, "dy": {"expr": f"{IS_NARROW} ? 2 : 0"}}
-CHANGE_MARK: Named = {  # beside the number, or above it on a narrow screen
+RANK_MARK: Named = {  # beside the number, or above it on a narrow screen
     "type": "text",
     "style": IN_CELL,
     "angle": 0,
-    "text": CAN_CHANGE,
+    "text": OTHER_RANK,
     "fontSize": {"expr": f"{IS_NARROW} ? 5 : 9"},
     "dx": {"expr": f"{IS_NARROW} ? 0 : 24"},
     "dy": {"expr": f"{IS_NARROW} ? -9 : 0"},
@@ -263,7 +263,8 @@ def along_cutoffs(three_scores: object, *, metric: object, cutoff: Cutoff = None
     panels_chart = _panels(
         _within_panels(rows), rows["k"].unique(maintain_order=True).to_list(), labels
     )
-    text = "line: expected; band: 90% of orders, paler: all; dot: naive, red if off by more than the gap"
+    text = "line: expected; band: 90% of orders, paler: all, and what cut lists lack; dot: naive, "
+    text += "red if off by more than the gap"
     text += left_out("models further down", rest)
     last = rows.group_by("label", maintain_order=True).last()
     title = f"{name} along the cutoffs: expected, shuffled and naive"
@@ -380,8 +381,8 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
     Returns
     -------
     altair.Chart
-        Tiles: naive − expected in points (hundredths); a diamond where tie order can change the
-        rank of the model. If no naive score is off, the chart is a sentence.
+        Tiles: naive − expected in points (hundredths); a diamond where the naive order gives
+        the model another rank. If no naive score is off, the chart is a sentence.
 
     Examples
     --------
@@ -416,8 +417,11 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
     )
     y = row_axis(scored_rows["label"].unique(maintain_order=True))
     layers = tiles(scored_rows, x, y, colour, 0.6 * strongest, PANEL_TIPS, NUMBER_MARK)
-    layers.append(layer(scored_rows.filter("rank_can_change"), CHANGE_MARK, x=x, y=y))
-    text = f"naive − expected in points (hundredths); {CAN_CHANGE}: tie order can change the rank"
+    other_rank = pl.col("naive_rank") != pl.col("expected_rank")
+    layers.append(layer(scored_rows.filter(other_rank), RANK_MARK, x=x, y=y))
+    text = (
+        f"naive − expected in points (hundredths); {OTHER_RANK}: the naive order gives another rank"
+    )
     spoken = scored_rows.sort("size", descending=True)
     rows_chart = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)
     return finish(rows_chart, f"{name}: how far the naive score is off", text, spoken, "off_by")

@@ -400,6 +400,7 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     columns = "system version definition winner same_winner model prints expected off z"
     text = frame_table(rows, columns, by="metric cutoff")
     return (
-        f"{text}\n\nwinner: whom the evaluator names as best; model: whose score its order inside "
-        "ties moves most. --all prints all models."
+        f"{text}\n\nwinner: whom the evaluator names as best; same_winner: whether it is also "
+        "best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
+        "the evaluator's order inside ties moves most. --all prints all models."
     )

@@ -20,8 +20,8 @@ ROWS_AT_A_TIME = (
 )  # rows whose ids are joined at a time; more would not stay in the processor's cache
 
 
-def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """Raise a ParameterError unless ``value`` is one of ``choices``.
+def check_choice(name: str, value: object, choices: Sequence[str], hint: str = "") -> None:
+    """Raise a ParameterError unless ``value`` is one of ``choices``; a hint ends it.
 
     >>> check_choice("average", "mikro", ("micro", "macro"))
     Traceback (most recent call last):
@@ -31,7 +31,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if isinstance(value, str) and value in choices:
         return
     raise ParameterError(
-        f"{name}: {value!r} is not one of {quoted(choices)}{did_you_mean(value, choices)}"
+        f"{name}: {value!r} is not one of {quoted(choices)}{did_you_mean(value, choices)}{hint}"
     )
 
 

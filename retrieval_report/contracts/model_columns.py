@@ -197,7 +197,8 @@ no_worse: stats.no_worse
   value | | | mean of the model over the paired queries
   baseline_value | number | Baseline score | mean of the baseline over the paired queries
   difference | | Model − baseline | value − baseline_value
-  bound_low | signed | Lower bound | lower confidence bound of the difference
+  bound_low | signed | Lower bound | lower confidence bound of the difference; it assumes nothing
+      about how losses are distributed, and may lie below the 95% interval of the pair, which does
   bound_high | signed | Upper bound | upper confidence bound of the difference
   margin | number | Margin | the largest loss that does not matter, in points
   no_worse_p | chance | p (no worse) | p-value of the test for "no worse": it is small if a loss of
@@ -222,7 +223,7 @@ deciding: stats.deciding_queries
   model_a model_b query metric cutoff policy
   value_a | | | score of model_a
   value_b | | | score of model_b
-  difference
+  difference | | | score of model_a minus that of model_b for this query
   lowest | | | the smallest difference that tie order and, in cut lists, missing items could give
   highest | | | the largest difference that they could give
   difference_std

@@ -86,10 +86,10 @@ three_scores
   off_by | signed | Naive is off by | naive − expected
   expected_rank | count | Rank, expected | rank by the expected score; models with equal scores
       share a rank
-  shuffled_rank | count | Rank, first order | rank by the first drawn order
+  shuffled_rank | count | Rank, one order | rank by the first drawn order
   naive_rank | count | Rank, naive | rank by the naive score
   rank_can_change | flag | Rank can change | whether some tie order gives the model another rank,
-      however improbable that is; empty if not known: lists may be cut, and no drawn order does
+      however improbable that is; empty where cut lists leave it open and no drawn order does so
   copy_of | text | Copy of | the first model by name with the same lists; empty if there is none
 
 winners
@@ -135,7 +135,8 @@ profile: tie_profile
 health
   model | | | the model; empty: all of them
   finding | text | Finding | the kind of fault that the data may have: no list, other queries, no
-      match, nothing relevant, other ids, reversed, printed ranks, same list, repeated judgements
+      match, nothing relevant, other ids, reversed, printed ranks, same list, unrelated,
+      repeated judgements
   serious | flag | Serious | whether the fault alone would decide a comparison; the model then gets
       no verdict
   affected | count | Affected | how many queries, lists, items or judgements it affects
@@ -162,7 +163,7 @@ grading_scale: lists.grading_scale
 
 truncation: truncated_lists
   model cutoff
-  truncated | text | Lists | how the lists are treated: no (they hold all items), between_ties
+  truncated | text | The lists | how the lists are treated: no (they hold all items), between_ties
       (items may follow their last tie) or within_tie (items may also be missing from their last
       tie)
   reason | text | Because | the option or the proof behind this; 'not known' if there is neither

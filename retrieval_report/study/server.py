@@ -237,6 +237,7 @@ def environment(files: Named | None, port: int | None, *, browser: bool = False)
         "server.headless": True,
         "browser.gatherUsageStats": False,
         "server.showEmailPrompt": False,
+        "logger.hideWelcomeMessage": True,  # the application says where it is, in its own words
         # "Draw others" sets the seed, which has a default: no news for a terminal.
         "global.disableWidgetStateDuplicationWarning": True,
     }

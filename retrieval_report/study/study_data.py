@@ -412,7 +412,8 @@ class View:
             if choices[name] is not None and choices[needed] is None:
                 raise ParameterError(f"{name}: it is given without {needed}")
         if self.baseline is not None:
-            check_choice("baseline", self.baseline, models)
+            hint = advice("; {} names TREC runs after their files", setting("name_by", "file"))
+            check_choice("baseline", self.baseline, models, hint)
         if self.k is not None:
             check_whole("k", self.k, 1)
         if labelled and (queries is None or "label" not in queries.columns):

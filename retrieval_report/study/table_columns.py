@@ -122,10 +122,12 @@ def joined_texts(rows: pl.DataFrame, *names: str) -> list[pl.Series]:
     return list(map(partial(pl.Series, dtype=pl.String), names, texts))
 
 
-def column_of(frame: str, name: str, *, title: str = "") -> PageColumn:
+def column_of(
+    frame: str, name: str, *, title: str = "", models: Sequence[str] = ("model A", "model B")
+) -> PageColumn:
     """Return a column with its declared title, meaning and format.
 
-    ``title`` replaces the declared title.
+    ``title`` replaces the declared title; ``models`` stand for the columns of the two models.
 
     >>> share = column_of("profile", "cut_share")
     >>> share.header, share.fill({"cut_share": 0.25}).text
@@ -134,9 +136,10 @@ def column_of(frame: str, name: str, *, title: str = "") -> PageColumn:
     declared = column("board" if name in OF_BOARD else frame, name)
     fill = JOINED.get(name) or SPECIAL.get(name) or partial(_cell, name, declared.format)
     text = declared.format in ("text", "flag") and name not in JOINED
-    return PageColumn(
-        title or declared.title, fill, declared.help, KINDS.get(name, "") if text else "n"
-    )
+    meaning = declared.help
+    for column_name, model in zip(("model_a", "model_b"), models, strict=True):
+        meaning = meaning.replace(column_name, model)
+    return PageColumn(title or declared.title, fill, meaning, KINDS.get(name, "") if text else "n")
 
 
 def measure_column(values: pl.Series) -> PageColumn:

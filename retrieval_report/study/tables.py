@@ -94,15 +94,16 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Pa
 
 def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[PageColumn]:
     """Return the columns of a layout that the frame has; a model's name may stand above its values."""
-    titles = {}
+    titles, models = {}, ("model A", "model B")
     if name == "deciding" and frame.height:
-        titles = {f"value_{side}": frame[f"model_{side}"][0] for side in "ab"}
+        models = frame.select("model_a", "model_b").row(0)
+        titles = dict(zip(("value_a", "value_b"), models, strict=True))
     declared = DECLARED.get(name, name)
     # A column that says the same in every row says nothing; readers of one measure know it.
     several = {*frame.columns} >= MEASURE and frame.select("metric", "cutoff").n_unique() > 1
     column_names = {*frame.columns, *JOINED, *(["measure"] if several else [])}
     return [
-        column_of(declared, part, title=titles.get(part, ""))
+        column_of(declared, part, title=titles.get(part, ""), models=models)
         for part in layout.columns.split()
         if part in column_names
     ] + [measure_column(values) for values in frame if "@" in values.name]

@@ -73,7 +73,10 @@ def test_the_first_page_finds_its_numbers_and_charts_ready(
 
 @pytest.mark.parametrize("wanted", [True, False])
 def test_the_server_prepares_and_opens_a_browser(
-    wanted: bool, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    wanted: bool,
+    asked: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(prefetch, "open_browser", opened.append)
@@ -82,6 +85,7 @@ def test_the_server_prepares_and_opens_a_browser(
     prefetch.start()
     wait_for_threads()
     assert opened == ["http://127.0.0.1:8765"] * wanted
+    assert "The dashboard is at http://127.0.0.1:8765. " in capsys.readouterr().out
     assert set(prefetch.PARTS) <= set(sys.modules)
     assert asked[:1] == [ALL]
 

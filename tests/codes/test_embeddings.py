@@ -413,7 +413,7 @@ def test_short_names_of_formats(text: str, storage: str) -> None:
     assert parse_format(text).storage == storage
 
 
-def test_packed_bits_are_not_taken_for_numbers() -> None:
+def test_row_115_packed_bits_are_not_taken_for_numbers() -> None:
     bits = np.random.default_rng(0).normal(size=(20, 64)) > 0
     packed = np.packbits(bits, axis=1)
     relevant = {"query_labels": [0] * 20, "item_labels": [0] * 20}
@@ -425,6 +425,6 @@ def test_packed_bits_are_not_taken_for_numbers() -> None:
     assert_frame_equal(from_bits.rankings, whole.rankings)
 
 
-def test_a_dictionary_of_vectors_is_told_what_to_pass() -> None:
+def test_row_115_a_dictionary_of_vectors_is_told_what_to_pass() -> None:
     with pytest.raises(rr.DataError, match="pass the original vectors once, and name the formats"):
         rr.from_embeddings({"float32": [[1.0]]}, [[1.0]], query_labels=[0], item_labels=[0])

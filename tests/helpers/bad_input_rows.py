@@ -188,4 +188,24 @@ ROWS = (
     ("locales", "Do not matter"),
     ("the same input again", "The same bytes"),
     ("memory that ends", "No half result"),
+    (
+        (
+            "a run without lists for more than 5 % of the judged queries, with ids of its own, or read the "
+            "wrong way round"
+        ),
+        (
+            "“Check your data”: no rank, verdict or p of that run; exit code 2 of `leaderboard`, "
+            "`compare`, `report` and `gate`"
+        ),
+    ),
+    (
+        "judgements of other items whose ids look alike; lists of the wrong queries",
+        "The same; a note where fewer than 100 relevant items show it",
+    ),
+    (
+        "lists of the most popular items; some items with ids of another form",
+        "The same; a note where few lists or few items show it",
+    ),
+    ("judgements without a relevant item, or of no item that was retrieved", "The same"),
+    ("packed bits or a dictionary as vectors", "Error, which says what to pass"),
 )

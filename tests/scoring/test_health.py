@@ -69,7 +69,7 @@ FAULTS = {
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("others", [0, 1, 2])
-def test_a_fault_is_named_and_nothing_else_is(fault: str, others: int) -> None:
+def test_row_111_a_fault_is_named_and_nothing_else_is(fault: str, others: int) -> None:
     broken, affected, total = FAULTS[fault]
     sound = {"good": GOOD, "fair": lists(1, 0.7)}
     made = study({**dict([*sound.items()][:others]), "broken": broken()})

@@ -57,7 +57,9 @@ def nothing_green(made: rr.Study, *models: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the", "ignore:no query has a relevant")
 @pytest.mark.parametrize("kind", ["other ids", "nothing relevant", "no relevant judgement"])
-def test_where_no_query_of_any_model_scores_nothing_is_shipped(kind: str, tmp_path: Any) -> None:
+def test_row_114_where_no_query_of_any_model_scores_nothing_is_shipped(
+    kind: str, tmp_path: Any
+) -> None:
     runs = {"float32": GOOD, "int8": FAIR, "copy": GOOD}
     judgements: Any = JUDGED
     if kind == "other ids":
@@ -81,7 +83,7 @@ def test_where_no_query_of_any_model_scores_nothing_is_shipped(kind: str, tmp_pa
         assert "status-check-your-data" in page
 
 
-def test_the_command_line_says_the_same(tmp_path: Any) -> None:
+def test_row_114_the_command_line_says_the_same(tmp_path: Any) -> None:
     for name, lists in {"base": renamed(GOOD), "other": renamed(FAIR)}.items():
         rows = (f"{q} Q0 {i} 0 {s} {name}" for q, row in lists.items() for i, s in row.items())
         (tmp_path / f"{name}.run").write_text("\n".join(rows) + "\n")
@@ -123,7 +125,7 @@ WRONG: dict[str, tuple[Callable[[], Lists], str]] = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_lists_that_cannot_be_right_have_no_verdict(kind: str) -> None:
+def test_row_113_lists_that_cannot_be_right_have_no_verdict(kind: str) -> None:
     broken, fault = WRONG[kind]
     made = study({"good": GOOD, "fair": FAIR, "broken": broken()}, baseline="good", margin=0.02)
     nothing_green(made, "broken")
@@ -158,7 +160,7 @@ def pool_judgements(shift: int) -> dict[str, dict[str, int]]:
 
 
 @pytest.mark.parametrize("gain", [1.0, 2.5])
-def test_judgements_of_other_items_with_like_ids_are_seen(gain: float) -> None:
+def test_row_112_judgements_of_other_items_with_like_ids_are_seen(gain: float) -> None:
     random = np.random.default_rng(4)
     runs = {name: pool(random, gain) for name in ("a", "b")}
     assert study(runs, pool_judgements(0)).health.is_empty()
@@ -168,7 +170,7 @@ def test_judgements_of_other_items_with_like_ids_are_seen(gain: float) -> None:
     assert "no more often than to others" in made.verdict[0]
 
 
-def test_lists_of_the_wrong_queries_are_seen_in_one_model_of_two() -> None:
+def test_row_112_lists_of_the_wrong_queries_are_seen_in_one_model_of_two() -> None:
     random = np.random.default_rng(5)
     good, other = pool(random, 2.0), pool(random, 2.0)
     names = list(other)
@@ -178,7 +180,7 @@ def test_lists_of_the_wrong_queries_are_seen_in_one_model_of_two() -> None:
     assert made.suspects == ["wrong"]
 
 
-def test_popular_items_that_their_users_have_not_seen_are_no_verdict() -> None:
+def test_row_113_popular_items_that_their_users_have_not_seen_are_no_verdict() -> None:
     """Nearly all items are in some list, so only the order of the lists gives them away."""
     random = np.random.default_rng(6)
     good = pool(random, 2.0)
