@@ -210,8 +210,8 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     telling = apart.filter(near | unsure).sort("measure", ~near, maintain_order=True)
     printed = telling.head(PAIRS)
     left_out = pairs.join(printed, on="measure", how="anti").unique("measure", maintain_order=True)
-    names = [measure_text(*row) for row in left_out.select("metric", "cutoff").iter_rows()]
-    none = f", and none by {', '.join(names)}" if names else ""
+    measures = [measure_text(*row) for row in left_out.select("metric", "cutoff").iter_rows()]
+    none = f", and none by {', '.join(measures)}" if measures else ""
     return printed, (
         f"{printed.height} of {pairs.height} pairs are printed: the leader against each, neighbours "
         f"in rank, and what tie order may reverse{none}; --all prints all."

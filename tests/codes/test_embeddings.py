@@ -416,7 +416,7 @@ def test_short_names_of_formats(text: str, storage: str) -> None:
 def test_row_115_packed_bits_are_not_taken_for_numbers() -> None:
     bits = np.random.default_rng(0).normal(size=(20, 64)) > 0
     packed = np.packbits(bits, axis=1)
-    relevant = {"query_labels": [0] * 20, "item_labels": [0] * 20}
+    relevant: dict[str, Any] = {"query_labels": [0] * 20, "item_labels": [0] * 20}
     with pytest.raises(rr.DataError, match=r"queries: uint8 values .* unpack packed bits"):
         rr.from_embeddings(packed, packed, ["binary"], **relevant)
     unpacked = np.unpackbits(packed, axis=1)
