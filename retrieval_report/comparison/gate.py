@@ -274,17 +274,10 @@ def gate(
     check_choice("tie_order", tie_order, TIE_ORDERS)
     margins = parse_margin(margin)
     measures = one_of_two(measures, one_of_two(measure, metrics))
-    requests = parse_metrics([] if measures is None else measures, [None])
-    if len(requests) != 1 or len(requests[0][1]) != 1:
-        number = sum(len(cutoffs) for _, cutoffs in requests)
-        raise ParameterError(
-            f"measures: {measures!r} is {with_number(number, 'measure')}; a gate decides on one, so "
-            "call it for each: if all must pass, no correction is needed"
-        )
-    metric, cutoffs = requests[0]
-    accepted = margins.among([(str(metric), cutoffs[0])])
+    metric, cutoff = _one_measure(measures)
+    accepted = margins.among([(str(metric), cutoff)])
     if accepted is None:
-        measure_name = measure_text(metric, cutoffs[0])
+        measure_name = measure_text(metric, cutoff)
         raise ParameterError(f"margin: {measure_name} has none, only {margins}")
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")
@@ -296,7 +289,7 @@ def gate(
     }
     rules = options_with(settings)
     judged = judge(runs, judgements, queries, rules)
-    scores = evaluate(judged, metrics=metric, cutoffs=cutoffs, **settings)
+    scores = evaluate(judged, metrics=metric, cutoffs=[cutoff], **settings)
     expected = scores.filter(policy="expected").drop_nulls("value")
     test_rows = no_worse(
         scores,
@@ -337,6 +330,19 @@ def gate(
         "candidate_value": row["value"],
     }
     return Gate(**{field.name: result[field.name] for field in fields(Gate)})
+
+
+def _one_measure(measures: object) -> tuple[Metric, int | None]:
+    """Return the metric and the cutoff that a gate decides on."""
+    requests = parse_metrics([] if measures is None else measures, [None])
+    number = sum(len(cutoffs) for _, cutoffs in requests)
+    if number != 1:
+        raise ParameterError(
+            f"measures: {measures!r} is {with_number(number, 'measure')}; a gate decides on one, so "
+            "call it for each: if all must pass, no correction is needed"
+        )
+    metric, cutoffs = requests[0]
+    return metric, cutoffs[0]
 
 
 def _check_health(health: pl.DataFrame, names: tuple[str, str], settled: set[str]) -> None:
