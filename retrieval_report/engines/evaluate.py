@@ -259,7 +259,7 @@ def shuffled_means(
     ... )
     >>> means = shuffled_means(rankings, measures="rr", cutoffs=None, shuffles=4)
     >>> means["value"].round(4).to_list()
-    [0.5, 0.3333, 0.5, 0.3333]
+    [0.3333, 0.5, 0.3333, 0.5]
     """
     draw_options = options_with(options, policies="shuffled")
     judged = judge(rankings, judgements, queries, draw_options)
@@ -305,7 +305,7 @@ def evaluate_with_draws(
     ...     rankings, measures="rr", cutoffs=None, policies="shuffled", shuffles=4
     ... )
     >>> scores["value"].round(4).to_list(), means["value"].round(4).to_list()
-    ([0.4167], [0.5, 0.3333, 0.5, 0.3333])
+    ([0.4167], [0.3333, 0.5, 0.3333, 0.5])
     """
     settings = Options(policies=policies, **options)
     if "shuffled" not in settings.policies:

@@ -16,7 +16,15 @@ import numpy as np
 
 from retrieval_report.kernels.ap_retrieved import Paired, hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.compile import allocating, costs, inlined, squared
-from retrieval_report.kernels.lists import Integers, Lists, Spread, cells_of, slots_walked
+from retrieval_report.kernels.lists import (
+    Integers,
+    Lists,
+    Spread,
+    Stretch,
+    cells_of,
+    plain_size,
+    slots_walked,
+)
 from retrieval_report.kernels.ranks import PRECISE_UP_TO, less, order_variance, place_sums
 from retrieval_report.kernels.sums import slot_weight
 from retrieval_report.kernels.tables import Weights, add, pair_between
@@ -237,22 +245,28 @@ def add_tie(tie: ApTie, before: ApBefore, paired: Paired) -> ApBefore:
 
 
 @inlined
-def add_singles(
-    t: int, cell: int, end: int, lists: Lists, paired: Paired, before: ApBefore
-) -> ApBefore:
-    """Return the same after untied items are added, the first of them at slot t + 1."""
+def add_plain(
+    stretch: Stretch, lists: Lists, paired: Paired, before: ApBefore
+) -> tuple[int, int, ApBefore]:
+    """Return where plain ties end, and the contribution of all ties so far."""
+    t, tie, end, depth = stretch
     relevant, total, high, low, variance = before
-    for index in range(end - cell):
-        value = paired.values[lists.grade[cell + index]]
+    while tie < end:
+        size = plain_size(tie, lists, paired.values)
+        if t + size > depth:
+            break
+        value = paired.values[lists.grade[lists.tie[tie]]]
         if value > 0.0:
             relevant += 1
             high, low = add(
                 high,
                 low,
-                value * ((total / value + 1.0) * slot_weight(paired.harmonics, t + index)),
+                value * ((total / value + 1.0) * slot_weight(paired.harmonics, t)),
             )
             total += value
-    return ApBefore(relevant, total, high, low, variance)
+        t += size
+        tie += 1
+    return t, tie, ApBefore(relevant, total, high, low, variance)
 
 
 @inlined
@@ -310,19 +324,23 @@ def add_weighed_tie(tie: ApTie, before: ApBefore, paired: Paired) -> ApBefore:
 
 
 @inlined
-def add_weighed_singles(
-    t: int, cell: int, end: int, lists: Lists, paired: Paired, before: ApBefore
-) -> ApBefore:
-    """Return the same after untied items are added, the first of them at slot t + 1."""
+def add_weighed_plain(
+    stretch: Stretch, lists: Lists, paired: Paired, before: ApBefore
+) -> tuple[int, int, ApBefore]:
+    """Return where plain ties end, and the contribution of all ties so far."""
+    t, tie, end, depth = stretch
     relevant, total, high, low, variance = before
-    for index in range(end - cell):
-        value = paired.values[lists.grade[cell + index]]
+    while tie < end:
+        size = plain_size(tie, lists, paired.values)
+        if t + size > depth:
+            break
+        value = paired.values[lists.grade[lists.tie[tie]]]
         if value > 0.0:
             relevant += 1
-            high, low = add(
-                high, low, value * (relevant * slot_weight(paired.harmonics, t + index))
-            )
-    return ApBefore(relevant, total, high, low, variance)
+            high, low = add(high, low, value * (relevant * slot_weight(paired.harmonics, t)))
+        t += size
+        tie += 1
+    return t, tie, ApBefore(relevant, total, high, low, variance)
 
 
 NO_ITEMS_BEFORE = ApBefore(0, 0.0, 0.0, 0.0, 0.0)
@@ -330,7 +348,7 @@ ap_moments = costs(slots_walked)(
     walk(
         "ap_moments",
         NO_ITEMS_BEFORE,
-        Steps(see_tie, add_tie, sum_inside, sum_between, add_singles),
+        Steps(see_tie, add_tie, sum_inside, sum_between, add_plain),
     )
 )
 # Of the sum per relevant item found; a kernel of its own, so that few users have to compile it.
@@ -338,7 +356,7 @@ retrieved_moments = costs(slots_walked)(
     walk(
         "retrieved_moments",
         NO_ITEMS_BEFORE,
-        Steps(see_tie, add_tie, ratio_inside, ratio_between, add_singles),
+        Steps(see_tie, add_tie, ratio_inside, ratio_between, add_plain),
     )
 )
 # Of KerasRS's AP with item weights, which few ask for.
@@ -346,6 +364,6 @@ weighed_ap_moments = costs(slots_walked)(
     walk(
         "weighed_ap_moments",
         NO_ITEMS_BEFORE,
-        Steps(see_tie, add_weighed_tie, weighed_inside, sum_between, add_weighed_singles),
+        Steps(see_tie, add_weighed_tie, weighed_inside, sum_between, add_weighed_plain),
     )
 )

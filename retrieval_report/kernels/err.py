@@ -16,7 +16,16 @@ import numpy as np
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
 from retrieval_report.kernels.compile import allocating, costs, inlined, power
 from retrieval_report.kernels.err_variance import tie_variances
-from retrieval_report.kernels.lists import Floats, Integers, Lists, Spread, cells_of, pairs_in_ties
+from retrieval_report.kernels.lists import (
+    Floats,
+    Integers,
+    Lists,
+    Spread,
+    Stretch,
+    cells_of,
+    pairs_in_ties,
+    plain_size,
+)
 from retrieval_report.kernels.tables import add
 from retrieval_report.kernels.walk import Steps, walk
 
@@ -178,16 +187,22 @@ def _look(t: int, tie: int, ahead: Integers, lists: Lists, stops: StopChances) -
 
 
 @inlined
-def _add_singles(
-    t: int, cell: int, end: int, lists: Lists, stops: StopChances, so_far: ErrState
-) -> ErrState:
-    """Return where the reader is after untied items, the first of them at slot t + 1."""
+def _add_plain(
+    stretch: Stretch, lists: Lists, stops: StopChances, so_far: ErrState
+) -> tuple[int, int, ErrState]:
+    """Return where plain ties end, and where the reader is there."""
+    t, tie, end, depth = stretch
     survival, value, spread = so_far
-    for index in range(end - cell):
-        chance = stops.chance[lists.grade[cell + index]]
-        value += survival * (chance / (t + index + 1))
+    while tie < end:
+        size = plain_size(tie, lists, stops.chance)
+        if t + size > depth:
+            break
+        chance = stops.chance[lists.grade[lists.tie[tie]]]
+        value += survival * (chance / (t + 1))
         survival *= 1.0 - chance
-    return ErrState(survival, value, spread)
+        t += size
+        tie += 1
+    return t, tie, ErrState(survival, value, spread)
 
 
 @inlined
@@ -221,7 +236,7 @@ err_moments = costs(pairs_in_ties)(
     walk(
         "err_moments",
         ErrState(1.0, 0.0, 0.0),
-        Steps(_look, _add, _inside, _between, _add_singles, _ended),
+        Steps(_look, _add, _inside, _between, _add_plain, _ended),
         allocating,
     )
 )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from retrieval_report.kernels.compile import Kernel, inlined, kernel
 
 FEW = 2_000  # with fewer cells, Python is as fast as NumPy
+ENDLESS = 2**62  # more items than any list has
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -201,24 +202,27 @@ def pairs_in_ties(_first: int, _last: int, lists: Lists, *_: object) -> float:
     return 10.0 * float(np.square(np.diff(before).astype(np.float64)).sum())
 
 
-@inlined
-def single_items(tie: int, end: int, most: int, lists: Lists) -> int:
-    """Return how many ties from ``tie`` on hold a single item, stopping at the tie ``end`` or after
-    ``most`` of them.
+class Stretch(NamedTuple):
+    """Where a walk stands: items before it, its next tie, the end of the list, and the next depth."""
 
-    Nothing about them is random and no cutoff falls inside them, so kernels walk over them without
-    the mathematics of ties. The bits are the same, as tests/kernels/test_single_items.py checks.
+    t: int
+    tie: int
+    end: int
+    depth: int
+
+
+@inlined
+def plain_size(tie: int, lists: Lists, values: Floats) -> int:
+    """Return the items of a tie whose order changes no sum: of a single item, or of items of one
+    grade whose value is 0; too many for any list if the order may change one.
+
+    Kernels walk over such ties without the mathematics of ties. The bits are the same, as
+    tests/kernels/test_plain_ties.py checks.
     """
-    singles = 0
     cell = lists.tie[tie]
-    most = min(most, end - tie)
-    while (
-        singles < most
-        and lists.tie[tie + singles + 1] == cell + singles + 1
-        and lists.items[cell + singles] == 1
-    ):
-        singles += 1
-    return singles
+    size = lists.items[cell]
+    plain = (size == 1) | (values[lists.grade[cell]] == 0.0)  # without a branch for either
+    return size if plain & (lists.tie[tie + 1] == cell + 1) else ENDLESS
 
 
 @inlined

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import allocating, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel, popcount
 from retrieval_report.kernels.lists import (
     Codes,
     Integers,
@@ -25,7 +25,6 @@ from retrieval_report.kernels.lists import (
 
 Word = TypeVar("Word", np.uint64, Keys)
 
-LARGE = 4096  # items of a tie; of larger ones the rarer grades are drawn, not every item
 NEXT_DRAW = np.uint64(0xD1342543DE82EF95)  # between the keys of a list's random orders
 
 
@@ -79,10 +78,14 @@ class Orders(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """The grades of a tie's items, which are dealt in place, and as much room besides."""
+    """Room for one tie: its slots, each of which holds its own number between two ties; the draws
+    of its rarer items; the grades at the slots; and a bit for every slot that a rarer item takes.
+    """
 
+    slot: Codes
+    draw: Codes
     grade: Codes
-    room: Codes
+    taken: Keys
 
 
 @kernel
@@ -123,79 +126,95 @@ def draw_keys(keys: Keys, number: Integers) -> Keys:
     return keys + number.astype(np.uint64) * NEXT_DRAW
 
 
-@kernel
-def _fill(tie: int, lists: Lists, lowest: int, pool: Codes) -> int:
-    """Write the grades of a tie's items from a grade index on into a pool; return their number."""
-    size = 0
+@inlined
+def _most_frequent(tie: int, lists: Lists) -> int:
+    """Return the cell with most items of a tie, the one of the lowest grade if there are several."""
+    most = lists.tie[tie]
     for c in cells_of(tie, lists):
-        if lists.grade[c] >= lowest:
-            pool[size : size + lists.items[c]] = lists.grade[c]
-            size += lists.items[c]
-    return size
+        if lists.items[c] > lists.items[most]:
+            most = c
+    return most
 
 
 @kernel
-def _deal(
-    key: np.uint64, counter: int, slots: int, size: int, other_items: int, pool: Pool
-) -> None:
-    """Draw the first ``slots`` of a pool's items in random order (Fisher–Yates), until none of the
-    ``other_items`` than the lowest grade is left.
+def _deal(key: np.uint64, counter: int, tie: int, lists: Lists, pool: Pool) -> None:
+    """Draw a slot for every item of a tie but those of its most frequent grade, which take what is
+    left: the first steps of Fisher–Yates, so that every order of the grades is equally likely.
     """
-    grade, room = pool
-    for slot in range(slots):  # at once, which processors do several at a time
-        room[slot] = slot + uniform_below(key, counter + slot, size - slot)
-    for slot in range(slots):
-        swapped = room[slot]
-        grade_here = grade[swapped]
-        grade[swapped] = grade[slot]
-        grade[slot] = grade_here
-        other_items -= grade_here != 0
-        if other_items == 0:
-            break
+    slot, draw, grade, taken = pool
+    size = tie_size(tie, lists)
+    most = _most_frequent(tie, lists)
+    rarer_items = size - lists.items[most]
+    for index in range(rarer_items):  # at once, which processors do several at a time
+        draw[index] = index + uniform_below(key, counter + index, size - index)
+    first = ZERO
+    for c in cells_of(tie, lists):
+        if c != most:
+            for index in range(first, first + lists.items[c]):
+                drawn = draw[index]
+                here = slot[drawn]
+                slot[drawn] = slot[index]
+                grade[here] = lists.grade[c]
+                taken[here >> 6] |= np.uint64(1) << np.uint64(here & 63)
+            first += lists.items[c]
+    for index in range(rarer_items):
+        slot[draw[index]] = draw[index]
 
 
 @kernel
-def _deal_large(
-    key: np.uint64, counter: int, tie: int, lists: Lists, size: int, pool: Pool
-) -> None:
-    """Draw a whole large tie: which slots hold the items of other grades than the lowest (Floyd's
-    sample, Bentley and Floyd 1987), and the order of these.
+def _write_stretches(slots: int, pool: Pool, out: int, new: Lists) -> int:
+    """Write the first slots of a tie as cells: one for each item that was drawn and one for every
+    stretch of the lowest grade; return where the next cell goes.
     """
-    grade, room = pool
-    other_items = _fill(tie, lists, 1, room)
-    few = min(other_items, size - other_items)
-    grade[:size] = 0
-    for last in range(size - few, size):
-        slot = uniform_below(key, counter + last, last + 1)
-        grade[last if grade[slot] else slot] = 1
-    other_key = mix(key ^ NEXT_DRAW)
-    number = 0
-    for slot in range(size):
-        if (grade[slot] != 0) == (few == other_items):
-            index = number + uniform_below(other_key, counter + number, other_items - number)
-            grade[slot] = room[index]
-            room[index] = room[number]
-            number += 1
-        else:
-            grade[slot] = 0
+    after = ZERO  # the slot after the last drawn item
+    for word in range((slots + 63) >> 6):
+        bits = pool.taken[word]
+        while bits != np.uint64(0):
+            here = (word << 6) + int(popcount((bits & (~bits + np.uint64(1))) - np.uint64(1)))
+            bits &= bits - np.uint64(1)
+            if here >= slots:
+                break
+            new.grade[out] = 0  # without a branch, which nothing could predict
+            new.items[out] = here - after
+            out += here > after
+            new.grade[out] = pool.grade[here]
+            new.items[out] = 1
+            out += 1
+            after = here + 1
+    if after < slots:
+        new.grade[out] = 0
+        new.items[out] = slots - after
+        out += 1
+    return out
 
 
 @kernel
-def _write(slots: int, stretches: bool, pool: Codes, out: int, new: Lists) -> int:
-    """Write the grades of a tie's slots as cells, one for every stretch of the lowest grade if
-    ``stretches``; return where the next cell goes.
+def _write_slots(slots: int, most: int, pool: Pool, out: int, new: Lists) -> int:
+    """Write the first slots of a tie as cells of one item each, of the grade ``most`` where none was
+    drawn; return where the next cell goes.
     """
-    grade, items = new.grade, new.items
-    cell, empty, size = out - 1, False, 0
-    for slot in range(slots):  # without branches, which nothing could predict
-        lowest = pool[slot] == 0
-        longer = 1 if stretches and empty and lowest else 0
-        cell += 1 - longer
-        size = size * longer + 1
-        grade[cell] = pool[slot]
-        items[cell] = size
-        empty = lowest
-    return cell + 1
+    for here in range(slots):
+        drawn = (pool.taken[here >> 6] >> np.uint64(here & 63)) & np.uint64(1)
+        new.grade[out + here] = pool.grade[here] if drawn else most
+        new.items[out + here] = 1
+    return out + slots
+
+
+@allocating
+def _room(first: int, last: int, lists: Lists) -> Pool:
+    """Return room for the largest mixed tie of the lists ``first`` … ``last`` − 1."""
+    longest = rarer_items = ZERO
+    for tie in range(lists.start[first], lists.start[last]):
+        if lists.tie[tie + 1] - lists.tie[tie] > 1:
+            size = tie_size(tie, lists)
+            longest = max(longest, size)
+            rarer_items = max(rarer_items, size - lists.items[_most_frequent(tie, lists)])
+    return Pool(
+        np.arange(longest).astype(np.int32),
+        np.empty(rarer_items, np.int32),
+        np.empty(longest, np.int32),
+        np.zeros((longest + 63) >> 6, np.uint64),
+    )
 
 
 @allocating
@@ -207,10 +226,7 @@ def draw_orders(first: int, last: int, lists: Lists, orders: Orders, new: Lists)
     left over hold no item.
     """
     limit, keys, stretches = orders
-    longest = 1
-    for tie in range(lists.start[first], lists.start[last]):
-        longest = max(longest, tie_size(tie, lists))
-    pool = Pool(np.empty(longest, np.int32), np.empty(longest, np.int32))
+    pool = _room(first, last, lists)
     for q in range(first, last):
         key = mix(keys[q])
         t = 0
@@ -218,21 +234,20 @@ def draw_orders(first: int, last: int, lists: Lists, orders: Orders, new: Lists)
         for tie in ties_of(q, lists):
             if t >= limit[q]:
                 break
-            cell = lists.tie[tie]
             size = tie_size(tie, lists)
             slots = min(size, limit[q] - t)
-            if lists.tie[tie + 1] - cell == 1:
-                new.grade[out] = lists.grade[cell]
+            if lists.tie[tie + 1] - lists.tie[tie] == 1:
+                new.grade[out] = lists.grade[lists.tie[tie]]
                 new.items[out] = size
                 out += 1
-            elif size > LARGE:
-                _deal_large(key, t, tie, lists, size, pool)
-                out = _write(slots, stretches, pool.grade, out, new)
             else:
-                _fill(tie, lists, 0, pool.grade)
-                other_items = size - lists.items[cell] if lists.grade[cell] == 0 else size
-                _deal(key, t, slots, size, other_items, pool)
-                out = _write(slots, stretches, pool.grade, out, new)
+                most = lists.grade[_most_frequent(tie, lists)]
+                _deal(key, t, tie, lists, pool)
+                if stretches and most == 0:
+                    out = _write_stretches(slots, pool, out, new)
+                else:
+                    out = _write_slots(slots, most, pool, out, new)
+                pool.taken[: (size + 63) >> 6] = 0
             t += size
         new.grade[out : new.start[q + 1]] = 0
         new.items[out : new.start[q + 1]] = 0

@@ -12,7 +12,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from retrieval_report.kernels.compile import costs, inlined, squared
-from retrieval_report.kernels.lists import Floats, Integers, Lists, Spread, cells_of, slots_walked
+from retrieval_report.kernels.lists import (
+    Floats,
+    Integers,
+    Lists,
+    Spread,
+    Stretch,
+    cells_of,
+    plain_size,
+    slots_walked,
+)
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 from retrieval_report.kernels.walk import Steps, walk
 
@@ -134,16 +143,24 @@ def tie_moments(tie: TieValues, slots: int, summed: Summed) -> Spread:
 
 
 @inlined
-def _add_singles(t: int, cell: int, end: int, lists: Lists, summed: Summed, so_far: Sums) -> Sums:
-    """Return the sums after untied items, the first of them at slot t + 1."""
+def _add_plain(
+    stretch: Stretch, lists: Lists, summed: Summed, so_far: Sums
+) -> tuple[int, int, Sums]:
+    """Return where plain ties end, and the sums there."""
+    t, tie, end, depth = stretch
     high, low, variance = so_far
-    for index in range(end - cell):
-        value = summed.values[lists.grade[cell + index]]
+    while tie < end:
+        size = plain_size(tie, lists, summed.values)
+        if t + size > depth:
+            break
+        value = summed.values[lists.grade[lists.tie[tie]]]
         if summed.unit:  # adding 0.0 costs less than an unpredictable branch
             high, low = add(high, low, value)
         elif value != 0.0:
-            high, low = add(high, low, value * slot_weight(summed.weights, t + index))
-    return Sums(high, low, variance)
+            high, low = add(high, low, value * slot_weight(summed.weights, t))
+        t += size
+        tie += 1
+    return t, tie, Sums(high, low, variance)
 
 
 @inlined
@@ -171,6 +188,6 @@ additive_moments = costs(slots_walked)(
     walk(
         "additive_moments",
         Sums(0.0, 0.0, 0.0),
-        Steps(tie_values, _add_tie, _inside, _between, _add_singles),
+        Steps(tie_values, _add_tie, _inside, _between, _add_plain),
     )
 )

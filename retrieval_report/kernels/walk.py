@@ -14,9 +14,9 @@ from retrieval_report.kernels.lists import (
     Integers,
     Lists,
     Moments,
+    Stretch,
     Tie,
     count_relevant,
-    single_items,
 )
 
 Step = Callable[..., Any]
@@ -32,9 +32,10 @@ class Steps(NamedTuple):
     add: Step  # (looked, state, given) → the state after the tie
     inside: Step  # (looked, slots, state, given) → mean and variance after some slots of the tie
     between: Step  # (state, given) → mean and variance after the ties so far
-    singles: Step | None = None
-    """(t, cells, lists, given, state) → the state after items that tie with nothing, one to a cell,
-    without the mathematics of ties; None leaves them to the other steps.
+    plain: Step | None = None
+    """(stretch, lists, given, state) → how many items precede the first tie that is not plain, or that
+    reaches beyond the depth, this tie, and the state there, without the mathematics of ties; None
+    leaves all ties to the other steps.
     """
     ended: Step | None = None  # (state) → whether no item after these changes the moments
 
@@ -55,7 +56,7 @@ def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = ker
     ``last`` − 1. ``depths`` (lists, cutoffs) ascend along each row and do not exceed the list's
     length. Steps that return arrays need a kernel that ``compiles`` as ``allocating`` does.
     """
-    look, add, inside, between, singles, ended = steps
+    look, add, inside, between, plain, ended = steps
 
     def moments(
         first: int, last: int, lists: Lists, depths: Integers, arguments: Any, out: Moments
@@ -68,12 +69,9 @@ def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = ker
             tie = lists.start[q]
             end = lists.start[q + 1]
             while tie < end and j < cutoffs and not (ended is not None and ended(state)):
-                if singles is not None:
-                    cell = lists.tie[tie]
-                    stretch = single_items(tie, end, depths[q, j] - t, lists)
-                    state = singles(t, cell, cell + stretch, lists, arguments, state)
-                    t += stretch
-                    tie += stretch
+                if plain is not None:
+                    stretch = Stretch(t, tie, end, depths[q, j])
+                    t, tie, state = plain(stretch, lists, arguments, state)
                 if t == depths[q, j]:
                     mean[q, j], variance[q, j] = between(state, arguments)
                     j += 1

@@ -10,7 +10,15 @@ import numpy as np
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels.ap_retrieved import ratio_extremes
 from retrieval_report.kernels.compile import Kernel
-from retrieval_report.kernels.lists import FEW, Floats, Integers, Lists, Moments, running
+from retrieval_report.kernels.lists import (
+    FEW,
+    Floats,
+    Integers,
+    Lists,
+    Moments,
+    running,
+    slots_walked,
+)
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import Depths, Requests
 from retrieval_report.metrics.record import Metric
@@ -159,7 +167,7 @@ class Scorer:
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         over_ranges(
             lambda first, last: kernel(first, last, lists, depths, arguments, moments),
-            lists.tie[lists.start],
+            _work(cast(Kernel, kernel), lists, depths),
             self.workers,
         )
         if not np.isfinite(moments.mean).all():
@@ -192,6 +200,16 @@ class Scorer:
     def gains(self, term: terms.Term) -> Floats:
         """Return what an item of each grade brings to a sum."""
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
+
+
+def _work(kernel: Kernel, lists: Lists, depths: Integers) -> Integers:
+    """Return running totals of the cells that a kernel walks over: where it stops at the deepest
+    cutoff, threads would take longer to start than it takes to score a thousand lists down to 10.
+    """
+    ends = lists.tie[lists.start]
+    if kernel.costs is not slots_walked or not depths.shape[1]:
+        return ends
+    return running(np.minimum(np.diff(ends), depths[:, -1]))
 
 
 def quotient(part: Floats, divisor: Floats) -> Floats:

@@ -4,18 +4,22 @@ ties.
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
+from numpy.typing import NDArray
 from polars.testing import assert_frame_equal
 
 from retrieval_report import DCG, ParameterError, evaluate, shuffled_means
 from retrieval_report.contracts.options import POLICIES
 from retrieval_report.kernels import shuffling
-from retrieval_report.kernels.compile import allocating
-from retrieval_report.scoring import run
+from retrieval_report.kernels.lists import Lists
+from retrieval_report.scoring import arrays, run
 from retrieval_report.stats import evaluate_with_draws
 
 FRAME = pl.DataFrame(
@@ -36,8 +40,8 @@ def test_the_draws_of_a_seed_never_change() -> None:
     assert draws.filter(model="b")["value"].round(6).to_list() == GOLDEN_B
 
 
-GOLDEN_A = [1.13093, 1.13093, 1.13093, 1.5, 1.13093, 1.63093]
-GOLDEN_B = [1.63093, 0.815465, 0.815465, 1.63093, 1.815465, 1.13093]
+GOLDEN_A = [1.315465, 1.63093, 1.63093, 1.815465, 1.63093, 1.13093]
+GOLDEN_B = [1.13093, 1.946395, 1.946395, 1.13093, 1.446395, 1.315465]
 
 
 def test_seed_model_and_query_each_change_the_draws() -> None:
@@ -102,26 +106,86 @@ def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: 
     assert_frame_equal(means, shuffled_means(rankings, **asked), check_exact=True)
 
 
+def orders_drawn(cells: list[tuple[int, int]], orders: int, seed: int) -> NDArray[np.int32]:
+    """The grades at every slot of one tie of (grade, items), an order a row."""
+    grades, items = np.array(cells).T
+    one = np.arange(orders + 1)
+    ties = Lists(
+        one, one * len(cells), np.tile(grades, orders).astype(np.int32), np.tile(items, orders)
+    )
+    limit = np.full(orders, items.sum())
+    new = arrays.drawn_lists(ties, limit)
+    keys = shuffling.draw_keys(np.full(orders, seed, np.uint64), np.arange(orders))
+    shuffling.draw_orders(0, orders, ties, shuffling.Orders(limit, keys, False), new)
+    assert new.items.tolist() == [1] * int(limit.sum())
+    return new.grade.reshape(orders, -1)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1)],  # all 120 permutations
+        [(0, 4), (1, 2)],
+        [(0, 2), (1, 2), (2, 2)],
+        [(0, 1), (1, 2), (3, 4)],  # the lowest grade is not the most frequent one
+        [(1, 3), (2, 3)],  # nothing is of the lowest grade of all
+    ],
+)
+def test_every_order_of_a_small_tie_is_equally_likely(cells: list[tuple[int, int]]) -> None:
+    drawn = orders_drawn(cells, 20_000, 3)
+    pool = [grade for grade, items in cells for _ in range(items)]
+    possible = sorted(set(itertools.permutations(pool)))
+    found = Counter(map(tuple, drawn.tolist()))
+    assert set(found) == set(possible)
+    assert scipy.stats.chisquare([found[order] for order in possible]).pvalue > 0.001
+
+
+@pytest.mark.parametrize("cells", [[(0, 150), (2, 30)], [(0, 20), (1, 100), (2, 80)]])
+def test_orders_of_ties_longer_than_a_word_are_those_of_an_oracle(
+    cells: list[tuple[int, int]],
+) -> None:
+    """Items of all grades but the most frequent take their slots one after the other, each any of
+    those that are left, as dictionaries and Python's whole numbers say it.
+    """
+    drawn = orders_drawn(cells, 20, 11)
+    common, size = max(cells, key=lambda cell: cell[1])[0], sum(items for _, items in cells)
+    for order, grades in enumerate(drawn.tolist()):
+        key = scrambled_by_python(11 + order * int(shuffling.NEXT_DRAW))
+        slots = dict(enumerate(range(size)))
+        expected = [common] * size
+        rarer = [grade for grade, items in cells if grade != common for _ in range(items)]
+        for index, grade in enumerate(rarer):
+            bits = scrambled_by_python(key + (index + 1) * 0x9E3779B97F4A7C15) >> 11
+            chosen = index + int(bits / 2**53 * (size - index))
+            expected[slots[chosen]] = grade
+            slots[chosen] = slots[index]
+        assert grades == expected
+
+
+def scrambled_by_python(value: int) -> int:
+    """SplitMix64's finaliser."""
+    value %= 2**64
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    value = (value ^ value >> 27) * 0x94D049BB133111EB % 2**64
+    return value ^ value >> 31
+
+
 @pytest.mark.parametrize("grades", [[0, 1], [0, 1, 2], [1, 2]])
 @pytest.mark.parametrize("rare", [0.02, 0.9])
-def test_large_ties_draw_their_rarer_grades_and_keep_the_exact_moments(
-    monkeypatch: pytest.MonkeyPatch, grades: list[int], rare: float
+def test_ties_draw_their_rarer_grades_and_keep_the_exact_moments(
+    grades: list[int], rare: float
 ) -> None:
-    monkeypatch.setattr(shuffling, "LARGE", 8)
-    python: Any = shuffling.draw_orders
-    monkeypatch.setattr(shuffling, "draw_orders", allocating(python.__wrapped__))
     generator = np.random.default_rng(1)
-    tied = generator.choice(
-        grades, 40, p=[1 - rare, *[rare / (len(grades) - 1)] * (len(grades) - 1)]
-    )
-    counts = pl.DataFrame({"distance": [1] * 40 + [2] * 3, "relevance": [*tied, 0, 1, 0]})
+    share = [1 - rare, *[rare / (len(grades) - 1)] * (len(grades) - 1)]
+    tied = generator.choice(grades, 90, p=share)
+    counts = pl.DataFrame({"distance": [1] * 90 + [2] * 3, "relevance": [*tied, 0, 1, 0]})
     frame = counts.with_columns(query=pl.lit("q"), item=pl.int_range(pl.len()))
-    asked: dict[str, Any] = {"metrics": "dcg@3, dcg@15, dcg", "truncated": "no"}
+    asked: dict[str, Any] = {"metrics": "dcg@3, dcg@15, dcg@70, dcg, ap", "truncated": "no"}
     found = evaluate(frame, **asked, policies=("expected", "shuffled"), shuffles=3000)
-    for part in found.partition_by("cutoff"):
+    for part in found.partition_by("metric", "cutoff"):
         (exact, std), (drawn, drawn_std) = part.select("value", "std").rows()
         assert drawn == pytest.approx(exact, abs=5 * std / 3000**0.5 + 1e-9)
-        assert drawn_std == pytest.approx(std, rel=0.08, abs=1e-9)
+        assert drawn_std == pytest.approx(std, rel=0.12, abs=1e-9)
     deep = shuffled_means(frame, **asked, shuffles=20).filter(cutoff=3)["value"].to_list()
     shallow = shuffled_means(frame, **{**asked, "metrics": "dcg@3"}, shuffles=20)["value"].to_list()
     assert deep == shallow

@@ -1,7 +1,7 @@
-"""Items that tie with nothing are passed without the mathematics of ties: the bits are those of the
-general way.
+"""Ties whose order changes nothing, of one item or of items that bring nothing, are passed without
+the mathematics of ties: the bits are those of the general way.
 
-A second cell of no items makes a tie of one item look like any other tie to the kernels, and
+A second cell of no items makes such a tie look like any other tie to the kernels, and
 changes no number.
 """
 
@@ -25,14 +25,19 @@ def drawn_lists(generator: np.random.Generator, share_of_ties: float) -> list[li
     for _ in range(40):
         sizes = np.where(generator.random(12) < share_of_ties, generator.integers(2, 9, 12), 1)
         lists.append(
-            [sorted(generator.choice(4, size, p=[0.5, 0.2, 0.2, 0.1]).tolist()) for size in sizes]
+            [
+                [0] * size
+                if generator.random() < 0.3
+                else sorted(generator.choice(4, size, p=[0.5, 0.2, 0.2, 0.1]).tolist())
+                for size in sizes.tolist()
+            ]
         )
     return lists
 
 
 def as_lists(drawn: list[list[list[int]]], *, disguised: bool) -> Lists:
     """The lists as the kernels see them; disguised: with a second cell of no items in every tie of
-    one item.
+    one grade.
     """
     start, tie, grade, items = [0], [0], [], []
     for ties in drawn:
@@ -40,7 +45,7 @@ def as_lists(drawn: list[list[list[int]]], *, disguised: bool) -> Lists:
             kinds, counts = np.unique(members, return_counts=True)
             grade += kinds.tolist()
             items += counts.tolist()
-            if disguised and len(members) == 1:
+            if disguised and len(kinds) == 1:
                 grade.append(members[0])
                 items.append(0)
             tie.append(len(grade))
@@ -51,7 +56,7 @@ def as_lists(drawn: list[list[list[int]]], *, disguised: bool) -> Lists:
 
 
 def moments(lists: Lists) -> Outputs:
-    """What every kernel with a way of its own for single items writes."""
+    """What every kernel with a way of its own for plain ties writes."""
     size = lists.start.size - 1
     depths = np.minimum(np.array(CUTOFFS)[None], lists.length[:, None])
     relevant = (GRADES >= 1).astype(np.float64)
