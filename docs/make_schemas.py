@@ -21,7 +21,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NUMBERS = {pl.Float64: "number", pl.Int64: "integer", pl.Boolean: "boolean", pl.String: "string"}
 COMMANDS = {  # frames that are always printed, and those that depend on options and data
     "evaluate": (("summary",), ("health",)),
-    "leaderboard": (("leaderboard",), ("health",)),
+    "leaderboard": (("leaderboard", "three_scores", "winners"), ("health",)),
     "compare": (
         ("comparison", "flips"),
         ("health", "replicates", "replicate_pairs", "judges", "judge_pairs", "segments"),

@@ -14,11 +14,12 @@ from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.codes.files import load_codes
 from retrieval_report.contracts.arguments import Named, repeated
 from retrieval_report.contracts.errors import FileError, RetrievalReportError
+from retrieval_report.contracts.options import OPTIONS, affordable_shuffles
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.engines.summary import summarise
 from retrieval_report.scoring.radius import evaluate_radius
 
-POLICIES = ("expected", "worst", "best")
+POLICIES = ("expected", "shuffled", "worst", "best")
 
 
 def codes_command(
@@ -76,7 +77,15 @@ def codes_command(
         source_names = f"'{query_path}'" + (f" and '{current}'" if current else "")
         raise type(error)(f"{error} (of {source_names})") from error
     relevant = None if depth is None else _relevant(shards(), query_arguments, options)
-    scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES)
+    orders = affordable_shuffles(OPTIONS["shuffles"].default, int(counts["count"].sum()))
+    scores = evaluate(
+        counts,
+        queries=relevant,
+        metrics=metrics,
+        cutoffs=cutoffs,
+        policies=POLICIES,
+        shuffles=orders,
+    )
     frames = {"counts.parquet": counts, "scores.csv": scores, "summary.csv": summarise(scores)}
     return frames if depth is not None else {**frames, "radius.csv": evaluate_radius(counts)}
 

@@ -43,7 +43,7 @@ COMMANDS = {
     "dashboard": ("dashboard", "Look at the samples or your data in a browser."),
     "demo": ("scoring", "Compare the models of the two samples that come with the package."),
     "estimate": ("analysis", "Estimate means from few human judgements and many from a machine."),
-    "evaluate": ("scoring", "Score rankings: expected, naive, lowest and highest."),
+    "evaluate": ("scoring", "Score rankings: expected, shuffled, naive, and bounds."),
     "gate": ("gate", "Decide whether a candidate may replace a baseline."),
     "history": ("analysis", "Follow a model over its versions, and mark real steps."),
     "knn": ("analysis", "Classify the queries by their nearest items."),

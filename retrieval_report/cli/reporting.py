@@ -162,6 +162,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
 
     names = [
         "leaderboard",
+        *("three_scores", "winners"),
         *HIGHER_LEVEL_FRAMES,
         *OPTIONAL_FRAMES,
         *(["grading_scale"] * data.labels_as_rankings),

@@ -83,9 +83,9 @@ def evaluate(
 ) -> None:
     """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
 
-    The table shows the mean over queries for each model: with ties in the order of the file (naive),
-    averaged over all orders of tied items with its standard deviation (expected), and the lowest
-    and highest that any order can give.
+    The table shows the mean over queries for each model: averaged over all orders of tied items with
+    its standard deviation (expected), over random orders of them (shuffled), with ties in the order
+    of the file (naive), and the lowest and highest that any order can give.
     """
     foreign_options = {name for of_engine in ONLY.values() for name in of_engine} - ONLY[engine]
     refused = sorted(name for name in foreign_options if was_given(name))

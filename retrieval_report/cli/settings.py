@@ -28,6 +28,7 @@ from retrieval_report.metrics.parsing import (
 # The arbitrary order that others print, the exact mean, and the bounds over all orders.
 MEASURES = ("--measures", "--metrics", "--measure")  # the first is our word
 POLICIES = ("naive", "expected", "worst", "best")
+THREE_AND_BOUNDS = ("expected", "shuffled", "naive", "worst", "best")
 
 
 def _cutoffs(text: str) -> list[int | str]:
@@ -57,7 +58,7 @@ def _split_at_commas(
 SETTINGS = {
     "metrics": _split_at_commas("metrics", split_metrics, show_default=",".join(DEFAULT_MEASURES)),
     "cutoffs": _split_at_commas("cutoffs", _cutoffs, show_default="all"),
-    "policies": _split_at_commas("policies", split, POLICIES),
+    "policies": _split_at_commas("policies", split, THREE_AND_BOUNDS),
     **{name: setting(name) for name in (*DRAWS, *RULES, "naive_order")},
 }
 

@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -139,3 +140,24 @@ def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(
         outcome = CliRunner().invoke(cli, ["leaderboard", *ARGUMENTS, *wrong])
         assert outcome.exit_code == 2
         assert message in outcome.output
+
+
+def test_files_and_json_hold_the_three_scores_of_every_model(tmp_path: Path) -> None:
+    frames = {}
+    for command in ("leaderboard", "evaluate"):
+        outcome = CliRunner().invoke(cli, [command, *ARGUMENTS, "--json"])
+        assert outcome.exit_code == 0, outcome.output
+        frames |= json.loads(outcome.output)
+    summary = pl.DataFrame(frames["summary"], infer_schema_length=None)
+    assert {"expected", "shuffled", "naive"} < {*summary["policy"]}
+    three = pl.DataFrame(frames["three_scores"], infer_schema_length=None)
+    keys = ["model", "metric", "cutoff"]
+    means = summary.pivot("policy", index=keys, values="value").join(
+        three, on=keys, nulls_equal=True, suffix="_of_three"
+    )
+    assert means.height == three.height > 0
+    for policy in ("expected", "shuffled", "naive"):
+        assert means[policy].to_list() == pytest.approx(
+            means[f"{policy}_of_three"].to_list(), rel=1e-12
+        )
+    assert [winner["orders"] for winner in frames["winners"]] == [10] * len(frames["winners"])
