@@ -108,9 +108,19 @@ def scored(data: OpenedData, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]
 def _scored(
     data: OpenedData, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Named
 ) -> tuple[rr.Study, tuple[str, ...]]:
+    whole, of_rows = _judged(data, rules)
     with noticed() as notes:
-        study = data.source.alone(measures=metrics, cutoffs=cutoffs, **rules)
+        study = whole._by_measures(metrics, cutoffs)
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
+    return study, (*of_rows, *notes)
+
+
+@remember(8)
+def _judged(data: OpenedData, rules: Named) -> tuple[rr.Study, tuple[str, ...]]:
+    """Return the study whose judged rows all measures share, and the warnings about them."""
+    with noticed() as notes:
+        study = data.source.alone(**rules)
+        study.judged  # noqa: B018  # computed now, so that its warnings are caught here
     return study, tuple(notes)
 
 

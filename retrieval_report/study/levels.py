@@ -42,7 +42,7 @@ from retrieval_report.study.study_data import (
     StudyData,
     View,
     answer,
-    answer_in_words,
+    answer_of_rows,
     at_measures,
     check_chosen,
     drawn_scores,
@@ -170,7 +170,7 @@ class LevelledStudy:
         study = self._with(View(Draws(), queries=self._view.queries))
         return self._of_models(study._health)
 
-    @answer_in_words
+    @answer_of_rows
     def _health(self) -> pl.DataFrame:
         return health_of(self.judged, options_with(self._data.options, policies="expected"))
 
@@ -221,7 +221,7 @@ class LevelledStudy:
         of_these = [tuple(name for name in group if name in models) for group in groups]
         return tuple(group for group in of_these if len(group) > 1)
 
-    @answer
+    @answer_of_rows
     def _identical(self) -> Groups:
         first = self._with(replace(self._view, measures=self.measures[:1]))
         return identical_models(first.under("expected").scores, self._retrieved, self.of_run)

@@ -27,6 +27,7 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.metrics.parsing import (
+    Cutoffs,
     Foreign,
     Measure,
     measure_text,
@@ -301,6 +302,11 @@ class Study(LevelledStudy):
             replicate=of_run or None,
         )
         return self._with(View(Draws(**Options(**data.options).of(DRAWS)), **questions), data)
+
+    def _by_measures(self, measures: object, cutoffs: Cutoffs) -> Self:
+        """Return the study of the same data by other measures alone."""
+        data = self._data.by_measures(measures, cutoffs)
+        return self._with(replace(self._view, measures=None), data)
 
     @property
     def metric(self) -> str:

@@ -106,6 +106,18 @@ class answer_in_words(answer[Answer]):  # used like `property`
         return *super().key(study), kind_of_reader()
 
 
+class answer_of_rows(answer_in_words[Answer]):  # used like `property`
+    """An answer that is the same by whatever measures the rows are scored."""
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, study: Any, owner: Any = None) -> Any:
+            """Return the answer for the current selection."""
+            if study is None:
+                return self
+            return study._data.of_rows.find(self.key(study), lambda: self.func(study))
+
+
 class answer_of_any_draw(answer[Answer]):  # used like `property`
     """An answer that is the same whatever random orders are drawn."""
 
@@ -138,6 +150,8 @@ class StudyData:
     of_run: Mapping[str, str]  # run → model; none unless asked
     labels: pl.DataFrame | None  # of the items
     memo: Once = field(default_factory=lambda: Once(MOST_KEPT))
+    # answers that depend on no measure, which the same data scored by others share
+    of_rows: Once = field(default_factory=lambda: Once(MOST_KEPT))
 
     @classmethod
     def read(
@@ -183,7 +197,7 @@ class StudyData:
         if frames["rankings"].is_empty():
             raise DataError("rankings: no rows")
         request = _request(measures, self.like, options)
-        return replace(self, **request, **changed, memo=Once(MOST_KEPT))
+        return replace(self, **request, **changed, memo=Once(MOST_KEPT), of_rows=Once(MOST_KEPT))
 
     def judged_by(self, judge: str) -> StudyData:
         """Return the same data with the judgements of another judge, which share nothing else."""
@@ -197,9 +211,16 @@ class StudyData:
             return self  # the system decides
         return self.other("judged queries", options={**self.options, "unjudged_query": "skip"})
 
+    def by_measures(self, measures: object, cutoffs: Cutoffs) -> StudyData:
+        """Return the same data by other measures, which share the answers that depend on none."""
+        request = _request(measures, self.like, {**self.options, "cutoffs": cutoffs})
+        return replace(self, **request, memo=Once(MOST_KEPT))
+
     def other(self, key: Hashable, **changed: Any) -> StudyData:
         """Return the data with something else, which share no answer, once."""
-        return self.memo.find(key, lambda: replace(self, **changed, memo=Once(MOST_KEPT)))
+        return self.memo.find(
+            key, lambda: replace(self, **changed, memo=Once(MOST_KEPT), of_rows=Once(MOST_KEPT))
+        )
 
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
@@ -227,7 +248,7 @@ class StudyData:
             with judge_in_errors(self.judge):
                 return judge(**self.frames, options=options)
 
-        return self.memo.find("judged", joined)
+        return self.of_rows.find("judged", joined)
 
     @cached_property
     def items(self) -> int:

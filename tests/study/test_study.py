@@ -392,3 +392,30 @@ def test_similarity_and_coverage_are_those_of_the_functions() -> None:
     assert_frame_equal(page.coverage, made.coverage)
     assert_frame_equal(page.similarity_means, made.similarity_means)
     assert study().coverage.is_empty()
+
+
+def test_other_measures_share_what_depends_on_none_and_score_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The dashboard scores a new metric so, without looking at the data once more."""
+    lists = pl.DataFrame(
+        {
+            "model": ["a"] * 4 + ["b"] * 4 + ["c"] * 4,
+            "query": ["p", "p", "q", "q"] * 3,
+            "item": [1, 2, 1, 2] * 3,
+            "distance": [1, 1, 1, 2] * 2 + [2, 1, 1, 1],
+            "relevance": [0, 1, 1, 0] * 3,
+        }
+    )
+    first = rr.Study(lists, "ndcg@2", truncated="no")
+    shared = first.health, first.identical, first.judged
+    monkeypatch.setattr("retrieval_report.study.levels.health_of", None)  # cannot be called again
+    monkeypatch.setattr("retrieval_report.study.levels.identical_models", None)
+    other = first._by_measures(("rr", "err"), (1, None))
+    assert (other.health.rows(), other.identical) == (shared[0].rows(), (("a", "b"),))
+    assert other.judged is shared[2]
+    monkeypatch.undo()
+    alone = rr.Study(lists, ("rr", "err"), cutoffs=(1, None), truncated="no")
+    assert other.measures == alone.measures
+    assert_frame_equal(other.three_scores, alone.three_scores, check_exact=True)
+    assert first.measures == (("ndcg", 2),)
