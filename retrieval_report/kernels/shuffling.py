@@ -129,7 +129,7 @@ def draw_keys(keys: Keys, number: Integers) -> Keys:
 @inlined
 def _most_frequent(tie: int, lists: Lists) -> int:
     """Return the cell with most items of a tie, the one of the lowest grade if there are several."""
-    most = lists.tie[tie]
+    most: int = lists.tie[tie]
     for c in cells_of(tie, lists):
         if lists.items[c] > lists.items[most]:
             most = c

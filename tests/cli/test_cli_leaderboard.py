@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -143,7 +144,7 @@ def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(
 
 
 def test_files_and_json_hold_the_three_scores_of_every_model(tmp_path: Path) -> None:
-    frames = {}
+    frames: dict[str, list[dict[str, Any]]] = {}
     for command in ("leaderboard", "evaluate"):
         outcome = CliRunner().invoke(cli, [command, *ARGUMENTS, "--json"])
         assert outcome.exit_code == 0, outcome.output
