@@ -60,7 +60,7 @@ ASKED = (
 # Coverage cannot look into compiled kernels, and with it interpreted ones take too long: their
 # tests are named here.
 OF_METRICS = [
-    "kernels/test_single_items.py",
+    "kernels/test_plain_ties.py",
     "scoring/test_ties.py",
     "scoring/test_evaluation.py",
     "metrics/test_weights.py",
@@ -81,7 +81,7 @@ OF_KERNELS = {
     "ranks": ["kernels/test_ranks.py", "kernels/test_stopping_spread.py"],
     "ratios": [*OF_METRICS, "kernels/test_ratios.py"],
     "shuffling": ["kernels/test_shuffling.py"],
-    "stopping": ["kernels/test_stopping_spread.py", "kernels/test_single_items.py"],
+    "stopping": ["kernels/test_stopping_spread.py", "kernels/test_plain_ties.py"],
     "stopping_spread": ["kernels/test_stopping_spread.py"],
     "tables": ["kernels/test_ranks.py", "metrics/test_weights.py"],
     "waves": ["scoring/test_waves.py"],
