@@ -33,6 +33,7 @@ from retrieval_report.kernels.lists import (
 Result = TypeVar("Result")
 
 SERIAL_BELOW = 20_000  # with fewer rows or cells, threads cost more than they save
+SAMPLE = 1_000  # lists whose first rows show whether rows are in random order
 CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
 
 
@@ -162,14 +163,32 @@ def locate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
     keys = [key for key in ("model", "query") if key in frame.columns]
     changes = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys)
     first = frame.select(changes.fill_null(True)).to_series().arg_true().cast(pl.Int64)
-    heads = frame.select(keys)[first]
-    if heads.n_unique() < heads.height:
-        rows = frame.select(keys).with_row_index("row")
-        order = rows.group_by(keys, maintain_order=True).agg("row")["row"].explode()
-        return locate(frame[order])
+    names = frame.select(keys)
+    if _repeats(names[first.head(SAMPLE)]) or _repeats(names[first]):
+        return locate(frame[_together(names)])
+    heads = names[first]
     end = first.shift(-1, fill_value=frame.height)
     lists = heads.with_columns(begin=first, end=end).sort(keys)
     return frame, lists.select(keys), Rows(lists["begin"].to_numpy(), lists["end"].to_numpy())
+
+
+def _repeats(names: pl.DataFrame) -> bool:
+    return names.n_unique() < names.height
+
+
+def _together(names: pl.DataFrame) -> pl.Series:
+    """Return the numbers of rows with those of each list together, otherwise in their order.
+
+    >>> _together(pl.DataFrame({"query": [7, 5, 7]})).to_list()
+    [1, 0, 2]
+    """
+    if names.width == 1 and _fits(names.dtypes[0]) and not names.to_series().null_count():
+        number = names.to_series().cast(pl.Int64).to_numpy()
+        low = int(number.min())
+        if int(number.max()) - low < 1 << 16:  # NumPy sorts these by their digits
+            return pl.Series(np.argsort((number - low).astype(np.uint16), kind="stable"))
+    rows = names.with_row_index("row")
+    return rows.group_by(names.columns, maintain_order=True).agg("row")["row"].explode()
 
 
 def lists_from_rows(
