@@ -197,8 +197,8 @@ no_worse: stats.no_worse
   value | | | mean of the model over the paired queries
   baseline_value | number | Baseline score | mean of the baseline over the paired queries
   difference | | Model − baseline | value − baseline_value
-  bound_low | signed | Lower bound | lower confidence bound of the difference; it assumes nothing
-      about how losses are distributed, and may lie below the 95% interval of the pair, which does
+  bound_low | signed | Lower bound | lower confidence bound of the difference; it allows for rare
+      losses that these queries missed, so it may lie below the 95% interval of the pair
   bound_high | signed | Upper bound | upper confidence bound of the difference
   margin | number | Margin | the largest loss that does not matter, in points
   no_worse_p | chance | p (no worse) | p-value of the test for "no worse": it is small if a loss of
