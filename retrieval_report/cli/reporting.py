@@ -105,7 +105,7 @@ def report(
         "written",
         lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
-    lines = *contents.printed, *contents.verdict, *contents.notices
+    lines = *contents.verdict, *contents.printed, *contents.notices
     sentences = [visible(line) for line in lines]
     click.echo("\n".join(filter(None, [health_text(contents.health), *sentences])))
     tables = three_table(study), leaderboard_table(study, contents.leaderboard)

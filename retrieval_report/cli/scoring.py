@@ -150,4 +150,4 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     contents = study.contents(title=sample.title, command=f"retrieval-report demo --out {folder}")
     folder.mkdir(exist_ok=True)
     rr.write_report(folder / sample.name, contents)
-    return [*map(visible, contents.printed), *lines]
+    return [*lines, *map(visible, contents.printed)]

@@ -150,7 +150,7 @@ class Report:
 
     @property
     def _sentences(self) -> tuple[str, ...]:
-        return (*health_sentences(self.health), *self.printed, *self.verdict, *self.notices)
+        return (*health_sentences(self.health), *self.verdict, *self.printed, *self.notices)
 
     @property
     def measure(self) -> str:
@@ -171,7 +171,7 @@ class Report:
 
     @property
     def printed(self) -> tuple[str, ...]:
-        """A line to read before the verdict if mteb and sentence-transformers would print different
+        """A line to read beside the verdict if mteb and sentence-transformers would print different
         numbers because of ties: what each prints, and what is exact.
         """
         return printed_sentences(
