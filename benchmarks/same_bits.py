@@ -254,10 +254,11 @@ def dump(folder: Path, spark: bool) -> None:
             errors.append(f"{name}: {type(error).__name__}: {error}")
     (folder / "errors.csv").write_text("\n".join(errors), encoding="utf-8")
     command = [sys.executable, "-m", "retrieval_report", "demo", "--out", str(folder / "demo")]
-    subprocess.run(command, check=True, capture_output=True)
+    # In the folder of the project, Python would find the package of that folder.
+    subprocess.run(command, check=True, capture_output=True, cwd=folder)
 
 
-def difference(one: Path, two: Path) -> str:
+def difference(one: Path, two: Path, policies: pl.Expr) -> str:
     """What differs between two files; empty if nothing does."""
     if not (one.is_file() and two.is_file()):
         return "is here alone" if two.is_file() else "is there alone"
@@ -265,7 +266,10 @@ def difference(one: Path, two: Path) -> str:
         lines = [path.read_text(encoding="utf-8").splitlines() for path in (one, two)]
         changed = [pair for pair in zip(*lines, strict=False) if pair[0] != pair[1]]
         return "" if one.read_bytes() == two.read_bytes() else f"first changed line {changed[:1]}"
-    before, after = pl.read_parquet(one), pl.read_parquet(two)
+    before, after = (
+        frame.filter(policies) if "policy" in frame.columns else frame
+        for frame in map(pl.read_parquet, (one, two))
+    )
     if before.schema != after.schema or before.height != after.height:
         return f"{before.shape} {before.schema} became {after.shape} {after.schema}"
     odd = [name for name in before.columns if not before[name].equals(after[name], null_equal=True)]
@@ -278,6 +282,9 @@ def main() -> None:
     )
     parser.add_argument("checkout", type=Path, help="folder of the other checkout")
     parser.add_argument("--spark", action="store_true")
+    parser.add_argument(
+        "--no-draws", action="store_true", help="leave out shuffled scores, if draws are to change"
+    )
     parser.add_argument("--dump", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.dump:
@@ -298,10 +305,11 @@ def main() -> None:
             )
         files = {path.relative_to(top) for top in (there, here) for path in Path(top).rglob("*.*")}
         files = {path for path in files if path.suffix in (".parquet", ".csv")}
+        policies = pl.col("policy") != "shuffled" if given.no_draws else pl.lit(True)
         odd = {
             str(path): text
             for path in sorted(files)
-            if (text := difference(Path(there, path), Path(here, path)))
+            if (text := difference(Path(there, path), Path(here, path), policies))
         }
         for name, text in odd.items():
             print(f"{name}: {text}")

@@ -29,6 +29,7 @@ LETTERS = 90  # of the names of winners
 WIDTHS = {"shuffled_range": 130}
 ROW, ROWS = 25, 13  # pixels of a row of the table, and rows before it scrolls
 SHORT = 130  # letters of a verdict that fits beside the numbers
+SHOWN = 2  # faults of the data above the table; the others are folded
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
     "depend on it. *Expected*: the exact mean over all orders of the tied items, free of chance; where "
@@ -53,7 +54,11 @@ def show(page: Page) -> None:
     # A short verdict stands beside the numbers, so that charts begin higher.
     beside = _winners(rows, winners.row(0, named=True))
     with beside if sum(map(len, sentences)) <= SHORT and study.status != CHECK else st.container():
-        say(study.chip, [*health_sentences(study.health.filter("serious")), *sentences])
+        faults = health_sentences(study.health.filter("serious"))
+        say(study.chip, [*faults[:SHOWN], *sentences])
+        if faults[SHOWN:]:
+            with st.expander(f"{with_number(len(faults) - SHOWN, 'more finding')} on the data"):
+                st.markdown("\n\n".join(map(plain, faults[SHOWN:])))
     how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS}
     how |= {"row_height": ROW, "most_rows": ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen

@@ -214,6 +214,6 @@ def _numbers(row: Named) -> None:
     p_text = "not known" if row["family_p"] is None else significance(row)
     what = "difference, an estimate," if row["truncated_queries"] else "difference"
     st.markdown(
-        f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, "
-        f"{row['ties']} are equal. Significance of the {what} over the queries: {p_text}."
+        f"{names}. Of {row['queries']} queries A wins {row['wins']} and B {row['losses']}; equal: "
+        f"{row['ties']}. Significance of the {what} over the queries: {p_text}."
     )

@@ -39,7 +39,7 @@ SENTENCES = {
     "({example})",
     REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if the lists "
     "were read the wrong way round ({example})",
-    RANKS: "the printed ranks of {models} contradict its order in {affected} of {total} lists "
+    RANKS: "the printed ranks of {models} contradict the order of the scores in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} hold the same items whatever the query ({example})",
     UNRELATED: "the items of {models} are relevant to their own queries no more often than to others: "

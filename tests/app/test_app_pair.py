@@ -30,8 +30,8 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
     }
     said = words(page)
     assert (
-        f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} "
-        "are equal." in said
+        f"Of {row['queries']} queries A wins {row['wins']} and B {row['losses']}; equal: "
+        f"{row['ties']}." in said
     )
     assert f"corrected p = {row['family_p']:.4f}, max-T over 3 pairs" in said
     page = drawn(page.selectbox(key="correction").set_value("holm").run())
@@ -51,7 +51,7 @@ def test_the_table_is_that_of_compare() -> None:
     truth = comparison()
     row = row_of(truth, "coarse", "middle")
     assert numbers(page)["A − B, expected"] == f"{-row['difference']:+.4f}".replace("-", "−")
-    said = f"A is middle, B is coarse. Of {row['queries']} queries A wins {row['losses']}, B wins "
+    said = f"A is middle, B is coarse. Of {row['queries']} queries A wins {row['losses']} and B "
     assert f"{said}{row['wins']}" in words(page)
     pair = table(page, 0)
     assert pair["policy"].to_list() == ["expected", "shuffled", "naive"]
