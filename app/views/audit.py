@@ -66,14 +66,14 @@ def _winners(printed: pl.DataFrame) -> None:
         return
     winners = printed.select(WINNERS.split()).unique(maintain_order=True).drop_nulls("winner")
     wrong, undecided = (~winners["same_winner"]).any(), winners["same_winner"].null_count() > 0
-    box = st.error if wrong else st.warning if undecided else st.success
-    box("\n\n".join(map(plain, sentences)))
+    open_winner = wrong or undecided
+    (st.warning if open_winner else st.info)("\n\n".join(map(plain, sentences)))
     wrong_first = pl.col("same_winner").cast(pl.Float64).fill_null(0.5)
     several = 1 + pl.col("winner").str.count_matches(" or ")  # cut to the first, it would seem best
     winner_text = pl.when(several > 2).then(pl.format("any of {}", several)).otherwise("winner")
     rows = winners.sort(wrong_first, maintain_order=True)
     rows = rows.with_columns(same_winner(), winner=winner_text)
-    with st.expander("What each of them names as best", expanded=box is not st.success):
+    with st.expander("What each of them names as best", expanded=open_winner):
         frame_table(
             rows,
             of="audit",

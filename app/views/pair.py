@@ -13,10 +13,11 @@ from page import Page
 from records import SCORING
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import both_among, chance_of, with_chances
+from retrieval_report.comparison.verdicts import CHECK, both_among, chance_of, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import significance
+from retrieval_report.study.study import Study
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.writing.numbers import interval, number, size
@@ -47,8 +48,8 @@ def show(page: Page) -> None:
     """Draw the page."""
     page.link("overview", "All models")
     ranked = page.ranked
-    leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
-    best, next_best = leading[0] if leading else ranked[:2]
+    leading = page.study.deciding.head(1)  # empty if data leave fewer than two models
+    best, next_best = leading.select("model_a", "model_b").row(0) if leading.height else ranked[:2]
     first_side, right = st.columns(2)
     with first_side:
         first = choose_one("Model A", ranked, name="a", default=best)
@@ -58,8 +59,12 @@ def show(page: Page) -> None:
         st.info("These are the same model twice. Choose another one to compare it with.")
         return
     pair = first, second
-    _verdict(page, *pair)
-    queries = page.study.pair(*pair).deciding.filter(policy="expected")
+    pair_study = page.study.pair(*pair)
+    if pair_study.status == CHECK:  # a model whose data may be wrong is compared with none
+        say(CHECK, pair_study.verdict)
+        return
+    _verdict(page, pair_study, *pair)
+    queries = pair_study.deciding.filter(policy="expected")
     queries = queries.sort("order_unsure", descending=True, nulls_last=True, maintain_order=True)
     if queries.height:
         _queries(page, queries, pair)
@@ -169,12 +174,11 @@ def _alike(page: Page, first: str, second: str) -> None:
         )
 
 
-def _verdict(page: Page, first: str, second: str) -> None:
+def _verdict(page: Page, pair_study: Study, first: str, second: str) -> None:
     """Say whether the lead is safe, and show it under every kind of score."""
     study = page.study
     pair_cells = both_among([first, second])
     means = study.summary.filter(pl.col("model").is_in([first, second]))
-    pair_study = study.pair(first, second)
     status, sentences = verdict(
         means, study.flips.filter(pair_cells), **page.choice.at, identical=pair_study.identical
     )

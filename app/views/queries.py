@@ -46,7 +46,7 @@ def show(page: Page) -> None:
         )
         return
     if scored["spread"].max() == 0:
-        st.success(f"No query’s {page.measure} is affected by tie order.")
+        st.info(f"No query’s {page.measure} is affected by tie order.")
     last = "; lists whose missing items can change the score come last"
     last = last if scored["truncated"].any() else ""
     caption = (

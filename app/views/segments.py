@@ -28,6 +28,9 @@ def show(page: Page) -> None:
         help="Its values are the segments.",
     )
     segments = page.study.using(by=by).segments
+    if segments.is_empty():  # the data of all models may be wrong
+        say(page.study.status, page.study.sentences)
+        return
     if not segments["winner"].count():
         st.info(f"No query has a score for {page.measure}.")
         return
@@ -46,7 +49,7 @@ def _headline(segments: pl.DataFrame, by: str) -> None:
     unsure = segments.filter(verdict=NOT_SIGNIFICANT).height
     if len(others):
         names = ", ".join(plain(name, 60) for name in others)
-        st.error(
+        st.warning(
             f"Another model than {best} wins if {plain(by, 60)} is {names}; this is significant."
         )
     elif unsure:
@@ -56,7 +59,7 @@ def _headline(segments: pl.DataFrame, by: str) -> None:
             "but the difference is not significant after correction for the number of segments."
         )
     else:
-        st.success(f"{best} wins in every one of the {segments.height} segments.")
+        st.info(f"{best} wins in every one of the {segments.height} segments.")
 
 
 def _one(page: Page, values: pl.Series) -> None:

@@ -36,7 +36,7 @@ def show(page: Page) -> None:
     if tied:
         show_chart(charts.profile, profile)
     else:
-        st.success(
+        st.info(
             "No two items of a list tie: every evaluator that sorts correctly prints the same "
             "scores."
         )

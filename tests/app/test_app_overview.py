@@ -48,6 +48,28 @@ def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     assert page.caption[0].value == r"made · 2 models · 1 query"
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded(right: bool) -> None:
+    queries = pl.DataFrame({"query": [f"q{n}" for n in range(30)]}).with_row_index("kind")
+    items = pl.DataFrame({"distance": range(20), "relevance": [1] * 5 + [0] * 15})
+    near = queries.select("query").join(items, how="cross")
+    near = near.with_columns(item=pl.format("{}-{}", "query", "distance"), model=pl.lit("near"))
+    far = near.with_columns(pl.col("distance") * -1, model=pl.lit("far"))
+    few = far.filter(~pl.col("query").is_in(["q1", "q2"])).with_columns(model=pl.lit("few"))
+    rankings = pl.concat([near, far, few] if right else [far, few])
+    data = made_data(rankings, queries=queries.with_columns(pl.col("kind") % 3))
+    page = open_page("overview", data)
+    assert "No verdict is given on far and few" in page.error[0].value
+    assert page.expander[0].label == "1 more finding on the data"
+    pages: dict[str, dict[str, str]] = {
+        "pair": {"a": "near" if right else "few", "b": "far"},
+        "segments": {"by": "kind"},
+    }
+    for name in ("pair", "segments", "queries", "ties", "compare", "audit", "costs", "data"):
+        page = open_page(name, data, **pages.get(name, {}))
+        assert not page.success, name
+
+
 def verdict_of(page: AppTest) -> str:
     """What stands below the heading "Verdict"."""
     parts = [part for _, part in sorted(page.main.children.items())]

@@ -74,7 +74,7 @@ def test_another_winner_is_named() -> None:
     page = open_page("segments", made_data(rankings, queries=queries), by="language")
     assert (
         "Another model than english wins if language is de; this is significant."
-        in page.error[0].value
+        in page.warning[0].value
     )
 
 

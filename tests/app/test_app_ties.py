@@ -48,7 +48,7 @@ def test_the_profile_is_that_of_tie_profile() -> None:
 
 def test_no_tie_at_all_is_good_news() -> None:
     page = open_page("ties", made_data(APART))
-    assert page.success[0].value.startswith("No two items of a list tie")
+    assert page.info[0].value.startswith("No two items of a list tie")
     assert "Where the cutoff splits a tie" not in words(page)
     assert set(table(page, 0)["tied_items"]) == {0.0}
 
