@@ -29,11 +29,11 @@ REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
 REPEATED, UNRELATED = "repeated judgements", "unrelated"
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
-    NO_MATCH: "no query scores above 0 for {models}, because no item of {total} is judged "
+    NO_MATCH: "no query scores above 0 for {models}, because none of {total} items is judged "
     "({example})",
-    OTHER_QUERIES: "no query of {models} is judged, of {total}: the ids of queries disagree "
+    OTHER_QUERIES: "none of {total} queries of {models} is judged: the ids of queries disagree "
     "({example})",
-    NO_RELEVANT: "no query scores above 0 for {models}, because no item of {total} is relevant "
+    NO_RELEVANT: "no query scores above 0 for {models}, because none of {total} items is relevant "
     "({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
     "({example})",

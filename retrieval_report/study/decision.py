@@ -112,7 +112,7 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
     return (
         verdicts.NOT_DECIDED,
         (
-            f"Keep {name} for now: it is not decided whether {names} "
+            f"Keep {name} for now: nothing shows yet that {names} "
             f"{'is' if open_models.height == 1 else 'are'} no worse ({margin}){reason}{hint}."
         ),
     )

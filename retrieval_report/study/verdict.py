@@ -223,7 +223,9 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
         lead = sentence.format(f"{names} {'are' if several else 'is'}")
         sentences.append(f"{opening}, {lead} worse than {baseline}.")
         opening = "By this margin"
-    caveat = "Here each model is tested alone; the tests of pairs allow for all pairs at once."
+    caveat = (
+        "Each of these models is tested by itself; the tests of pairs are corrected for all pairs."
+    )
     # 12 of 19 would seem worse beside pairs of which none is
     return [*sentences, *[caveat] * (no_worse.height > 1 and bool(sentences))]
 

@@ -71,7 +71,7 @@ def test_a_dearer_model_is_not_shipped_and_a_worse_one_never() -> None:
 def test_what_is_not_decided_says_what_would_decide_it() -> None:
     close = study(margin=0.002).models("float32", "int8")
     assert close.decision.startswith(
-        "Keep float32 for now: it is not decided whether int8 is no worse"
+        "Keep float32 for now: nothing shows yet that int8 is no worse"
     )
     needed = close.no_worse["queries_needed"][0]
     assert f"about {needed} queries would decide it if nothing is lost" in close.decision

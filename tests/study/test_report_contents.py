@@ -219,7 +219,7 @@ def test_the_verdict_answers_the_question_of_the_margin() -> None:
         "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a.",
         "c and d lose more than 0.005 in rr@all against a.",
         "By this margin, these queries do not decide whether e is worse than a.",
-        "Here each model is tested alone; the tests of pairs allow for all pairs at once.",
+        "Each of these models is tested by itself; the tests of pairs are corrected for all pairs.",
     )
     _, unasked = verdict(
         summary_of(TWO), flips_of("safe", 0.0), pl.DataFrame(), metric="rr", cutoff=None

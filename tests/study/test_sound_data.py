@@ -220,7 +220,7 @@ def test_queries_of_other_ids_are_named_with_their_model() -> None:
     made = study({"good": GOOD, "other": other}, unjudged_query="skip")
     nothing_green(made, "other")
     assert made.verdict[0] == (
-        "Check your data: no query of other is judged, of 40: the ids of queries disagree "
+        "Check your data: none of 40 queries of other is judged: the ids of queries disagree "
         "('topic-0' beside 'q0')."
     )
 
