@@ -57,7 +57,9 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     share = rows["margin"][0] / rows["baseline_value"][0] if rows["baseline_value"][0] else 0.0
     if LARGE_SHARE < share < 1:
         margin += f", {share:.0%} of what {model_text(baseline)} scores"
-    passed = rows.filter(verdict=verdicts.NO_WORSE)["model"].to_list()
+    # Of those that cost the same, the one that scores most comes first.
+    best_first = rows.sort("difference", descending=True, nulls_last=True, maintain_order=True)
+    passed = best_first.filter(verdict=verdicts.NO_WORSE)["model"].to_list()
     if not passed:
         return _nothing_passed(rows, baseline, margin)
     amounts = _amounts(costs, measure)

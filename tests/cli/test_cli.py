@@ -296,7 +296,7 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None
         leads = f"{winner} has the highest expected ndcg@10: "
         assert leads in result.output
         decided = (
-            "Ship wordllama-bfloat16: no worse than wordllama-float32 (margin 0.02 in ndcg@10) at"
+            "Ship wordllama-float16: no worse than wordllama-float32 (margin 0.02 in ndcg@10) at"
         )
         assert verdict.startswith(leads if title == "digits: " else decided)
     assert len(result.output.splitlines()) < 30

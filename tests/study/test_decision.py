@@ -53,6 +53,13 @@ def test_a_model_that_is_no_worse_is_shipped_at_a_share_of_the_cost() -> None:
     )
 
 
+def test_of_models_that_cost_the_same_the_better_one_is_shipped() -> None:
+    lists = rankings({"float32": 0, "bfloat16": 2, "float16": 1})
+    costs = {"float32": 4, "bfloat16": 2, "float16": 2}
+    found = rr.Study(lists, "rr@3", baseline="float32", margin=0.05, truncated="no", costs=costs)
+    assert found.decision.startswith("Ship float16: ")
+
+
 def test_without_a_margin_there_is_no_decision() -> None:
     plain = rr.Study(LISTS, "rr@3", truncated="no")
     assert plain.decision == ""
