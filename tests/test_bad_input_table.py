@@ -7,8 +7,7 @@ from bad_input_table import PAGE, rows_tested, table
 
 
 def test_every_row_has_a_test() -> None:
-    assert len(ROWS) == 110
-    assert sorted(rows_tested()) == list(range(1, 111))
+    assert sorted(rows_tested()) == list(range(1, len(ROWS) + 1))
 
 
 def test_the_page_is_the_table_of_the_tests() -> None:

@@ -62,7 +62,7 @@ SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but
 NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
 MOST_LISTS, MOST_ROWS = 100, 100  # lists of a model, and rows of each, sought for other queries
-FEW_HITS, MANY_HITS = 20, 100  # relevant items among them that are noted, and that are serious
+FEW_HITS = 20  # relevant items among them; fewer show nothing
 Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
 
 
@@ -297,7 +297,8 @@ def _of_few_items(judged: Judged) -> pl.DataFrame:
 def _unrelated(judged: Judged) -> Iterator[Finding]:
     """Find models whose items are as often relevant to another query as to their own, as judgements
     of another collection make them, or ids that are off by one, or lists of the wrong queries. What
-    is relevant to both queries says nothing.
+    is relevant to both queries says nothing. A model that ranks at random does the same, so this is
+    a note.
     """
     relevant = judged.known.filter(pl.col("relevance") > 0)
     if not judged.named or "judged" not in judged.lists.columns or "model" in relevant.columns:
@@ -321,8 +322,8 @@ def _unrelated(judged: Judged) -> Iterator[Finding]:
         "are the judgements those of another collection, are ids off by one, or are the lists those "
         "of other queries?"
     )
-    for model, total, found, one, other in hits.filter(alike).sort("model").iter_rows():
-        yield model, UNRELATED, one + other >= MANY_HITS, found, total, example
+    for model, total, found, *_ in hits.filter(alike).sort("model").iter_rows():
+        yield model, UNRELATED, False, found, total, example
 
 
 def _unmatched(judged: Judged) -> Iterator[Finding]:

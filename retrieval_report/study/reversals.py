@@ -223,7 +223,7 @@ def objections(frame: pl.DataFrame) -> str:
     """Say that one of the two is the judge itself, and what other judges, runs or data sets say
     against the lead, if that is so.
     """
-    if not frame.width:
+    if frame.is_empty():
         return ""
     rows = {row["source"]: row for row in frame.iter_rows(named=True)}
     sentences = ["One of them is judged by its own labels."] * (rows[JUDGE]["verdict"] == OWN)

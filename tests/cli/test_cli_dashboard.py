@@ -54,6 +54,7 @@ def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]
         "browser.gatherUsageStats": False,
         "server.showEmailPrompt": False,
         "global.disableWidgetStateDuplicationWarning": True,
+        "logger.hideWelcomeMessage": True,
     }
 
 

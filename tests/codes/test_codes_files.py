@@ -69,7 +69,7 @@ def test_files_are_shards(folder: Path) -> None:
     counts = expected_counts()
     assert result["counts.parquet"].equals(counts)
     assert result["summary.csv"].equals(
-        summarise(evaluate(counts, policies=("expected", "worst", "best")))
+        summarise(evaluate(counts, policies=("expected", "shuffled", "worst", "best")))
     )
     assert result["radius.csv"].equals(evaluate_radius(counts))
 
@@ -83,7 +83,7 @@ def test_results_are_written(folder: Path) -> None:
     assert CliRunner().invoke(cli, ["codes", *paths, *options]).exit_code == 0
     assert {path.name for path in (folder / "out").iterdir()} == set(WRITTEN)
     assert pl.read_parquet(folder / "out/counts.parquet").equals(expected_counts(model="m"))
-    assert pl.read_csv(folder / "out/scores.csv").height == 8 * 3
+    assert pl.read_csv(folder / "out/scores.csv").height == 8 * 4
     assert pl.read_csv(folder / "out/radius.csv")["radius"].to_list() == [0, 1, 2]
     assert pl.read_csv(folder / "out/summary.csv")["value"].to_list() == pytest.approx(
         result["summary.csv"]["value"].to_list()
@@ -93,7 +93,9 @@ def test_results_are_written(folder: Path) -> None:
 def test_counts_of_the_nearest_keep_r(folder: Path) -> None:
     result = codes_command(folder / "queries.npz", items(folder), cutoffs=(1, 5), depth=5)
     whole = summarise(
-        evaluate(expected_counts(), cutoffs=(1, 5), policies=("expected", "worst", "best"))
+        evaluate(
+            expected_counts(), cutoffs=(1, 5), policies=("expected", "shuffled", "worst", "best")
+        )
     )
     assert result["counts.parquet"].equals(expected_counts(depth=5))
     assert result["summary.csv"].equals(whole)

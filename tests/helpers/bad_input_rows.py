@@ -200,7 +200,7 @@ ROWS = (
     ),
     (
         "judgements of other items whose ids look alike; lists of the wrong queries",
-        "The same; a note where fewer than 100 relevant items show it",
+        "A note before the verdict: a model that ranks at random does the same",
     ),
     (
         "lists of the most popular items; some items with ids of another form",

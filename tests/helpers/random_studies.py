@@ -75,8 +75,10 @@ def contradictions(study: rr.Study) -> list[str]:
     """Return what rows, sentences and status of a study say against numbers or each other."""
     rows = {row["source"]: row for row in study.reversals.iter_rows(named=True)}
     if not rows:
-        sound = len(study.model_names) - len(study.suspects)
-        return [] if sound < 2 or study.status == "no score" else ["no rows"]
+        if study.suspects:
+            return [] if study.status == "check your data" else ["the data are not to be checked"]
+        nothing = len(study.model_names) < 2 or study.status == "no score"
+        return [] if nothing else ["no rows"]
     ties, queries, both = rows["tie order"], rows["queries"], rows["both"]
     found: list[str] = []
 
@@ -88,15 +90,14 @@ def contradictions(study: rr.Study) -> list[str]:
     [(first, second)] = pair
     means = dict(study.summary.filter(policy="expected").select("model", "value").rows())
     hold(means[first] >= means[second] - 1e-9, "the first is behind")
-    leads = [mean for model, mean in means.items() if model not in study.suspects]
-    hold(means[first] >= max(leads) - 1e-9, "the first does not lead")
+    hold(means[first] >= max(means.values()) - 1e-9, "the first does not lead")
     level = abs(means[first] - means[second]) <= 1e-12
     for row in rows.values():
         found += _against_its_number(row, level, study)
     for part in (queries, ties):
         if both["reversal"] is not None and part["reversal"] is not None:
             hold(both["reversal"] >= part["reversal"] - 1e-12, "both is safer than a part")
-    lead = LEAD.match(study.sentences[1 if study.suspects else 0])
+    lead = LEAD.match(study.sentences[0])
     hold(level or (lead is not None and lead.groups() == (first, second)), "another pair is said")
     bare = re.sub(r" \([^)]*\)", "", " ".join(study.sentences))
     hold(max(len(one.split()) for one in bare.split(". ")) <= 25, "a long sentence")
@@ -119,8 +120,6 @@ def contradictions(study: rr.Study) -> list[str]:
 def _against_status(study: rr.Study, rows: dict[str, dict[str, Any]], said: str) -> list[str]:
     """Return what the status says against rows and sentences."""
     status, ties, by_ties = study.status, rows["tie order"]["verdict"], "depends on tie order"
-    if study.suspects:
-        return [] if status == "check your data" else ["the data are not to be checked"]
     p, over_runs = rows["queries"]["family_p"] or 1.0, rows["seed"]["family_p"] or 0.0
     significant = max(p, over_runs) < 0.05
     facts = {
