@@ -63,11 +63,11 @@ def test_nothing_is_said_where_they_print_the_same() -> None:
     assert printed_sentences(pl.DataFrame()) == ()
 
 
-def test_the_sentence_comes_first_in_the_report_and_on_the_terminal(tmp_path: Path) -> None:
+def test_the_sentence_leads_the_page_and_follows_the_verdict_elsewhere(tmp_path: Path) -> None:
     rankings = pl.DataFrame(TIED)
     report = rr.Study(rankings, "rr@10", truncated="no").contents()
     [sentence] = report.printed
-    assert repr(report).splitlines()[1] == sentence
+    assert repr(report).splitlines()[1:] == [*report.verdict, sentence, *report.notices]
     rr.write_report(tmp_path / "report", report, formats="html")
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     verdict = page.index('<section id="verdict"')
@@ -76,7 +76,8 @@ def test_the_sentence_comes_first_in_the_report_and_on_the_terminal(tmp_path: Pa
     words = ["report", str(tmp_path / "run.csv"), "--measures", "rr@10", "--truncated", "no"]
     printed = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "again")])
     assert printed.exit_code == 0, printed.output
-    assert printed.output.splitlines()[0] == sentence
+    verdict = [*report.verdict, sentence]
+    assert printed.output.splitlines()[: len(verdict)] == verdict
 
 
 def test_counts_have_no_order_to_break_ties_by() -> None:

@@ -241,9 +241,13 @@ def runs_with(shares: dict[str, tuple[float, ...]], queries: int = 400) -> pl.Da
     ("runs", "verdict", "first_words"),
     [
         ((0.99, 0.9925, 0.99, 0.99), "no worse", "Ship small: no worse than large (margin 0.02"),
-        ((0.90, 1.00, 1.00, 1.00), "not decided", "Keep large for now: it is not decided"),
-        ((0.965, 1.0, 1.0, 1.0), "not significant over runs", "Keep large for now: it is not"),
-        ((0.60, 1.00, 1.00, 0.90), "not significant over runs", "Keep large for now: it is not"),
+        ((0.90, 1.00, 1.00, 1.00), "not decided", "Keep large for now: nothing shows yet"),
+        ((0.965, 1.0, 1.0, 1.0), "not significant over runs", "Keep large for now: nothing shows"),
+        (
+            (0.60, 1.00, 1.00, 0.90),
+            "not significant over runs",
+            "Keep large for now: nothing shows",
+        ),
         ((0.60, 0.61, 0.60, 0.62), "worse", "Keep large: small is worse (margin 0.02 in rr@1)."),
         ((0.995,), "no worse", "Ship small: no worse than large (margin 0.02 in rr@1)."),
     ],
