@@ -76,8 +76,8 @@ def test_the_sentence_leads_the_page_and_follows_the_verdict_elsewhere(tmp_path:
     words = ["report", str(tmp_path / "run.csv"), "--measures", "rr@10", "--truncated", "no"]
     printed = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "again")])
     assert printed.exit_code == 0, printed.output
-    verdict = [*report.verdict, sentence]
-    assert printed.output.splitlines()[: len(verdict)] == verdict
+    lines = [*report.verdict, sentence]
+    assert printed.output.splitlines()[: len(lines)] == lines
 
 
 def test_counts_have_no_order_to_break_ties_by() -> None:
