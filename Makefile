@@ -35,7 +35,7 @@ coverage: .venv/installed-dev ## run all tests and say which lines no test reach
 	$(UNTESTED) $(PYTEST) --cov --cov-append
 
 fuzz: .venv/installed-dev ## read damaged files and odd texts of metrics for ten minutes, then try every property on 2 000 examples
-	$(BIN)/python benchmarks/fuzz.py --files 1000000 --metrics 1000000 --seconds 300
+	$(BIN)/python tests/attacks/fuzz.py --files 1000000 --metrics 1000000 --seconds 300
 	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -m hypothesis
 
 spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 MB; needs Java 17 or 21)
@@ -71,7 +71,6 @@ benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes;
 	$(BIN)/python benchmarks/peers.py --out benchmarks/peers.md
 	$(BIN)/python benchmarks/codes.py --out benchmarks/codes.md
 	$(BIN)/python benchmarks/kernels.py --out benchmarks/kernels.md
-	$(BIN)/python benchmarks/compile_time.py --out benchmarks/compile_time.md
 	$(BIN)/python benchmarks/growth.py --out benchmarks
 	$(BIN)/python benchmarks/expressions.py --out benchmarks
 	$(BIN)/python benchmarks/latency.py --out benchmarks/latency.md

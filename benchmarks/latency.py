@@ -144,6 +144,7 @@ WORKLOADS: tuple[Workload | Callable[[], None], ...] = (
     stages.passages,
     stages.codes,
     stages.floats,
+    stages.training,
 )
 
 

@@ -63,11 +63,7 @@ def short(_: Path) -> Iterator[Pair]:
         yield Pair(name, "a fixed loop", ours(name, frame).run, loop)
     few = rankings(1, 4)
     yield Pair("100 calls on 4 rows", "a fixed loop", partial(again, few), loop)
-    policies = "expected", "naive"
-    three = ours("", grouped, policies=(*policies, "shuffled"), shuffles=10)
-    yield Pair(
-        "ten random orders too", "two scores", three.run, ours("", grouped, policies=policies).run
-    )
+    yield three_scores("integer distances", grouped)
     yield Pair(
         "truncated=auto",
         "truncated=no",
@@ -81,10 +77,26 @@ def short(_: Path) -> Iterator[Pair]:
             yield Pair(own.work, peer.way, own.run, peer.run)
 
 
+def three_scores(what: str, frame: pl.DataFrame) -> Pair:
+    """Return what ten random orders cost on top of expected and naive scores."""
+    three = partial(rr.evaluate, frame)
+    return Pair(
+        f"ten random orders too: {what}",
+        "two scores",
+        three,
+        partial(three, policies=("expected", "naive")),
+    )
+
+
 def longer(folder: Path) -> Iterator[Pair]:
     """Yield what takes seconds: how some work grows with its size, and the way over a disk."""
     from growth import alike_models, frame, in_memory, to_disk, verdict_of
 
+    few = pl.Series(np.random.default_rng(1).random(1_000_000) < 0.05).cast(pl.Int64)
+    large = rankings(1000, 1000)
+    yield three_scores("10⁶ integer distances, 5 % relevant", large.with_columns(relevance=few))
+    yield three_scores("10⁶ integer distances, 30 % in three grades", large)
+    yield three_scores("10⁶ unique floats", rankings(1000, 1000, distances="float"))
     yield Pair("leaderboard of 1 000 models", "of 300", board(1000), board(300))
     lists = {models: partial(verdict_of, alike_models(models)) for models in (4, 16)}
     yield Pair("verdict on 16 models", "on 4", lists[16], lists[4])

@@ -238,6 +238,20 @@ def floats() -> None:
             rr.evaluate(frame, metrics="ndcg@10", policies="expected", truncated=truncated)
 
 
+def training() -> None:
+    random = np.random.default_rng(0)
+    relevance = (random.random((256, 1000)) < 0.01).astype(np.int64)
+    meter = rr.Meter("ndcg@10, ap", threads=1)
+    for data, scores in {
+        "unique float32": random.normal(size=relevance.shape).astype(np.float32),
+        "whole numbers up to 64": random.integers(0, 65, relevance.shape),
+    }.items():
+        meter.update(scores, relevance)
+        with stage(f"batches of 256 × 1 000 scores, {data}", "100 × `Meter.update`"):
+            for _ in range(100):
+                meter.update(scores, relevance)
+
+
 def covid() -> None:
     real("trec-covid-round1", "≤ 10")
 
@@ -337,6 +351,7 @@ ROWS: tuple[Callable[[], None], ...] = (
     passages,
     codes,
     floats,
+    training,
 )
 
 

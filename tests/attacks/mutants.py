@@ -1,5 +1,5 @@
 """Change the code in one place at a time, and see whether a test fails: ``python
-benchmarks/mutants.py --sample 100``.
+tests/attacks/mutants.py --sample 100``.
 
 The quick tests run once with coverage, which says what tests reach each line (``build/mutants``). A
 mutant is then made in memory, in a forked process, and asked about by the tests that reach its
@@ -36,7 +36,7 @@ import coverage
 import pytest
 from _pytest.runner import runtestprotocol
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE, KEPT, RESULTS = (
     ROOT / "retrieval_report",
     ROOT / "build" / "mutants",
@@ -450,7 +450,7 @@ def write(name: str, options: argparse.Namespace, there_are: int, fates: dict[st
     }
     unexplained = list(left.values()).count(OPEN)
     command = (
-        f"`python benchmarks/mutants.py --folders {name} --seed {options.seed} --sample "
+        f"`python tests/attacks/mutants.py --folders {name} --seed {options.seed} --sample "
         f"{options.sample}`"
     )
     lines = [

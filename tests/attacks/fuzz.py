@@ -1,4 +1,4 @@
-"""Fuzz the readers and the texts of metrics: ``python benchmarks/fuzz.py --metrics 600000 --files
+"""Fuzz the readers and the texts of metrics: ``python tests/attacks/fuzz.py --metrics 600000 --files
 400000``.
 
 Everything is read in a child process; if it crashes, or raises anything but an error of the
@@ -15,7 +15,7 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
 from fuzz import ALL, fuzz_file, fuzz_folder, fuzz_metric
 

@@ -1,6 +1,6 @@
 """Plant one fault at a time where files, addresses, caches and pages meet, and see whether the few
-tests that are named for it fail: ``python benchmarks/planted_faults.py --out
-benchmarks/planted_faults.md``.
+tests that are named for it fail: ``python tests/attacks/planted_faults.py --out
+tests/attacks/planted_faults.md``.
 
 `mutants.py` changes operators and numbers of functions in memory; these faults are in templates,
 settings and keys, which no such change reaches. They are made in a copy of the package, so that
@@ -21,7 +21,7 @@ from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("retrieval_report", "app", "tests", "sample_data", "pyproject.toml")
 LIMIT = 300  # seconds; tests that hang see the fault
 HTML = "tests/study/test_report_html.py"
@@ -245,7 +245,7 @@ def main() -> None:
     lines = [
         "# Planted faults\n",
         (
-            f"`python benchmarks/planted_faults.py`: {killed} of {len(chosen)} faults were killed by "
+            f"`python tests/attacks/planted_faults.py`: {killed} of {len(chosen)} faults were killed by "
             "the tests that are named for them.\n"
         ),
         "| file | text | became | fate |\n| --- | --- | --- | --- |",

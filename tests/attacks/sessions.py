@@ -1,4 +1,4 @@
-"""Twenty readers of one dashboard, who click at random: ``python benchmarks/sessions.py --sessions
+"""Twenty readers of one dashboard, who click at random: ``python tests/attacks/sessions.py --sessions
 20 --minutes 5``.
 
 Every reader opens a session of the server that ``retrieval-report dashboard`` starts, uploads data
@@ -53,7 +53,7 @@ class Reader:
 
     def __init__(self, number: int, port: int) -> None:
         self.number, self.address = number, f"127.0.0.1:{port}"
-        self.draw = random.Random(number)  # noqa: S311 - clicks, no secrets
+        self.draw = random.Random(number)
         self.socket: Any = None
         self.session, self.page = "", ""
         self.pages: list[str] = []
@@ -190,7 +190,7 @@ class Reader:
 
 def put(url: str, data: bytes) -> None:
     """Upload as a browser does."""
-    with urllib.request.urlopen(url.split("/_stcore")[0] + "/_stcore/health") as answer:  # noqa: S310 - this machine
+    with urllib.request.urlopen(url.split("/_stcore")[0] + "/_stcore/health") as answer:
         cookie = answer.headers["Set-Cookie"] or ""
     token = cookie.partition("=")[2].partition(";")[0]
     mark = uuid.uuid4().hex
@@ -201,7 +201,7 @@ def put(url: str, data: bytes) -> None:
         "X-Xsrftoken": token,
         "Cookie": cookie,
     }
-    urllib.request.urlopen(urllib.request.Request(url, body, headers, method="PUT"))  # noqa: S310 - this machine
+    urllib.request.urlopen(urllib.request.Request(url, body, headers, method="PUT"))
 
 
 def memory(process: int) -> int:

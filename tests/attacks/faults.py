@@ -1,4 +1,4 @@
-"""End commands at any moment, and take away what they read: ``python benchmarks/faults.py --each
+"""End commands at any moment, and take away what they read: ``python tests/attacks/faults.py --each
 20``.
 
 They are ended by kill −9, SIGTERM, SIGINT and a full disk; the folder cannot be written; a file
@@ -167,7 +167,7 @@ def unchangeable(folder: Path, sign: str) -> None:
     if os.getuid():
         folder.chmod(0o555 if sign == "+" else 0o755)
     else:
-        subprocess.run(["chattr", f"{sign}i", str(folder)], check=True)  # noqa: S607 - where it is, is the system's
+        subprocess.run(["chattr", f"{sign}i", str(folder)], check=True)
 
 
 def run(command: list[str]) -> float:
@@ -219,7 +219,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=5)
     parser.add_argument("--commands", default=",".join(COMMANDS))
     asked = parser.parse_args()
-    draw = random.Random(18)  # noqa: S311 - moments, no secrets
+    draw = random.Random(18)
     with tempfile.TemporaryDirectory() as folder:
         for seed in (1, 2):
             made(Path(folder) / f"data{seed}", seed)
