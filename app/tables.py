@@ -16,7 +16,6 @@ from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.leaderboard_rows import leaderboard_of
-from retrieval_report.study.table_columns import OF_BOARD
 from retrieval_report.study.three_tables import MAX_COPIES
 from retrieval_report.writing.names import unique_labels, unlike
 from retrieval_report.writing.numbers import (
@@ -178,11 +177,7 @@ def _column(
     """
     name, kinds = values.name, st.column_config
     declared = of and "@" not in name  # other measures are not
-    declared_column = (
-        column("board" if name in OF_BOARD else of, name)
-        if declared
-        else Column(name, values.dtype, name, "", "")
-    )
+    declared_column = column(of, name) if declared else Column(name, values.dtype, name, "", "")
     about: Named = {
         "label": declared_column.title,
         "help": declared_column.help or None,

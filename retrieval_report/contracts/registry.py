@@ -51,12 +51,15 @@ def frame_of(rows: Sequence[Mapping[str, Any]], contract: Mapping[str, Any]) -> 
 
 
 def column(frame: str, name: str) -> Column:
-    """Return one column of a frame.
+    """Return one column of a frame, or of the first frame that declares it: tables show columns that
+    other frames have computed.
 
-    >>> column("comparison", "p_tie").title
-    'Reversed by ties'
+    >>> column("comparison", "p_tie").title, column("leaderboard", "cost_amount").title
+    ('Reversed by ties', 'Cost')
     """
-    return _OF_FRAME[frame][name]
+    return next(
+        columns[name] for columns in (_OF_FRAME[frame], *_OF_FRAME.values()) if name in columns
+    )
 
 
 def title_of(name: str) -> str:

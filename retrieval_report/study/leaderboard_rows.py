@@ -52,8 +52,7 @@ def leaderboard_rows(
     rows = board(summary.filter(at_measure(*measures[0])), pl.max("unjudged"))
     rows = join_left(rows, three.select(THREE), MEAN)
     if rows.height > 1:
-        facts = ranks.select(*MEAN, *COUNTED, "rank", "^.*_rank_.*$")
-        rows = join_left(rows.drop("queries"), facts, MEAN).with_columns(pl.col(COUNTED).max())
+        rows = with_ranks(rows.drop("queries"), ranks).with_columns(pl.col(COUNTED).max())
         rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
@@ -63,6 +62,11 @@ def leaderboard_rows(
         value = pl.col("value").alias(f"{mark}{measure_text(*measure)}")
         rows = join_left(rows, of_measure.select("model", value), "model")
     return with_copies_folded(rows)
+
+
+def with_ranks(rows: pl.DataFrame, ranks: pl.DataFrame) -> pl.DataFrame:
+    """Add the columns of :func:`leaderboard` that rows about models do not have."""
+    return join_left(rows, ranks.drop(set(rows.columns) - {*MEAN}, strict=False), MEAN)
 
 
 def _with_answered(rows: pl.DataFrame, health: pl.DataFrame) -> pl.DataFrame:

@@ -79,9 +79,6 @@ class PageColumn(NamedTuple):
     kind: str = "n"
 
 
-OF_BOARD = ("measure", "interval", "counts", "shuffled_range")  # declared there for all frames
-
-
 def _joined(names: Sequence[str], text: Callable[..., str], row: Row) -> Cell:
     """Return several values of a row as one text, which sorts by the first of them."""
     values: list[Any] = [row.get(name) for name in names]
@@ -133,7 +130,7 @@ def column_of(
     >>> share.header, share.fill({"cut_share": 0.25}).text
     ('Cut a tie', '25.0%')
     """
-    declared = column("board" if name in OF_BOARD else frame, name)
+    declared = column(frame, name)
     fill = JOINED.get(name) or SPECIAL.get(name) or partial(_cell, name, declared.format)
     text = declared.format in ("text", "flag") and name not in JOINED
     meaning = declared.help

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS, PAIR
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.engines.check_scores import MEAN, at_cutoff, join_left
+from retrieval_report.engines.check_scores import at_cutoff, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import same_winner, uneven_lengths
@@ -23,6 +23,7 @@ from retrieval_report.study.leaderboard_rows import (
     in_order_of,
     leaderboard_rows,
     with_costs,
+    with_ranks,
 )
 from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.reversals import not_varied_line, varied
@@ -126,7 +127,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     if {"naive", "expected"} <= {*wide.columns}:
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     if frame["model"].n_unique() > 1:
-        wide = join_left(wide, report.leaderboard.select(*MEAN, "rank", "^.*_rank_.*$"), MEAN)
+        wide = with_ranks(wide, report.leaderboard)
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     headline = (report.metric, report.cutoff)
     more_measures = [measure for measure in measures if measure != headline]

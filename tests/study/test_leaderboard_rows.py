@@ -14,6 +14,7 @@ import retrieval_report as rr
 from retrieval_report.cli import cli
 from retrieval_report.study.leaderboard_rows import lead, leaderboard_of
 from retrieval_report.study.samples import sample_folder
+from retrieval_report.study.table_columns import column_of
 from retrieval_report.study.tables import report_tables
 
 DOCS = sample_folder() / "docs"
@@ -199,3 +200,11 @@ def test_ranks_by_ties_say_that_they_hold_what_may_be_missing() -> None:
     for cut, is_said in (({"a": "within_tie", "b": "no"}, True), ("no", False)):
         study = rr.Study(lists, "precision@2", truncated=cut, shuffles=2)
         assert (said in leaderboard_of(study)[2]) == is_said
+
+
+def test_every_column_of_the_leaderboard_can_be_shown(study: rr.Study) -> None:
+    """A column that was added to `leaderboard` once stopped the report with a KeyError."""
+    ranks = study.headline.leaderboard
+    rows = leaderboard_of(study)[0]
+    assert {*ranks.columns} <= {*rows.columns, "policy"}
+    assert [column_of("summary", name).header for name in ranks.columns if name != "policy"]
