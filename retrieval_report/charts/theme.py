@@ -135,7 +135,11 @@ def finish(
     numbers of the first rows, by their ``label``.
     """
     parts = [
-        f"{row['label']}: " + ", ".join(f"{title_of(name)} {size(row[name])}" for name in numbers)
+        f"{row['label']}: "
+        + ", ".join(
+            f"{title_of(name)} {row[name] if isinstance(row[name], int) else size(row[name])}"
+            for name in numbers
+        )
         for row in rows.head(SPOKEN).iter_rows(named=True)
     ]
     heading = alt.Title(
