@@ -17,27 +17,56 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")])
 )
 
+from functools import cache  # noqa: E402
+from multiprocessing.util import Finalize  # noqa: E402
 from typing import Any  # noqa: E402
 
-from nbclient import NotebookClient  # noqa: E402
+from jupyter_cache.executors.utils import single_nb_execution  # noqa: E402
+from jupyter_client import KernelManager  # noqa: E402
+from myst_nb.core.execute import direct  # noqa: E402
+from nbclient import execute  # noqa: E402
+from nbformat.v4 import new_code_cell, new_notebook  # noqa: E402
 
 from retrieval_report import __version__  # noqa: E402
 
-start_kernel_manager = NotebookClient.create_kernel_manager
+# A page begins as in a kernel of its own, though others were run before it.
+AFRESH = """
+import altair, os
+environment = vars(get_ipython()).setdefault("environment", dict(os.environ))
+os.environ.clear()
+os.environ.update(environment)
+os.chdir({folder!r})
+altair.renderers.enable("default")
+Out.clear()
+for name in get_ipython().user_ns.keys() - get_ipython().user_ns_hidden.keys(): del globals()[name]
+"""
 
 
-def over_files(client: NotebookClient) -> Any:
-    """Let pages talk to their kernels through files: of many ports that are chosen at random while
-    other tests run, some are taken ("Address already in use"), and the build fails or waits.
+@cache
+def kernel_of(process: int) -> KernelManager:
+    """Start the kernel in which that process runs its pages: to start one for every page, to import
+    the package and load its kernels there, takes twice as long as all the pages do.
+
+    They talk through files: of many ports that are chosen at random while other tests run, some are
+    taken ("Address already in use"), and the build fails or waits.
     """
-    manager = start_kernel_manager(client)
-    manager.transport = "ipc"
-    manager.folder = TemporaryDirectory(prefix="kernel-")  # for as long as the manager
-    manager.ip = f"{manager.folder.name}/kernel"
+    folder = TemporaryDirectory(prefix="kernel-")
+    manager = KernelManager(transport="ipc", ip=f"{folder.name}/kernel")
+    manager.start_kernel()
+    # Sphinx reads pages in forks, which call nothing of atexit.
+    Finalize(None, folder.cleanup, exitpriority=1)
+    Finalize(None, manager.shutdown_kernel, kwargs={"now": True}, exitpriority=2)
     return manager
 
 
-NotebookClient.create_kernel_manager = over_files  # type: ignore[method-assign]
+def execute_page(page: Any, cwd: str, **how: Any) -> Any:
+    """Run a page in the kernel of this process."""
+    manager = kernel_of(os.getpid())
+    execute(new_notebook(cells=[new_code_cell(AFRESH.format(folder=cwd))]), km=manager)
+    return single_nb_execution(page, cwd, km=manager, **how)
+
+
+direct.single_nb_execution = execute_page
 
 project = "retrieval_report"
 author = "The authors of retrieval_report"

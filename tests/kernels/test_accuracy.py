@@ -14,15 +14,15 @@ import oracles
 from references import reference
 from retrieval_report import evaluate
 
-MILLION = 1_000_000
+MANY, MILLION = 100_000, 1_000_000
 Ties = Sequence[dict[int, int]]
 
 CASES: dict[str, Ties] = {
-    "one tie, one relevant": [{0: MILLION - 1, 1: 1}],
-    "one tie, a thousand relevant": [{0: MILLION - 1000, 1: 400, 2: 300, 3: 300}],
+    "one tie, one relevant": [{0: MANY - 1, 1: 1}],
+    "one tie, a hundred relevant": [{0: MANY - 100, 1: 40, 2: 30, 3: 30}],
     "one tie, half relevant": [{0: MILLION // 2, 1: MILLION // 4, 3: MILLION // 4}],
-    "the only relevant item in a last tie of two": [{0: 1}] * (MILLION - 2) + [{0: 1, 1: 1}],
-    "ties of ten": [{0: 8, 1: 1, 2: 1}, {0: 10}, {0: 9, 3: 1}, {0: 10}] * (MILLION // 40),
+    "the only relevant item in a last tie of two": [{0: 1}] * (MANY - 2) + [{0: 1, 1: 1}],
+    "ties of ten": [{0: 8, 1: 1, 2: 1}, {0: 10}, {0: 9, 3: 1}, {0: 10}] * (MANY // 40),
     "a large tie far down": [{0: 900_000}, {0: 99_990, 2: 10}],
 }
 TEXTS = (
@@ -39,8 +39,8 @@ TEXTS = (
 )
 SLOW = {
     "the only relevant item in a last tie of two": ("rr", "ap", "dcg")
-}  # the reference walks a million ties
-CUTOFFS = (10, 500_000, None)
+}  # the reference walks every tie
+CUTOFFS = (10, 50_000, None)
 
 
 def counts(ties: Ties) -> pl.DataFrame:
@@ -54,7 +54,7 @@ def counts(ties: Ties) -> pl.DataFrame:
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.slow
-def test_lists_of_a_million_items(name: str) -> None:
+def test_long_lists(name: str) -> None:
     ties = CASES[name]
     scores = evaluate(
         counts(ties),
