@@ -264,14 +264,14 @@ AT_THE_MARGIN: dict[str, Draw] = {
 @pytest.mark.parametrize("name", AT_THE_MARGIN)
 def test_a_loss_at_the_margin_hardly_ever_passes(name: str) -> None:
     """Student's t alone passes 82 % of 10 queries of which 2 % are lost, 68 % with a little noise."""
-    trials = 400
+    trials = 200
     for queries in (10, 40, 300):
         generator = np.random.default_rng(queries)
         drawn = {f"m{n:03}": AT_THE_MARGIN[name](generator, queries) for n in range(trials)}
         values = {model: 2.0 + difference for model, difference in drawn.items()}
         scores = scores_of({**values, "base": [2.0] * queries})
         found = rr.stats.no_worse(scores, baseline="base", margin=0.02)
-        assert found.filter(verdict="no worse").height <= 0.09 * trials  # 5 % and 4 errors of it
+        assert found.filter(verdict="no worse").height <= 0.11 * trials  # 5 % and 4 errors of it
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])
@@ -303,7 +303,7 @@ def test_a_larger_margin_never_turns_a_pass_into_a_doubt() -> None:
         scores = scores_of({"a": [2.0] * 60, "b": 2.0 + draw(generator, 60)})
         p = [
             rr.stats.no_worse(scores, baseline="a", margin=margin)["no_worse_p"].item()
-            for margin in np.linspace(0.01, 0.9, 25)
+            for margin in np.linspace(0.01, 0.9, 12)
         ]
         assert p == sorted(p, reverse=True)
 

@@ -190,7 +190,7 @@ def test_of_unknown_r_bounds_hold_whatever_follows(
 
 
 @pytest.mark.slow
-@settings(max_examples=16)
+@settings(max_examples=6)
 @given(cut_lists((0, 1, 2)), st.lists(st.sampled_from((1, 2)), min_size=1, max_size=2), SOME)
 def test_what_another_model_shows_may_follow(
     case: tuple[list[list[int]], bool, list[int]], shown: list[int], metrics: list[str]

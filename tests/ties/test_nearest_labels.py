@@ -89,7 +89,7 @@ def knn(lists: dict[str, list[Row]], truth: dict[str, str], **options: Any) -> A
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abcd")), min_size=1, max_size=6)
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(rows=ROWS, k=st.integers(1, 9), tied_votes=st.sampled_from(TIED_VOTES))
 @pytest.mark.slow
 def test_chances_are_the_shares_of_all_orders(rows: list[Row], k: int, tied_votes: str) -> None:
