@@ -14,11 +14,12 @@ from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
 from cached import report
-from made_pages import charts, drawn, made_data, numbers, open_page, table, words
+from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
 from records import MEASURES, USUAL, Choice, OpenedData
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS
+from retrieval_report.study.samples import sample_folder
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.profile import ties_at_cutoff
 from text import plain
@@ -279,3 +280,18 @@ def test_a_measure_in_the_address_that_no_control_can_say_is_refused() -> None:
         page = open_page("overview", made_data(RANKINGS), metric=text)
         assert page.selectbox(key="metric").value == "ndcg"
         assert "metric" in page.session_state[REFUSED]
+
+
+def test_a_rule_that_is_changed_reads_no_file_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run()
+    assert not page.exception
+
+    def read(*_: object, **_how: object) -> Any:
+        raise AssertionError("a file is read")
+
+    monkeypatch.setattr("retrieval_report.reading.files._read_source", read)
+    with pytest.raises(AssertionError, match="a file is read"):
+        rr.read_rankings(sample_folder() / "digits" / "rankings.parquet")
+    page.number_input(key="relevant_from").set_value(2).run()
+    assert not page.exception
+    assert "a file is read" not in words(page)
