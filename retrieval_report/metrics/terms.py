@@ -17,7 +17,7 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels import ap, ap_retrieved, ap_trapezoid, bpref, err, rr, sums, tables
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists
 
 Call = tuple[Callable[..., None], NamedTuple]  # a kernel, and what it needs beside lists and depths
 Rule = Callable[[Floats], Any]  # a user's function of grades or ranks
@@ -133,6 +133,18 @@ class Discount:
         return tables.given_weights(values)
 
 
+class KernelFacts(NamedTuple):
+    """What a sum may tell its kernel beside lists and depths."""
+
+    gains: Floats  # what an item of each grade brings
+    relevant_grade: Bools
+    longest: int  # the deepest rank that counts
+    extreme: str | None  # best or worst, if ties are in that order
+    want_variance: bool
+    n_relevant: Integers  # R of each list
+    judged: Lists
+
+
 @dataclass(frozen=True)
 class Term:
     """Base of the sums; what is not said of one holds as it stands here."""
@@ -175,12 +187,8 @@ class Term:
         """
         return None
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
-        """Return the kernel that computes the sum, and what it needs beside lists and depths.
-
-        The scorer (`scoring.scorer`) knows grades and gains, the arrangement how ties are ordered,
-        and ``longest`` is the deepest rank that counts.
-        """
+    def kernel(self, facts: KernelFacts) -> Call:
+        """Return the kernel that computes the sum, and what it needs beside lists and depths."""
         raise NotImplementedError
 
 
@@ -214,11 +222,11 @@ class Sum(Term):
         """Return the weight of position i at index i."""
         return self.weights.table(longest).weight
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+    def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of a weighted sum."""
         unit = not self.fades
-        weights = self.weights.table(1 if unit else longest)
-        return sums.additive_moments, sums.Summed(scorer.gains(self), unit, weights)
+        weights = self.weights.table(1 if unit else facts.longest)
+        return sums.additive_moments, sums.Summed(facts.gains, unit, weights)
 
 
 @dataclass(frozen=True)
@@ -239,13 +247,13 @@ class PrecisionSum(Term):
         """Return what an item of each grade brings, whatever its rank."""
         return np.where(relevant, grades, 0.0) if self.graded else super().gains(grades, relevant)
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+    def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of average precision."""
-        values = scorer.gains(self)
-        harmonics = tables.reciprocal_weights(longest)
-        if self.retrieved and arrangement.extreme:
+        values = facts.gains
+        harmonics = tables.reciprocal_weights(facts.longest)
+        if self.retrieved and facts.extreme:
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
-                values, values > 0, harmonics, False, arrangement.extreme == "best"
+                values, values > 0, harmonics, False, facts.extreme == "best"
             )
         kernel = ap.retrieved_moments if self.retrieved else ap.ap_moments
         return kernel, ap_retrieved.Paired(values, harmonics)
@@ -261,14 +269,14 @@ class WeighedPrecisions(Term):
         """Return what an item of each grade brings, whatever its rank."""
         return np.where(relevant, grades, 0.0)
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+    def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of average precision with item weights."""
-        if arrangement.extreme:
+        if facts.extreme:
             raise ParameterError(
                 "ap with item weights: its lowest and highest values over tie orders are not "
                 "computed; use the policies expected, shuffled and naive"
             )
-        arguments = ap_retrieved.Paired(scorer.gains(self), tables.reciprocal_weights(longest))
+        arguments = ap_retrieved.Paired(facts.gains, tables.reciprocal_weights(facts.longest))
         return ap.weighed_ap_moments, arguments
 
 
@@ -276,9 +284,9 @@ class WeighedPrecisions(Term):
 class Trapezoids(Term):
     """Σ over the relevant items of the mean of the precisions at and before their ranks."""
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+    def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of average precision by the trapezoidal rule."""
-        hits = ap_trapezoid.Hits(scorer.prepared.relevant_grade)
+        hits = ap_trapezoid.Hits(facts.relevant_grade)
         return ap_trapezoid.trapezoid_moments, hits
 
 
@@ -294,9 +302,9 @@ class FirstRelevant(Term):
         """Whether an item counts nothing infinitely far down."""
         return self.reciprocal
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+    def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of the first relevant item."""
-        return rr.first_relevant_moments, rr.First(scorer.prepared.relevant_grade, self.reciprocal)
+        return rr.first_relevant_moments, rr.First(facts.relevant_grade, self.reciprocal)
 
 
 @dataclass(frozen=True)
@@ -318,9 +326,9 @@ class Stops(Term):
         stop: Floats = exponential(grades) / np.exp2(self.max_grade)
         return stop
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+    def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of a search that may end at every item."""
-        return err.err_moments, err.StopChances(scorer.gains(self), arrangement.want_variance)
+        return err.err_moments, err.StopChances(facts.gains, facts.want_variance)
 
 
 @dataclass(frozen=True)
@@ -341,13 +349,13 @@ class OwnIdeal(Term):
             )
         return (grades > 0).astype(np.float64)
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+    def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of DCG divided by that of the same items in their best order."""
-        values = scorer.gains(self)
-        discounts = self.discount.table(longest)
-        if arrangement.extreme:
+        values = facts.gains
+        discounts = self.discount.table(facts.longest)
+        if facts.extreme:
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
-                values, values > 0, discounts, True, arrangement.extreme == "best"
+                values, values > 0, discounts, True, facts.extreme == "best"
             )
         return ap_retrieved.own_ideal_moments, ap_retrieved.IdealInputs(values > 0, discounts)
 
@@ -376,11 +384,10 @@ class Preferences(Term):
 
     judged_only: ClassVar[bool] = True
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
+    def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of preferences among judged items."""
-        lists = scorer.prepared
-        relevant = scorer.prepared.relevant_grade
-        most = np.minimum(np.maximum(lists.relevant, 0), lists.judged.total(~relevant))
+        relevant = facts.relevant_grade
+        most = np.minimum(np.maximum(facts.n_relevant, 0), facts.judged.total(~relevant))
         return bpref.preference_moments, bpref.BprefInputs(relevant, most)
 
 

@@ -159,11 +159,22 @@ class Scorer:
         bit.
         """
         depths = self.depths if depths is None else depths
-        kernel, arguments = term.kernel(self, arrangement, _longest(depths))
+        prepared = self.prepared
+        gains = self.gains(term)
+        facts = terms.KernelFacts(
+            gains,
+            prepared.relevant_grade,
+            _longest(depths),
+            arrangement.extreme,
+            arrangement.want_variance,
+            prepared.relevant,
+            prepared.judged,
+        )
+        kernel, arguments = term.kernel(facts)
         # which orders the true ties itself
         lists = self.prepared.ties if kernel is ratio_extremes else arrangement.lists
         if not arrangement.extreme and cast(Kernel, kernel).unmade:
-            lists = self._shortened(term, lists)
+            lists = lists if term.judged_only or gains[0] else self._shortened(lists)
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         over_ranges(
             lambda first, last: kernel(first, last, lists, depths, arguments, moments),
@@ -174,32 +185,32 @@ class Scorer:
             raise DataError(
                 "a sum of gains is above the largest float64; use smaller grades or gains"
             )
-        self._hide_underflow(term, lists, moments)
+        _hide_underflow(gains, lists, moments)
         return moments
 
-    def _shortened(self, term: terms.Term, lists: Lists) -> Lists:
+    def _shortened(self, lists: Lists) -> Lists:
         """Return lists for Python to walk over, with stretches of what brings nothing as one tie."""
-        if lists.grade.size < FEW or term.judged_only or self.gains(term)[0]:
+        if lists.grade.size < FEW:
             return lists
         if self._short is None or self._short[0] is not lists:
             self._short = lists, stretched(lists)
         return self._short[1]
 
-    def _hide_underflow(self, term: terms.Term, lists: Lists, moments: Moments) -> None:
-        """Replace sums of lists with gains so small that
-        float64 rounds them, or squares them, to nearly nothing.
-        """
-        gains = self.gains(term)
-        for limit, sums in ((LEAST_GAIN, moments.mean), (LEAST_SQUARED_GAIN, moments.variance)):
-            small = (gains > 0) & (gains < limit)
-            if small.any():
-                cells = small[lists.grade] & (lists.items > 0)
-                ends = lists.tie[lists.start]
-                sums[np.diff(running(cells.astype(np.int64))[ends]) > 0] = np.nan
-
     def gains(self, term: terms.Term) -> Floats:
         """Return what an item of each grade brings to a sum."""
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
+
+
+def _hide_underflow(gains: Floats, lists: Lists, moments: Moments) -> None:
+    """Replace sums of lists with gains so small that
+    float64 rounds them, or squares them, to nearly nothing.
+    """
+    for limit, sums in ((LEAST_GAIN, moments.mean), (LEAST_SQUARED_GAIN, moments.variance)):
+        small = (gains > 0) & (gains < limit)
+        if small.any():
+            cells = small[lists.grade] & (lists.items > 0)
+            ends = lists.tie[lists.start]
+            sums[np.diff(running(cells.astype(np.int64))[ends]) > 0] = np.nan
 
 
 def _work(kernel: Kernel, lists: Lists, depths: Integers) -> Integers:
