@@ -55,6 +55,9 @@ from retrieval_report.systems.evaluate_like import (
 )
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
+if TYPE_CHECKING:
+    from retrieval_report.study.levels import LevelledStudy
+
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 MOST_KEPT = 200  # answers of one study and all narrower ones
 # Settings, and what each is asked with.
@@ -74,6 +77,7 @@ COVERAGE_OPTIONS = tuple(
     for name in (*RULES, "threads")
     if name not in (*ABOUT_RELEVANCE, "relevant_items", "truncated")
 )
+
 AUDIT_OPTIONS = tuple(name for name in signature(audit).parameters if name in OPTIONS)
 # In errors about judgements, which are those of one judge.
 ABOUT_JUDGEMENTS = ("judge", "relevan")
@@ -87,13 +91,17 @@ class answer(cached_property[Answer]):  # used like `property`
 
     if not TYPE_CHECKING:
 
-        def __get__(self, study: Any, owner: Any = None) -> Any:
+        def __get__(self, study, owner=None):
             """Return the answer for the current selection."""
             if study is None:
                 return self
-            return study._data.memo.find(self.key(study), lambda: self.func(study))
+            return self.memo(study).find(self.key(study), lambda: self.func(study))
 
-    def key(self, study: Any) -> tuple[object, ...]:
+    def memo(self, study: LevelledStudy) -> Once:
+        """Return what keeps the answer."""
+        return study._data.memo
+
+    def key(self, study: LevelledStudy) -> tuple[object, ...]:
         """Return what identifies the answer among those on the same data."""
         return self.attrname, study._view
 
@@ -101,7 +109,7 @@ class answer(cached_property[Answer]):  # used like `property`
 class answer_in_words(answer[Answer]):  # used like `property`
     """An answer whose texts say what to type, in the words of whoever reads them."""
 
-    def key(self, study: Any) -> tuple[object, ...]:
+    def key(self, study: LevelledStudy) -> tuple[object, ...]:
         """Return what identifies the answer, for one kind of reader."""
         return *super().key(study), kind_of_reader()
 
@@ -109,19 +117,15 @@ class answer_in_words(answer[Answer]):  # used like `property`
 class answer_of_rows(answer_in_words[Answer]):  # used like `property`
     """An answer that is the same by whatever measures the rows are scored."""
 
-    if not TYPE_CHECKING:
-
-        def __get__(self, study: Any, owner: Any = None) -> Any:
-            """Return the answer for the current selection."""
-            if study is None:
-                return self
-            return study._data.of_rows.find(self.key(study), lambda: self.func(study))
+    def memo(self, study: LevelledStudy) -> Once:
+        """Return what keeps the answer for all measures."""
+        return study._data.of_rows
 
 
 class answer_of_any_draw(answer[Answer]):  # used like `property`
     """An answer that is the same whatever random orders are drawn."""
 
-    def key(self, study: Any) -> tuple[object, ...]:
+    def key(self, study: LevelledStudy) -> tuple[object, ...]:
         """Return what identifies the answer, whatever its settings of draws."""
         return self.attrname, replace(study._view, draws=Draws())
 
