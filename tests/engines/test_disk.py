@@ -20,10 +20,9 @@ from retrieval_report import (
     KeyMismatchError,
     OutputError,
     ParameterError,
-    count_ties,
     evaluate,
 )
-from retrieval_report.engines import disk, disk_parts, disk_tables
+from retrieval_report.engines import disk_parts, disk_tables
 from retrieval_report.engines.disk import evaluate_to
 from stored_frames import FEW, POLICIES, made, written
 
@@ -40,33 +39,6 @@ def agrees(folder: Path, rankings: Any, whole: pl.DataFrame, **options: Any) -> 
 def source(tmp_path: Path) -> Path:
     (tmp_path / "in").mkdir()
     return tmp_path / "in"
-
-
-@pytest.mark.parametrize("text", [True, False])
-def test_one_file_in_list_order(tmp_path: Path, source: Path, text: bool) -> None:
-    frame = made(text=text)
-    agrees(tmp_path, written(source, [frame]), frame, policies=POLICIES, **FEW)
-
-
-@pytest.mark.parametrize("naive_order", ["row", "item", "item_descending"])
-def test_files_that_are_shards_of_the_items(tmp_path: Path, source: Path, naive_order: str) -> None:
-    frame = made()
-    shards = [frame.filter(pl.col("item").cast(pl.Int64) % 3 == shard) for shard in range(3)]
-    agrees(
-        tmp_path,
-        written(source, shards),
-        pl.concat(shards),
-        policies="naive",
-        naive_order=naive_order,
-        **FEW,
-    )
-
-
-def test_a_lazy_frame_and_counts(tmp_path: Path) -> None:
-    frame = made().drop("model").unique(["query", "item"], maintain_order=True)
-    agrees(tmp_path, frame.lazy(), frame, policies=POLICIES, **FEW)
-    counts = pl.concat([count_ties(frame[:70]), count_ties(frame[70:])])
-    agrees(tmp_path, counts.lazy(), counts, policies=("expected", "worst"), **FEW)
 
 
 @pytest.mark.parametrize(
@@ -144,15 +116,6 @@ def test_scores_and_a_warning_that_every_part_gives(tmp_path: Path, source: Path
         warnings.simplefilter("default")
         evaluate_to(tmp_path / "none.parquet", nothing, rows_per_part=60, **FEW)
     assert [str(warning.message) for warning in caught] == ["no query has a relevant item"]
-
-
-def test_counts_of_ties(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = made().sample(fraction=1.0, shuffle=True, seed=3)
-    expected = count_ties(frame)
-    monkeypatch.setattr(disk, "ROWS_PER_PART", 60)
-    assert_frame_equal(count_ties(written(source, frame.iter_slices(50))), expected)
-    doubled = expected.with_columns(pl.col("count") * 2)
-    assert_frame_equal(count_ties(pl.concat([expected, expected]).lazy()), doubled)
 
 
 @pytest.mark.parametrize("dtype", [pl.Boolean, pl.Float32, pl.UInt64])

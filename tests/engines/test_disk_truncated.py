@@ -108,27 +108,27 @@ def test_what_proves_that_lists_are_whole_or_not() -> None:
         assert assert_decided_alike(beside.filter(~first)) == ["not known"]
 
 
+LISTS = [
+    ("auto", top, 1),
+    ("auto", top, 2),
+    ("auto", behind_ties, 2),
+    ("within_tie", top, 2),
+    ("between_ties", behind_ties, 2),
+    ("no", top, 2),
+]
+
+
 @pytest.mark.parametrize(
-    ("word", "cut", "models"),
+    ("beside", "word", "cut", "models"),
     [
-        ("auto", top, 1),
-        ("auto", top, 2),
-        ("auto", behind_ties, 2),
-        ("within_tie", top, 2),
-        ("between_ties", behind_ties, 2),
-        ("no", top, 2),
-    ],
-)
-@pytest.mark.parametrize(
-    "beside",
-    [
-        "nothing",
-        "judgements",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("n_relevant", "own")),
+        *(("nothing", *lists) for lists in LISTS),
+        *(("judgements", *lists) for lists in LISTS),
+        *(("n_relevant", *lists) for lists in LISTS[2:4]),
+        *(("own", *lists) for lists in LISTS[1:5:3]),
     ],
 )
 def test_parts_give_the_bits_of_the_whole(
-    tmp_path: Path, word: str, cut: Any, models: int, beside: str
+    tmp_path: Path, beside: str, word: str, cut: Any, models: int
 ) -> None:
     whole = complete(3, models)
     rankings = cut(whole, 10)

@@ -87,7 +87,8 @@ def test_shards_of_the_items(source: Path) -> None:
     shards = [frame.filter(pl.col("item").cast(pl.Int64) % 3 == shard) for shard in range(3)]
     written(source, shards)
     same(source, pl.concat(shards))
-    same(sorted(source.iterdir()), pl.concat(shards), naive_order="item")
+    for order in ("item", "item_descending"):
+        same(sorted(source.iterdir()), pl.concat(shards), naive_order=order)
     nameless = [shard.filter(model="m0").drop("model") for shard in shards]
     written(source, nameless)
     same(pl.scan_parquet(source / "*.parquet"), pl.concat(nameless))
