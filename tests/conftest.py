@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, settings
 import spark_sessions
 from visits import browser, server  # noqa: F401  # fixtures
 
+collect_ignore = ["attacks"]  # programs; tests are in the other folders
+
 # Deadlines and slow-generation checks would fail on a busy machine, not on a wrong program.
 EASY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("here", EASY, max_examples=30)
