@@ -11,6 +11,7 @@ import streamlit as st
 
 from cached import remember
 from retrieval_report.comparison.verdicts import (
+    AT_RANDOM,
     CHECK,
     CUT,
     DEPENDS,
@@ -53,6 +54,7 @@ BOXES = {  # the kind of box for each verdict of `flips`
     UNTESTED: st.info,
     EQUAL: st.info,
     NOTHING_TO_COMPARE: st.info,
+    AT_RANDOM: st.warning,
     CUT: st.warning,
     DEPENDS: st.warning,
     NOT_SIGNIFICANT: st.warning,

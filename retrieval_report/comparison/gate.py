@@ -34,7 +34,7 @@ from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import frame_of_kind
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.printed_ranks import RANK
-from retrieval_report.scoring.health import NO_LIST, NO_RELEVANT, health_of, sentence_of
+from retrieval_report.scoring.health import NO_LIST, NO_RELEVANT, UNRELATED, health_of, sentence_of
 from retrieval_report.scoring.judged import judge
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
@@ -311,8 +311,11 @@ def gate(
             f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; "
             "do the ids of the rankings and of the judgements agree?"
         )
+    health = health_of(judged, rules)
     settled = {NO_LIST, NO_RELEVANT} if row["verdict"] == NOTHING_TO_COMPARE else {NO_LIST}
-    _check_health(health_of(judged, rules), names, settled)
+    _check_health(health, names, settled)
+    if row["verdict"] == NO_WORSE:
+        _refuse_chance(health, names)
     lacking = expected["query"].n_unique() - row["queries"]
     if lacking and row["verdict"] != CUT:
         raise DataError(
@@ -352,6 +355,15 @@ def _check_health(health: pl.DataFrame, names: tuple[str, str], settled: set[str
     for row in health.filter(~pl.col("finding").is_in(list(settled)), "serious").iter_rows():
         name = names[ROLES.index(row[0])]
         raise DataError(f"{name}: nothing is tested, because {sentence_of(row, name)}")
+
+
+def _refuse_chance(health: pl.DataFrame, names: tuple[str, str]) -> None:
+    """Let nothing pass that is no better than chance, or is compared with that."""
+    for role in health.filter(finding=UNRELATED)["model"]:
+        raise DataError(
+            f"{names[ROLES.index(role)]} is no better than chance: a run of other queries would find "
+            "as much, so no margin can let it pass"
+        )
 
 
 def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
 
 CHECK = "check your data"  # of one of the models: what they score says nothing of them
+AT_RANDOM = "at random"  # one of the models is no better than chance
 CUT = "lists are cut"
 DEPENDS = "depends on tie order"
 NOT_SIGNIFICANT = "not significant"
@@ -34,6 +35,7 @@ VERDICTS = (
     CHECK,
     CUT,
     DEPENDS,
+    AT_RANDOM,
     NOT_SIGNIFICANT,
     NOT_OVER_RUNS,
     EQUAL,
@@ -258,6 +260,18 @@ def without_verdicts(pairs: pl.DataFrame, suspects: Sequence[str]) -> pl.DataFra
     return pairs.with_columns(
         pl.when(~doubtful).then(pl.col(tested)),
         verdict=pl.when(doubtful).then(pl.lit(CHECK)).otherwise("verdict"),
+    )
+
+
+def without_praise(pairs: pl.DataFrame, at_random: Sequence[str]) -> pl.DataFrame:
+    """Return pairs as `flips` has them, where no pair is safe that holds a model no better than
+    chance: nobody leads by much who leads over that, and nothing is as good as it looks that is
+    level with it.
+    """
+    random = pl.any_horizontal(pl.col("model_a", "model_b").is_in(at_random))
+    praised = pl.col("verdict").is_in([SAFE, UNTESTED])
+    return pairs.with_columns(
+        verdict=pl.when(random & praised).then(pl.lit(AT_RANDOM)).otherwise("verdict")
     )
 
 

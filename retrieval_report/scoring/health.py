@@ -21,12 +21,14 @@ from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
+from retrieval_report.scoring.unrelated import MOST_LISTS, MOST_ROWS, unrelated_models
 
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
-REPEATED, UNRELATED = "repeated judgements", "unrelated"
+WRONG_QUERIES, SHIFTED_IDS, UNRELATED = "wrong queries", "shifted ids", "unrelated"
+REPEATED = "repeated judgements"
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
     NO_MATCH: "no query scores above 0 for {models}, because none of {total} items is judged "
@@ -42,13 +44,17 @@ SENTENCES = {
     RANKS: "the printed ranks of {models} contradict the order of the scores in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} hold the same items whatever the query ({example})",
-    UNRELATED: "the items of {models} are relevant to their own queries no more often than to others: "
-    "{affected} of {total} ({example})",
+    WRONG_QUERIES: "{affected} of {total} lists of {models} belong to other queries ({example})",
+    SHIFTED_IDS: "the ids of items of {models} are shifted in {affected} of {total} lists ({example})",
+    UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
+    "{affected} of {total} items ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
 FEW_MISSING = 0.05  # of the judged queries: a system may find nothing for some of them
 DEVIATIONS = 4.75  # below random order, which an honest model is once in a million
+TURNED_DEPTHS = None, 10, 20, 50, 100  # of lists; usual depths of a second stage
+TOP_ONLY = "among the first {}: does a second stage rank them by scores that mean the opposite?"
 CLEARLY_BELOW = 0.45  # of the pairs of a relevant item and another in the right order; chance: 0.5
 SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that are looked at
 ENOUGH = 5  # items that an honest model would match, of those of one that matches none
@@ -61,8 +67,10 @@ WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose i
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
-MOST_LISTS, MOST_ROWS = 100, 100  # lists of a model, and rows of each, sought for other queries
-FEW_HITS = 20  # relevant items among them; fewer show nothing
+NOBODY_BETTER = (
+    "no model finds more: do the judgements and the lists belong together, or are they of other "
+    "collections?"
+)
 Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
 
 
@@ -79,10 +87,10 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
         "model", missing=prepared.missing & has_judgements, total=has_judgements
     )
     turned = [*_printed_ranks(judged), *_reversed(judged, prepared)]
-    every = {model for model, *_ in turned} == {*judged.lists["model"]}
+    every = {model for model, *_, example in turned if not example} == {*judged.lists["model"]}
     direction = _direction(judged.order, every=every)
     findings = [*_unanswered(lists.group_by("model").sum(), options)]
-    findings += [(*finding[:-1], direction) for finding in turned]
+    findings += [(*finding[:-1], finding[-1] or direction) for finding in turned]
     if judged.named and "judged" in judged.lists.columns:
         findings += [*_unmatched(judged), *_other_ids(judged, sample)]
     if foreign := [*_other_queries(judged, prepared)]:
@@ -92,8 +100,15 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     if judged.whole.judged:
         findings += _without_relevant(prepared, of_ids)
     findings += (row for row in _same_lists(judged, sample) if row[0] not in of_ids)
-    explained = {model for model, name, *_ in findings if name != NO_LIST}
-    findings += (row for row in _unrelated(judged) if row[0] not in explained)
+    unmatched = {NO_LIST, NO_MATCH, NO_RELEVANT}
+    explained = [model for model, name, *_ in findings if name not in unmatched]
+    unrelated = [*_unrelated(judged, explained)]
+    causes = {model for model, name, *_ in unrelated if name != UNRELATED}
+    findings = [
+        row for row in findings if row[0] not in causes or row[1] not in {NO_MATCH, NO_RELEVANT}
+    ]
+    explained = [model for model, name, *_ in findings if name != NO_LIST]
+    findings += (row for row in unrelated if row[0] not in explained)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
@@ -169,24 +184,45 @@ def _direction(order: str, *, every: bool) -> str:
 
 
 def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
-    """Find models that put relevant items after others far more often than random order would.
-
-    Of each list, this is the rank sum of Wilcoxon, Mann and Whitney; its variance is that without
-    ties, which is the largest.
+    """Find models that put relevant items after others far more often than random order would, in
+    their lists or among the first of them, as a second stage does that turns its scores round.
     """
     ties = prepared.ties
     if not judged.whole.graded or ties.grade.size == 0:
         return
+    turned: dict[str, tuple[Any, ...]] = {}
+    for depth in TURNED_DEPTHS:
+        for model, deviations, count, total in _last(prepared, depth).iter_rows():
+            whole = model in turned and turned[model][1] is None
+            if model not in turned or (deviations < turned[model][0] and not whole):
+                turned[model] = deviations, depth, count, total
+    for model, (_, depth, count, total) in turned.items():
+        yield model, REVERSED, True, count, total, TOP_ONLY.format(depth) if depth else ""
+
+
+def _last(prepared: Prepared, depth: int | None) -> pl.DataFrame:
+    """Return the models whose relevant items come last among the first ``depth`` of a list, by how
+    many deviations, in how many lists and of how many.
+
+    Of each list, this is the rank sum of Wilcoxon, Mann and Whitney; its variance is that without
+    ties, which is the largest. A tie that the depth cuts counts as not relevant.
+    """
+    ties = prepared.ties
     relevant, size = ties.of_ties(prepared.relevant_grade), ties.of_ties()
     which = np.flatnonzero(relevant)
     of_list = np.searchsorted(ties.start, which, side="right") - 1
+    before = np.append(0, np.cumsum(prepared.length))[of_list]
+    last = np.cumsum(size)[which] - before
+    length = prepared.length.astype(np.float64)
+    if depth is not None:
+        length = np.minimum(length, depth)
+        which, of_list, last = (array[last <= depth] for array in (which, of_list, last))
 
     def summed(values: Any) -> Any:
-        return np.bincount(of_list, values, prepared.length.size)
+        return np.bincount(of_list, values, length.size)
 
-    before = np.append(0, np.cumsum(prepared.length))[of_list]
-    rank = np.cumsum(size)[which] - before - (size[which] - 1) / 2
-    length, relevant_found = prepared.length.astype(np.float64), summed(relevant[which])
+    rank = last - (size[which] - 1) / 2
+    relevant_found = summed(relevant[which])
     right = relevant_found * (length + 1) / 2 - summed(relevant[which] * rank)
     pairs = relevant_found * (length - relevant_found)
     lists = prepared.names.select("model").with_columns(
@@ -196,16 +232,11 @@ def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
         count=right < 0,
         total=pairs > 0,
     )
-    models = (
-        lists.group_by("model")
-        .sum()
-        .filter(
-            pl.col("right") < -DEVIATIONS * pl.col("variance").sqrt(),
-            0.5 + pl.col("right") / pl.col("pairs") < CLEARLY_BELOW,
-        )
-    )
-    for model, count, total in models.select("model", "count", "total").iter_rows():
-        yield model, REVERSED, True, count, total, ""
+    models = lists.group_by("model").sum().filter(pl.col("variance") > 0)
+    deviations = pl.col("right") / pl.col("variance").sqrt()
+    return models.filter(
+        deviations < -DEVIATIONS, 0.5 + pl.col("right") / pl.col("pairs") < CLEARLY_BELOW
+    ).select("model", deviations, "count", "total")
 
 
 def _sample(
@@ -294,36 +325,38 @@ def _of_few_items(judged: Judged) -> pl.DataFrame:
     return models.filter(2 * pl.col("items") < items["item"].n_unique()).select("model")
 
 
-def _unrelated(judged: Judged) -> Iterator[Finding]:
-    """Find models whose items are as often relevant to another query as to their own, as judgements
-    of another collection make them, or ids that are off by one, or lists of the wrong queries. What
-    is relevant to both queries says nothing. A model that ranks at random does the same, so this is
-    a note.
+def _unrelated(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
+    """Find models whose lists hold no more of what is relevant to their queries than chance puts
+    there. This is serious if the data show why, or if no model is better: judgements and lists then
+    do not belong together. Otherwise it is a note, since a model that ranks at random does so.
     """
     relevant = judged.known.filter(pl.col("relevance") > 0)
     if not judged.named or "judged" not in judged.lists.columns or "model" in relevant.columns:
         return
-    rows = _sample(judged, MOST_LISTS, MOST_ROWS).select("model", "query", "item")
-    queries = relevant.select(pl.col("query").unique().sort())
-    queries = queries.sample(fraction=1.0, shuffle=True, seed=0)
-    pairs = queries.with_columns(other=pl.col("query").shift(1, fill_value=pl.col("query").last()))
-    rows = rows.join(pairs, on="query")
-    keys = relevant.select("query", "item").unique().with_columns(hit=pl.lit(value=True))
-    rows = rows.join(keys, on=["query", "item"], how="left")
-    rows = rows.join(keys, left_on=["other", "item"], right_on=["query", "item"], how="left")
-    own, foreign = pl.col("hit").is_not_null(), pl.col("hit_right").is_not_null()
-    hits = rows.group_by("model").agg(
-        pl.len(), own.sum(), one=(own & ~foreign).sum(), other=(foreign & ~own).sum()
-    )
-    hits = hits.cast({"one": pl.Int64, "other": pl.Int64})  # a difference may be below 0
-    both = pl.col("one") + pl.col("other")
-    alike = (pl.col("one") - pl.col("other") <= 2 * both.sqrt()) & (2 * pl.col("other") >= FEW_HITS)
-    example = (
-        "are the judgements those of another collection, are ids off by one, or are the lists those "
-        "of other queries?"
-    )
-    for model, total, found, *_ in hits.filter(alike).sort("model").iter_rows():
-        yield model, UNRELATED, False, found, total, example
+    rows = _sample(judged, MOST_LISTS, MOST_ROWS).filter(~pl.col("model").is_in(explained))
+    others = {*rows["model"]}
+    found = sorted(unrelated_models(rows, relevant.select("query", "item").unique()))
+    nobody = {row.model for row in found} == others and all(row.is_clear for row in found)
+    hits, total = sum(row.hits for row in found), sum(row.rows for row in found)
+    for row in found:
+        if row.lists_of:
+            query, other = map(repr, row.lists_of)
+            example = (
+                f"the list of query {query} holds what the judgements call relevant for query {other}; "
+                "give every list to its own query"
+            )
+            yield row.model, WRONG_QUERIES, True, row.explained, row.lists, example
+        elif row.ids:
+            item, judged_item = map(repr, row.ids)
+            example = (
+                f"they hold {item} where the judgements have {judged_item}; number the items of both "
+                "from the same start"
+            )
+            yield row.model, SHIFTED_IDS, True, row.explained, row.lists, example
+        elif nobody:  # one sentence names all
+            yield row.model, UNRELATED, True, hits, total, NOBODY_BETTER
+        else:
+            yield row.model, UNRELATED, False, row.hits, row.rows, "does it rank at random?"
 
 
 def _unmatched(judged: Judged) -> Iterator[Finding]:

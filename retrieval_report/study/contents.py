@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, TypedDict
 
 import polars as pl
 
-from retrieval_report.comparison.verdicts import CHECK
+from retrieval_report.comparison.verdicts import AT_RANDOM, CHECK
 from retrieval_report.contracts.arguments import Named, known_of, quoted
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.scoring.health import UNRELATED
 from retrieval_report.study.caveats import (
     any_cut,
     health_sentences,
@@ -138,6 +139,8 @@ class Report:
         """The word beside the verdict: of the decision where there is one, otherwise `status`."""
         if self.status == CHECK:
             return self.status
+        if self.parameters.get("margin") and self.parameters.get("baseline") in self._at_random:
+            return AT_RANDOM
         return decided(self.no_worse, self.costs, (self.metric, self.cutoff))[0] or self.status
 
     def __repr__(self) -> str:
@@ -151,6 +154,11 @@ class Report:
     @property
     def _sentences(self) -> tuple[str, ...]:
         return (*health_sentences(self.health), *self.verdict, *self.printed, *self.notices)
+
+    @property
+    def _at_random(self) -> list[str]:
+        """The models that are no better than chance."""
+        return self.health.filter(finding=UNRELATED)["model"].to_list()
 
     @property
     def measure(self) -> str:

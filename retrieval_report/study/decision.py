@@ -32,6 +32,11 @@ def decided_by(study: Study) -> tuple[str, str]:
     if margin is not None and baseline in study.suspects:
         name = model_text(str(baseline))
         return "", f"{name}, the baseline, has no verdict, so no model is tested against it."
+    if margin is not None and baseline in study.at_random:
+        name = model_text(str(baseline))
+        return verdicts.AT_RANDOM, (
+            f"{name}, the baseline, is no better than chance, so no model is tested against it."
+        )
     headline = study.headline
     return decided(headline.margin_rows, headline.costs, study.measures[0])
 
@@ -102,6 +107,13 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
         verb = "is" if len(worse) == 1 else "are"
         return KEEP, f"Keep {model_text(baseline)}: {names_text(worse)} {verb} worse ({margin})."
     name = model_text(baseline)
+    random = rows.filter(verdict=verdicts.AT_RANDOM)["model"].to_list()
+    if random and len(random) == open_models.height:
+        are = "is" if len(random) == 1 else "are"
+        return KEEP, (
+            f"Keep {name}: {names_text(random)} {are} no better than chance, so this margin lets "
+            f"everything pass ({margin})."
+        )
     each = rows.filter(verdict=verdicts.NOT_DECIDED).select("margin", "baseline_value").rows()
     if vain := next(
         filter(None, (nothing_could_fail(limit, value, name) for limit, value in each)), ""

@@ -33,7 +33,7 @@ from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import Checked
 from retrieval_report.metrics.parsing import Measure
-from retrieval_report.scoring.health import health_of
+from retrieval_report.scoring.health import UNRELATED, health_of
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.study.study_data import (
@@ -198,6 +198,14 @@ class LevelledStudy:
         """The selected models with a serious fault in `health`: no verdict is given on them."""
         runs = self.health.filter("serious")["model"]
         return sorted({self.of_run.get(run, run) for run in runs})
+
+    @property
+    def at_random(self) -> list[str]:
+        """The selected models that `health` only notes to be no better than chance: no verdict
+        praises them, and none is to be shipped.
+        """
+        rows = self.health.filter(~pl.col("serious"), finding=UNRELATED)
+        return sorted({self.of_run.get(run, run) for run in rows["model"]} - {*self.suspects})
 
     @property
     def _sound(self) -> Self:

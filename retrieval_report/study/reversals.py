@@ -61,6 +61,8 @@ def reversals(study: Study) -> pl.DataFrame:
     for row in (row for rows_of in SOURCES for row in rows_of(study, pair)):
         if level and row["source"] != TIES and row["verdict"] not in (NOT_VARIED, OWN):
             row |= {"reversal": None, "verdict": verdicts.EQUAL}  # there is no lead to turn round
+        if pair["verdict"] == verdicts.AT_RANDOM and row["verdict"] == verdicts.SAFE:
+            row |= {"verdict": verdicts.AT_RANDOM}
         rows.append({**pair, "family_p": None, **row})
     return frame_of(rows, schema("reversals"))
 

@@ -21,7 +21,13 @@ from retrieval_report.comparison.replicates import (
     margins_over_runs,
     over_runs_too,
 )
-from retrieval_report.comparison.verdicts import CHECK, without_verdicts
+from retrieval_report.comparison.verdicts import (
+    AT_RANDOM,
+    CHECK,
+    NO_WORSE,
+    without_praise,
+    without_verdicts,
+)
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -448,7 +454,8 @@ class Study(LevelledStudy):
     def flips(self) -> pl.DataFrame:
         """The result of :func:`flips`: the verdict of every pair; models with the same lists are
         equal, with ``replicate`` a difference may be "not significant over runs", and
-        pairs with one of the `suspects` are to be checked first.
+        pairs with one of the `suspects` are to be checked first. A pair is
+        "at random" instead of safe if one of its models is no better than chance.
         """
         return self._flips_of(self._tested_pairs())
 
@@ -459,7 +466,7 @@ class Study(LevelledStudy):
         pairs = without_twins(flips(self.summary, comparison=comparison), self.identical)
         over_runs = self.replicate_pairs
         pairs = over_runs_too(pairs, over_runs) if over_runs.width else pairs
-        return without_verdicts(pairs, self.suspects)
+        return without_verdicts(without_praise(pairs, self.at_random), self.suspects)
 
     @answer
     def leaderboard(self) -> pl.DataFrame:
@@ -544,7 +551,8 @@ class Study(LevelledStudy):
     def margin_rows(self) -> pl.DataFrame:
         """`no_worse`, but without columns where there is no margin to ask about."""
         baseline, margin = self._view.baseline, self._view.margin
-        if margin is None or baseline not in self.model_names or baseline in self.suspects:
+        without_verdict = [*self.suspects, *self.at_random]
+        if margin is None or baseline not in self.model_names or baseline in without_verdict:
             return NO_FRAME
         margins = parse_margin(margin).among(self.measures)
         if margins is None:
@@ -560,9 +568,12 @@ class Study(LevelledStudy):
             **self.over,
         )
         sound = self._sound
-        if not self.of_run:
-            return rows
-        return margins_over_runs(rows, sound.under("expected")._run_scores, sound.of_run)
+        if self.of_run:
+            rows = margins_over_runs(rows, sound.under("expected")._run_scores, sound.of_run)
+        praised = pl.col("model").is_in(self.at_random) & (pl.col("verdict") == NO_WORSE)
+        return rows.with_columns(
+            verdict=pl.when(praised).then(pl.lit(AT_RANDOM)).otherwise("verdict")
+        )
 
     @property
     def no_worse(self) -> pl.DataFrame:

@@ -44,6 +44,8 @@ SAFETY = {  # how safe a lead is
     NOT_OVER_RUNS: "The lead {holds}, and is significant ({p}) for these runs, but not if other "
     "runs are considered.",
     SAFE: "The lead {holds}, and is significant ({p}).",
+    verdicts.AT_RANDOM: "One of the two is no better than chance, so the lead says little about the "
+    "other.",
     verdicts.UNTESTED: "The lead {holds}. Its significance was not tested: a test needs plain "
     "means, and queries that both models have.",
     EQUAL: "No tie order separates them.",
@@ -53,6 +55,7 @@ SAFETY = {  # how safe a lead is
 MARGIN = {  # what is known of a loss
     verdicts.NO_WORSE: "{} no",
     verdicts.WORSE: "{}",
+    verdicts.AT_RANDOM: "",  # has a sentence of its own
     verdicts.NOT_DECIDED: "these queries do not decide whether {}",
     verdicts.CUT: "the cut lists do not show whether {}",
     verdicts.UNKNOWN_R: "without R, the number of relevant items, nothing shows whether {}",
@@ -220,7 +223,14 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
                 f"{names} {loses} more than {margin:g} in {measure} against {baseline}."
             )
             continue
-        lead = sentence.format(f"{names} {'are' if several else 'is'}")
+        are = "are" if several else "is"
+        if verdict == verdicts.AT_RANDOM:
+            sentences.append(
+                f"{names} {are} no better than chance, and yet within the margin of {margin:g}: "
+                "choose a smaller one."
+            )
+            continue
+        lead = sentence.format(f"{names} {are}")
         sentences.append(f"{opening}, {lead} worse than {baseline}.")
         opening = "By this margin"
     caveat = (

@@ -1,0 +1,236 @@
+"""Find models whose lists are those of other queries, or name items by shifted ids, and models whose
+lists hold no more of what is relevant to their queries than chance puts there.
+
+Lists that have nothing to do with their queries could be dealt to them in any order, and would score
+alike. All bounds come from dealing the lists of one model again, so they hold for every collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.kernels.lists import Bools, Floats
+
+MOST_LISTS, MOST_ROWS = 300, 100  # lists of a model, and rows of each, that are looked at
+SCREEN = 4.0  # deviations: who holds so much more for its own queries is cleared cheaply
+FEWEST_LISTS = 8  # fewer have too few orders (8! = 40 320) to tell much from one another
+FEWEST_HITS = 20  # rows that are relevant to some query; fewer show nothing
+ORDERS = 1000  # in which the lists are dealt again
+BY_CHANCE = 0.01  # of these orders score as much: there is no sign of skill
+FALSE_ALARM = 1e-6  # how often chance alone may explain as many lists as a cause does
+DEVIATIONS = 4.75  # which a normal number exceeds once in a million
+CLEAR_SKILL = 0.2  # of the way to the best lists: a skill that is never taken for chance
+FAR_BETTER = 2  # times what the lists hold for their own queries
+MOST_CELLS = 3_000_000  # lists by queries
+NUMBERED = r"^(.*?)([0-9]{1,18})$"  # an id: what precedes its number, and the number
+ITEM = ["prefix", "number"]
+
+
+class Unrelated(NamedTuple):
+    """A model whose lists are no better than chance, or would be far better for other queries or
+    under shifted ids.
+    """
+
+    model: str
+    hits: int  # rows that are relevant to their queries
+    rows: int  # rows that were looked at
+    lists: int  # lists that were looked at
+    # whether lists that go a fifth of the way from chance to the best ones would have been told apart
+    is_clear: bool
+    lists_of: tuple[Any, Any] | None = None  # a query, and the one whose items its list holds
+    ids: tuple[Any, Any] | None = None  # an id in the lists, and that of the judgements
+    explained: int = 0  # lists that one of these explains
+
+
+def unrelated_models(rows: pl.DataFrame, relevant: pl.DataFrame) -> Iterator[Unrelated]:
+    """Return the models that are no better than chance, or that one of the two causes explains.
+
+    Parameters
+    ----------
+    rows
+        ``model``, ``list``, ``query``, ``item`` and ``value`` (small is near) of some lists.
+    relevant
+        ``query`` and ``item``, each pair once.
+    """
+    rows = rows.join(relevant.select("query").unique(), on="query", how="semi")
+    models = _doubtful(rows, relevant)
+    rows = rows.join(models, on="model", how="semi").sort("model", "list", "value")
+    for (model,), of_model in rows.group_by("model", maintain_order=True):
+        lists = of_model.select("list", "query").unique().sort("list")
+        if lists.height >= FEWEST_LISTS:
+            found = _Lists(of_model, lists, relevant).unrelated(str(model))
+            yield from [found] if found else []
+
+
+def _doubtful(rows: pl.DataFrame, relevant: pl.DataFrame) -> pl.DataFrame:
+    """Return the models whose lists do not clearly hold more for their own queries than for one
+    other query each, or hold little of what they could: who is not among them is cleared cheaply.
+    What is relevant to both queries says nothing.
+    """
+    queries = relevant.group_by("query").agg(relevant=pl.len()).sort("query")
+    queries = queries.sample(fraction=1.0, shuffle=True, seed=0)
+    pairs = queries.with_columns(other=pl.col("query").shift(1, fill_value=pl.col("query").last()))
+    hit = relevant.with_columns(hit=pl.lit(value=True))
+    rows = rows.join(pairs, on="query").join(hit, on=["query", "item"], how="left")
+    rows = rows.join(hit, left_on=["other", "item"], right_on=["query", "item"], how="left")
+    own, foreign = pl.col("hit").is_not_null(), pl.col("hit_right").is_not_null()
+    lists = rows.group_by("model", "list").agg(
+        own=own.sum(),
+        most=pl.min_horizontal(pl.len(), pl.col("relevant").first()),
+        one=(own & ~foreign).sum(),
+        other=(foreign & ~own).sum(),
+    )
+    models = lists.group_by("model").agg(pl.sum("own", "most", "one", "other").cast(pl.Float64))
+    one, other = pl.col("one"), pl.col("other")
+    alike = one - other <= SCREEN * (one + other).sqrt()
+    return models.filter(alike | (pl.col("own") < CLEAR_SKILL * pl.col("most"))).select("model")
+
+
+class _Lists:
+    """Some lists of one model, and what is relevant to their queries and to others."""
+
+    def __init__(self, rows: pl.DataFrame, lists: pl.DataFrame, relevant: pl.DataFrame) -> None:
+        rank = pl.col("value").rank("average").over("list")
+        self.rows = rows.select(
+            "query",
+            "item",
+            place=pl.col("list").rank("dense").cast(pl.Int64) - 1,
+            gain=1 / (rank + 1).log(2),  # as in DCG, so that lists of all items differ, too
+            half=pl.int_range(pl.len()).over("list") % 2,
+        )
+        self.queries = lists["query"]
+        judged = relevant["query"].unique().sort()
+        is_small = lists.height * judged.len() <= MOST_CELLS
+        self.columns = judged if is_small else self.queries.unique().sort()
+        self.own = self.columns.search_sorted(self.queries).to_numpy()
+        self.relevant = relevant.join(
+            pl.DataFrame({"query": self.columns, "column": range(self.columns.len())}), on="query"
+        )
+
+    def unrelated(self, model: str) -> Unrelated | None:
+        """Return what is wrong; None if the lists are better than chance, or show nothing."""
+        halves = self._gains(self.rows, self.relevant)
+        gains = halves.sum(0)[:, self.own]
+        score = np.trace(gains)
+        hits = self.rows.join(self.relevant, on=["query", "item"], how="semi").height
+        found = Unrelated(model, hits, self.rows.height, self.queries.len(), is_clear=True)
+        causes = [self._other_queries(halves), self._shifted_ids(score)]
+        if cause := max(causes, key=lambda cause: cause.get("explained", 0)):
+            return found._replace(**cause)
+        orders = np.tile(np.arange(self.queries.len()), (ORDERS, 1))
+        orders = np.random.default_rng(0).permuted(orders, axis=1)
+        dealt = gains[orders, np.arange(self.queries.len())].sum(1)
+        shown = self.rows.join(self.relevant, on="item", how="semi").height
+        skill = self._skill()  # of the best lists; 0 if all queries have the same relevant items
+        beyond_chance = score + DEVIATIONS * dealt.std() - dealt.mean()
+        if np.mean(dealt >= score) <= BY_CHANCE or shown < FEWEST_HITS or beyond_chance >= skill:
+            return None
+        return found._replace(is_clear=bool(beyond_chance < CLEAR_SKILL * skill))
+
+    def _gains(self, rows: pl.DataFrame, relevant: pl.DataFrame, on: Any = "item") -> Floats:
+        """Return what is relevant to every query in every list, in every second row and in the
+        others: half × list × query.
+        """
+        shape = 2, self.queries.len(), self.columns.len()
+        found = rows.join(relevant, on=on)
+        index = np.ravel_multi_index(
+            tuple(found[name].to_numpy() for name in ("half", "place", "column")), shape
+        )
+        gains = np.bincount(index, found["gain"].to_numpy(), int(np.prod(shape)))
+        return gains.astype(np.float64).reshape(shape)
+
+    def _skill(self) -> float:
+        """Return how far above chance the scores would be if the relevant items came first: what is
+        relevant to other queries, too, would come first in their lists as well.
+        """
+        length = np.bincount(self.rows["place"].to_numpy())
+        relevant = self.relevant.join(pl.DataFrame({"query": self.queries}), on="query", how="semi")
+        others = (pl.len().over("item") - 1) / max(self.queries.len() - 1, 1)
+        relevant = relevant.with_columns(own=1 - others)
+        column = relevant["column"].to_numpy()
+        number = np.bincount(column, minlength=self.columns.len())
+        own = np.bincount(column, relevant["own"].to_numpy(), self.columns.len())
+        best = np.append(0, np.cumsum(1 / np.log2(np.arange(MOST_ROWS) + 2)))
+        first = np.minimum(length, number[self.own])
+        return float((best[first] * own[self.own] / number[self.own]).sum())
+
+    def _other_queries(self, halves: Floats) -> dict[str, Any]:
+        """Return whether lists hold what is relevant to one other query each. Half of the rows
+        choose the query, and the other half shows whether it was an accident.
+        """
+        lists = np.arange(self.queries.len())
+        more = halves[0] - halves[0].mean(0)  # than other lists of this model
+        more[lists, self.own] = -np.inf
+        column = more.argmax(1)
+        explained = _of_first(halves[1][:, column])
+        of_own = np.trace(halves[1][:, self.own])
+        of_other = np.trace(halves[1][:, column])
+        if not _no_accident(explained) or of_other < FAR_BETTER * of_own:
+            return {}
+        place = int(np.argmax(explained))
+        pair = self.queries[place], self.columns[int(column[place])]
+        return {"explained": int(explained.sum()), "lists_of": pair}
+
+    def _shifted_ids(self, score: float) -> dict[str, Any]:
+        """Return whether lists hold what is relevant if a constant is added to the number in every
+        id. Half of the rows choose the constant, and the other half shows whether it was an
+        accident.
+        """
+        rows, relevant = (_numbered(frame) for frame in (self.rows, self.relevant))
+        if rows.is_empty() or relevant.is_empty():
+            return {}
+        near = rows.filter(half=0).join(relevant, on=["query", "prefix"], how="inner")
+        shift = (pl.col("number_right") - pl.col("number")).alias("shift")
+        shifts = near.select(shift).filter(pl.col("shift") != 0).to_series().value_counts()
+        if shifts.is_empty():
+            return {}
+        by = shifts.sort("count", pl.col("shift").abs(), descending=[True, False])["shift"][0]
+        shifted = rows.with_columns(pl.col("number") + by)
+        halves = self._gains(shifted, relevant, ITEM)
+        explained = _of_first(halves[1][:, self.own])
+        of_shifted = np.trace(halves.sum(0)[:, self.own])
+        if not _no_accident(explained) or of_shifted < FAR_BETTER * score:
+            return {}
+        match = shifted.join(relevant, on=["query", *ITEM], how="semi").row(0, named=True)
+        judged = relevant.filter(query=match["query"], prefix=match["prefix"])
+        judged_id = judged.filter(number=match["number"])["item"][0]
+        return {"explained": int(explained.sum()), "ids": (match["item"], judged_id)}
+
+
+def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose ids end in a number, with the number and what precedes it."""
+    if frame.schema["item"].is_integer():
+        return frame.with_columns(pl.col("item").cast(pl.Int64).alias("number"), prefix=pl.lit(""))
+    if frame.schema["item"] != pl.String:
+        return frame.clear()
+    parts = pl.col("item").str.extract_groups(NUMBERED)
+    frame = frame.with_columns(
+        parts.struct[0].alias("prefix"),
+        parts.struct[1].cast(pl.Int64, strict=False).alias("number"),
+    )
+    return frame.drop_nulls(ITEM)
+
+
+def _of_first(gains: Floats) -> Bools:
+    """Return which lists hold more for the query in their column than any other list does."""
+    own = np.diag(gains)
+    others = gains - np.diag(np.full(own.size, np.inf))
+    first: Bools = own > others.max(0)
+    return first
+
+
+def _no_accident(explained: Bools) -> bool:
+    """Whether so many lists are first for a query by chance less than once in a million: each is by
+    a chance of one in their number, and Chernoff bounds the tail of the binomial.
+    """
+    number, share = explained.size, explained.mean()
+    if share * number <= 1:
+        return False
+    log = share * np.log(share * number)
+    if share < 1:
+        log += (1 - share) * np.log((1 - share) / (1 - 1 / number))
+    return bool(number * log > -np.log(FALSE_ALARM))

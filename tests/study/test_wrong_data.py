@@ -1,0 +1,288 @@
+"""Data that are wrong on purpose are praised nowhere: the cause comes first, in every answer."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from made_pages import made_data, open_page
+from retrieval_report.cli import cli
+
+QUERIES, ITEMS, KEPT, RELEVANT = 40, 240, 60, 8
+Lists = dict[str, dict[str, float]]
+MEASURE = "ndcg@10"
+GREEN = ("safe", "ship ", "passed", "is significant", "no worse than", "wins exactly")
+
+
+class Wrong(NamedTuple):
+    """Data with a fault: what the commands must say first, and what they end with."""
+
+    runs: dict[str, Lists]
+    judgements: dict[str, dict[str, int]]
+    cause: str
+    serious: bool = True
+
+
+def relevant_to(query: int) -> set[int]:
+    draw = np.random.default_rng(1000 + query)
+    return {*map(int, draw.choice(ITEMS, RELEVANT, replace=False))}
+
+
+JUDGED = {
+    f"q{q}": {f"d{1000 + n}": int(n in relevant_to(q)) for n in range(ITEMS)}
+    for q in range(QUERIES)
+}
+
+
+def run(seed: int, skill: float) -> Lists:
+    """The items nearest by scores in which relevant ones are higher by ``skill`` deviations."""
+    draw, lists = np.random.default_rng(seed), {}
+    for query in range(QUERIES):
+        scores = draw.normal(size=ITEMS).round(2)
+        scores[[*relevant_to(query)]] += skill
+        best = np.argsort(-scores, kind="stable")[:KEPT]
+        lists[f"q{query}"] = {f"d{1000 + n}": float(scores[n]) for n in best}
+    return lists
+
+
+GOOD, FAIR, NOISE = run(0, 2.5), run(1, 2.0), run(2, 0.0)
+POPULAR = [f"d{1000 + n}" for n in range(KEPT)]
+
+
+def renamed(lists: Lists, every: int) -> Lists:
+    return {
+        query: {
+            f"doc-{item}" if place % every == every - 1 else item: score
+            for place, (item, score) in enumerate(row.items())
+        }
+        for query, row in lists.items()
+    }
+
+
+def shifted(lists: Lists, by: int) -> Lists:
+    return {
+        query: {f"d{int(item[1:]) + by}": score for item, score in row.items()}
+        for query, row in lists.items()
+    }
+
+
+def of_next(lists: Any, by: int = 1) -> Any:
+    names = list(lists)
+    return {name: lists[names[(number + by) % QUERIES]] for number, name in enumerate(names)}
+
+
+def backwards(lists: Lists, first: int) -> Lists:
+    result = {}
+    for query, row in lists.items():
+        scores = [*row.values()]
+        result[query] = dict(zip(row, [*scores[:first][::-1], *scores[first:]], strict=True))
+    return result
+
+
+def popular(kind: str) -> Lists:
+    draw, lists = np.random.default_rng(3), {}
+    for query in JUDGED:
+        items = [*draw.permutation(POPULAR)] if kind == "shuffled" else POPULAR
+        items = [item for item in items if kind != "unseen" or draw.random() < 0.8]
+        lists[query] = {str(item): float(-place) for place, item in enumerate(items)}
+    return lists
+
+
+def everything(lists: Lists) -> Lists:
+    """Rank the whole collection, as a reversed run must to show that it is one."""
+    return {q: row | {i: -9.0 for i in JUDGED[q] if i not in row} for q, row in lists.items()}
+
+
+def beside(broken: Lists) -> dict[str, Lists]:
+    return {"good": GOOD, "broken": broken}
+
+
+def dealt_again() -> dict[str, dict[str, int]]:
+    """The judgements of another collection whose items are called alike."""
+    draw = np.random.default_rng(5)
+    return {
+        query: {f"d{1000 + n}": 1 for n in draw.choice(ITEMS, RELEVANT, replace=False)}
+        for query in JUDGED
+    }
+
+
+BOTH = {"good": GOOD, "fair": FAIR}
+CASES: dict[str, Callable[[], Wrong]] = {
+    "half the queries missing": lambda: Wrong(
+        beside(dict([*FAIR.items()][::2])), JUDGED, "20 of 40 judged queries have no list"
+    ),
+    "all ids of another kind": lambda: Wrong(
+        beside(renamed(FAIR, 1)), JUDGED, "none of 2400 items"
+    ),
+    "half of the ids": lambda: Wrong(beside(renamed(FAIR, 2)), JUDGED, "have ids of a form"),
+    "a tenth of the ids": lambda: Wrong(beside(renamed(FAIR, 10)), JUDGED, "have ids of a form"),
+    "reversed": lambda: Wrong(beside(backwards(FAIR, KEPT)), JUDGED, "come last in"),
+    "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
+    "most popular items": lambda: Wrong(beside(popular("same")), JUDGED, "hold the same items"),
+    "popular, shuffled": lambda: Wrong(beside(popular("shuffled")), JUDGED, "hold the same items"),
+    "popular, unseen": lambda: Wrong(beside(popular("unseen")), JUDGED, "hold the same items"),
+    "another collection": lambda: Wrong(BOTH, dealt_again(), "belong together"),
+    "judgements of next query": lambda: Wrong(BOTH, of_next(JUDGED), "belong to other queries"),
+    "lists of next query": lambda: Wrong(beside(of_next(FAIR)), JUDGED, "belong to other queries"),
+    "ids off by one": lambda: Wrong(beside(shifted(FAIR, 1)), JUDGED, "are shifted"),
+    "judged ids off by one": lambda: Wrong(
+        {name: shifted(lists, -1) for name, lists in BOTH.items()}, JUDGED, "are shifted"
+    ),
+    "nothing relevant": lambda: Wrong(
+        BOTH, {q: dict.fromkeys(row, 0) for q, row in JUDGED.items()}, "is any judgement"
+    ),
+    "random beside good": lambda: Wrong(
+        beside(NOISE), JUDGED, "no more relevant items", serious=False
+    ),
+    "random alone": lambda: Wrong(
+        {"noise": NOISE, "other": run(4, 0.0)}, JUDGED, "belong together"
+    ),
+}
+
+
+SHOWN = [  # by the dashboard; others are found and said in the same way
+    "half the queries missing",
+    "top 20 reversed",
+    "another collection",
+    "lists of next query",
+    "judged ids off by one",
+    "random beside good",
+]
+
+
+@functools.cache
+def case(name: str) -> Wrong:
+    return CASES[name]()
+
+
+def praise(text: str, name: str) -> list[str]:
+    """The words of a text that praise; a good model may win by the three scores over a random one."""
+    text = text.lower().replace("not significant", "").replace("nothing shows", "")
+    green = GREEN if case(name).serious else GREEN[:-1]
+    return [word for word in green if word in text]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the runs of all cases are written."""
+    return tmp_path_factory.mktemp("wrong")
+
+
+def written(folder: Path, name: str) -> tuple[list[str], list[str]]:
+    """The paths of the runs, and the options that name the judgements."""
+    here = folder / name.replace(" ", "-").replace(",", "")
+    paths = [str(here / f"{model}.run") for model in case(name).runs]
+    if not here.exists():
+        here.mkdir()
+        for path, (model, lists) in zip(paths, case(name).runs.items(), strict=True):
+            rows = (f"{q} Q0 {i} 0 {s} {model}" for q, row in lists.items() for i, s in row.items())
+            Path(path).write_text("\n".join(rows) + "\n")
+        rows = (
+            f"{q} 0 {i} {g}" for q, row in case(name).judgements.items() for i, g in row.items()
+        )
+        (here / "qrels.txt").write_text("\n".join(rows) + "\n")
+    rules = ["--judgements", str(here / "qrels.txt"), "--measures", MEASURE, "--truncated", "no"]
+    return paths, rules
+
+
+@functools.cache
+def study(name: str) -> rr.Study:
+    wrong = case(name)
+    baseline = next(iter(wrong.runs))
+    return rr.Study(
+        wrong.runs,
+        MEASURE,
+        judgements=wrong.judgements,
+        truncated="no",
+        baseline=baseline,
+        margin=0.05,
+    )
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:no query has a relevant item")
+ALL = pytest.mark.parametrize("name", CASES)
+
+
+@ALL
+def test_a_study_praises_nothing(name: str) -> None:
+    made, wrong = study(name), case(name)
+    assert wrong.cause in made.verdict[0]
+    assert made.verdict[0].startswith("Check your data" if wrong.serious else "Note on the data")
+    assert made.chip == ("check your data" if wrong.serious else "keep")
+    asked = made.using(baseline=next(iter(wrong.runs)), margin="99 %")
+    assert not praise(" ".join(asked.verdict), name)
+    assert not {"safe", "safe from tie order"} & {*made.flips["verdict"]}
+    assert "safe" not in {*made.reversals["verdict"]} if made.reversals.width else True
+
+
+@ALL
+def test_a_report_praises_nothing(name: str) -> None:
+    contents = study(name).contents()
+    page = str(contents._repr_html_())
+    assert case(name).cause in page
+    assert contents.chip == study(name).chip
+    assert not praise(page, name)
+
+
+@ALL
+@pytest.mark.parametrize("command", ["leaderboard", "compare", "evaluate"])
+def test_a_command_praises_nothing(name: str, command: str, folder: Path) -> None:
+    paths, rules = written(folder, name)
+    margin = ["--baseline", next(iter(case(name).runs)), "--margin", "0.05"]
+    asked = [command, *paths, *rules, *(margin if command == "leaderboard" else [])]
+    result = CliRunner().invoke(cli, asked)
+    serious = case(name).serious and command != "evaluate"  # which gives no verdict
+    assert result.exit_code == (2 if serious else 0), result.output
+    assert case(name).cause in result.stdout.splitlines()[0], result.output
+    assert not praise(result.output, name), result.output
+
+
+@ALL
+def test_a_gate_lets_nothing_pass(name: str, folder: Path) -> None:
+    paths, rules = written(folder, name)
+    result = CliRunner().invoke(cli, ["gate", *paths, *rules, "--margin", "0.05"])
+    code = 2 if case(name).serious else 1
+    code = 3 if name == "nothing relevant" else code  # there is nothing to compare
+    assert result.exit_code == code, result.output
+    assert not praise(result.output, name), result.output
+
+
+def test_what_is_no_better_than_chance_passes_by_no_margin() -> None:
+    """A measure that lists of any items do well by."""
+    for baseline, candidate in ((GOOD, NOISE), (NOISE, GOOD)):
+        models = {"baseline": baseline, "candidate": candidate}
+        rules: Any = {"judgements": JUDGED, "measures": "hit_rate@60", "truncated": "no"}
+        made = rr.Study(models, **rules, baseline="baseline", margin=0.5)
+        assert "no better than chance" in made.decision
+        assert made.chip == made.contents().chip != "ship"
+        with pytest.raises(rr.DataError, match="no better than chance"):
+            rr.gate(baseline, candidate, **rules, margin=0.5)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_dashboard_is_nowhere_green(name: str) -> None:
+    rows = [
+        (model, query, item, score)
+        for model, lists in case(name).runs.items()
+        for query, row in lists.items()
+        for item, score in row.items()
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "query", "item", "score"], orient="row")
+    judged = [
+        (query, item, grade)
+        for query, row in case(name).judgements.items()
+        for item, grade in row.items()
+    ]
+    judgements = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
+    page = open_page("overview", made_data(frame, judgements=judgements, truncated="no"))
+    assert not page.success
+    boxes = page.error if case(name).serious else page.warning
+    assert case(name).cause in boxes[0].value or not case(name).serious
