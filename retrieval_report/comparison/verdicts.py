@@ -263,16 +263,14 @@ def without_verdicts(pairs: pl.DataFrame, suspects: Sequence[str]) -> pl.DataFra
     )
 
 
-def without_praise(pairs: pl.DataFrame, at_random: Sequence[str]) -> pl.DataFrame:
-    """Return pairs as `flips` has them, where no pair is safe that holds a model no better than
-    chance: nobody leads by much who leads over that, and nothing is as good as it looks that is
-    level with it.
+def without_praise(rows: pl.DataFrame, at_random: Sequence[str]) -> pl.DataFrame:
+    """Return rows of `flips` or `no_worse`, where nothing is safe or no worse that holds a model no
+    better than chance: a lead over it means little, and so does a margin that lets it pass.
     """
-    random = pl.any_horizontal(pl.col("model_a", "model_b").is_in(at_random))
-    praised = pl.col("verdict").is_in([SAFE, UNTESTED])
-    return pairs.with_columns(
-        verdict=pl.when(random & praised).then(pl.lit(AT_RANDOM)).otherwise("verdict")
-    )
+    names = pl.col("model_a", "model_b") if "model_a" in rows.columns else pl.col("model")
+    praised = pl.any_horizontal(names.is_in(at_random))
+    praised &= pl.col("verdict").is_in([SAFE, UNTESTED, NO_WORSE])
+    return rows.with_columns(verdict=pl.when(praised).then(pl.lit(AT_RANDOM)).otherwise("verdict"))
 
 
 def both_among(models: Sequence[str]) -> pl.Expr:

@@ -21,13 +21,7 @@ from retrieval_report.comparison.replicates import (
     margins_over_runs,
     over_runs_too,
 )
-from retrieval_report.comparison.verdicts import (
-    AT_RANDOM,
-    CHECK,
-    NO_WORSE,
-    without_praise,
-    without_verdicts,
-)
+from retrieval_report.comparison.verdicts import CHECK, without_praise, without_verdicts
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -454,8 +448,7 @@ class Study(LevelledStudy):
     def flips(self) -> pl.DataFrame:
         """The result of :func:`flips`: the verdict of every pair; models with the same lists are
         equal, with ``replicate`` a difference may be "not significant over runs", and
-        pairs with one of the `suspects` are to be checked first. A pair is
-        "at random" instead of safe if one of its models is no better than chance.
+        pairs with one of the `suspects` are to be checked first; with one `at_random` none is safe.
         """
         return self._flips_of(self._tested_pairs())
 
@@ -567,13 +560,10 @@ class Study(LevelledStudy):
             same_lists=twins,
             **self.over,
         )
-        sound = self._sound
         if self.of_run:
-            rows = margins_over_runs(rows, sound.under("expected")._run_scores, sound.of_run)
-        praised = pl.col("model").is_in(self.at_random) & (pl.col("verdict") == NO_WORSE)
-        return rows.with_columns(
-            verdict=pl.when(praised).then(pl.lit(AT_RANDOM)).otherwise("verdict")
-        )
+            scores = self._sound.under("expected")._run_scores
+            rows = margins_over_runs(rows, scores, self._sound.of_run)
+        return without_praise(rows, self.at_random)
 
     @property
     def no_worse(self) -> pl.DataFrame:
