@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_text, quoted
+from retrieval_report.contracts.arguments import Named, check_text, quoted
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY, check_table
@@ -136,11 +136,12 @@ def summarise(
     exact = pl.when(~pl.col("truncated")).then("std")
     frame = frame.filter(~unbounded.any().over("group")).with_columns(std=exact)
     scored = frame.drop_nulls("value").sort("group", maintain_order=True)
-    sizes = scored.group_by("group", maintain_order=True).len()
-    ends = sizes.with_columns(start=pl.col("len").cum_sum() - pl.col("len"))
+    sizes = scored.group_by("group", maintain_order=True).agg(pl.first("metric"), pl.len())
+    ends = sizes.with_columns(end=pl.col("len").cum_sum())
+    columns = _mean_columns(scored, average)
     numbers = [
-        (group, *_mean(scored.slice(start, size), average, confidence))
-        for group, size, start in ends.iter_rows()
+        (group, *_mean(metric, columns, slice(end - size, end), average, confidence))
+        for group, metric, size, end in ends.iter_rows()
     ]
     contract = {"group": order.schema["group"], **NUMBERS}
     means = pl.DataFrame(numbers, schema=contract, orient="row").fill_nan(None)
@@ -248,18 +249,32 @@ def _joined(
     return join_left(frame, matching.drop_nulls("query"), keys)
 
 
-def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, ...]:
+def _mean_columns(scored: pl.DataFrame, average: str) -> Named:
+    """Return the columns of scores that a mean reads, once for all means."""
+    columns: Named = {name: scored[name].to_numpy() for name in ("value", "std")}
+    if average == "macro":
+        columns["stratum"] = scored["label"].rank("dense").to_numpy()
+    elif average == "weighted":
+        columns["weight"] = scored["weight"].cast(pl.Float64).to_numpy()
+    if "cluster" in scored.columns:
+        columns["cluster"] = scored["cluster"].to_list()
+    return columns
+
+
+def _mean(
+    metric: str, columns: Named, rows: slice, average: str, confidence: float
+) -> tuple[float, ...]:
     """Mean, its two spreads and its interval, of one model, metric, cutoff and policy."""
-    values = rows["value"].to_numpy()
-    spread = rows["std"].to_numpy()
+    part_columns = {name: values[rows] for name, values in columns.items()}
+    values, spread = part_columns["value"], part_columns["std"]
     parts: list[Any] = [slice(None)]  # the plain mean has one stratum
     weight = np.ones(values.size)
-    clusters = rows["cluster"].to_list() if "cluster" in rows.columns else None
+    clusters = part_columns.get("cluster")
     if average == "macro":
-        strata = rows["label"].rank("dense").to_numpy()
+        strata = part_columns["stratum"]
         parts = [strata == stratum for stratum in np.unique(strata)]
     elif average == "weighted":
-        weight = rows["weight"].cast(pl.Float64).to_numpy()
+        weight = part_columns["weight"]
         # in units of a power of two, so that sums and squares stay finite
         weight = np.ldexp(weight, -math.frexp(weight.max(initial=0.0))[1])
     mean = stratified_mean(
@@ -268,7 +283,7 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
     low, high = t_interval(mean, confidence)
     if mean.freedom and np.ptp(values[weight > 0]) <= ROUNDING * max(1.0, abs(mean.value)):
         low, high = interval_of_equal(mean.value, mean.freedom + len(parts), confidence)
-    return *mean[:3], *clipped(rows["metric"][0], mean.value, low, high)
+    return *mean[:3], *clipped(metric, mean.value, low, high)
 
 
 def clipped(metric: str, mean: float, low: float, high: float) -> tuple[float, float]:

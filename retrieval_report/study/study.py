@@ -86,7 +86,7 @@ from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.recall_curve import curve_means
 from retrieval_report.ties.similarity import similarity_means
-from retrieval_report.ties.three_scores import exact_means, ranked_without, three_scores, winners
+from retrieval_report.ties.three_scores import exact_means, three_scores, winners
 from retrieval_report.ties.truncated_lists import truncated_lists
 from retrieval_report.writing.names import with_number
 
@@ -386,16 +386,11 @@ class Study(LevelledStudy):
         """
         return self._with(replace(self._view, policies=None))._ranked_scores
 
-    @property
+    @answer
     def _ranked_scores(self) -> pl.DataFrame:
         """The scores of the policies of this study, side by side; `suspects` have no rank."""
-        scores, suspects = self._three_scores, self.suspects
-        return ranked_without(scores, self._sound._three_scores, suspects) if suspects else scores
-
-    @property
-    def _three_scores(self) -> pl.DataFrame:
-        """The three scores, with ranks among all models."""
-        return three_scores(self.summary, self._drawn_means, self._exact_means, self.identical)
+        means = self._drawn_means, self._exact_means
+        return three_scores(self.summary, *means, self.identical, self.suspects)
 
     @answer
     def winners(self) -> pl.DataFrame:
@@ -407,8 +402,7 @@ class Study(LevelledStudy):
 
     @property
     def _winners(self) -> pl.DataFrame:
-        sound = self._sound
-        return winners(self._ranked_scores, sound._drawn_means, sound._exact_means)
+        return winners(self._ranked_scores, self._sound._drawn_means, self._exact_means)
 
     @answer_of_any_draw
     def _exact_means(self) -> dict[tuple[str, Measure], Spread]:

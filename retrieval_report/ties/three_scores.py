@@ -141,6 +141,7 @@ def three_scores(
     shuffled: pl.DataFrame,
     exact: ExactMeans,
     identical: Sequence[Sequence[str]] = (),
+    suspects: Sequence[str] = (),
 ) -> pl.DataFrame:
     """Set the three scores of every model side by side, at every metric and cutoff.
 
@@ -157,6 +158,9 @@ def three_scores(
         The result of :func:`exact_means`; of other models the distribution is taken for normal.
     identical
         Groups of models whose lists are the same.
+    suspects
+        Models without a rank, among which others are not ranked either; no model has a rank if
+        fewer than two are no suspects.
 
     Returns
     -------
@@ -177,6 +181,9 @@ def three_scores(
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
     wide = join_left(_side_by_side(summary), _order_means(shuffled), MEAN)
+    wide = wide.with_columns(compared=~pl.col("model").is_in(suspects))
+    if suspects and wide.filter("compared")["model"].n_unique() < 2:
+        wide = wide.with_columns(compared=False)
     parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
     copies = {name: min(group) for group in identical for name in group if name != min(group)}
     names = pl.col("model").replace_strict(copies, default=None, return_dtype=pl.String)
@@ -223,15 +230,14 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
         pl.col("orders").fill_null(0),
         off_by=pl.col("naive") - pl.col("expected"),
     )
+    ranked = {
+        "expected": pl.col("expected"),
+        "shuffled": pl.coalesce("first_order", "shuffled"),
+        "naive": pl.col("naive"),
+    }
     rows = rows.with_columns(
-        **{
-            f"{name}_rank": of.round_sig_figs(DIGITS).rank("min", descending=True)
-            for name, of in (
-                ("expected", pl.col("expected")),
-                ("shuffled", pl.coalesce("first_order", "shuffled")),
-                ("naive", pl.col("naive")),
-            )
-        },
+        _rank(pl.col("expected")).alias("place"),
+        *(_rank(pl.when("compared").then(of)).alias(f"{name}_rank") for name, of in ranked.items()),
         rank_can_change=pl.Series(_can_change(rows), dtype=pl.Boolean),
     )
     means = [mean_over_orders(row, exact) for row in rows.iter_rows(named=True)]
@@ -239,7 +245,11 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
         order_low=_quantiles(means, TAIL),
         order_high=_quantiles(means, 1 - TAIL),
         order_method=pl.Series([mean and mean.method for mean in means], dtype=pl.String),
-    ).sort("expected_rank", "model", nulls_last=True, maintain_order=True)
+    ).sort("place", "model", nulls_last=True, maintain_order=True)
+
+
+def _rank(score: pl.Expr) -> pl.Expr:
+    return score.round_sig_figs(DIGITS).rank("min", descending=True)
 
 
 def _quantiles(means: Sequence[MeanOverOrders | None], share: float) -> pl.Series:
@@ -273,10 +283,13 @@ def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
 def _can_change(rows: pl.DataFrame) -> list[bool | None]:
     """Return whether tie order can change each model's rank, by all orders of its ties or, where
     its lists may be cut, by the drawn ones: whether some put it ahead of another model and some do
-    not. None if lists may be cut and no drawn order does, or if no bounds are known.
+    not. None if lists may be cut and no drawn order does, if no bounds are known, or if a model is
+    not compared.
     """
     low, high = (
-        rows.select(pl.when("cut").then(f"drawn_{end}").otherwise(end)).to_series().to_numpy()
+        rows.select(pl.when("compared").then(pl.when("cut").then(f"drawn_{end}").otherwise(end)))
+        .to_series()
+        .to_numpy()
         for end in ("lowest", "highest")
     )
     overlap = (low[:, None] <= high + LEVEL_WITHIN) & (
@@ -288,18 +301,6 @@ def _can_change(rows: pl.DataFrame) -> list[bool | None]:
     changes = np.logical_or.reduce(change, axis=1)
     is_known = changes | ~(rows["cut"].to_numpy() | np.isnan(low) | np.isnan(high))
     return [bool(can) if known else None for can, known in zip(changes, is_known, strict=True)]
-
-
-def ranked_without(
-    scores: pl.DataFrame, other_rows: pl.DataFrame, suspects: Sequence[str]
-) -> pl.DataFrame:
-    """Return the three scores with the ranks of those of other models; no model has a rank if fewer
-    than two of the others are no suspects.
-    """
-    ranks = other_rows.filter(~pl.col("model").is_in(suspects)).select(*MEAN, *RANKS)
-    if ranks["model"].n_unique() < 2:
-        ranks = ranks.clear()
-    return join_left(scores.drop(RANKS), ranks, MEAN).select(scores.columns)
 
 
 def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
