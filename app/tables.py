@@ -31,7 +31,7 @@ PAIRS = (
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
-LETTER, MOST_OF_ITEM = 7, 390  # pixels of a letter, and of the name of an item
+LETTER, MARGIN, MOST_OF_ITEM = 7, 24, 390  # pixels of a letter, around a text, and of an item
 SHOWN_ROWS = 16  # of a table, before it scrolls
 # In pixels; long names would push the scores out of sight.
 COLUMN_PIXELS = {"query": 180, "model": 165, "order_unsure": 112, "decides": 72}
@@ -39,7 +39,13 @@ QUERY_LETTERS = 23  # of a query in such a table
 MANY_COMPARISONS = 100_000  # of long names of queries with others, beyond which they are only cut
 NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winner", "baseline")
 IN_FULL = "names_in_full"  # the last column of the leaderboard, where a name is shortened
-DIGITS_OF = {"naive": "expected"}  # columns that are compared have as many digits
+DIGITS_OF = {  # columns that are compared have as many digits
+    "naive": "expected",
+    "baseline_value": "value",
+    "value_b": "value_a",
+    **dict.fromkeys(("prints_low", "prints_high", "exact"), "prints"),
+}
+WHOLE = ("distance", "score")  # of one system, all of which may be whole numbers
 WIDTHS = {
     "verdict": 170,
     "call": 190,
@@ -92,7 +98,8 @@ def frame_table(
     for name in names:
         like = DIGITS_OF.get(name, name)
         compared = frame[like if like in names else name]
-        columns.append(_column(of, short_frame[name], widths.get(name), compared))
+        width = widths.get(name, _name_width(short_frame[name]) if name in NAMES else None)
+        columns.append(_column(of, short_frame[name], width, compared))
     if in_full and not short_frame["model"].equals(frame["model"]):
         columns.append((frame["model"].alias(IN_FULL), st.column_config.Column("Name in full")))
     more: Named = {}
@@ -117,6 +124,12 @@ def frame_table(
         **more,
     )
     return frame[event["selection"]["rows"]] if selection_mode else frame.clear()
+
+
+def _name_width(names: pl.Series) -> int | None:
+    """Return the pixels of a column of names, which the browser would fit to its first rows."""
+    longest = names.cast(pl.String).str.len_chars().max()
+    return None if longest is None else LETTER * int(str(longest)) + MARGIN
 
 
 def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -196,7 +209,7 @@ def _column(
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
     form, places = FORMATS.get(declared_column.format, "%.{}f"), DECIMALS
     # Bytes, pairs, queries of a matrix
-    is_amount = declared_column.format == "amount" or not declared
+    is_amount = declared_column.format == "amount" or not declared or name in WHOLE
     if is_amount and (values == values.round()).all():
         form = "%d"
     if len(compared) <= MAX_ROWS:
@@ -275,7 +288,7 @@ def items_table(data: OpenedData, rows: pl.DataFrame, query: object, **how: Any)
     widths = dict(how.pop("widths", WIDTHS))
     if "item" in widths:  # whole names, though the last columns may have to be scrolled to
         longest = max(rows["item"].cast(pl.String).str.len_chars(), default=0)
-        widths["item"] = max(widths["item"], min(int(LETTER * longest) + 20, MOST_OF_ITEM))
+        widths["item"] = max(widths["item"], min(int(LETTER * longest) + MARGIN, MOST_OF_ITEM))
     frame_table(rows, widths=widths, **how)
 
 

@@ -23,7 +23,7 @@ PRINTED = (
     "system prints prints_low prints_high exact off definition_shift version call z order "
     "lowest highest definition note"
 )
-WIDTHS = {"system": 195}  # the longest name
+WIDTHS = {"system": 195, "call": 185}  # the longest names
 WINNERS = "system winner same_winner exact_winner version call order"  # what fits a phone first
 
 

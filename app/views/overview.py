@@ -42,6 +42,7 @@ def show(page: Page) -> None:
     """Draw the page."""
     study = page.study
     waits = page.draws_wait
+    (page.curve if waits else page.drawn_curve).summary  # noqa: B018  # of which the headline is part
     three, winners = (
         without_draws(study) if waits else (page.drawn.three_scores, page.drawn.winners)
     )

@@ -11,7 +11,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import checked_frame, expected_at, with_labels
-from retrieval_report.charts.layers import left_out, row_axis, tiles
+from retrieval_report.charts.layers import row_axis, tiles
 from retrieval_report.charts.theme import chart, finish, layered
 from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.pairs import turned
@@ -20,6 +20,7 @@ from retrieval_report.contracts.registry import title_of
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import chance_percent, size
 
 CELL, MAX_NUMBERED_MODELS = 46, 16  # models whose cells have room for numbers
@@ -29,10 +30,8 @@ TIPS = (
 )
 SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
 READ = (
-    "below the diagonal: column − row of expected scores, * if the difference is significant; above: "
-    "probability that random tie order reverses the pair, – if there is no lead or it is not known; "
-    "?: missing items and tie order together could reverse the pair; columns are in the order of the "
-    "rows"
+    "below the diagonal: column − row of expected scores, * if significant; above: probability that "
+    "random tie order reverses the pair (–: no lead, or not known; ?: missing items could, too)"
 )
 
 
@@ -89,9 +88,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     models = ranked.sort(~unsure, maintain_order=True).head(MAX_NUMBERED_MODELS).sort("rank")
     best_ranks = models["rank"].implode()
     among_best = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(best_ranks))
-    undrawn = pairs.filter(~among_best, sign="*").select(
-        pl.format("{} and {}", "label_a", "label_b")
-    )
+    undrawn = pairs.filter(~among_best, sign="*").height
     pairs = pairs.filter(among_best)
     below, above = _halves(pairs)
     part = f"{MAX_NUMBERED_MODELS} of the " if ranked.height > MAX_NUMBERED_MODELS else ""
@@ -107,15 +104,19 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     ]
     whole = layered(layers, CELL * models.height, 30 * models.height)
     matrix: alt.LayerChart = whole.resolve_scale(color="independent")
-    text = READ + left_out(
-        "other models", ranked.filter(~pl.col("rank").is_in(best_ranks))["label"]
-    )
-    starred = pairs.filter(sign="*").height
-    beyond = f" beyond the {starred} with a star" if starred else ""
-    text += left_out(f"significant pairs{beyond}", undrawn.to_series())
+    text = READ + _undrawn(ranked.height - models.height, undrawn)
     closest = pairs.sort(pl.col("difference").abs(), maintain_order=True)
     spoken = closest.with_columns(label=pl.format("{} − {}", "label_a", "label_b"))
     return finish(matrix, title, text, spoken, "difference", "p_tie")
+
+
+def _undrawn(models: int, significant_pairs: int) -> str:
+    """Return the end of the subtitle: how much is not drawn."""
+    if not models:
+        return ""
+    others = with_number(models, "other model")
+    pairs = f", with {with_number(significant_pairs, 'significant pair')}"
+    return f"; not drawn: {others}{pairs if significant_pairs else ''}"
 
 
 def _colour(

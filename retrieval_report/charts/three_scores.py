@@ -18,7 +18,6 @@ from retrieval_report.charts.layers import (
     keyed,
     layer,
     layer_of_parent,
-    left_out,
     number_axis,
     row_axis,
     span,
@@ -40,7 +39,7 @@ from retrieval_report.writing.colours import (
     SKY,
     VERMILLION,
 )
-from retrieval_report.writing.names import clean
+from retrieval_report.writing.names import clean, with_number
 
 MAX_MODELS = 60  # rows, from the top
 ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 8, 31, 22  # pixels of a row: fewer models have more room
@@ -50,7 +49,6 @@ MAX_PANELS, COLUMNS = 12, 4
 LEGEND_COLUMNS = {"expr": "containerSize()[0] > 0 && containerSize()[0] < 400 ? 1 : 2"}
 PANEL_WIDTH, PANEL_HEIGHT = 165, 78
 PANEL_LETTERS = 19  # of a name above a panel
-GAP, INSIDE = "naive, off by more than the gap to the next model", "naive"
 PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
 )
@@ -235,8 +233,9 @@ def along_cutoffs(three_scores: object, *, metric: object, cutoff: Cutoff = None
     Returns
     -------
     altair.FacetChart
-        Line: the expected score; band: what 90 % of random orders print, within the pale range of
-        all orders, which ends where the panel ends; dot: the naive score, coloured where it is off
+        Line: the expected score, dashed where lists may lack items; band: what 90 % of
+        random orders print, within the pale range of all orders, which ends where the panel ends;
+        dot: the naive score, coloured where it is off
         by more than the gap to the next model. Up to twelve models; of more, the leaders and those
         whose rank tie order can change.
 
@@ -260,12 +259,15 @@ def along_cutoffs(three_scores: object, *, metric: object, cutoff: Cutoff = None
     ]
     rows = with_labels(rows.filter(pl.col("model").is_in(panel_models)), limit=PANEL_LETTERS)
     labels = rows["label"].unique(maintain_order=True).to_list()
-    panels_chart = _panels(
-        _within_panels(rows), rows["k"].unique(maintain_order=True).to_list(), labels
+    rows = _within_panels(rows)
+    panels_chart = _panels(rows, rows["k"].unique(maintain_order=True).to_list(), labels)
+    cut = rows["dashed"].count()
+    text = f"line: expected{', dashed where lists may lack items' if cut else ''}; band: 90% "
+    text += (
+        f"of orders, paler: all{', and what cut lists lack' if cut else ''}; dot: naive, red if "
     )
-    text = "line: expected; band: 90% of orders, paler: all, and what cut lists lack; dot: naive, "
-    text += "red if off by more than the gap"
-    text += left_out("models further down", rest)
+    text += "off by more than the gap to the next model"
+    text += f"; not drawn: {with_number(len(rest), 'other model')}" if rest else ""
     last = rows.group_by("label", maintain_order=True).last()
     title = f"{name} along the cutoffs: expected, shuffled and naive"
     return finish(panels_chart, title, text, last, "expected", "naive")
@@ -309,15 +311,20 @@ def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
 
 
 def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add whether a naive score is ``far`` off, and ``floor`` and ``ceiling``, the range of all
-    orders as far as it is drawn: it may be far wider than what any order ever prints.
+    """Add whether a naive score is ``far`` off; ``floor`` and ``ceiling``, the range of all orders
+    as far as it is drawn: it may be far wider than what any order ever prints; and the parts of the
+    line: ``solid``, and ``dashed`` from the last exact point to those that missing items may change.
     """
     expected, naive = pl.col("expected"), pl.col("naive")
     low = pl.min_horizontal(expected, "order_low", naive).min().over("model")
     high = pl.max_horizontal(expected, "order_high", naive).max().over("model")
     room = (high - low) / 12
     gap = pl.max_horizontal(pl.col("gap").fill_null(0.0), pl.lit(SAME))
+    cut = pl.col("tie_std").is_null()
+    ends_in_cut = cut.shift(-1, fill_value=False) | cut.shift(fill_value=False)
     return rows.with_columns(
+        solid=pl.when(~cut).then(expected),
+        dashed=pl.when(cut | ends_in_cut.over("model")).then(expected),
         far=(pl.col("off_by").abs() > gap).fill_null(value=False),
         floor=pl.max_horizontal("lowest", low - room),
         ceiling=pl.min_horizontal("highest", high + room),
@@ -335,12 +342,14 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
         scale=alt.Scale(zero=False, nice=False),
     )
     area: Named = {"type": "area", "color": SKY, "line": False}
+    line: Named = {"type": "line", "strokeWidth": 1.8, "color": BLUE}
     colour = alt.ColorValue(INK, condition={"test": "datum.far", "value": VERMILLION})
     tips = tooltips(rows.select(PANEL_TIPS.split()))
     layers = [
         layer_of_parent({**area, "opacity": 0.13}, x=x, y=y("floor"), y2="ceiling:Q"),
         layer_of_parent({**area, "opacity": 0.45}, x=x, y=y("order_low"), y2="order_high:Q"),
-        layer_of_parent({"type": "line", "strokeWidth": 1.8, "color": BLUE}, x=x, y=y("expected")),
+        layer_of_parent(line, x=x, y=y("solid")),
+        layer_of_parent({**line, "strokeDash": [3, 3]}, x=x, y=y("dashed")),
         layer_of_parent(
             {"type": "point", "filled": True, "size": 28, "opacity": 1},
             x=x,
@@ -349,7 +358,7 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
             tooltip=tips,
         ),
     ]
-    names = f"label far floor ceiling {PANEL_TIPS}".split()
+    names = f"label solid dashed far floor ceiling {PANEL_TIPS}".split()
     header = alt.Header(title=None, labelAnchor="start", labelFontSize=11, labelPadding=4)
     return alt.FacetChart(
         data=inline_rows(rows.select(names)),

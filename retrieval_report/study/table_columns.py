@@ -12,7 +12,6 @@ from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Layout
 from retrieval_report.study.terminal import Row, deviation, visible
-from retrieval_report.systems.audit import SAME
 from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,
@@ -79,6 +78,9 @@ class PageColumn(NamedTuple):
     kind: str = "n"
 
 
+NEGLIGIBLE = 5e-6  # between the ends of a range that four or five decimals do not show
+
+
 def _joined(names: Sequence[str], text: Callable[..., str], row: Row) -> Cell:
     """Return several values of a row as one text, which sorts by the first of them."""
     values: list[Any] = [row.get(name) for name in names]
@@ -90,7 +92,13 @@ def _ranks(low: int, high: int) -> str:
 
 
 def _printed(low: float, high: float) -> str:
-    return number(low) if high - low <= SAME else span(low, high, " – ")
+    """Return what most random orders print; one number where they differ by less than anyone
+    reports.
+
+    >>> _printed(0.28, 0.29), _printed(0.2846190, 0.2846194)
+    ('0.2800 – 0.2900', '0.2846')
+    """
+    return number(low) if high - low < NEGLIGIBLE else span(low, high, " – ")
 
 
 def _counts(*counts: int) -> str:

@@ -211,7 +211,7 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     drawn = rows_with(matrix, "model_a", "model_b", "p_tie")
     assert {*drawn["model_a"], *drawn["model_b"]} == {*names[:14], *names[17:19]}
     subtitle = " ".join(matrix.to_dict()["title"]["subtitle"])
-    assert subtitle.endswith("not drawn: 15. model 14, 16. model 15, 17. model 16 and 1 more")
+    assert subtitle.endswith("; not drawn: 4 other models")
     assert title_of(matrix) == "Every pair of 16 of the 20 models at rr@2"
     rows = rows_with(matrix, "label", "model_b")["label"].unique().to_list()
     assert {*rows} == {f"{names.index(name) + 1}. {name}" for name in (*names[:14], *names[17:19])}
@@ -220,11 +220,7 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
         judged.with_columns(significant=apart), metric="rr", cutoff=2
     )
     subtitle = " ".join(certain.to_dict()["title"]["subtitle"])
-    assert "; significant pairs, not drawn: 1. model 00 and 15. model 14, 1. model 00" in subtitle
-    assert subtitle.endswith(" and 34 more")
-    every = charts.comparison_matrix(judged.with_columns(significant=True), metric="rr", cutoff=2)
-    said = "; significant pairs beyond the 120 with a star, not drawn: "
-    assert said in " ".join(every.to_dict()["title"]["subtitle"])
+    assert subtitle.endswith("; not drawn: 4 other models, with 37 significant pairs")
 
 
 def test_no_star_stands_on_a_pair_that_missing_items_could_reverse() -> None:
