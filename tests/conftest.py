@@ -41,13 +41,14 @@ LARGE = (
     "only the maker of this sample needs its weights",
 )
 SITE = "tests/test_docs.py"
-LONG = (  # which take more than half a minute of one process: it should not be the last one to end
-    *("tests/faults/test_memory.py", "tests/kernels/test_accuracy.py"),
-    *("tests/scoring/test_completions.py", "tests/bad_input/test_wrong_types.py"),
-    *("tests/kernels/test_cache.py", "tests/kernels/test_without_numba.py"),
-    *("tests/study/test_words_and_numbers.py", "tests/study/test_leaderboard_rows.py"),
-    *("tests/samples/test_sample_data.py", "tests/comparison/test_replicates.py"),
-    *("tests/charts/test_charts_fit.py", "tests/comparison/test_gate.py"),
+LONG = (  # which take more than a quarter of a minute of one process: it should not be the last to end
+    *("tests/scoring/test_completions.py", "tests/app/test_app_rules.py"),
+    *("tests/faults/test_memory.py", "tests/kernels/test_without_numba.py"),
+    *("tests/study/test_report_browser.py", "tests/study/test_words_and_numbers.py"),
+    *("tests/charts/test_charts_all.py", "tests/study/test_leaderboard_rows.py"),
+    *("tests/metrics/test_expressions.py", "tests/bad_input/test_wrong_types.py"),
+    *("tests/comparison/test_tie_chance.py", "tests/comparison/test_meter.py"),
+    *("tests/cli/test_cli.py", "tests/cli/test_ci.py", "tests/engines/"),
 )
 DASHBOARD = tuple(
     f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts")

@@ -31,7 +31,7 @@ from retrieval_report.engines import disk, score_parts
 from retrieval_report.scoring import scores as list_scores
 from stored_frames import FEW, POLICIES, made, written
 
-PARTS = 60  # rows: the frames below are some five parts
+PARTS = 85  # rows: the frames below are some four parts
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
-from catalogue_texts import BINARY, TEXTS
 from retrieval_report.kernels import compile as kernels
 from retrieval_report.kernels import tables
 from retrieval_report.kernels.lists import Lists
@@ -54,29 +53,6 @@ def in_both_ways(
         monkeypatch.setattr(kernels.Kernel, "compiles", lambda *_, answer=compiled: answer)
         found.append(compute())
     return found
-
-
-ALL = ("expected", "naive", "best", "worst", "shuffled")
-OPTIONS: dict[str, dict[str, Any]] = {
-    "whole": {"truncated": "no"},
-    "cut inside a tie": {"truncated": "within_tie"},
-}
-
-
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("metrics", [TEXTS, [BINARY]], ids=["grades", "binary"])
-def test_scores_have_the_same_bits(
-    metrics: list[str], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = rankings(2 if metrics == [BINARY] else 4)
-    asked: dict[str, Any] = {
-        "metrics": metrics,
-        "cutoffs": [1, 5, 17, None],
-        "policies": ALL,
-        "shuffles": 2,
-    }
-    scores = in_both_ways(lambda: rr.evaluate(rows, **asked, **options), monkeypatch)
-    assert_frame_equal(*scores, check_exact=True)
 
 
 def chances() -> pl.DataFrame:

@@ -9,20 +9,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from catalogue_texts import BINARY, TEXTS
 from retrieval_report import evaluate
-from retrieval_report.kernels import lists
+from retrieval_report.kernels import lists, tables
 from retrieval_report.kernels.compile import Kernel
 from retrieval_report.scoring import arrays, scorer
 
-MEASURES = (
-    "precision,recall,f1,hit_rate,r_precision,rr,ap,ap(denominator=min),ap(denominator=k),"
-    "ap(denominator=retrieved),ap_at_r,ndcg,ndcg(gain=exp2),ndcg(ideal=list),dcg,acg,wap,err,"
-    "rbp(p=0.8),bpref,num_rel_ret"
-)
 CUTOFFS = (1, 5, 10, 100, None)
 
 
-def made(seed: int, values: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+def made(seed: int, values: int, grades: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Long lists of two models whose scores have so many values, and judgements of few items."""
     random = np.random.default_rng(seed)
     parts = []
@@ -37,43 +33,48 @@ def made(seed: int, values: int) -> tuple[pl.DataFrame, pl.DataFrame]:
                 )
             )
     pairs = pl.DataFrame({"query": range(6)}).join(pl.DataFrame({"item": range(400)}), how="cross")
-    grades = random.choice(4, pairs.height, p=[0.91, 0.04, 0.03, 0.02])
-    judged = pairs.with_columns(relevance=pl.Series(grades))
+    shares = [0.91, *[0.09 / grades] * grades]
+    judged = pairs.with_columns(
+        relevance=pl.Series(random.choice(grades + 1, pairs.height, p=shares))
+    )
     kept = pl.Series(random.random(pairs.height) < 0.5)
     return pl.concat(parts), judged.filter(kept)
 
 
+@pytest.mark.parametrize("few", [True, False])
 @pytest.mark.parametrize(
-    ("values", "options"),
+    ("values", "metrics", "options"),
     [
-        (3, {"truncated": "no"}),
-        (40, {"truncated": "within_tie"}),
-        (10**9, {"truncated": "between_ties", "relevant_from": 2.0}),
-        (3, {"truncated": "no", "naive_order": "item", "unjudged": "drop"}),
+        (3, TEXTS, {"truncated": "no"}),
+        (40, TEXTS, {"truncated": "within_tie"}),
+        (10**9, TEXTS, {"truncated": "between_ties", "relevant_from": 2.0}),
+        (3, BINARY, {"truncated": "no", "naive_order": "item", "unjudged": "drop"}),
     ],
-    ids=str,
+    ids=["long ties", "short ties", "no ties", "binary"],
 )
 def test_all_columns_are_equal(
-    monkeypatch: pytest.MonkeyPatch, values: int, options: dict[str, Any]
+    monkeypatch: pytest.MonkeyPatch, values: int, metrics: Any, options: dict[str, Any], few: bool
 ) -> None:
-    rankings, judgements = made(values, values)
+    rankings, judgements = made(values, values, 1 if metrics == BINARY else 3)
 
     def scores() -> pl.DataFrame:
         return evaluate(
             rankings,
             judgements=judgements,
-            measures=MEASURES,
+            measures=metrics,
             cutoffs=CUTOFFS,
             policies=("expected", "naive", "best", "worst", "shuffled"),
             shuffles=2,
             **options,
         )
 
+    monkeypatch.setattr(Kernel, "compiles", lambda *_: True)
     usual = scores()
     monkeypatch.setattr(Kernel, "unmade", property(lambda _: True))
     monkeypatch.setattr(Kernel, "compiles", lambda *_: False)
+    tables._filled.cache_clear()
     for module in (lists, arrays, scorer):
-        monkeypatch.setattr(module, "FEW", 1)
+        monkeypatch.setattr(module, "FEW", 1 if few else 10**9)
     assert_frame_equal(scores(), usual, check_exact=True)
 
 
