@@ -15,6 +15,8 @@ TITLES = {**MEASURED, **UPLOADED, **{name: PARAMETERS[name].title for name in US
 class DashboardReader(Reader):
     """Whoever reads messages in the dashboard, and sets controls."""
 
+    verb = "choose"
+
     def __init__(self, columns: bool | None = None) -> None:
         # Whether the columns of the file that is read can be chosen; None after it was read.
         self.columns = columns

@@ -74,7 +74,8 @@ def from_embeddings(
     similarity : {"cosine", "inner_product"}
         How vectors are compared. For cosine, vectors are scaled to length 1 first, after the
         truncation, and codes of whole numbers are compared by their own cosine, in float32. Binary
-        vectors have Hamming distance in either case.
+        vectors have Hamming distance in either case; beside other formats, whose values are scores,
+        the number of equal bits.
     calibration : array of shape (n, dimensions)
         Vectors whose smallest and largest value in each dimension, a and a + (2ᵇ − 1) s, set the
         steps of int8, int4, SQ8 and SQ4; values outside are clipped. By default the items.
@@ -139,6 +140,10 @@ def from_embeddings(
     binary = [name for name, format_ in parsed_formats.items() if format_.is_binary]
     if binary:
         _refuse_packed({"queries": queries, "items": items}, binary[0])
+    whole = [name for name, format_ in parsed_formats.items() if format_.storage == "int8"]
+    if whole:
+        _refuse_quantised({"queries": queries, "items": items}, whole[0])
+    of_distances = len(binary) == len(parsed_formats)
     how: Named = {
         "query_labels": query_labels,
         "item_labels": item_labels,
@@ -147,7 +152,7 @@ def from_embeddings(
         "query_ids": query_ids,
         "item_ids": item_ids,
         "exclude_self": check_flag("exclude_self", exclude_self),
-        "scores": [name for name in parsed_formats if name not in binary],
+        "scores": not of_distances,
     }
     sizes = [format_.bytes_of(originals.items.shape[1]) for format_ in parsed_formats.values()]
     # Labels and ids that do not fit are refused before the search, which takes its time.
@@ -155,7 +160,7 @@ def from_embeddings(
     nothing = Results(none, none, none, shape[0], indexed=True)
     from_search(dict.fromkeys(parsed_formats, nothing), **how)
     results = {
-        name: _search(originals, format_, depth + exclude_self)
+        name: _search(originals, format_, depth + exclude_self, of_distances=of_distances)
         for name, format_ in parsed_formats.items()
     }
     rankings = from_search(results, **how)
@@ -168,14 +173,16 @@ def from_embeddings(
     )
 
 
-def _search(originals: Originals, format_: Format, depth: int) -> Results:
-    """Return the nearest items of every query in one format: scores, or Hamming distances."""
+def _search(originals: Originals, format_: Format, depth: int, *, of_distances: bool) -> Results:
+    """Return the nearest items of every query in one format: scores, which of bits is the number of
+    equal ones, or Hamming distances.
+    """
     precision = format_.precision(cosine=originals.cosine)
     encoded = format_.encode(originals)
     nearest_items = nearest(encoded, precision, depth, f"format {format_.text!r}")
     value = nearest_items.score
     if format_.is_binary:
-        value = (encoded.items.shape[1] - value) // 2
+        value = (encoded.items.shape[1] + (-value if of_distances else value)) // 2
     elif not np.isfinite(value).all():
         query = int(nearest_items.query[~np.isfinite(value)][0])
         raise DataError(
@@ -236,11 +243,27 @@ def _refuse_packed(arrays: Named, name: str) -> None:
     """Refuse bytes where bits are asked for: nearly every byte is above 0."""
     for what, values in arrays.items():
         array: Any = as_array(values, what)
-        if array.dtype == np.uint8 and array.size and array.max() > 1:
+        if array.dtype in (np.uint8, np.int8) and _beyond_signs(array):
             raise DataError(
-                f"{what}: uint8 values up to {array.max()}, of which format {name!r} would keep only "
-                "whether they are above 0; unpack packed bits by np.unpackbits(…, axis=1), and centre "
-                "quantised values"
+                f"{what}: {array.dtype} values up to {array.max()}, of which format {name!r} would keep "
+                "only whether they are above 0; unpack packed bits by np.unpackbits(…, axis=1), and "
+                "centre quantised values"
+            )
+
+
+def _beyond_signs(array: Any) -> bool:
+    """Whether whole numbers are more than bits or signs."""
+    return bool(array.size) and (array.max() > 1 or array.min() < -1)
+
+
+def _refuse_quantised(arrays: Named, name: str) -> None:
+    """Refuse vectors of int8 where they would be quantised to int8 once more."""
+    for what, values in arrays.items():
+        array: Any = as_array(values, what)
+        if array.dtype == np.int8 and _beyond_signs(array):
+            raise DataError(
+                f"{what}: int8 values are quantised already, and format {name!r} would quantise them "
+                "again; pass the original vectors, or compare these values as they are by 'float32'"
             )
 
 

@@ -7,22 +7,22 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.margins import Margin, parse_margin
+from retrieval_report.comparison.verdicts import NO_WORSE
 from retrieval_report.contracts.arguments import Named, quoted
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import BOUNDS, MEASURE, SCORE, check_result_frame
+from retrieval_report.engines.check_scores import BOUNDS, SCORE, check_result_frame
 from retrieval_report.engines.score_grid import settled_means
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.readers import columns_of
 
-COSTS = schema("costs")
+COSTS, TESTS = schema("costs"), schema("no_worse", "model", "baseline", *SCORE, "verdict")
 
 
-def cost_table(summary: object, costs: object, *, margin: object = None) -> pl.DataFrame:
+def cost_table(summary: object, costs: object, *, no_worse: object = None) -> pl.DataFrame:
     """Put each model's score beside its cost, and mark
     the models that no other beats at both (Pareto front).
 
@@ -34,10 +34,9 @@ def cost_table(summary: object, costs: object, *, margin: object = None) -> pl.D
         A mapping from model to amount, or a frame with ``model`` and a column of numbers for each
         kind of cost, such as ``bytes`` and ``milliseconds``: finite, at least 0, less is better.
         Models without a cost are left out; a cost of an unknown model is an error.
-    margin
-        The largest difference in score that does not matter, as for :func:`no_worse`; a share is
-        one of the highest score. A model that costs more, and does not score more by at least the
-        margin, is then not on the front.
+    no_worse
+        The result of :func:`no_worse`. Its baseline is then not on the front either if a cheaper
+        model is decided to be no worse. What is "not decided" takes nothing off the front.
 
     Returns
     -------
@@ -91,15 +90,16 @@ def cost_table(summary: object, costs: object, *, margin: object = None) -> pl.D
     """
     frame = check_result_frame(summary, SUMMARY, "summary", "summarise")
     amounts = _amounts(costs, set(frame["model"]))
-    margins = None if margin is None else parse_margin(margin)
+    tests = (
+        None if no_worse is None else check_result_frame(no_worse, TESTS, "no_worse", "no_worse")
+    )
     scored_rows = frame.filter(~pl.col("policy").is_in(BOUNDS) & pl.col("value").is_not_null())
     parts = [pl.DataFrame(schema=COSTS)]
     for part in amounts.partition_by("cost", maintain_order=True):
         joined = scored_rows.join(part, on="model", maintain_order="left")
         for rows in joined.partition_by(SCORE, maintain_order=True):
             sorted_ = rows.sort("amount", "value", "model", descending=[False, True, False])
-            accepted = None if margins is None else margins.of(*rows.select(MEASURE).row(0))
-            parts.append(_fronts(sorted_, accepted))
+            parts.append(_fronts(sorted_, _replaced(sorted_, tests)))
     return pl.concat(parts)
 
 
@@ -122,13 +122,27 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     return long
 
 
-def _fronts(rows: pl.DataFrame, margin: Margin | None) -> pl.DataFrame:
+def _replaced(rows: pl.DataFrame, tests: pl.DataFrame | None) -> Bools:
+    """Return whether a column's model is decided to be no worse than a row's, and costs less."""
+    replaced = np.zeros((rows.height, rows.height), dtype=np.bool_)
+    if tests is None:
+        return replaced
+    passed = tests.join(rows.select(SCORE).unique(), on=SCORE, how="semi", nulls_equal=True)
+    passed = passed.filter(verdict=NO_WORSE)
+    amount = dict(rows.select("model", "amount").iter_rows())
+    place = {name: number for number, name in enumerate(amount)}
+    for model, baseline in passed.select("model", "baseline").iter_rows():
+        if model in place and baseline in place and amount[model] < amount[baseline]:
+            replaced[place[baseline], place[model]] = True
+    return replaced
+
+
+def _fronts(rows: pl.DataFrame, replaced: Bools) -> pl.DataFrame:
     """Mark the fronts of one kind of cost, metric, cutoff and policy; rows by amount."""
     amount, value, low, high = (
         rows[name].to_numpy() for name in ("amount", "value", "lowest", "highest")
     )
-    ahead = 0.0 if margin is None else margin.of(float(value.max()))
-    beaten = _beaten(amount, value, value, ahead)
+    beaten = _beaten(amount, value, value) | replaced
     best = np.where(beaten, value, -np.inf).argmax(axis=1)
     bounded = not sum(rows.select("lowest", "highest").null_count().row(0))
     unbeaten = ~_beaten(amount, low, high).any(axis=1) if bounded else None
@@ -137,14 +151,13 @@ def _fronts(rows: pl.DataFrame, margin: Margin | None) -> pl.DataFrame:
     return in_contract(rows.with_columns(**marks).with_columns(beaten_by=by), COSTS)
 
 
-def _beaten(amount: Floats, values: Floats, theirs: Floats, margin: float = 0.0) -> Bools:
+def _beaten(amount: Floats, values: Floats, theirs: Floats) -> Bools:
     """Return whether a column's model costs no more and scores no less than a row's, and is better
-    in one; or costs less, and scores less by less than the margin.
+    in one.
     """
     values, theirs = settled_means(np.stack([values, theirs]))
     lead = theirs[None] - values[:, None]
     cheaper = amount[None] < amount[:, None]
-    level = (lead == 0) | (lead > -margin)
-    beaten: Bools = (amount[None] <= amount[:, None]) & ((lead > 0) | (level & cheaper))
+    beaten: Bools = (amount[None] <= amount[:, None]) & ((lead > 0) | ((lead == 0) & cheaper))
     np.fill_diagonal(beaten, False)
     return beaten

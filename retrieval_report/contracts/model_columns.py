@@ -291,8 +291,8 @@ costs: stats.cost_table
   metric cutoff policy model
   amount | amount | Amount | what the model costs
   value tie_std lowest highest ci_low ci_high
-  front | flag | On the front | whether no other model costs as little and scores as much; nor, with a
-      margin, costs less and scores less by less than the margin
+  front | flag | On the front | whether no other model costs as little and scores as much; nor, of
+      the baseline, costs less and is decided to be no worse
   front_in_every_order | flag | In every order | whether that holds even in the model's worst tie
       order and the best of all others
   beaten_by | text | In its place | the model with the highest score among those that keep it from

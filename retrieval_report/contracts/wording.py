@@ -22,6 +22,8 @@ class Reader:
     ('truncated', "truncated='no'")
     """
 
+    verb = "pass"  # what the reader does with a setting
+
     def argument(self, name: str) -> str | None:
         """Return what the reader calls an argument; None if the reader has no such thing."""
         return name
@@ -90,12 +92,15 @@ def setting(name: str, *values: object, function: str = "") -> str:
 
 
 def advice(text: str, *settings: str) -> str:
-    """Return advice with the settings in place of its braces; nothing if the reader lacks one.
+    """Return advice with the settings in place of its braces; empty if the reader lacks one. Who
+    sets controls does not pass a value, but chooses it.
 
     >>> advice("; {} rounds them", setting("decimals", 2)), advice("; {} rounds them", "")
     ('; decimals=2 rounds them', '')
     """
-    return text.format(*settings) if all(settings) else ""
+    if not all(settings):
+        return ""
+    return text.replace("pass {}", f"{_reader.get().verb} {{}}").format(*settings)
 
 
 def in_python(text: str, otherwise: str = "") -> str:

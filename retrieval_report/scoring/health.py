@@ -177,7 +177,7 @@ def _direction(order: str, *, every: bool) -> str:
     near, other_column = ("smaller", "score") if order == "distance" else ("larger", "distance")
     cure = advice(" If not: {}", setting("columns", {other_column: order}))
     if not every:
-        cure = f" If not, negate the {order}s of this model alone and write it again"
+        cure = f" If not, negate the {order}s of what is reversed, and leave the other models as they are"
     elif order == "distance":
         cure += advice(", or {}", setting("scores", True, function="from_search"))
     return f"does a {near} {order} really mean nearer?{cure}"

@@ -148,7 +148,17 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
         )
     if not is_cut:
         return advice("If they are complete, pass {}", _truncated("no"))
-    retrieval_advice = _deeper(ends)
+    reached = ends.filter(pl.col("open_share") > 0)
+    ended = reached.filter(pl.col("sufficient_depth") <= pl.col("longest"))
+    if ended.height and ended.height == reached.height:
+        row = ended.sort("shortest").row(0, named=True)
+        return (
+            f"Retrieving deeper cannot help: a list of {model_text(row['model'])} ends after "
+            f"{with_number(row['shortest'], 'item')}, and another holds {row['longest']}"
+        ) + advice("; if that is all that was found, pass {}", _truncated("no"))
+    retrieval_advice = _deeper(
+        ends.join(ended, on=["model", "cutoff"], how="anti", nulls_equal=True)
+    )
     if (ends["reason"] == AS_GIVEN).all():
         return retrieval_advice
     return retrieval_advice + advice(", or pass {} if no tie is cut", _truncated("between_ties"))

@@ -125,10 +125,7 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
     names = names_text(open_models["model"])
     return (
         verdicts.NOT_DECIDED,
-        (
-            f"Keep {name} for now: nothing shows yet that {names} "
-            f"{'is' if open_models.height == 1 else 'are'} no worse ({margin}){reason}{hint}."
-        ),
+        (f"Keep {name} for now: {names} may lose too much ({margin}){reason}{hint}."),
     )
 
 

@@ -587,7 +587,7 @@ class Study(LevelledStudy):
 
     @property
     def costs(self) -> pl.DataFrame:
-        """The result of :func:`cost_table` for ``costs`` and ``margin``; without columns where no
+        """The result of :func:`cost_table` for ``costs`` and `no_worse`; without columns where no
         costs were given.
         """
         costs = self._view.costs  # may be a frame, by which nothing can be remembered
@@ -597,7 +597,8 @@ class Study(LevelledStudy):
         everyone = self._with(replace(self._view, models=None)).summary
         sound = pl.col("model").is_in(self.model_names) & ~pl.col("model").is_in(self.suspects)
         values = everyone.with_columns(value=pl.when(sound).then("value"))
-        return cost_table(values, costs, margin=self._view.margin)
+        tests = self.margin_rows
+        return cost_table(values, costs, no_worse=tests if tests.width else None)
 
     @answer
     def _profiles(self) -> pl.DataFrame:

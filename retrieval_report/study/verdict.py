@@ -53,14 +53,21 @@ SAFETY = {  # how safe a lead is
     "queries.",
 }
 MARGIN = {  # what is known of a loss
-    verdicts.NO_WORSE: "{} no",
-    verdicts.WORSE: "{}",
-    verdicts.AT_RANDOM: "",  # has a sentence of its own
-    verdicts.NOT_DECIDED: "these queries do not decide whether {}",
-    verdicts.CUT: "the cut lists do not show whether {}",
-    verdicts.UNKNOWN_R: "without R, the number of relevant items, nothing shows whether {}",
-    verdicts.NOTHING_TO_COMPARE: "without a relevant item nothing shows whether {}",
-    NOT_OVER_RUNS: "other runs might not agree, so these do not decide whether {}",
+    verdicts.NO_WORSE: "If a loss of up to {margin:g} in {measure} does not matter, {names} {are} no "
+    "worse than {baseline}.",
+    verdicts.WORSE: "{names} {lose} more than {margin:g} in {measure} against {baseline}.",
+    verdicts.AT_RANDOM: "{names} {are} no better than chance, and yet within the margin of {margin:g} "
+    "in {measure}: choose a smaller one.",
+    verdicts.NOT_DECIDED: "These queries leave open whether {names} {lose} more than {margin:g} in "
+    "{measure} against {baseline}.",
+    verdicts.CUT: "{names} may lose more than {margin:g} in {measure} against {baseline}, because the "
+    "lists are cut.",
+    verdicts.UNKNOWN_R: "{names} may lose more than {margin:g} in {measure} against {baseline}, because "
+    "R, the number of relevant items, is not known.",
+    verdicts.NOTHING_TO_COMPARE: "Nothing shows what {names} {lose} in {measure} against {baseline}, "
+    "because no item is relevant.",
+    NOT_OVER_RUNS: "{names} may lose more than {margin:g} in {measure} against {baseline} in other "
+    "runs.",
 }
 LEVEL = {  # what may set apart models with equal means
     CUT: "Items that are missing from the lists could put one ahead.",
@@ -211,28 +218,22 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     if not no_worse.height:
         return []
     baseline, margin = model_text(no_worse["baseline"][0]), no_worse["margin"][0]
-    opening, sentences = f"If a loss of up to {margin:g} in {measure} does not matter", []
+    sentences = []
     for verdict, sentence in MARGIN.items():
-        rows = no_worse.filter(verdict=verdict)
-        if rows.is_empty():
+        names = no_worse.filter(verdict=verdict)["model"]
+        if names.is_empty():
             continue
-        names, several = names_text(rows["model"]), rows.height > 1
-        if verdict == verdicts.WORSE:
-            loses = "lose" if several else "loses"
-            sentences.append(
-                f"{names} {loses} more than {margin:g} in {measure} against {baseline}."
+        are, lose = ("are", "lose") if names.len() > 1 else ("is", "loses")
+        sentences.append(
+            sentence.format(
+                names=names_text(names),
+                margin=margin,
+                measure=measure,
+                baseline=baseline,
+                are=are,
+                lose=lose,
             )
-            continue
-        are = "are" if several else "is"
-        if verdict == verdicts.AT_RANDOM:
-            sentences.append(
-                f"{names} {are} no better than chance, and yet within the margin of {margin:g}: "
-                "choose a smaller one."
-            )
-            continue
-        lead = sentence.format(f"{names} {are}")
-        sentences.append(f"{opening}, {lead} worse than {baseline}.")
-        opening = "By this margin"
+        )
     caveat = (
         "Each of these models is tested by itself; the tests of pairs are corrected for all pairs."
     )

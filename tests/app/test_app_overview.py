@@ -129,7 +129,7 @@ def test_an_estimate_names_the_control_that_says_that_lists_are_whole() -> None:
     ends = RANKINGS.with_columns(item=pl.format("{} of {}", "item", "query"))
     for cutoff, said in ((None, True), (1, False)):
         page = open_page("overview", made_data(ends, metric="precision", cutoff=cutoff))
-        assert ("“Lists cut at their end" in words(page)) == said
+        assert ("choose “Lists cut at their end" in words(page)) == said
         assert "truncated" not in words(page)
 
 

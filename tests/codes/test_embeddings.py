@@ -425,6 +425,28 @@ def test_row_115_packed_bits_are_not_taken_for_numbers() -> None:
     assert_frame_equal(from_bits.rankings, whole.rankings)
 
 
+def test_quantised_vectors_are_not_quantised_again() -> None:
+    values = np.random.default_rng(0).normal(size=(20, 64)).round(2)
+    relevant: dict[str, Any] = {"query_labels": [0] * 20, "item_labels": [0] * 20}
+    codes = (values * 30).astype(np.int8)
+    for name in ("int8", "binary"):
+        with pytest.raises(
+            rr.DataError, match=r"queries: int8 values .* whether|quantise them again"
+        ):
+            rr.from_embeddings(codes, codes, ["float32", name], **relevant)
+    assert rr.from_embeddings(codes, codes, "float32", **relevant).rankings.height
+
+
+def test_formats_have_one_order_whatever_others_are_beside_them() -> None:
+    values = np.random.default_rng(0).normal(size=(20, 16))
+    relevant: dict[str, Any] = {"query_labels": [0] * 20, "item_labels": [0] * 20}
+    alone = rr.from_embeddings(values, values, "float32", **relevant).rankings
+    both = rr.from_embeddings(values, values, ["float32", "binary"], **relevant).rankings
+    assert both.filter(model="float32")["score"].equals(alone["score"])
+    bits = both.filter(model="binary")["score"]
+    assert (bits.min(), bits.max()) >= (0, 16)  # of 16, how many are equal
+
+
 def test_row_115_a_dictionary_of_vectors_is_told_what_to_pass() -> None:
     with pytest.raises(rr.DataError, match="pass the original vectors once, and name the formats"):
         rr.from_embeddings({"float32": [[1.0]]}, [[1.0]], query_labels=[0], item_labels=[0])

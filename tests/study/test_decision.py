@@ -77,9 +77,7 @@ def test_a_dearer_model_is_not_shipped_and_a_worse_one_never() -> None:
 
 def test_what_is_not_decided_says_what_would_decide_it() -> None:
     close = study(margin=0.002).models("float32", "int8")
-    assert close.decision.startswith(
-        "Keep float32 for now: nothing shows yet that int8 is no worse"
-    )
+    assert close.decision.startswith("Keep float32 for now: int8 may lose too much")
     needed = close.no_worse["queries_needed"][0]
     assert f"about {needed} queries would decide it if nothing is lost" in close.decision
 
@@ -96,7 +94,22 @@ def test_margins_are_by_measure_or_a_share_of_the_baseline() -> None:
         rr.Study(LISTS, "rr@3", largest_loss=0.1)
 
 
-def test_the_front_leaves_out_what_is_dearer_and_not_better_by_the_margin() -> None:
+def test_what_is_not_decided_takes_no_model_off_the_front() -> None:
+    """int8 loses less than the margin, but these queries do not show that others would, too."""
+    found = rr.Study(
+        rankings({"float32": 0, "int8": 40}),
+        "rr@3",
+        baseline="float32",
+        margin=0.06,
+        truncated="no",
+        costs={"float32": 2, "int8": 1},
+    )
+    row = found.no_worse.row(0, named=True)
+    assert (row["verdict"], -row["difference"] < row["margin"]) == ("not decided", True)
+    assert found.costs.filter(policy="expected")["front"].all()
+
+
+def test_the_front_leaves_out_a_baseline_for_which_there_is_a_cheaper_model() -> None:
     front = study(costs=COSTS).costs.filter(metric="rr", policy="expected")
     assert front.filter("front")["model"].to_list() == ["lsh", "int8"]
     strict = rr.Study(LISTS, "rr@3", costs=COSTS, truncated="no").costs.filter(policy="expected")

@@ -334,3 +334,18 @@ def test_a_model_that_needs_a_much_greater_depth_is_named_and_whole_ties_drive_n
     assert notice([1, 2, 2, 3, 4, 5] + [7] * 6) == "Retrieve about 14 items per query."
     said = "Retrieve about 14 items per query (no depth can be told for m1, where whole lists tie)."
     assert notice([7] * 12) == said
+
+
+def test_no_depth_is_advised_to_a_search_that_found_no_more() -> None:
+    """One list is short although the others are far deeper than what is advised elsewhere."""
+    rows = [("q0", f"d{rank}", rank) for rank in range(7)]
+    rows += [(f"q{n}", f"d{rank}", rank) for n in range(1, 5) for rank in range(200)]
+    rankings = pl.DataFrame(rows, schema=["query", "item", "distance"], orient="row")
+    judgements = {f"q{n}": {"d1": 1, "d900": 1} for n in range(5)}
+    found = rr.Study(rankings, "ndcg@10", judgements=judgements, truncated="within_tie")
+    [notice] = found.notices
+    assert notice == (
+        "ndcg@10 is an estimate: lists are cut. Retrieving deeper cannot help: a list of model ends "
+        "after 7 items, and another holds 200; if that is all that was found, pass "
+        'truncated="no".'
+    )

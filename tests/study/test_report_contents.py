@@ -218,7 +218,7 @@ def test_the_verdict_answers_the_question_of_the_margin() -> None:
     assert sentences[2:6] == (
         "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a.",
         "c and d lose more than 0.005 in rr@all against a.",
-        "By this margin, these queries do not decide whether e is worse than a.",
+        "These queries leave open whether e loses more than 0.005 in rr@all against a.",
         "Each of these models is tested by itself; the tests of pairs are corrected for all pairs.",
     )
     _, unasked = verdict(

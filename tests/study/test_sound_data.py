@@ -236,7 +236,7 @@ def test_the_cure_for_one_reversed_run_leaves_the_others_alone() -> None:
     }
     made = study({"good": every_item(), "back": back})
     assert made.suspects == ["back"]
-    assert "negate the scores of this model alone" in made.verdict[0]
+    assert "negate the scores of what is reversed" in made.verdict[0]
     assert "columns" not in made.verdict[0]
     alone = study({"back": back})
     assert "columns={'distance': 'score'}" in alone.verdict[0]

@@ -128,13 +128,12 @@ def test_a_margin_says_that_lists_are_cut_or_r_is_not_known() -> None:
         "truncated": "within_tie",
     }
     words = {
-        "precision@8": "the cut lists do not show",
-        "recall@1": "without R, the number of relevant items, nothing shows",
+        "precision@8": "because the lists are cut.",
+        "recall@1": "because R, the number of relevant items, is not known.",
     }
-    end = "whether b is worse than a."
-    for measure, said in words.items():
+    for measure, reason in words.items():
         made = rr.Study(ends, measure, **asked)
-        assert f"If a loss of up to 0.05 in {measure} does not matter, {said} {end}" in made.verdict
+        assert f"b may lose more than 0.05 in {measure} against a, {reason}" in made.verdict
 
 
 def test_options_that_the_system_decides_are_refused_at_once() -> None:

@@ -165,7 +165,7 @@ def case(name: str) -> Wrong:
 
 def praise(text: str, name: str) -> list[str]:
     """The words of a text that praise; a good model may win by the three scores over a random one."""
-    text = text.lower().replace("not significant", "").replace("nothing shows", "")
+    text = text.lower().replace("not significant", "")
     green = GREEN if case(name).serious else GREEN[:-1]
     return [word for word in green if word in text]
 
