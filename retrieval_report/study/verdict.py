@@ -28,7 +28,6 @@ from retrieval_report.writing.numbers import (
     column_decimals,
     number,
     size,
-    span,
 )
 
 UNSAFE_REASONS = {  # why leads over models below the second are not safe
@@ -153,11 +152,11 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
         return verdicts.SINGLE_MODEL, [f"{first} has an expected {measure} of {number(value)}."]
     names, second = [row["model"] for row in ranked[:2]], ranked[1]["expected"]
     pair, equal = leading_pair(flips, *names), _leaders(ranked, "expected")
+    if pair["unpaired"] and len(equal) < 3:
+        others = [] if len(equal) == 2 else _unsafe_others(ranked, flips)
+        return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *others]
     if len(equal) > 1:
-        leaders = names_text(equal)
-        lead = f"{leaders} share the highest expected {measure}: {number(value)}."
-        if len(equal) == 2 and pair["unpaired"]:
-            return pair["verdict"], [lead, _on_paired(pair) + _safety(pair)]
+        lead = f"{names_text(equal)} share the highest expected {measure}: {number(value)}."
         among = flips.filter(verdicts.both_among(equal))
         status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
         return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
@@ -166,20 +165,21 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
         f"{first} has the highest expected {measure}: {number(value, places)}, ahead of "
         f"{model_text(names[1])} ({number(second, places)})."
     )
-    safety = _on_paired(pair) + _safety(pair)
-    return pair["verdict"], [lead, safety, *_unsafe_others(ranked, flips)]
+    return pair["verdict"], [lead, _safety(pair), *_unsafe_others(ranked, flips)]
 
 
-def _on_paired(pair: Named) -> str:
-    """Say who leads on the queries that both models have, if those are not all."""
+def _on_paired(pair: Named, measure: str) -> str:
+    """Say who leads on the queries that both models have: other means are of different queries."""
     high, low = pair["value_a"], pair["value_b"]
-    if not pair["unpaired"] or high is None or low is None:
-        return ""
+    first, second = model_text(pair["model_a"]), model_text(pair["model_b"])
+    if high is None or low is None:
+        return f"{first} and {second} have no {measure} for the same query."
+    common = "On the queries that both have"
     if equal_means(high, low):
-        return f"On the queries that both have, they are level: {number(high)}. "
-    first, apart = model_text(pair["model_a"]), size(high - low)
+        return f"{common}, {first} and {second} have the same expected {measure}: {number(high)}."
     return (
-        f"On the queries that both have, {first} leads by {apart}: {span(high, low, ' against ')}. "
+        f"{common}, {first} has the highest expected {measure}: {number(high)}, ahead of {second} "
+        f"({number(low)})."
     )
 
 
