@@ -244,6 +244,7 @@ def test_many_pairs_get_enough_patterns_to_pass_a_correction() -> None:
     assert compare(scores_of(values), resamples=99)["permutation_p"].min() == pytest.approx(0.01)
 
 
+@pytest.mark.slow
 def test_intervals_and_tests_hold_their_rates_under_the_null_hypothesis() -> None:
     trials, draw = 500, np.random.default_rng(11)
     scores = []

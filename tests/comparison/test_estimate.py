@@ -233,6 +233,7 @@ def covered(found: dict[str, Floats], truth: float) -> list[float]:
     return [((found[low] <= truth) & (truth <= found[high])).mean() for low, high in ends]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hits", [0.5, 0.8, 0.9, 0.95, 0.98])
 @pytest.mark.parametrize("machine", MACHINES_OF_HITS)
 def test_intervals_of_hits_hold_from_25_queries_on(machine: str, hits: float) -> None:
@@ -321,6 +322,7 @@ def test_queries_that_the_machine_scores_otherwise_are_warned_of(models: int, wo
         assert notes[0].endswith("estimates and intervals hold only for a random draw")
 
 
+@pytest.mark.slow
 def test_queries_drawn_at_random_are_not_warned_of() -> None:
     found = 0
     for seed in range(120):

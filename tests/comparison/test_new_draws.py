@@ -12,6 +12,7 @@ from retrieval_report.comparison.new_draws import enough_runs, new_queries, new_
 from split_halves import in_bins, split_halves
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [5, 12])
 def test_what_half_of_the_topics_states_is_what_the_other_half_does(runs: int) -> None:
     data = [adhoc(track, measure) for track in (5, 6, 7, 8) for measure in ("ap", "p10")]

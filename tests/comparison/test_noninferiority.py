@@ -114,6 +114,7 @@ def test_too_few_queries_decide_nothing(queries: int) -> None:
     assert (row["queries"], row["unpaired"]) == (queries, 2 - queries)
 
 
+@pytest.mark.slow
 def test_what_is_needed_passes_with_probability_080() -> None:
     """If nothing is lost, and if the true loss is the observed one."""
     scores = scores_of(pair(3, queries=60, loss=0.002))
@@ -261,6 +262,7 @@ AT_THE_MARGIN: dict[str, Draw] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AT_THE_MARGIN)
 def test_a_loss_at_the_margin_hardly_ever_passes(name: str) -> None:
     """Student's t alone passes 82 % of 10 queries of which 2 % are lost, 68 % with a little noise."""

@@ -48,7 +48,7 @@ def tied_rankings(queries: int, seed: int, items: int = 12) -> pl.DataFrame:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_bounds_hold_for_the_share_of_shuffles_that_show_the_other_order(seed: int) -> None:
     rankings = tied_rankings(60, seed)
     asked: dict[str, Any] = {"metrics": ("ap", "ndcg", "precision"), "cutoffs": 5}

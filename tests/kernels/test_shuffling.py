@@ -170,6 +170,7 @@ def scrambled_by_python(value: int) -> int:
     return value ^ value >> 31
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grades", [[0, 1], [0, 1, 2], [1, 2]])
 @pytest.mark.parametrize("rare", [0.02, 0.9])
 def test_ties_draw_their_rarer_grades_and_keep_the_exact_moments(

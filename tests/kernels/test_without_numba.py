@@ -32,6 +32,7 @@ def answers(folder: Path, how: str) -> tuple[dict[str, bytes], str, str]:
     return files, ran.stdout, ran.stderr
 
 
+@pytest.mark.slow
 def test_the_core_answers_to_the_bit_without_numba(tmp_path: Path) -> None:
     files, printed, said = answers(tmp_path / "with", "numba")
     same_files, same_printed, same_said = answers(tmp_path / "without", "no-numba")

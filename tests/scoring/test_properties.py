@@ -184,6 +184,7 @@ def test_property_02_exact_values_are_those_of_all_orders() -> None:
         close(bounds["value"], bounds[policy])
 
 
+@pytest.mark.slow
 def test_property_02_random_orders_agree_with_long_lists() -> None:
     draws, frame = 300, lists(6, queries=3, longest=400)
     found = evaluate(

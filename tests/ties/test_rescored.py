@@ -166,6 +166,7 @@ def test_a_query_without_items_scores_0() -> None:
     assert table.filter(query="q")["value"].to_list() == [0.0] * 4
 
 
+@pytest.mark.slow
 def test_choices_are_drawn_for_measures_without_a_closed_form() -> None:
     near, items = drawn(5)
     names, grades, finals = zip(*items, strict=True)

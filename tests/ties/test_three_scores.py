@@ -32,6 +32,7 @@ def tied(models: int, queries: int, items: int, values: int, seed: int = 0) -> p
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("queries", [3, 60])
 @pytest.mark.parametrize("measure", ["precision@4", "rr", "ndcg@5", "ap"])
 def test_drawn_orders_agree_with_the_exact_mean_deviation_and_percentiles(
