@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
 import polars as pl
-import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import quoted
 from retrieval_report.contracts.checks import (
@@ -96,18 +96,17 @@ RULES: tuple[Rule, ...] = (
     _whole("n_relevant", 0),
     ("truncated", ~pl.col("truncated").is_in(ENDS), f"not one of {quoted(ENDS)}", str),
 )
-_TEXT = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
 _KINDS = {
-    "id": (_TEXT | cs.integer(), "an id must be text or a whole number"),
-    "label": (_TEXT | cs.integer() | cs.boolean(), "a label must be text or a whole number"),
-    "number": (cs.numeric(), "a distance or score must be a number"),
-    "grade": (cs.numeric() | cs.boolean(), "a relevance must be a number"),
-    "weight": (cs.numeric(), "a weight must be a number"),
-    "integer": (cs.integer(), "must be whole numbers"),
-    "boolean": (cs.boolean(), "must be true or false"),
-    "word": (_TEXT, "must be text"),
+    "id": ("text integer", "an id must be text or a whole number"),
+    "label": ("text integer boolean", "a label must be text or a whole number"),
+    "number": ("number integer", "a distance or score must be a number"),
+    "grade": ("number integer boolean", "a relevance must be a number"),
+    "weight": ("number integer", "a weight must be a number"),
+    "integer": ("integer", "must be whole numbers"),
+    "boolean": ("boolean", "must be true or false"),
+    "word": ("text", "must be text"),
 }
-"""The types that each kind of column accepts."""
+"""The sorts of values that each kind of column accepts."""
 SCORES = schema("scores")
 SUMMARY = schema("summary")
 
@@ -211,34 +210,46 @@ def _contract(
             f"expected {', '.join(c.name for c in columns)}"
         )
     columns = [c for c in columns if c.name in frame.columns]
-    frame = frame.select([c.name for c in columns])
+    names = [c.name for c in columns]
+    frame = frame if frame.columns == names else frame.select(names)
     for column in columns:
         _check_type(frame, column, what)
     ids = [c.name for c in columns if c.kind == "id"]
     texts = [name for name in ids if name == "model" or not frame.schema[name].is_integer()]
-    grades = cs.by_name("relevance", require_all=False)
-    frame = frame.with_columns(
-        pl.col(texts).cast(pl.String), (grades & (cs.boolean() | cs.decimal())).cast(pl.Float64)
-    )
-    if "relevance" in nullable:
-        frame = frame.with_columns(grades.fill_nan(None))
+    changed = [pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String]
+    grade = frame.schema.get("relevance", pl.Null())
+    if grade == pl.Boolean or grade.is_decimal():
+        changed.append(pl.col("relevance").cast(pl.Float64))
+    elif grade.is_float() and "relevance" in nullable:
+        changed.append(pl.col("relevance").fill_nan(None))
+    frame = frame.with_columns(changed) if changed else frame
     nulls = [
         (name, pl.col(name).is_null(), "null", _null_hint if name in ("distance", "score") else str)
-        for name in frame.columns
-        if name not in nullable
+        for name in names
+        if name not in nullable and frame[name].null_count()
     ]
     finite = [rule for rule in FINITE if frame.schema.get(rule[0], pl.Null()).is_float()]
-    for name, bad, rule, hint in (*nulls, *finite, *RULES):
-        if name in frame.columns:
+    rules = [rule for rule in (*nulls, *finite, *RULES) if rule[0] in names]
+    broken = frame.select(bad.any().alias(str(i)) for i, (_, bad, *_) in enumerate(rules))
+    for is_broken, (name, bad, rule, hint) in zip(broken, rules, strict=True):
+        if is_broken.any():
             refuse(frame, bad, name, rule, partial(_hint, what, hint), what=what)
     return frame
+
+
+def _sort_of(dtype: pl.DataType) -> str:
+    """Return the word for the values of a type, as contracts name it."""
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        return "text"
+    if dtype.is_integer():
+        return "integer"
+    return "number" if dtype.is_numeric() else str(dtype).lower()
 
 
 def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
     dtype = frame.schema[column.name]
     accepted, rule = _KINDS[column.kind]
-    matching = cs.expand_selector({column.name: dtype}, accepted)
-    if matching or (dtype == pl.Null and frame.is_empty()):
+    if _sort_of(dtype) in accepted.split() or (dtype == pl.Null and frame.is_empty()):
         return
     hints = {
         pl.Boolean(): " (are two columns swapped?)",
@@ -302,14 +313,17 @@ def _warn_of_order(frame: pl.DataFrame, order: str) -> None:
 
 def _warn_of_direction(frame: pl.DataFrame) -> None:
     """Warn if distances fall, as scores do, in all of the first lists."""
+    first = frame.head(SAMPLED)
     keys = [name for name in ("model", "query") if name in frame.columns]
-    distance = pl.col("distance").cast(pl.Float64)
-    first = frame.head(SAMPLED).select(*keys, step=distance - distance.shift())
-    steps = first.filter(
-        pl.col("step") != 0, *(pl.col(name) == pl.col(name).shift() for name in keys)
-    )
-    lists = steps.select(keys).n_unique()
-    if lists >= LISTS and bool((steps["step"] < 0).all()):
+    distance = first["distance"].cast(pl.Float64).to_numpy()
+    within = np.ones(max(first.height - 1, 0), np.bool_)  # whether a step leads to the same list
+    for name in keys:
+        within &= (first[name][1:] == first[name][:-1]).to_numpy()
+    if (within & (distance[1:] > distance[:-1])).any():  # as nearly always
+        return
+    falls = np.flatnonzero(within & (distance[1:] < distance[:-1]))
+    lists = first.select(keys)[falls].n_unique()
+    if lists >= LISTS:
         warn(
             "column 'distance': the values fall from the first row to the last in all of the "
             f"first {lists} lists, as "

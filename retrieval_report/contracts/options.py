@@ -11,7 +11,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 from retrieval_report.contracts.arguments import (
@@ -311,7 +311,12 @@ class Options:
     @property
     def workers(self) -> int:
         """Return the number of threads to use."""
-        return self.threads or os.cpu_count() or 1
+        return self.threads or _processors()
+
+
+@cache
+def _processors() -> int:
+    return os.cpu_count() or 1
 
 
 OPTIONS: Mapping[str, Option] = {part.name: part.metadata["option"] for part in fields(Options)}

@@ -47,7 +47,7 @@ def score_part(
     ids of the rows' types; ``options.truncated`` holds the words decided for the whole (see
     `evidence_of_part`).
 
-    The result's ``lists`` have the columns ``unseen``, ``unpooled`` and ``matched`` (whether any
+    Of a part, the result's ``lists`` have the columns ``unseen``, ``unpooled`` and ``matched`` (whether any
     item of the part is judged), for warnings that come once for all parts.
     """
     judged = None
@@ -56,6 +56,8 @@ def score_part(
     judged = judged or judge(rows, judgements, queries, options, whole)
     run = start(judged, requests, options)
     scores = score_run(run)
+    if not whole.part:
+        return scores
     doubts = doubtful_lists(run, judged).select("unseen", "unpooled")
     matched = "judged" not in judged.lists.columns or judged.lists["judged"].sum() > 0
     return replace(scores, lists=scores.lists.with_columns(doubts, matched=matched))

@@ -66,7 +66,7 @@ def convert(frame: object, what: str) -> pl.DataFrame:
     for name in objects:
         if _is_used(name):
             raise ColumnError(_not_usable(what, name, "it holds Python objects"))
-    return as_text(converted.drop(objects), _TEXT_COLUMNS)
+    return as_text(converted.drop(objects) if objects else converted, _TEXT_COLUMNS)
 
 
 def _to_polars(frame: object, what: str) -> pl.DataFrame:

@@ -270,6 +270,8 @@ def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.D
     extra_columns = [
         name for name in frame.columns if name not in matched.values() and name not in kind.columns
     ]
+    if frame.columns == [*matched, *extra_columns] == [*matched.values(), *extra_columns]:
+        return frame
     return frame.select(*under_our_names(matched), *extra_columns)
 
 

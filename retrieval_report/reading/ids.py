@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 import polars as pl
-import polars.selectors as cs
 
 from retrieval_report.contracts.errors import KeyMismatchError
 
@@ -25,10 +24,9 @@ def as_text(frame: Frame, names: Iterable[str]) -> Frame:
     """Convert categories among some columns to text,
     because codes of two frames are not comparable.
     """
-    columns_present = cs.by_name(*names, require_all=False)
-    return frame.with_columns(
-        (columns_present & cs.by_dtype(pl.Categorical, pl.Enum)).cast(pl.String)
-    )
+    dtypes = frame.collect_schema()
+    coded = [name for name in names if dtypes.get(name) in (pl.Categorical, pl.Enum)]
+    return frame.with_columns(pl.col(coded).cast(pl.String)) if coded else frame
 
 
 def spelt_otherwise(ids: pl.Series) -> str | None:

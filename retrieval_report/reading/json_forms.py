@@ -78,6 +78,8 @@ def _by_query(hits_by_query: Mapping[Any, Any], knows: Knows) -> Any:
     """Return ``{query: [hits]}`` as records."""
     if {*FOUND, *EXPECTED, *LISTS_OF_RECORDS} & hits_by_query.keys():
         return hits_by_query
+    if not isinstance(next(iter(hits_by_query.values())), list):
+        return hits_by_query
     lists = [_hits(values) for values in hits_by_query.values()]
     if None in lists or not any(lists) or any(map(knows, hits_by_query)):
         return hits_by_query

@@ -160,20 +160,27 @@ def locate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
     """Return the rows with those of each list (model, query) together, the keys of the lists,
     sorted, and the rows of each; lists are numbered in this order.
     """
-    keys = [key for key in ("model", "query") if key in frame.columns]
-    changes = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys)
-    first = frame.select(changes.fill_null(True)).to_series().arg_true().cast(pl.Int64)
-    names = frame.select(keys)
-    if _repeats(names[first.head(SAMPLE)]) or _repeats(names[first]):
+    names = pl.DataFrame([frame[key] for key in ("model", "query") if key in frame.columns])
+    opens = np.zeros(frame.height, np.bool_)
+    opens[:1] = True
+    for key in names:
+        opens[1:] |= (key[1:] != key[:-1]).to_numpy()
+    first = np.flatnonzero(opens)
+    heads = names[first[:SAMPLE]]
+    if not _repeat(heads) and first.size > SAMPLE:
+        heads = names[first]
+    if _repeat(heads):
         return locate(frame[_together(names)])
-    heads = names[first]
-    end = first.shift(-1, fill_value=frame.height)
-    lists = heads.with_columns(begin=first, end=end).sort(keys)
-    return frame, lists.select(keys), Rows(lists["begin"].to_numpy(), lists["end"].to_numpy())
+    order = heads.select(pl.arg_sort_by(names.columns)).to_series().to_numpy()
+    return frame, heads[order], Rows(first[order], np.append(first[1:], frame.height)[order])
 
 
-def _repeats(names: pl.DataFrame) -> bool:
-    return names.n_unique() < names.height
+def _repeat(names: pl.DataFrame) -> bool:
+    """Return whether some names occur twice."""
+    if names.height < 2:
+        return False
+    distinct = names.to_series().n_unique() if names.width == 1 else names.n_unique()
+    return distinct < names.height
 
 
 def _together(names: pl.DataFrame) -> pl.Series:

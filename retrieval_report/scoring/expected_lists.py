@@ -27,7 +27,12 @@ def all_lists(
     Lists in ``present`` have rows. ``models`` may name further models. Returns ``model``,
     ``query``, ``missing`` and, if the queries frame has it, ``n_relevant``.
     """
-    universe = present.select("query").unique()
+    names = present.select("model")
+    if models:
+        names = pl.concat([names, pl.DataFrame({"model": models}, {"model": pl.String})])
+    names = names.unique()
+    universe = present.select("query")
+    universe = universe if names.height == 1 else universe.unique()  # one model has each once
     if judgements is not None:
         judged = judgements.select("query").unique()
         unjudged = universe.join(judged, on="query", how="anti")["query"]
@@ -53,12 +58,9 @@ def all_lists(
                 f"{missing_queries.min()!r}"
             )
         universe = query_ids
-    names = pl.concat(
-        [present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]
-    ).unique()
     lists = every_list(names, universe, present)
-    missing = lists.filter("missing")
-    if missing.height and options.missing_query == "error":
+    if options.missing_query == "error" and lists["missing"].any():
+        missing = lists.filter("missing")
         model, query = missing.select(KEYS).row(0)
         raise KeyMismatchError(
             f"{missing.height} (model, query) pairs have no rows, first query {query!r} of model "

@@ -183,7 +183,7 @@ class Judged:
 @dataclass(frozen=True)
 class _Parts:
     rows: pl.DataFrame  # the items of the lists
-    received: pl.DataFrame  # model, query, (item) of every row received; some leave their list
+    received: pl.DataFrame  # every row received; some leave their list
     unretrieved: pl.DataFrame  # items known but not retrieved: (model), query, relevance, (count)
     judgements: pl.DataFrame | None
     queries: pl.DataFrame | None
@@ -213,9 +213,9 @@ def judge(
         )
     parts = _judge(_read(rankings, judgements, queries, options, whole), options)
     frame, keys, row_lists = arrays.locate(parts.rows)
+    for column in keys.columns:
+        warn_merging(keys, column, "rankings")
     names = with_model(keys)
-    for column in KEYS:
-        warn_merging(names, column, "rankings")
     judged = parts.judgements is not None
     judged_items = parts.unretrieved if parts.judgements is None else parts.judgements
     grades, grade = graded(frame, judged_items, whole)
@@ -223,10 +223,10 @@ def judge(
     present = (
         names
         if parts.rows.height == parts.received.height
-        else parts.received.select(KEYS).unique()
+        else with_model(parts.received).select(KEYS).unique()
     )
     lists = all_lists(present, parts.judgements, parts.queries, whole.models, options)
-    models = tuple(lists["model"].unique().sort()) or whole.models
+    models = tuple(lists["model"].unique(maintain_order=True)) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
     rows = spread_rows(row_lists, names, lists)
     if parts.judgements is not None:
@@ -286,24 +286,29 @@ def _read(
     order, everything = order_column(rows), rows
     options.check_order(order)
     rows = unmasked(rows)
-    unretrieved = with_model(rows.filter(pl.col(order).is_null()))
-    if unretrieved.height:
-        rows = rows.filter(pl.col(order).is_not_null())
-    received = with_model(everything).select(pl.col(*KEYS, "^item$"))
+    unretrieved = rows.clear()
+    if rows[order].null_count():
+        unretrieved, rows = (rows.filter(pl.col(order).is_null() == null) for null in (True, False))
+    unretrieved = with_model(unretrieved)
     if options.relevant_items == "own" or options.distance_threshold is not None:
         pool = None
     judged_items = unretrieved if pool is None else pool
-    ranks = frame.select(c for c in (*KEYS, order, RANK) if c in frame.columns)
     return _Parts(
         rows,
-        received,
+        everything,
         judged_items,
         **query_rows,
         pooled=pool is not None,
-        printed_ranks=ranks if RANK in ranks.columns else None,
+        printed_ranks=_printed_ranks(frame, order),
         repeated_judgements=(number - once, number),
         distinct=has_distinct_rows(rankings, RANKINGS),
     )
+
+
+def _printed_ranks(frame: pl.DataFrame, order: str) -> pl.DataFrame | None:
+    if RANK not in frame.columns:
+        return None
+    return frame.select(name for name in (*KEYS, order, RANK) if name in frame.columns)
 
 
 def _of_one_type(
@@ -374,9 +379,9 @@ def _check_items(
         return
     items = arrays.id_keys(frame["item"])
     unjudged = parts.judgements is None
-    rows = with_model(parts.rows)
     doubtful = repeats(item_rows, items, workers) or parts.unretrieved.height > 0
     if doubtful:
+        rows = with_model(parts.rows)
         columns = [*KEYS, "item", "relevance"]
         rows = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})
@@ -384,6 +389,7 @@ def _check_items(
         )
         check_unique(rows, columns[:-1], "rankings")
     elif unjudged and names["model"].n_unique() > 1:
+        rows = parts.rows
         doubtful = disagree(item_rows.spread(arrays.id_keys(names["query"])), items, grade)
     if doubtful and unjudged:
         check_agreement(rows)

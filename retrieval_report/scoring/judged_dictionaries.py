@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,6 @@ from retrieval_report.reading.frames import has_distinct_rows
 from retrieval_report.reading.names import JUDGEMENTS, RANKINGS
 from retrieval_report.scoring.expected_lists import all_lists
 from retrieval_report.scoring.judged import KNOWS_ALL, Judged, graded, spread_rows
-from retrieval_report.scoring.known_items import KEYS
 
 ROWS = 16_000  # looked at together, so that their objects stay in the processor's cache
 GRADES = {int: pl.Int64(), float: pl.Float64()}
@@ -31,6 +29,7 @@ GRADES = {int: pl.Int64(), float: pl.Float64()}
 NO_NUMBERS = (TypeError, OverflowError, pl.exceptions.PanicException)
 """What Polars raises for values that are not numbers of a type."""
 Nested = Mapping[Any, Mapping[Any, Any]]
+NOTHING: Nested = {}
 
 
 class _Run(NamedTuple):
@@ -52,17 +51,21 @@ def judge_dictionaries(
         return None
     refuse_fork()
     options.check_order("score")
-    run, qrels = (
-        {query: items for query, items in dictionary.items() if items}
-        for dictionary in (rankings, judgements)
-    )
+    run, qrels = map(_not_empty, (rankings, judgements))
     if not (run and qrels and _is_plain([*run, *qrels])) or _may_hold_the_same(run, options):
         return None
     grade_by_item = _grades(qrels)
     rows = None if grade_by_item is None else _rows(run, qrels, grade_by_item["relevance"].dtype)
     if grade_by_item is None or rows is None or rows.relevance.null_count() == rows.relevance.len():
         return None
-    return _judged(run, rows, grade_by_item, options)
+    return _judged(run, qrels, rows, grade_by_item, options)
+
+
+def _not_empty(nested: Nested) -> Nested:
+    """Return the queries that have items."""
+    if all(nested.values()):
+        return nested
+    return {query: items for query, items in nested.items() if items}
 
 
 def _needs_names(requests: Requests, options: Options) -> bool:
@@ -83,35 +86,35 @@ def _may_hold_the_same(run: Nested, options: Options) -> bool:
     return options.truncated == AUTO and len(first) == 2 and len(first[0] ^ first[1]) <= 2
 
 
-def _judged(run: Nested, rows: _Run, graded_rows: pl.DataFrame, options: Options) -> Judged:
+def _judged(
+    run: Nested, qrels: Nested, rows: _Run, grades: pl.DataFrame, options: Options
+) -> Judged:
     """Return the record of a run whose rows have their grades."""
+    queries = pl.Series("query", list(run))
+    order = queries.arg_sort().to_numpy()
+    names = pl.DataFrame([pl.repeat("model", len(run), eager=True).alias("model"), queries[order]])
+    judged = None if run.keys() == qrels.keys() else grades
+    lists = all_lists(names, judged, None, (), options)
     ends = running(_sizes(run))
-    list_names = pl.DataFrame({"model": "model", "query": list(run)})
-    list_names = list_names.with_columns(begin=ends[:-1], end=ends[1:]).sort("query")
-    names = list_names[KEYS]
-    lists = all_lists(names, graded_rows, None, (), options)
-    spread = spread_rows(
-        Rows(list_names["begin"].to_numpy(), list_names["end"].to_numpy()), names, lists
-    )
-    is_judged = rows.relevance.is_not_null().cast(pl.Int64)
+    spread = spread_rows(Rows(ends[:-1][order], ends[1:][order]), names, lists)
+    is_judged = rows.relevance.is_not_null().to_numpy().astype(np.int64)
     frame = pl.DataFrame([rows.score, rows.relevance.fill_null(0)])
     whole = replace(KNOWS_ALL, models=("model",), judged=True)
     return Judged(
         frame,
-        graded_rows,
-        lists.with_columns(judged=spread.sums(is_judged.to_numpy())),
+        grades,
+        lists.hstack([pl.Series("judged", spread.sums(is_judged))]),
         spread,
-        *graded(frame, graded_rows, whole),
+        *graded(frame, grades, whole),
         whole,
-        repeated_judgements=(0, int(graded_rows["count"].sum())),
+        repeated_judgements=(0, int(grades["count"].sum())),
     )
 
 
 def _grades(qrels: Nested) -> pl.DataFrame | None:
     """Return how many items of every query have each grade, or None if a grade or an id is unusual."""
     parts = []
-    for block in _blocks(qrels):
-        items, values = _together(block)
+    for items, values, _ in _blocks(qrels, NOTHING):
         dtype = GRADES.get(type(values[0]))
         if dtype is None or not _is_plain(items):
             return None
@@ -133,42 +136,39 @@ def _grades(qrels: Nested) -> pl.DataFrame | None:
 def _rows(run: Nested, qrels: Nested, dtype: pl.DataType) -> _Run | None:
     """Return the rows of a run, or None if a score or an id is unusual."""
     parts = []
-    for block in _blocks(run):
-        items, values = _together(block)
+    for items, values, grades in _blocks(run, qrels):
         if not _is_plain(items) or not isinstance(values[0], float):
             return None
-        grades = chain.from_iterable(map(qrels.get(query, {}).get, of) for query, of in block)
         try:
             score = pl.Series("score", values, dtype=pl.Float64)
         except NO_NUMBERS:
             return None
-        parts.append(_Run(score, pl.Series("relevance", list(grades), dtype=dtype)))
+        parts.append(_Run(score, pl.Series("relevance", grades, dtype=dtype)))
     rows = _Run(*map(pl.concat, zip(*parts, strict=True)))
-    usual = rows.score.is_between(-EXACT, EXACT, "none") & rows.score.is_not_null()
-    return rows if usual.all() else None
+    if rows.score.null_count() or not np.abs(rows.score.to_numpy()).max() < EXACT:
+        return None
+    return rows
 
 
-def _blocks(nested: Nested) -> Iterator[list[tuple[Any, Mapping[Any, Any]]]]:
-    """Yield some queries at a time, with their items."""
-    block, rows = [], 0
-    for pair in nested.items():
-        block.append(pair)
-        rows += len(pair[1])
-        if rows >= ROWS:
-            yield block
-            block, rows = [], 0
-    if block:
-        yield block
-
-
-def _together(block: Iterable[tuple[Any, Mapping[Any, Any]]]) -> tuple[list[Any], list[Any]]:
-    """Return the items and the numbers of some queries."""
-    items: list[Any] = []
-    values: list[Any] = []
-    for _, of_query in block:
+def _blocks(nested: Nested, qrels: Nested) -> Iterator[tuple[list[Any], list[Any], list[Any]]]:
+    """Yield the items of some queries at a time, their numbers, and their grades if there are
+    judgements, None where an item has none.
+    """
+    items, values, grades = _no_rows()
+    for query, of_query in nested.items():
         items.extend(of_query)
         values.extend(of_query.values())
-    return items, values
+        if qrels:
+            grades.extend(map(qrels.get(query, NOTHING).get, of_query))
+        if len(items) >= ROWS:
+            yield items, values, grades
+            items, values, grades = _no_rows()
+    if items:
+        yield items, values, grades
+
+
+def _no_rows() -> tuple[list[Any], list[Any], list[Any]]:
+    return [], [], []
 
 
 def _sizes(nested: Nested) -> Integers:

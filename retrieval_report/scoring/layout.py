@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
-from retrieval_report.contracts.options import NO, WITHIN_TIE, Options, is_relevant
+from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE, Options, is_relevant
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.lists import (
     Bools,
@@ -27,7 +27,6 @@ from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.truncation import (
-    UNPROVEN,
     Decision,
     as_counted,
     decide,
@@ -116,6 +115,8 @@ def order_values(frame: pl.DataFrame, options: Options) -> pl.Expr:
 
 def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Return rows with distances rounded as the options say."""
+    if options.decimals is None:
+        return frame
     return frame.with_columns(order_values(frame, options))
 
 
@@ -222,7 +223,12 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     )  # fmt: skip
     # A list that shows fewer because some are beyond the threshold lacks nothing.
     sure = r_is_given | (np.diff(cells.start) > 0 if not is_pool else False)
-    return prepared, pl.Series(relevant).set(pl.Series(far | ~sure), None)
+    return prepared, null_where(relevant, far | ~sure)
+
+
+def null_where(numbers: Integers, which: Bools) -> pl.Series:
+    """Return numbers, some of them null."""
+    return pl.Series(numbers).set(pl.Series(which), None) if which.any() else pl.Series(numbers)
 
 
 def _in_naive_order(judged: Judged, options: Options) -> Judged:
@@ -246,33 +252,32 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
 def _proofs(
     judged: Judged, prepared: Prepared, r_known: pl.Series, options: Options
 ) -> Mapping[str, Decision]:
-    """Return what the lists of every model prove; all their items are compared only where what was
-    found of the relevant ones, or the first two lists of a single model, leaves it open.
+    """Return what the lists of every model prove, nothing of one that proves nothing; all their
+    items are compared only where what was found of the relevant ones, or the first two lists of a
+    single model, leaves it open.
     """
     lists = _found(prepared, r_known)
-    has_items = lists["items"].to_numpy() > 0
     lacking = gather_lacking(lists)
-    if lacking.keys() >= {*lists.filter(has_items)["model"].unique()}:
+    remaining = [model for model in judged.whole.models if model not in lacking]
+    first = np.flatnonzero(prepared.length > 0)[:2]
+    if not remaining or (len(judged.whole.models) == 1 and first.size < 2):
         return lacking
-    first = np.flatnonzero(has_items)[:2]
-    if judged.named and len(judged.whole.models) == 1 and not lacking and first.size == 2:
+    if judged.named and len(judged.whole.models) == 1:
         begin, end = judged.rows.begin[first], judged.rows.end[first]
-        rows = pl.concat([judged.retrieved[begin[0] : end[0]], judged.retrieved[begin[1] : end[1]]])
-        size = running(end - begin)
-        two = gather(_keyed(lists[first], rows, Rows(size[:-1], size[1:]), options))
-        if all(decision == UNPROVEN for decision in two.values()):
-            return two
+        items = pl.concat(
+            judged.retrieved["item"][rows] for rows in map(slice, begin.tolist(), end.tolist())
+        )
+        if 2 * items.n_unique() - len(items) > 2:  # each may lack its query
+            return {}
     return gather(_keyed(lists, judged.retrieved, judged.rows, options))
 
 
 def _found(prepared: Prepared, r_known: pl.Series) -> pl.DataFrame:
     """Return, list by list, what was found of the relevant items that are known."""
-    return prepared.names.with_columns(
-        items=prepared.length,
-        found=prepared.retrieved.total(prepared.relevant_grade),
-        known=r_known,
-        ordered=np.diff(prepared.ties.start) > 1,
-    )
+    found = prepared.retrieved.total(prepared.relevant_grade)
+    ordered = np.diff(prepared.ties.start) > 1
+    arrays = {"items": prepared.length, "found": found, "known": r_known, "ordered": ordered}
+    return prepared.names.hstack([pl.Series(name, array) for name, array in arrays.items()])
 
 
 def _keyed(
@@ -329,20 +334,26 @@ def _open_lists(prepared: Prepared, options: Options, *, unpooled: bool) -> Prep
     ties, words = prepared.ties, ends_of(prepared.decisions)
     if all(word == NO for word in words.values()):
         return replace(prepared, pooled=np.zeros_like(prepared.pooled))
-    word_of_model = prepared.names["model"].replace_strict(
-        words, default=NO, return_dtype=pl.String
+    cut, within = (
+        _of_models(prepared, [model for model in words if words[model] in ends])
+        for ends in ((BETWEEN_TIES, WITHIN_TIE), (WITHIN_TIE,))
     )
-    cut = (word_of_model != NO).to_numpy()
     is_open = cut & ~prepared.missing
-    within = (word_of_model == WITHIN_TIE).to_numpy() | (
-        options.decimals is not None
-    )  # rounding may extend the last tie
+    within |= options.decimals is not None  # rounding may extend the last tie
     before = ties.length - np.where(within, ties.total_of_last(), 0)
     # A model that ranks all items retrieves every relevant one, and so tells R of the others if
     # they pool.
     pooled = prepared.pooled & (cut if unpooled else all(word != NO for word in words.values()))
     before = np.where(is_open, before, MOST_ITEMS)
     return replace(prepared, before=before, within=within & is_open, pooled=pooled)
+
+
+def _of_models(prepared: Prepared, models: Sequence[str]) -> Bools:
+    """Return which lists are those of some models."""
+    of_model = prepared.names["model"]
+    if len(models) in (0, len(prepared.decisions)):
+        return np.full(len(of_model), bool(models))
+    return of_model.is_in(models).to_numpy()
 
 
 def _pools(judged: Judged, options: Options) -> bool:
@@ -368,11 +379,11 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     """Return items known for every list besides its rows:
     all judged, those of any model, or those not retrieved.
     """
-    lists = judged.lists.select(KEYS).with_row_index("list")
     items = judged.known if pool is None else pool
     if items.is_empty():
-        none = np.zeros(lists.height + 1, np.int64)
+        none = np.zeros(judged.lists.height + 1, np.int64)
         return Cells(none, judged.grade_index[:0], none[:0])
+    lists = judged.lists.select(KEYS).with_row_index("list")
     keys = [key for key in KEYS if key in items.columns]
     number = pl.sum("count") if "count" in items.columns else pl.len()
     cells = items.group_by(*keys, "relevance").agg(count=number.cast(pl.Int64))

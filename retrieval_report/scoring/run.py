@@ -27,7 +27,7 @@ from retrieval_report.scoring.arrays import draw_work, drawn_lists, list_keys, o
 from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
-from retrieval_report.scoring.layout import Prepared, lay_out
+from retrieval_report.scoring.layout import Prepared, lay_out, null_where
 from retrieval_report.scoring.scorer import Arrangement, ScoreArrays, Scorer, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import ends_of
@@ -96,6 +96,15 @@ class Run:
         written ``into`` arrays if there are some.
         """
         return self.scorer.scores(self.requests, arrangement, into)
+
+    @cached_property
+    def lists(self) -> pl.DataFrame:
+        """Return the lists, with their items and the relevant items of their query."""
+        prepared = self.prepared
+        relevant = null_where(prepared.relevant, prepared.relevant < 0).alias("n_relevant")
+        columns = {"items": prepared.length, "pooled": prepared.pooled}
+        items, pooled = (pl.Series(name, array) for name, array in columns.items())
+        return prepared.names.hstack([items, relevant, pooled])
 
     @cached_property
     def blocks(self) -> list[tuple[slice, Run]]:
@@ -470,16 +479,6 @@ def _shuffled_scores(run: Run, exact: Floats | None, means: _OrderMeans | None) 
     return ScoreArrays(value, std)
 
 
-def _lists(prepared: Prepared) -> pl.DataFrame:
-    """Return the lists, with their items and the relevant items of their query."""
-    relevant = pl.Series(prepared.relevant)
-    return prepared.names.with_columns(
-        items=prepared.length,
-        n_relevant=relevant.set(relevant < 0, None),
-        pooled=prepared.pooled,
-    )
-
-
 def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     """Name the scores (lists, metrics and cutoffs,
     policies), and treat undefined ones as requested.
@@ -496,14 +495,16 @@ def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     left_out = run.left_out()
     values[left_out] = np.nan
     spreads[left_out] = np.nan
-    policy_rows = pl.DataFrame({"policy": policies}, {"policy": SCORES["policy"]})
-    columns = run.columns.join(policy_rows, how="cross", maintain_order="left_right")
-    lists = _lists(prepared)
+    columns = pl.DataFrame(
+        [(str(metric), cutoff, policy) for metric, cutoff in run.measures for policy in policies],
+        MEASURE | {"policy": SCORES["policy"]},
+        orient="row",
+    )
     shape = prepared.names.height, columns.height
     flags = run.truncated, run.where(depends_on_unknown)
     truncated, pooled = (np.repeat(flag, len(policies), axis=1) for flag in flags)
     values, spreads = values.reshape(shape), spreads.reshape(shape)
-    return ListScores(lists, columns, values, spreads, truncated, pooled)
+    return ListScores(run.lists, columns, values, spreads, truncated, pooled)
 
 
 def doubtful_lists(run: Run, judged: Judged) -> pl.DataFrame:
@@ -515,8 +516,9 @@ def doubtful_lists(run: Run, judged: Judged) -> pl.DataFrame:
     guessed = ideal and not judged.whole.judged and "n_relevant" in judged.lists.columns
     guessed = guessed and prepared.relevant_grade.sum() > 1
     unseen = prepared.relevant > prepared.retrieved.total(prepared.relevant_grade)
-    return _lists(prepared).with_columns(
-        unseen=unseen & guessed, unpooled=judged.unpooled(run.options)
+    unpooled = np.full(unseen.size, judged.unpooled(run.options))
+    return run.lists.hstack(
+        [pl.Series("unseen", unseen & guessed), pl.Series("unpooled", unpooled)]
     )
 
 
@@ -526,6 +528,8 @@ def warn_of_lists(
     """Warn if R of queries is not known and divides scores, because counts of several models have
     no items to pool; and that the ideal of graded lists is a guess.
     """
+    if not (lists["unpooled"].any() or lists["unseen"].any()):
+        return
     number = pl.col("n_relevant")
     unpooled = lists.filter("unpooled", pl.col("items") > 0).group_by("query")
     queries = unpooled.agg(least=number.min(), most=number.max(), pooled=pl.col("pooled").any())

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.frames import SCORES
@@ -17,6 +16,7 @@ from retrieval_report.metrics.parsing import Requests
 Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
 PIECE = 1_000_000  # rows of the long frame that are written together
 ARRAYS = ("values", "spreads", "truncated", "pooled")
+SCORES_OF_ARRAYS = ("value", "std", "truncated", "pooled")  # their columns of the long frame
 
 
 @dataclass(frozen=True)
@@ -82,18 +82,14 @@ class ListScores:
 
     def frame(self) -> pl.DataFrame:
         """Return the long frame, with one row per list, metric, cutoff and policy."""
-        lists = self.lists.select("model", "query", "items", cs.starts_with("n_relevant"))
-        numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
-        frame = lists.join(self.columns, how="cross", maintain_order="left_right").with_columns(
-            numbers.with_columns(pl.all().fill_nan(None)),
-            truncated=self.truncated.reshape(-1),
-            pooled=self.pooled.reshape(-1),
+        numbers = [name for name in self.lists.columns if name.startswith("n_relevant")]
+        lists = self.lists.select("model", "query", "items", *numbers)
+        names = lists.join(self.columns, how="cross", maintain_order="left_right")
+        arrays = zip(SCORES_OF_ARRAYS, (getattr(self, name) for name in ARRAYS), strict=True)
+        frame = names.hstack(
+            [pl.Series(name, of.reshape(-1), nan_to_null=True) for name, of in arrays]
         )
         if "relevant" in frame.columns:
-            number = pl.coalesce(
-                pl.when(relevant=name).then(name)
-                for name in lists.columns
-                if name.startswith("n_relevant")
-            )
+            number = pl.coalesce(pl.when(relevant=name).then(name) for name in numbers)
             frame = frame.with_columns(n_relevant=number)
-        return frame.select(list(SCORES))
+        return pl.DataFrame([frame[name] for name in SCORES])

@@ -120,10 +120,10 @@ def _lacking(query: object, found: int, known: int) -> Decision:
 
 def gather_lacking(lists: pl.DataFrame) -> dict[str, Decision]:
     """Return what models prove whose lists lack relevant items, from the first columns that
-    `gather` takes; whatever else is in their lists then proves nothing more.
+    `gather` takes, sorted; whatever else is in their lists then proves nothing more.
     """
     lacking = lists.filter(pl.col("items") > 0, pl.col("found") < pl.col("known"))
-    first = lacking.sort("model", "query").unique("model", keep="first", maintain_order=True)
+    first = lacking.unique("model", keep="first", maintain_order=True)
     return {model: _lacking(*row) for model, *row in first["model", *LACKING].iter_rows()}
 
 
