@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -276,8 +277,13 @@ def _found(prepared: Prepared, r_known: pl.Series) -> pl.DataFrame:
     """Return, list by list, what was found of the relevant items that are known."""
     found = prepared.retrieved.total(prepared.relevant_grade)
     ordered = np.diff(prepared.ties.start) > 1
-    arrays = {"items": prepared.length, "found": found, "known": r_known, "ordered": ordered}
-    return prepared.names.hstack([pl.Series(name, array) for name, array in arrays.items()])
+    columns: dict[str, Any] = {
+        "items": prepared.length,
+        "found": found,
+        "known": r_known,
+        "ordered": ordered,
+    }
+    return prepared.names.hstack([pl.Series(name, of) for name, of in columns.items()])
 
 
 def _keyed(
