@@ -11,7 +11,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import checked_frame, expected_at, with_labels
-from retrieval_report.charts.layers import row_axis, tiles
+from retrieval_report.charts.layers import STRONG, row_axis, tiles
 from retrieval_report.charts.theme import chart, finish, layered
 from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.pairs import turned
@@ -29,6 +29,7 @@ TIPS = (
     "family_p permutation_p chance wins ties losses queries verdict"
 )
 SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
+MOST_LIKELY = 0.5  # the probability of a reversal from which on tiles are as dark as they get
 READ = (
     "below the diagonal: column − row of expected scores, * if significant; above: probability that "
     "random tie order reverses the pair (–: no lead, or not known; ?: missing items could, too)"
@@ -98,9 +99,11 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     axis = alt.Axis(orient="top", labelAngle=-90, labelExpr=short, ticks=False, domain=False)
     x = alt.X("column:N", scale=y["scale"], sort=None, title=None, axis=axis)
     largest = float(str(pairs["difference"].abs().max())) or 1.0
+    ahead = _colour("ahead", "column − row", "ramp", largest)
+    reversed_by_ties = _colour("p_tie", title_of("p_tie"), "heatmap", MOST_LIKELY)
     layers = [
-        *tiles(below, x, y, _colour("ahead", "column − row", "ramp", largest), largest / 2, TIPS),
-        *tiles(above, x, y, _colour("p_tie", title_of("p_tie"), "heatmap", 0.5), 0.3, TIPS),
+        *tiles(below, x, y, ahead, STRONG * largest, TIPS),
+        *tiles(above, x, y, reversed_by_ties, STRONG * MOST_LIKELY, TIPS),
     ]
     whole = layered(layers, CELL * models.height, 30 * models.height)
     matrix: alt.LayerChart = whole.resolve_scale(color="independent")

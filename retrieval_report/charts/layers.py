@@ -27,6 +27,9 @@ Mark = Named
 ONE_COLUMN_BELOW = 520  # pixels; on narrower screens legends stand in one column
 NAMED = 3  # of what is not drawn
 IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {ONE_COLUMN_BELOW}"
+STRONG = (
+    0.6  # of the range of tiles; what is darker has white text, whose contrast is 3:1 from here
+)
 NUMBER = ".6~g"  # as many digits as there are, six at most
 OPEN = "not exact, higher or lower if items are missing"  # what is drawn dashed, and what is said of it
 IN_CELL = "in-cell"  # the style of what is written on tiles
@@ -190,11 +193,15 @@ def tiles(
     its own colour of text shines through the others. ``text_mark`` says more about the text.
     """
     number = str(colour.shorthand)
-    is_strong = f"datum.{number.partition(':')[0]} > {strong}"
-    ink = alt.Color(condition={"test": is_strong, "value": "#ffffff"})
     text = {"type": "text", "style": IN_CELL, "fontSize": {"expr": f"{IS_NARROW} ? 8 : 10"}}
     text |= text_mark or {}
     return [
         layer(rows, {"type": "rect"}, tips, x=x, y=y, color=colour),
-        layer(rows, text, x=x, y=y, text="text:N", color=ink, detail=number),
+        layer(rows, text, x=x, y=y, text="text:N", color=on_tile(number, strong), detail=number),
     ]
+
+
+def on_tile(number: str, strong: float) -> alt.Color:
+    """Return the colour of what is written on tiles: white where their number is above ``strong``."""
+    is_strong = f"datum.{number.partition(':')[0]} > {strong}"
+    return alt.Color(condition={"test": is_strong, "value": "#ffffff"})

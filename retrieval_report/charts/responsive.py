@@ -15,6 +15,9 @@ from retrieval_report.contracts.arguments import Named
 
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
 NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 150, 170, 200
+TWO_COLUMNS_FROM = 400  # pixels; of a legend, which fit half a page, but no phone
+# Never true, but Vega computes such an expression again when the page gets another width.
+ON_RESIZE = "width < 0 ? 0 : "
 LABELS = 300  # pixels beside a plot, for names and legends
 FACET_TITLE: Named = {"fontSize": 11, "fontWeight": "normal", "offset": 4, "limit": 0}
 
@@ -130,8 +133,11 @@ def _narrow(config: Named, width: float) -> None:
     config["axis"]["labelLimit"] = _where_narrow(NARROW_LABEL, config["axis"]["labelLimit"])
     config["axis"]["titleLimit"] = _where_narrow(NARROW_TITLE, 0)
     config["text"]["limit"] = _where_narrow(NARROW_TEXT, 0)
-    config["legend"]["columns"] = _where_narrow(1, config["legend"]["columns"])
-    direction = {"signal": _where_narrow("'vertical'", "'horizontal'")["expr"]}
+    two = f"containerSize()[0] < {ONE_COLUMN_BELOW} ? 2 : {config['legend']['columns']}"
+    few = f"containerSize()[0] < {TWO_COLUMNS_FROM} ? 1 : {two}"
+    config["legend"]["columns"] = {"expr": f"{ON_RESIZE}{few}"}
+    narrow = _where_narrow("'vertical'", "'horizontal'")["expr"]
+    direction = {"signal": f"{ON_RESIZE}{narrow}"}
     config["legend"]["layout"] = {"bottom": {"direction": direction, "margin": 12}}
     room = _where_narrow(f"{0.65 * width:.0f}", f"{0.8 * width:.0f}")["expr"]  # letters are smaller
     fits = f"containerSize()[0] >= ({room}) + {NARROW_LABEL}"

@@ -14,11 +14,13 @@ from retrieval_report.charts.layers import (
     IN_CELL,
     INK,
     IS_NARROW,
+    STRONG,
     inline_rows,
     keyed,
     layer,
     layer_of_parent,
     number_axis,
+    on_tile,
     row_axis,
     span,
     tiles,
@@ -45,8 +47,6 @@ MAX_MODELS = 60  # rows, from the top
 ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 8, 31, 22  # pixels of a row: fewer models have more room
 TIPS = "model expected tie_std order_low order_high lowest highest naive off_by orders expected_rank naive_rank"
 MAX_PANELS, COLUMNS = 12, 4
-# Two columns fit half a page, but no phone.
-LEGEND_COLUMNS = {"expr": "containerSize()[0] > 0 && containerSize()[0] < 400 ? 1 : 2"}
 PANEL_WIDTH, PANEL_HEIGHT = 165, 78
 PANEL_LETTERS = 19  # of a name above a panel
 PANEL_TIPS = (
@@ -138,7 +138,6 @@ def scores(
         LOOKS,
         symbolType="square",
         symbolStrokeWidth=0,
-        columns=LEGEND_COLUMNS,
     )
     ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
     chart_layers = [span(rows, ends, x, "floor", "ceiling", tips=TIPS, y=y)]
@@ -425,9 +424,11 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
         "size:Q", scale=alt.Scale(domain=[0, strongest], range="heatmap"), legend=None
     )
     y = row_axis(scored_rows["label"].unique(maintain_order=True))
-    layers = tiles(scored_rows, x, y, colour, 0.6 * strongest, PANEL_TIPS, NUMBER_MARK)
-    other_rank = pl.col("naive_rank") != pl.col("expected_rank")
-    layers.append(layer(scored_rows.filter(other_rank), RANK_MARK, x=x, y=y))
+    strong = STRONG * strongest
+    layers = tiles(scored_rows, x, y, colour, strong, PANEL_TIPS, NUMBER_MARK)
+    other_rank = scored_rows.filter(pl.col("naive_rank") != pl.col("expected_rank"))
+    ink = on_tile("size:Q", strong)
+    layers.append(layer(other_rank, RANK_MARK, x=x, y=y, color=ink, detail="size:Q"))
     text = (
         f"naive − expected in points (hundredths); {OTHER_RANK}: the naive order gives another rank"
     )

@@ -10,6 +10,7 @@ from retrieval_report.charts.data import checked_frame, with_labels
 from retrieval_report.charts.layers import (
     DOT,
     RULE,
+    STRONG,
     keyed,
     layer,
     left_out,
@@ -133,5 +134,5 @@ def _cuts(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
         axis=axis,
     )
     colour = alt.Color("cut_share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range="ramp"))
-    layers = tiles(rows, x, row_axis(labels), colour, 0.5, TIPS)
+    layers = tiles(rows, x, row_axis(labels), colour, STRONG, TIPS)
     return row_chart(layers, len(labels), max(COLUMN * len(cutoffs), WIDTH))

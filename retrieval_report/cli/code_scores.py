@@ -34,8 +34,9 @@ def codes_command(
     **options: Any,
 ) -> dict[str, pl.DataFrame]:
     """Count, score and average the codes in files, where each item file
-    is a shard; return the frames by the names of their files. There is
-    no ``radius.csv`` with a depth, beyond which items are missing.
+    is a shard; return the frames by the names of their files, with the number of random ``orders``
+    in rows of shuffled scores. There is no ``radius.csv`` with a depth, beyond which items are
+    missing.
 
     Parameters
     ----------
@@ -86,7 +87,11 @@ def codes_command(
         policies=POLICIES,
         shuffles=orders,
     )
-    frames = {"counts.parquet": counts, "scores.csv": scores, "summary.csv": summarise(scores)}
+    # Fewer orders than usual are drawn of many items, so the rows of drawn scores say how many.
+    drawn = pl.when(policy="shuffled").then(orders)
+    means = summarise(scores).with_columns(orders=drawn)
+    scores = scores.with_columns(orders=drawn)
+    frames = {"counts.parquet": counts, "scores.csv": scores, "summary.csv": means}
     return frames if depth is not None else {**frames, "radius.csv": evaluate_radius(counts)}
 
 

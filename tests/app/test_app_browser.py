@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from app_visits import LAPTOP, OPENINGS, READY, Visit, lists
+from visits import served
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +55,40 @@ FAULTS = """() => {
   }
   return faults;
 }"""  # what is cut, overlaps, or leaves its chart
+FAINT = """() => {
+  const numbers = (colour) => (colour.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+  const page = numbers(getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor);
+  const over = ([r, g, b, alpha = 1], below) =>
+    [r, g, b].map((part, at) => alpha * part + (1 - alpha) * below[at]);
+  const light = (colour) => colour.map((part) => part / 255)
+    .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  const contrast = (one, other) => {
+    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const fill = (node) => numbers(getComputedStyle(node).fill);
+  const box = (node) => node.getBoundingClientRect(), faults = [];
+  for (const chart of document.querySelectorAll("svg.marks")) {
+    const tiles = [...chart.querySelectorAll(".mark-rect.role-mark path")]
+      .map((node) => [box(node), fill(node)]);
+    for (const text of chart.querySelectorAll("text")) {
+      const { left, right, top, bottom } = box(text);
+      const tile = tiles.find(([around]) => around.left <= (left + right) / 2
+        && around.right >= (left + right) / 2 && around.top <= (top + bottom) / 2
+        && around.bottom >= (top + bottom) / 2);
+      const below = tile ? over(tile[1], page) : page;
+      if (right > left && text.textContent && contrast(over(fill(text), below), below) < 3)
+        faults.push(`faint: ${text.textContent}`);
+    }
+  }
+  for (const node of document.querySelectorAll("[data-testid=stMain] :is(h1, h2, h3, p, label)")) {
+    const rows = numbers(getComputedStyle(node).color);
+    if (box(node).width && !node.closest("[data-testid=stAlert], button")
+        && contrast(over(rows, page), page) < 4) faults.push(`faint: ${node.innerText}`);
+  }
+  return faults;
+}"""  # text that does not stand out from what is below it
 
 
 def assert_nothing_is_cut(visit: Visit, size: dict[str, int]) -> None:
@@ -63,7 +98,8 @@ def assert_nothing_is_cut(visit: Visit, size: dict[str, int]) -> None:
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
-# Where little fits, every page; on a laptop those on which most stands side by side.
+# Where little fits, and dark, every page; on a laptop those on which most stands side by side, which
+# then get as narrow as a telephone that is turned.
 VISITS = [(PHONE, path) for path in PAGES] + [(LAPTOP, path) for path in ("overview", "compare")]
 
 
@@ -72,7 +108,8 @@ VISITS = [(PHONE, path) for path in PAGES] + [(LAPTOP, path) for path in ("overv
 def test_every_page_draws_without_a_complaint_or_a_request_to_others(
     browser: Any, server: str, size: dict[str, int], path: str
 ) -> None:
-    with Visit(browser, server, path, size) as visit:
+    scheme = "dark" if size is PHONE else "light"
+    with Visit(browser, server, path, size, color_scheme=scheme) as visit:
         visit.title(PAGES[path])
         if path not in WITHOUT_CHART:
             chart = visit.page.locator("[data-testid=stVegaLiteChart]")
@@ -82,7 +119,33 @@ def test_every_page_draws_without_a_complaint_or_a_request_to_others(
             described = chart.locator("[aria-label]").first
             assert len(described.get_attribute("aria-label")) > 20
         assert_nothing_is_cut(visit, size)
+        assert visit.page.evaluate(FAINT) == []
+        if size is LAPTOP:
+            visit.page.set_viewport_size(PHONE)
+            assert_nothing_is_cut(visit, PHONE)
         visit.assert_clean()
+
+
+@pytest.mark.slow
+def test_history_and_neighbours_are_read_on_a_telephone_in_the_dark(
+    browser: Any, tmp_path: Path
+) -> None:
+    runs = lists("run-1") + lists("run-2")[36:] + lists("run-10")[36:]
+    (tmp_path / "runs.csv").write_bytes(runs)
+    labels = [f"{kind}{number},{number % 2}" for kind in "qd" for number in range(9)]
+    for name, rows in (("query", labels[:4]), ("item", labels[9:])):
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"{name},label", *rows]))
+    files = ("runs.csv", "--queries", "query.csv", "--labels", "item.csv")
+    with served(tmp_path, *files, "--history", r"run-(?P<version>\d+)") as address:
+        for path, title in (("history", "History"), ("neighbours", "Nearest neighbours")):
+            with Visit(browser, address, path, PHONE, color_scheme="dark") as visit:
+                visit.title(title)
+                visit.page.locator("[data-testid=stDataFrame]").first.wait_for()
+                if path == "history":
+                    visit.page.locator("svg.marks text").first.wait_for()
+                assert_nothing_is_cut(visit, PHONE)
+                assert visit.page.evaluate(FAINT) == []
+                visit.assert_clean()
 
 
 def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: str) -> None:

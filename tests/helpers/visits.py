@@ -108,7 +108,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
+def served(folder: Path, *arguments: str) -> Iterator[str]:
     """Start a dashboard from this folder, and give its address; Ctrl-C ends it at the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -119,6 +119,7 @@ def served(folder: Path) -> Iterator[str]:
         "-m",
         "retrieval_report",
         "dashboard",
+        *arguments,
         "--no-browser",
         "--port",
         str(port),
