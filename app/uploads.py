@@ -72,7 +72,7 @@ def read_tables(
     """
     for label in sorted(repeated([upload.label for upload in rankings])):
         raise FileError(
-            f"{label}: uploaded more than once; two files of one name would be the same model"
+            f"{label}: uploaded more than once; two files with the same name would be one model"
         )
     sources = [opened(upload) for upload in rankings]
     with noticed() as notes:

@@ -121,8 +121,8 @@ def count_codes(
     refuse_fork()
     if query_labels is None:
         raise ParameterError(
-            "query_labels: none given; to judge codes by judgements, search them, and "
-            + in_python("pass from_search what is found", "evaluate what is found")
+            "query_labels: none given; to judge codes by judgements, search them first, and "
+            + in_python("pass the results to from_search", "evaluate the results")
         )
     if not is_name(model):
         raise ParameterError(f"model: {model!r} is not a name")

@@ -282,7 +282,7 @@ def parse_format(text: object) -> Format:
     for part in text.split("+"):
         field, value = _parsed(part, text)
         if field in parameters:
-            raise ParameterError(f"formats: {text!r} says twice what its {field} is")
+            raise ParameterError(f"formats: {text!r} names its {field} twice")
         parameters[field] = value
     parsed = replace(Format(text), **parameters)
     if parsed.upcast and parsed.storage not in ("float16", "bfloat16"):

@@ -336,7 +336,7 @@ class _Items:
         )
         if row.null_count():
             raise DataError(
-                f"{what}: index {item.filter(row.is_null())[0]} is none of the {len(keys)} items "
+                f"{what}: index {item.filter(row.is_null())[0]} is not among the {len(keys)} items "
                 f"({row.null_count()} such results)"
             )
         return row
@@ -360,8 +360,7 @@ def _by_labels(space: LabelSpace, results: Results, items: _Items, what: str) ->
     if not results.indexed and columns != len(items.keys):
         raise DataError(
             f"{what}: a matrix of {columns} columns for {len(items.keys)} item labels; it needs a "
-            "column for every item; "
-            "of the nearest items pass a pair, (distances, indices)"
+            "column for every item; to pass only the nearest items, give a pair, (distances, indices)"
         )
     labels = space.check(items.labels, len(items.keys), "item_labels")
     words = space.encode(labels, "item_labels", 0)
@@ -374,8 +373,8 @@ def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items
     ids = items.ids_of(matrix.shape[-1] if matrix.ndim else 0)
     if names is None or matrix.shape != (len(names), len(ids)):
         raise DataError(
-            f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for "
-            f"every item{'' if items.ids is None else f', {len(ids)}'}"
+            f"relevance: shape {matrix.shape}; with indices, it has a row for every query and a "
+            f"column for every item{'' if items.ids is None else f', {len(ids)}'}"
         )
     relevant = matrix != 0
     relevant[~relevant.any(axis=1), 0] = True

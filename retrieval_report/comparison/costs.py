@@ -118,7 +118,7 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     parts = (rows.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
     long = pl.concat(parts).drop_nulls("amount")
     bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)
-    refuse(long, bad, "amount", "negative or no finite number", what="costs")
+    refuse(long, bad, "amount", "negative or not a finite number", what="costs")
     return long
 
 

@@ -201,7 +201,7 @@ def _completed(
     )
     if pairs_asked.height and not rows_of_pairs.height:
         raise KeyMismatchError(
-            f"comparison: no rows of policy {reference!r} and of a measure of the summary; both must "
+            f"comparison: no row has policy {reference!r} and a measure of the summary; both must "
             "come from the same scores"
         )
     value_a, value_b = (pl.col(f"value_{side}_of_summary") for side in "ab")

@@ -278,7 +278,7 @@ def gate(
     accepted = margins.among([(str(metric), cutoff)])
     if accepted is None:
         measure_name = measure_text(metric, cutoff)
-        raise ParameterError(f"margin: {measure_name} has none, only {margins}")
+        raise ParameterError(f"margin: {measure_name} has none; the margins are {margins}")
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")
     runs = _check_runs((baseline, candidate), names)

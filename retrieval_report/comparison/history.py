@@ -63,7 +63,7 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
     Raises
     ------
     RetrievalReportError
-        The scores break their contract, the pattern is no regular expression, lacks such a group
+        The scores break their contract, the pattern is not a regular expression, lacks such a group
         or does not fit a name, or two models are the same version.
 
     Examples
@@ -127,7 +127,7 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
         if earlier[1:] == later[1:]:
             raise ParameterError(
                 f"pattern: {earlier[0]!r} and {later[0]!r} are both version {earlier[2]!r}; "
-                "a group (?P<model>…) tells models apart"
+                "add a group (?P<model>…) to tell models apart"
             )
     frame = pl.DataFrame(
         rows, schema=dict.fromkeys(["model", "series", "version"], pl.String), orient="row"

@@ -68,17 +68,19 @@ def replicate_groups(names: list[str], groups: object) -> dict[str, str]:
     if isinstance(groups, Mapping):
         for name, model in groups.items():
             if not is_name(model):
-                raise ParameterError(f"replicate: {model!r}, the model of {name!r}, is no name")
+                raise ParameterError(f"replicate: {model!r}, the model of {name!r}, is not a name")
             check_choice("replicate", name, names)
         return {name: groups.get(name, name) for name in names}
     expression = check_pattern("replicate", groups)
     if not {"model", "replicate"} & expression.groupindex.keys():
         raise ParameterError(
-            f"replicate: {groups!r} has no group (?P<model>…) or (?P<replicate>…), and is no column "
-            "of the rankings"
+            f"replicate: {groups!r} has no group (?P<model>…) or (?P<replicate>…), and is not a "
+            "column of the rankings"
         )
     if names and not any(map(expression.search, names)):
-        raise ParameterError(f"replicate: {groups!r} fits no model, such as {names[0]!r}")
+        raise ParameterError(
+            f"replicate: {groups!r} matches none of the models, such as {names[0]!r}"
+        )
     return {name: _model_of(name, expression) for name in names}
 
 

@@ -149,7 +149,7 @@ def check_pattern(name: str, value: object) -> re.Pattern[str]:
     try:
         return re.compile(check_text(name, value))
     except re.error as error:
-        raise ParameterError(f"{name}: {value!r} is no regular expression: {error}") from error
+        raise ParameterError(f"{name}: {value!r} is not a regular expression: {error}") from error
 
 
 def check_path(name: str, value: object) -> Path:

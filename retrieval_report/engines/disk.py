@@ -142,7 +142,7 @@ def evaluate_to(
         ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
     )
     if resume is not None and not is_path(rankings):
-        raise ParameterError("resume: is for rankings in files")
+        raise ParameterError("resume: works only for rankings in files")
     target = regular_file(check_path("out", out))
     # Results are moved to the file in one step, from a folder beside it.
     with scratch(target.parent) as folder:

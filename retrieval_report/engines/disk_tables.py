@@ -100,7 +100,9 @@ def open_table(
     refuse_fork()
     if not is_path(rankings):
         if columns is not None:
-            raise ParameterError("columns: is for files; rename the columns of a frame")
+            raise ParameterError(
+                "columns: works only for files; rename the columns of the frame itself"
+            )
         if not isinstance(rankings, pl.LazyFrame):
             rankings = to_polars(rankings, "rankings").lazy()
         return _computed(rankings, scratch)

@@ -187,13 +187,13 @@ def check_cluster(cluster: str | None, average: str) -> None:
 
     >>> check_cluster("topic", "macro")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: cluster: average='macro' has labels as strata, to which
-    clusters are not added; use micro or weighted
+    retrieval_report.ParameterError: cluster: average='macro' already takes labels as strata, so it
+    cannot have clusters; use micro or weighted
     """
     if cluster is not None and average == "macro":
         raise ParameterError(
-            f"cluster: {_average('macro')} has labels as strata, to which clusters are not added; "
-            "use micro or weighted"
+            f"cluster: {_average('macro')} already takes labels as strata, so it cannot have "
+            "clusters; use micro or weighted"
         )
 
 

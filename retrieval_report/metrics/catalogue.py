@@ -173,7 +173,7 @@ class AP(_PerRelevant):
         check_choice(f"{self.name} interpolation", self.interpolation, ("none", "trapezoid"))
         if self.interpolation != "none" and (self.graded or self.denominator == "retrieved"):
             raise ParameterError(
-                f"{self.name}: interpolation is for ap alone, and not with denominator=retrieved"
+                f"{self.name}: interpolation works only for ap, and not with denominator=retrieved"
             )
 
     @property

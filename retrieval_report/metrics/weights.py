@@ -192,8 +192,8 @@ def _weigh_precisions(frame: pl.DataFrame, metric: AP) -> tuple[Metric, pl.Serie
     """
     if str(metric) != "ap":
         raise ParameterError(
-            f"weight: {metric}: relevant items of a list differ in weight, which KerasRS defines "
-            "for ap, over all relevant items, and no variant of it"
+            f"weight: {metric}: relevant items of a list differ in weight; KerasRS defines "
+            "that only for ap over all relevant items, and for none of its variants"
         )
     relevant = _gains(frame, metric)
     weight = frame["weight"].cast(pl.Float64) * relevant

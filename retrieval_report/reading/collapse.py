@@ -166,8 +166,8 @@ def _matched(items: pl.Series, group: str) -> pl.Series:
         raise ParameterError(f"group: {group!r} is neither a column nor a pattern") from error
     if len(documents) and not documents.count():
         raise ParameterError(
-            f"group: {group!r} is no column, and no item such as {items[0]!r} matches it as a "
-            "pattern with a group in parentheses"
+            f"group: {group!r} is not a column, and as a pattern with a group in parentheses it "
+            f"matches no item; the first item is {items[0]!r}"
         )
     others = items.filter(documents.is_null()).unique().sort()
     if len(others):

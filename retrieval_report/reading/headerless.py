@@ -87,7 +87,7 @@ def by_number(choose: Choose, first: Sequence[str], location: str) -> dict[str, 
         if len(first) < len(names):
             raise ColumnError(
                 f"{location}: {len(first)} columns, the first line is {' '.join(first)[:80]!r}; "
-                f"there have to be three, {', '.join(names)}"
+                f"expected three, {', '.join(names)}"
                 + ("; where all items are relevant, add a 1 to every line" * (last != "score"))
             ) from error
         number_by_name = dict(zip(names, numbers, strict=False))

@@ -68,7 +68,7 @@ def _parsed(source: Source) -> Any:
                 lines = filter(str.strip, text.splitlines())
                 return [json.loads(line, object_pairs_hook=_unique) for line in lines]
         reason = str(error).partition(";")[0]  # after it, advice for those who write Python
-        raise FileError(f"{source.path}: no JSON: {reason}") from None
+        raise FileError(f"{source.path}: not JSON: {reason}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Named:

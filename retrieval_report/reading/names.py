@@ -225,7 +225,7 @@ def known_columns(
         if len(candidates) > 1:
             which = advice("; say which with {}", setting("columns", {ours: candidates[0]}))
             raise ColumnError(
-                f"{location}: columns {some(candidates)} can all be meant by {ours!r}{which}"
+                f"{location}: columns {some(candidates)} could all be {ours!r}{which}"
             )
         recognised[ours] = candidates[0]
     if kind.ranked and "model" not in {*matched, *recognised}:

@@ -98,7 +98,7 @@ def _first_fault(content: bytes) -> str:
             # int refuses NaN and Infinity, which are no JSON.
             record = json.loads(line, parse_constant=int) if line.strip() else {}
         except (ValueError, RecursionError) as error:
-            return f", line {number}: no JSON: {error}"
+            return f", line {number}: not JSON: {error}"
         if not isinstance(record, dict):
             return f", line {number}: expected a JSON object, got {type(record).__name__}"
     return ""

@@ -256,8 +256,7 @@ def _warn_of_order(hits: Sequence[Hit], what: str) -> None:
         query_count = len({hit.query for hit in hits})
         warn(
             f"{what}: {len(queries)} of {with_number(query_count, 'list')} not in the order of their "
-            "scores, as a reranker leaves them that keeps the scores of the retriever; the scores "
-            "count, so leave them out if the order is meant"
+            "scores; the scores count. If a reranker ordered them, leave out the retriever's scores"
         )
 
 

@@ -95,7 +95,7 @@ def as_array(values: object, what: str) -> Array:
                 array.float()
             )  # bfloat16, which NumPy lacks; float32 holds all its values
         except (AttributeError, TypeError, RuntimeError):
-            raise DataError(f"{what}: no array: {error}") from None
+            raise DataError(f"{what}: not an array: {error}") from None
 
 
 def _ragged(rows: Sequence[Any]) -> Array:
@@ -194,7 +194,7 @@ def _parts(content: Any, what: str) -> tuple[Array, Array | None, Array | None]:
         limits, *flat = arrays
         if limits.ndim != 1 or limits.dtype.kind not in "iu" or limits[-1] != flat[0].size:
             raise DataError(
-                f"{what}: three arrays, but no (limits, distances, indices) of a range search"
+                f"{what}: three arrays, but not (limits, distances, indices) of a range search"
             )
         arrays = [_ragged(np.split(part, limits[1:-1].astype(np.int64))) for part in flat]
     value, item = arrays

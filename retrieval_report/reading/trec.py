@@ -54,7 +54,7 @@ def _read_any(source: Source, fields: Sequence[str], matched: Mapping[str, str])
     """Read whatever trec_eval would read, and say what is wrong with the rest."""
     lines = _split(source, fields)
     if lines.is_empty():
-        raise FileError(f"{source.path}: no lines but blank ones and comments")
+        raise FileError(f"{source.path}: holds only blank lines and comments")
     _check_widths(lines, source, fields)
     numbers = lines["line"]
     return TextTable(

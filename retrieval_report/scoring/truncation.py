@@ -46,8 +46,8 @@ def as_counted(rows: pl.DataFrame) -> dict[str, str]:
     if two.height:
         model, first, second = two["model"][0], *two["truncated"][:2]
         raise DataError(
-            f"column 'truncated': model {model!r} has both {first!r} and {second!r}; its lists end in "
-            "one way"
+            f"column 'truncated': model {model!r} has both {first!r} and {second!r}; all its lists "
+            "must end in the same way"
         )
     return dict(words.drop_nulls().iter_rows())
 

@@ -55,9 +55,9 @@ def rankings_frame(
     files = frame.inputFiles()
     if len(files) > 1:
         raise ColumnError(
-            f"{', '.join(paths)}: no column 'model' in {len(files)} files, and Spark does not take "
-            "files for models: "
-            "add the column, or put the files of a model into a folder named model=<name>"
+            f"{', '.join(paths)}: no column 'model' in {len(files)} files, and Spark does not "
+            "name models after their files: add the column, or put the files of a model into "
+            "a folder named model=<name>"
         )
     return rankings.withColumn("model", F.lit(PurePosixPath(files[0]).stem if files else "model"))
 

@@ -361,7 +361,7 @@ def judge_items(
         if ordering:
             raise ParameterError(
                 f"{what}: what {ordering[0]} prints depends on the order of items, and a counts "
-                f"frame has none; {quoted(OF_ONE_ANSWER)} do without"
+                f"frame has none; {quoted(OF_ONE_ANSWER)} do not need it"
             )
         return judged
     if judged.retrieved.schema["item"] == pl.String:

@@ -271,7 +271,7 @@ def test_row_087_a_line_cut_in_the_middle_of_json(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.jsonl", '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "it'
     )
-    refused(path, "line 2: no JSON")
+    refused(path, "line 2: not JSON")
 
 
 def of_pyarrow(path: Path, rows: int = 50, **how: Any) -> bytes:
@@ -456,7 +456,7 @@ def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
     )
     refused(
         write(tmp_path / "d.jsonl", '{"query": "q", "item": "a", "score": NaN}\n'),
-        "line 1: no JSON: .*NaN",
+        "line 1: not JSON: .*NaN",
     )
 
 

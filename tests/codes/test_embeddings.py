@@ -346,7 +346,7 @@ def changed(row: int, column: int | slice, value: float, dtype: Any = np.float64
     [
         ({"formats": ["int9"]}, "formats: 'int9' is not one of 'float32'"),
         ({"formats": ["binary+bf17"]}, "formats: 'bf17' in 'binary+bf17' is not one of"),
-        ({"formats": ["int8+binary"]}, "formats: 'int8+binary' says twice what its storage is"),
+        ({"formats": ["int8+binary"]}, "formats: 'int8+binary' names its storage twice"),
         ({"formats": ["truncate:0"]}, "'0' is not a whole number from 1 on"),
         ({"formats": ["digits:-1"]}, "'-1' is not a whole number from 0 on"),
         ({"formats": ["truncate:9"]}, "'truncate:9' keeps 9 dimensions, and the vectors have 4"),

@@ -212,7 +212,7 @@ def test_systems_that_order_items_refuse_counts() -> None:
     counts = rr.from_scores((ONES[:, 0], ONES)).rankings
     with pytest.raises(ParameterError, match="what trec_eval prints depends on the order of items"):
         rr.systems.evaluate_like(counts, "trec_eval", measures="rr")
-    with pytest.raises(ParameterError, match="'PyKEEN', 'OGB', 'TGB' do without"):
+    with pytest.raises(ParameterError, match="'PyKEEN', 'OGB', 'TGB' do not need it"):
         rr.audit(counts, measures="rr@all")
 
 

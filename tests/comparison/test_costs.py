@@ -81,7 +81,7 @@ def test_kinds_of_cost_and_models_without_one() -> None:
         ({"x": 1}, "column 'model': 1 not in the summary, .* model 'x'"),
         ({"a": "1"}, "no column of numbers"),
         ({"a": math.nan}, "finite number"),
-        ({"a": -1}, "negative or no finite number"),
+        ({"a": -1}, "negative or not a finite number"),
         (pl.DataFrame({"model": ["a"], "note": ["x"]}), "no column of numbers"),
         (pl.DataFrame({"name": ["a"], "bytes": [1]}), "no column 'model'"),
         (pl.DataFrame({"model": ["a", "a"], "bytes": [1, 2]}), "model 'a'"),

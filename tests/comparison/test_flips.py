@@ -268,13 +268,13 @@ def test_a_comparison_of_other_scores_is_refused() -> None:
         flips(summarise(given), comparison=compare(other, resamples=99))
     with pytest.raises(
         KeyMismatchError,
-        match="comparison: no rows of policy 'expected' and of a measure of the summary",
+        match="comparison: no row has policy 'expected' and a measure of the summary",
     ):
         flips(
             summarise(given),
             comparison=compare(given.with_columns(cutoff=pl.lit(7, pl.Int64)), resamples=99),
         )
-    with pytest.raises(KeyMismatchError, match="comparison: no rows of policy 'expected' and"):
+    with pytest.raises(KeyMismatchError, match="comparison: no row has policy 'expected' and"):
         flips(summarise(given), comparison=compare(given, resamples=99, policies="naive"))
 
 

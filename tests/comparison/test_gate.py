@@ -507,5 +507,7 @@ def test_of_margins_by_measure_the_gate_takes_its_own() -> None:
     assert found.baseline_value is not None
     assert found.margin == pytest.approx(0.05 * found.baseline_value)
     assert held(near(1), margin="recall@5=0.1, ndcg@5=0.02").margin == 0.02
-    with pytest.raises(rr.ParameterError, match=r"margin: ndcg@5 has none, only recall@5=0\.1"):
+    with pytest.raises(
+        rr.ParameterError, match=r"margin: ndcg@5 has none; the margins are recall@5=0\.1"
+    ):
         held(near(1), margin={"recall@5": 0.1})

@@ -80,7 +80,7 @@ def test_only_a_step_beyond_ties_and_queries_is_marked() -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("v(?P<version>", "is no regular expression"),
+        ("v(?P<version>", "is not a regular expression"),
         (r"v\d+", "has no group"),
         (r"run-v(?P<version>\d+)", "does not fit model 'other-v1'"),
         (r"(?P<version>v)", "are both version 'v'"),

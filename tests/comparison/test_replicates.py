@@ -291,11 +291,11 @@ def test_a_mapping_and_both_kinds_of_pattern_name_the_same_models() -> None:
 @pytest.mark.parametrize(
     ("groups", "said"),
     [
-        ("(", "is no regular expression"),
+        ("(", "is not a regular expression"),
         ("seed", r"has no group \(\?P<model>…\) or \(\?P<replicate>…\)"),
-        (r"(?P<model>.+)-fold\d", "fits no model, such as 'a-s0'"),
+        (r"(?P<model>.+)-fold\d", "matches none of the models, such as 'a-s0'"),
         ({"c": "a"}, "replicate: 'c' is not one of"),
-        ({"a-s0": ""}, "the model of 'a-s0', is no name"),
+        ({"a-s0": ""}, "the model of 'a-s0', is not a name"),
         (3, "replicate"),
     ],
 )

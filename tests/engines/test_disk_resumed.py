@@ -157,7 +157,7 @@ def test_what_is_no_folder_of_parts_or_no_file_is_refused(tmp_path: Path, source
     (other / "mine.txt").write_text("mine")
     with pytest.raises(rr.OutputError, match="it has no finished parts of this run"):
         scored(tmp_path, source, other)
-    with pytest.raises(rr.ParameterError, match="is for rankings in files"):
+    with pytest.raises(rr.ParameterError, match="works only for rankings in files"):
         rr.evaluate_to(tmp_path / "scores.parquet", made(), resume=other)
 
 

@@ -185,7 +185,12 @@ def test_columns_models_masks_grades_and_unretrieved_items() -> None:
     [
         ({"distance": [1]}, {"how": "sum"}, ParameterError, "'sum' adds scores"),
         ({"distance": [1]}, {"how": "first"}, ParameterError, "how: 'first' is not one of"),
-        ({"distance": [1]}, {"group": "doc"}, ParameterError, "'doc' is no column, and no item"),
+        (
+            {"distance": [1]},
+            {"group": "doc"},
+            ParameterError,
+            "'doc' is not a column, and as a pattern",
+        ),
         ({"distance": [1]}, {"group": "("}, ParameterError, "neither a column nor a pattern"),
         ({"distance": [1]}, {"group": 5}, ParameterError, "group: 5 is not text"),
         ({"distance": [float("nan")]}, {}, DataError, "NaN"),

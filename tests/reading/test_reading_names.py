@@ -61,7 +61,7 @@ def test_a_mapping_decides(found: list[str], mapping: dict[str, str]) -> None:
         (
             ["topic", "qid", "item", "dist"],
             None,
-            r"f: columns \['topic', 'qid'\] can all be meant by 'query'",
+            r"f: columns \['topic', 'qid'\] could all be 'query'",
         ),
         (["query", "item", "dist", "sim"], None, "both 'dist' .smaller is nearer. and 'sim'"),
         (["query", "item", "distance", "score"], None, "both 'distance' .smaller is nearer"),

@@ -92,7 +92,7 @@ def test_brackets_in_texts_and_many_short_lists_are_not_deep(tmp_path: Path) -> 
 def test_a_carriage_return_inside_a_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_bytes(ROW.encode() + ROW.replace("\n", "\r").encode() + ROW.encode())
-    refused(path, FileError, "line 2: no JSON")
+    refused(path, FileError, "line 2: not JSON")
 
 
 def test_a_list_of_large_numbers_scores_as_it_says(tmp_path: Path) -> None:
@@ -118,4 +118,6 @@ def test_ids_that_are_neither_texts_nor_integers_are_refused(tmp_path: Path, val
 @pytest.mark.parametrize("inside", ["[" * 100_000, "[" * 1_000 + "]" * 1_000])
 def test_deep_nesting_is_refused(tmp_path: Path, inside: str) -> None:
     # Python 3.12 reads a thousand levels, and leaves the refusal to Polars.
-    refused(write(tmp_path, *scored("1", inside)), FileError, r"line 2: no JSON|run\.jsonl: failed")
+    refused(
+        write(tmp_path, *scored("1", inside)), FileError, r"line 2: not JSON|run\.jsonl: failed"
+    )

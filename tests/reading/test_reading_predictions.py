@@ -80,7 +80,7 @@ def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
     ("text", "error", "message"),
     [
         ('{"q": {"a": 1, "a": 2}}', FileError, "'a' occurs twice in one object"),
-        ('{"q": {"a": 1}', FileError, "m.json: no JSON"),
+        ('{"q": {"a": 1}', FileError, "m.json: not JSON"),
         ('{"q": {"a": 1}, "r": 5}', FileError, "JSON, but neither"),
         ('{"q": {"a": "near"}}', ColumnError, "query 'q', item 'a': 'near' is text, not a number"),
         ('{"q": {"a": 1}, "r": {"b": "near"}}', ColumnError, "item 'b': 'near' is text"),
@@ -91,7 +91,7 @@ def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
         ),
         ('{"mteb_model_meta": {}, "default": 3}', FileError, "predictions of 0 subsets and splits"),
         ('{"q": {"\\ud800": 1}}', DataError, "half a surrogate pair"),
-        ('{"q": ' + '{"a": ' * 100_000, FileError, "no JSON"),
+        ('{"q": ' + '{"a": ' * 100_000, FileError, "not JSON"),
     ],
 )
 def test_other_shapes_are_named(

@@ -235,7 +235,7 @@ def test_scores_and_grades_must_be_numbers(tmp_path: Path) -> None:
 
 
 def test_a_file_of_comments_has_no_rows(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"no lines but blank ones and comments"):
+    with pytest.raises(FileError, match=r"holds only blank lines and comments"):
         read_rankings(write(tmp_path / "a.run", "# nothing\n\n"))
 
 

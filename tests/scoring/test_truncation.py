@@ -436,7 +436,7 @@ def test_counts_of_one_model_end_in_one_way() -> None:
     for use in (said, count_ties):
         with pytest.raises(
             DataError,
-            match="model 'model' has both 'between_ties' and 'no'; its lists end in one way",
+            match="model 'model' has both 'between_ties' and 'no'; all its lists must end in the same way",
         ):
             use(both)
     unknown = counted(None).with_columns(truncated=pl.lit(None, pl.String))

@@ -106,7 +106,7 @@ def test_labels_by_key() -> None:
     worded = from_search((distances, named), query_labels=QUERY_LABELS, item_labels=text)
     assert_frame_equal(evaluate(**worded, **ASKED), by_hand(distances, indices))
     with pytest.raises(
-        DataError, match=r"model 'model': index 9 is none of the 40 items \(1 such results\)"
+        DataError, match=r"model 'model': index 9 is not among the 40 items \(1 such results\)"
     ):
         from_search((np.array([[0.0]]), np.array([[9]])), query_labels=[1], item_labels=labels)
 
@@ -311,7 +311,7 @@ def test_tensors_come_through_the_array_protocol() -> None:
             "item_labels": Tensor(LABELS),
         }
         assert_frame_equal(evaluate(**from_search(result, **labels), **ASKED), wanted)
-    with pytest.raises(DataError, match="no array"):
+    with pytest.raises(DataError, match="not an array"):
         from_search((Tensor(distances, ("never",)), Tensor(indices)), **FLAT)
 
 
@@ -410,13 +410,13 @@ D, F = nearest(3)
             (D, F),
             {**FLAT, "item_labels": LABELS[:5]},
             DataError,
-            r"index \d+ is none of the 5 items",
+            r"index \d+ is not among the 5 items",
         ),
         (
             F,
             FLAT,
             DataError,
-            r"a matrix of 3 columns for 40 item labels; .* pass a pair, \(distances, indices\)",
+            r"a matrix of 3 columns for 40 item labels; .* give a pair, \(distances, indices\)",
         ),
         ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 ids for 40 rows"),
         ((D, F), {"query_ids": ["a"]}, DataError, "query_ids: 1 ids for 6 rows"),
@@ -426,7 +426,7 @@ D, F = nearest(3)
             (D, F),
             {"relevance": {"model": D}},
             DataError,
-            r"relevance: shape \(\); with indices, a row for every query",
+            r"relevance: shape \(\); with indices, it has a row for every query",
         ),
         ((D, F), {"mask": D > 1}, ParameterError, "mask: only for a matrix"),
         (

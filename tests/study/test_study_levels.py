@@ -327,7 +327,7 @@ def test_a_report_holds_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"replicate": "sede"}, "is no column of the rankings"),
+        ({"replicate": "sede"}, "is not a column of the rankings"),
         ({"replicate": "(?P<model>x)"}, "fits no model"),
         ({"dataset": "area"}, "dataset: no column 'area' in the queries"),
     ],
