@@ -102,7 +102,7 @@ WORK = {  # what a step does, in words; other answers are looked up
     **dict.fromkeys(("health", "_health"), "Checking the data"),
     **dict.fromkeys(("exact", "expected", "scored", "scores", "judged"), "Scoring"),
     "drawn": "Scoring random orders",
-    **dict.fromkeys(("comparison", "flips", "leaderboard", "no_worse"), "Comparing pairs"),
+    **dict.fromkeys(("comparison", "flips", "leaderboard", "margin_rows"), "Comparing pairs"),
     **dict.fromkeys(("summary", "replicates", "datasets"), "Averaging"),
     **dict.fromkeys(("_profiles", "profile", "hints", "truncation"), "Looking at ties"),
     "_exact_means": "Finding what random orders print",
