@@ -158,7 +158,7 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(tmp_path: Path, text
 ERRORS: list[tuple[type[Exception], str, dict[str, Any]]] = [
     (ParameterError, "policies", {"policies": "naiv"}),
     (ParameterError, "rows_per_part", {"rows_per_part": 0}),
-    (ParameterError, "columns: is for files", {"columns": {"query": "a"}}),
+    (ParameterError, "columns: works only for files", {"columns": {"query": "a"}}),
     (
         KeyMismatchError,
         "4 .* pairs have no rows, first query 'q16'",
