@@ -16,8 +16,8 @@ from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.leaderboard_rows import leaderboard_of
-from retrieval_report.study.three_tables import MAX_COPIES
-from retrieval_report.writing.names import unique_labels, unlike
+from retrieval_report.study.three_tables import copies_text
+from retrieval_report.writing.names import unique_labels
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -101,7 +101,8 @@ def frame_table(
         width = widths.get(name, _name_width(short_frame[name]) if name in NAMES else None)
         columns.append(_column(of, short_frame[name], width, compared))
     if in_full and not short_frame["model"].equals(frame["model"]):
-        columns.append((frame["model"].alias(IN_FULL), st.column_config.Column("Name in full")))
+        whole = frame["row_models"].list.join(" = ") if "row_models" in frame else frame["model"]
+        columns.append((whole.alias(IN_FULL), st.column_config.Column("Name in full")))
     more: Named = {}
     if selection_mode:
         more = {"on_select": "rerun", "selection_mode": selection_mode}
@@ -160,18 +161,6 @@ def with_short_queries(frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     labels = unique_labels(names, QUERY_LETTERS)
     return frame.with_columns(pl.col("query").replace_strict(labels, return_dtype=pl.String))
-
-
-def copies_text(label: str, row_models: Sequence[str]) -> str:
-    """Return the label of a model, and what tells its copies from it.
-
-    >>> copies_text("bm25…18", ["bm25-2019-06-18", "bm25-2019-06-28"])
-    'bm25…18 = …28'
-    """
-    first, *copies = row_models
-    unlike_first = [unlike(name, first) for name in copies[:MAX_COPIES]]
-    rest = len(copies) - MAX_COPIES
-    return " = ".join([label, *unlike_first, *([f"{rest} more"] if rest > 0 else [])])
 
 
 def table_height(rows: int, row_height: int | None = None, most: int = SHOWN_ROWS) -> Any:

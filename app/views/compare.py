@@ -15,7 +15,7 @@ from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import join_left
-from retrieval_report.study.verdict import margin_sentences
+from retrieval_report.study.verdict import margin_sentences, no_verdict_on
 from retrieval_report.writing.names import with_number
 from tables import PAIRS, frame_table
 from text import plain, short
@@ -31,9 +31,13 @@ CHOSEN = "the chosen pair"
 
 def show(page: Page) -> None:
     """Draw the page."""
+    suspects = page.study.suspects
+    if suspects:
+        st.caption(plain(no_verdict_on(suspects)))
     expected = page.study.comparison.filter(policy="expected")
     if not expected["difference"].count():
-        st.info(f"No two of these models have a score for {page.measure} on the same query.")
+        which = "other models" if suspects else "of these models"
+        st.info(f"No two {which} have a score for {page.measure} on the same query.")
         return
     _all_pairs(page, expected)
     _no_worse(page)

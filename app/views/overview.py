@@ -14,7 +14,7 @@ from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.study.caveats import health_sentences
+from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
 from retrieval_report.study.three_tables import three_rows, without_draws
 from retrieval_report.writing.names import with_number
@@ -29,7 +29,6 @@ LETTERS = 90  # of the names of winners
 WIDTHS = {"shuffled_range": 130}
 ROW, ROWS = 25, 13  # pixels of a row of the table, and rows before it scrolls
 SHORT = 130  # letters of a verdict that fits beside the numbers
-SHOWN = 2  # faults of the data above the table; the others are folded
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
     "depend on it. *Expected*: the exact mean over all orders of the tied items, free of chance; where "
@@ -56,10 +55,10 @@ def show(page: Page) -> None:
     beside = _winners(rows, winners.row(0, named=True))
     with beside if sum(map(len, sentences)) <= SHORT and study.status != CHECK else st.container():
         faults = health_sentences(study.health.filter("serious"))
-        say(study.chip, [*faults[:SHOWN], *sentences])
-        if faults[SHOWN:]:
-            with st.expander(f"{with_number(len(faults) - SHOWN, 'more finding')} on the data"):
-                st.markdown("\n\n".join(map(plain, faults[SHOWN:])))
+        say(study.chip, [*faults[:FINDINGS], *sentences])
+        if faults[FINDINGS:]:
+            with st.expander(more_findings(faults)):
+                st.markdown("\n\n".join(map(plain, faults[FINDINGS:])))
     how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS}
     how |= {"row_height": ROW, "most_rows": ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen

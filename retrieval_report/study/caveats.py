@@ -124,6 +124,9 @@ def _truncated(word: str) -> str:
     return setting("truncated", word).replace("'", '"')
 
 
+FINDINGS = 2  # on the data, above a verdict; the others are folded
+
+
 def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     """Return the lines to read before the verdict of a study or a report: what may be wrong with
     its data; of many models with the same fault one line.
@@ -136,6 +139,15 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
         f"{sentence_of((None, *row[:5]), names_text(row[5]) if row[5] else '')}."
         for row in same.iter_rows()
     )
+
+
+def more_findings(sentences: Sequence[str]) -> str:
+    """Return the heading of the findings that are folded.
+
+    >>> more_findings(["a", "b", "c"])
+    '1 more finding on the data'
+    """
+    return f"{with_number(len(sentences) - FINDINGS, 'more finding')} on the data"
 
 
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:

@@ -18,8 +18,10 @@ import polars as pl
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.study.caveats import (
+    FINDINGS,
     health_sentences,
     joined_hints,
+    more_findings,
     naive_ties,
     named_tests,
     not_audited,
@@ -60,6 +62,7 @@ def render_html(
     )
     audit = report.audit.filter(report.at_headline) if report.audit.height else report.audit
     winners, hints = winner_sentences(audit), joined_hints(report.hints)
+    health = health_sentences(report.health)
     misleading = _misleads(audit)
     return (
         _environment()
@@ -67,7 +70,9 @@ def render_html(
         .render(
             report=report,
             pictures=pictures,
-            health=health_sentences(report.health),
+            health=health[:FINDINGS],
+            more_health=health[FINDINGS:],
+            more_findings=more_findings(health),
             winners=winners,
             not_audited=not_audited(report.parameters),
             misleading=misleading,

@@ -35,7 +35,9 @@ KINDS = {
     "reason": "prose",
     "sha256": "prose",
 }  # kinds of text columns
+MODEL_WIDTH = 48  # of a model with its copies
 WIDTHS = {
+    "model": MODEL_WIDTH,
     "varied": 80,
     "order": 80,
     "reason": 80,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,9 +12,9 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.score_picture import scores_picture
-from retrieval_report.study.table_columns import joined_texts
+from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
-from retrieval_report.writing.names import with_number
+from retrieval_report.writing.names import unlike, with_number
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -26,7 +27,8 @@ NO_STROKES = pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
 
 def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of models without those that are copies, which are named after their first, as in
-    "06-18 = 06-28"; ``row_models`` holds all names of a row.
+    "06-18 = 06-28", or where that is long by what tells them from it; ``row_models`` holds all names
+    of a row.
 
     >>> rows = pl.DataFrame({"model": ["b", "a", "c"], "copy_of": ["a", None, None]})
     >>> with_copies_folded(rows).rows()
@@ -38,16 +40,27 @@ def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
             copies.setdefault(first, []).append(model)
     firsts = rows.filter(pl.col("copy_of").is_null())
     same = [[name, *sorted(copies.get(name, ()))] for name in firsts["model"]]
-    texts = [" = ".join([first, *_columns_shown(more)]) for first, *more in same]
+    full = [" = ".join(names) for names in same]
+    texts = [
+        text if len(text) <= MODEL_WIDTH else copies_text(names[0], names)
+        for text, names in zip(full, same, strict=True)
+    ]
     return firsts.with_columns(
         pl.Series("model", texts, dtype=pl.String),
         row_models=pl.Series(same, dtype=pl.List(pl.String)),
     )
 
 
-def _columns_shown(names: list[str]) -> list[str]:
-    rest = len(names) - MAX_COPIES
-    return names if rest < 1 else [*names[:MAX_COPIES], f"{rest} more"]
+def copies_text(label: str, row_models: Sequence[str]) -> str:
+    """Return the label of a model, and what tells its copies from it.
+
+    >>> copies_text("bm25…18", ["bm25-2019-06-18", "bm25-2019-06-28"])
+    'bm25…18 = …28'
+    """
+    first, *copies = row_models
+    unlike_first = [unlike(name, first) for name in copies[:MAX_COPIES]]
+    rest = len(copies) - MAX_COPIES
+    return " = ".join([label, *unlike_first, *([f"{rest} more"] if rest > 0 else [])])
 
 
 def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:

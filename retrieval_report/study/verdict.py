@@ -110,7 +110,7 @@ def verdict(
     at_headline = at_measure(metric, cutoff)
     pairs, measure = flips.filter(at_headline), measure_text(metric, cutoff)
     ranked = ranked_means(summary, metric, cutoff, identical, suspects)
-    opening = [f"No verdict is given on {names_text(suspects)}."] if suspects else []
+    opening = [no_verdict_on(suspects)] if suspects else []
     names = [row["model"] for row in ranked]
     pairs = pairs.filter(verdicts.both_among(names))
     if not ranked and opening:
@@ -126,6 +126,11 @@ def verdict(
     of_first = sorted(identical, key=lambda group: names[0] not in group)
     status = verdicts.CHECK if suspects else status
     return status, (*opening, *sentences, *caveats.identical_sentence(of_first))
+
+
+def no_verdict_on(suspects: Sequence[str]) -> str:
+    """Say which models are compared with no other."""
+    return f"No verdict is given on {names_text(suspects)}."
 
 
 def ranked_means(

@@ -68,6 +68,8 @@ def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded(right: bo
     for name in ("pair", "segments", "queries", "ties", "compare", "audit", "costs", "data"):
         page = open_page(name, data, **pages.get(name, {}))
         assert not page.success, name
+        if name == "compare" and right:
+            assert any("on far and few" in caption.value for caption in page.caption)
 
 
 def verdict_of(page: AppTest) -> str:

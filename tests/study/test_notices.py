@@ -264,7 +264,7 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
         [drawn[0], *drawn[2:]],
         (
             "by the order inside ties or, if it is dashed, by missing items",
-            "?: missing items and tie order together could reverse the pair",
+            "?: missing items could, too",
             "ties or missing items could give ",
         ),
         strict=True,
