@@ -78,12 +78,12 @@ class Lists(NamedTuple):
             tie = self.tie[start[0] : start[-1] + 1]
             cells = slice(tie[0], tie[-1])
             return Lists(start - start[0], tie - tie[0], self.grade[cells], self.items[cells])
-        ties, start = _runs(self.start, which)
+        ties, start = runs(self.start, which)
         return self.with_ties(start, ties)
 
     def with_ties(self, start: Integers, which: Integers) -> Lists:
         """Return lists of some of the ties, of which each has the first at ``start``."""
-        cells, tie = _runs(self.tie, which)
+        cells, tie = runs(self.tie, which)
         return Lists(start, tie, self.grade[cells], self.items[cells])
 
 
@@ -181,7 +181,7 @@ def all_frozen(record: Record) -> Record:
     return type(record)(*map(frozen, record))
 
 
-def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
+def runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
     """Return the members of some groups, one group after the other, and the start of each."""
     size = np.diff(start)[which]
     new_start = running(size)

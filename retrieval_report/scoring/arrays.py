@@ -28,6 +28,7 @@ from retrieval_report.kernels.lists import (
     all_frozen,
     frozen,
     running,
+    runs,
 )
 
 Result = TypeVar("Result")
@@ -307,11 +308,14 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     """
     if lists.grade.size < lists.tie.size:  # no tie is mixed
         return lists
-    cells = np.arange(lists.grade.size + 1)
-    order: Any = slice(None)
-    if best:
-        order = np.repeat(lists.tie[:-1] + lists.tie[1:] - 1, np.diff(lists.tie)) - cells[:-1]
-    return Lists(lists.tie[lists.start], cells, lists.grade[order], lists.items[order])
+    grade, items = lists.grade, lists.items
+    if best:  # the cells of mixed ties turn round
+        mixed = np.flatnonzero(np.diff(lists.tie) > 1)
+        cells, start = runs(lists.tie, mixed)
+        turned = np.repeat(lists.tie[mixed] + lists.tie[mixed + 1] - 1, np.diff(start)) - cells
+        grade, items = grade.copy(), items.copy()
+        grade[cells], items[cells] = lists.grade[turned], lists.items[turned]
+    return Lists(lists.tie[lists.start], np.arange(grade.size + 1), grade, items)
 
 
 def sums(values: Integers, start: Integers) -> Integers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.kernels.lists import Integers, running
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
@@ -191,8 +192,9 @@ def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
     if not judged.whole.graded or ties.grade.size == 0:
         return
     turned: dict[str, tuple[Any, ...]] = {}
+    found = _relevant_ties(prepared)
     for depth in TURNED_DEPTHS:
-        for model, deviations, count, total in _last(prepared, depth).iter_rows():
+        for model, deviations, count, total in _last(prepared, found, depth).iter_rows():
             whole = model in turned and turned[model][1] is None
             if model not in turned or (deviations < turned[model][0] and not whole):
                 turned[model] = deviations, depth, count, total
@@ -200,30 +202,48 @@ def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
         yield model, REVERSED, True, count, total, TOP_ONLY.format(depth) if depth else ""
 
 
-def _last(prepared: Prepared, depth: int | None) -> pl.DataFrame:
+class _Ties(NamedTuple):
+    """The ties that hold relevant items: their list, the rank of their last item, and how many
+    items and relevant items they hold.
+    """
+
+    of_list: Integers
+    last: Integers
+    size: Integers
+    relevant: Integers
+
+
+def _relevant_ties(prepared: Prepared) -> _Ties:
+    ties = prepared.ties
+    cells = np.flatnonzero(prepared.relevant_grade[ties.grade])
+    which, first = np.unique(np.searchsorted(ties.tie, cells, side="right") - 1, return_index=True)
+    before = running(ties.items)
+    begin, end = before[ties.tie[which]], before[ties.tie[which + 1]]
+    of_list = np.searchsorted(ties.start, which, side="right") - 1
+    of_first = before[ties.tie[ties.start[of_list]]]
+    relevant = np.diff(running(ties.items[cells])[np.append(first, cells.size)])
+    return _Ties(of_list, end - of_first, end - begin, relevant)
+
+
+def _last(prepared: Prepared, found: _Ties, depth: int | None) -> pl.DataFrame:
     """Return the models whose relevant items come last among the first ``depth`` of a list, by how
     many deviations, in how many lists and of how many.
 
     Of each list, this is the rank sum of Wilcoxon, Mann and Whitney; its variance is that without
     ties, which is the largest. A tie that the depth cuts counts as not relevant.
     """
-    ties = prepared.ties
-    relevant, size = ties.of_ties(prepared.relevant_grade), ties.of_ties()
-    which = np.flatnonzero(relevant)
-    of_list = np.searchsorted(ties.start, which, side="right") - 1
-    before = np.append(0, np.cumsum(prepared.length))[of_list]
-    last = np.cumsum(size)[which] - before
     length = prepared.length.astype(np.float64)
     if depth is not None:
         length = np.minimum(length, depth)
-        which, of_list, last = (array[last <= depth] for array in (which, of_list, last))
+        found = _Ties(*(array[found.last <= depth] for array in found))
+    of_list, last, size, relevant = found
 
     def summed(values: Any) -> Any:
         return np.bincount(of_list, values, length.size)
 
-    rank = last - (size[which] - 1) / 2
-    relevant_found = summed(relevant[which])
-    right = relevant_found * (length + 1) / 2 - summed(relevant[which] * rank)
+    rank = last - (size - 1) / 2
+    relevant_found = summed(relevant)
+    right = relevant_found * (length + 1) / 2 - summed(relevant * rank)
     pairs = relevant_found * (length - relevant_found)
     lists = prepared.names.select("model").with_columns(
         right=right,

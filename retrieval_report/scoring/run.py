@@ -270,6 +270,8 @@ def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
     policies = run.options.policies
     lists, columns = run.shape
     values, spreads = np.full((2, lists, columns, len(policies)), np.nan)
+    if {"best", "worst"} & {*policies} and run.prepared.open.any():
+        expect(4.0 * run.prepared.ties.grade.size)  # by kernels that complete lists
     exact = values[:, :, policies.index("expected")] if "expected" in policies else None
     for number, policy in sorted(enumerate(policies), key=lambda part: TURNS.get(part[1], 1)):
         into = ScoreArrays(values[:, :, number], spreads[:, :, number])
@@ -279,27 +281,30 @@ def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
             run.score(arrange(run.prepared, policy), into)
         else:
             for rows, part in run.blocks:
-                if policy == "naive" and exact is not None:
-                    into.value[rows] = _naive_scores(part, exact[rows])
-                else:
-                    into.value[rows] = part.score(arrange(part.prepared, policy)).value
+                into.value[rows] = _ordered_scores(
+                    part, policy, None if exact is None else exact[rows]
+                )
                 if policy in ("best", "worst"):
                     part.complete(into.value[rows], best=policy == "best")
     spreads[run.truncated] = np.nan
     return list_scores(run, values, spreads)
 
 
-def _naive_scores(run: Run, exact: Floats) -> Floats:
-    """Return the scores of the order received; lists without ties have no other, and so the
-    expected scores, which are ``exact``.
+def _ordered_scores(run: Run, policy: str, exact: Floats | None) -> Floats:
+    """Return the scores of the order received, or of the best or worst; lists without ties have no
+    other, and so the expected scores, which are ``exact``.
     """
     tied = np.flatnonzero(np.diff(run.prepared.ties.start) < run.prepared.length)
-    if 2 * tied.size > exact.shape[0]:
-        return run.score(arrange(run.prepared, "naive")).value
+    if exact is None or 2 * tied.size > exact.shape[0]:
+        return run.score(arrange(run.prepared, policy)).value
     values = exact.copy()
     if tied.size:
-        lists = arrange(run.prepared, "naive").lists.take(tied)
-        values[tied] = run.repeated(tied).score(Arrangement(lists)).value
+        some = run.repeated(tied)
+        if policy == "naive":
+            order = Arrangement(arrange(run.prepared, policy).lists.take(tied))
+        else:
+            order = arrange(some.prepared, policy)
+        values[tied] = some.score(order).value
     return values
 
 
@@ -408,7 +413,8 @@ def _draws(run: Run, mixed: Integers) -> Iterator[Floats]:
     )
     if mixed.size < run.shape[0]:
         run = run.repeated(mixed)
-    expect(4.0 * options.shuffles * float(run.limit.sum()))  # by some four kernels
+    work = draw_work(run.prepared.ties, run.limit, stretches=run.stretches)
+    expect(4.0 * options.shuffles * float(work[-1]))  # by some four kernels
     score = _draw_scores(run)
     for draw in steps:
         yield score(draw)
