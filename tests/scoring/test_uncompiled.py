@@ -100,3 +100,22 @@ def test_rows_are_counted_alike(monkeypatch: pytest.MonkeyPatch, counted: bool) 
             if one is not None and two is not None:
                 assert one.dtype == two.dtype
                 assert one.tolist() == two.tolist()
+
+
+@pytest.mark.parametrize("truncated", ["no", "within_tie"])
+def test_lists_without_ties_have_one_order(truncated: str) -> None:
+    rankings, judgements = made(1, 10**5, 3)  # few lists with ties
+
+    def scores(*policies: str) -> pl.DataFrame:
+        result = evaluate(
+            rankings,
+            judgements=judgements,
+            measures=TEXTS,
+            cutoffs=CUTOFFS,
+            policies=policies,
+            truncated=truncated,
+        )
+        return result.filter(pl.col("policy") != "expected")
+
+    for policy in ("best", "worst", "naive"):
+        assert_frame_equal(scores("expected", policy), scores(policy), check_exact=True)
