@@ -26,6 +26,7 @@ from retrieval_report.scoring.unrelated import MOST_LISTS, MOST_ROWS, unrelated_
 
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
+UNJUDGED_LISTS = "unjudged lists"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
 WRONG_QUERIES, SHIFTED_IDS, UNRELATED = "wrong queries", "shifted ids", "unrelated"
@@ -38,6 +39,8 @@ SENTENCES = {
     "({example})",
     NO_RELEVANT: "no query scores above 0 for {models}, because none of {total} items is relevant "
     "({example})",
+    UNJUDGED_LISTS: "{affected} of {total} lists of {models} hold no judged item, although the "
+    "others hold many ({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
     "({example})",
     REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if the lists "
@@ -58,6 +61,8 @@ TURNED_DEPTHS = None, 10, 20, 50, 100  # of lists; usual depths of a second stag
 TOP_ONLY = "among the first {}: does a second stage rank them by scores that mean the opposite?"
 CLEARLY_BELOW = 0.45  # of the pairs of a relevant item and another in the right order; chance: 0.5
 SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that are looked at
+# judged items of a query, and of the other lists, from which on a list without any is no accident
+MANY_JUDGED = 10
 ENOUGH = 5  # items that an honest model would match, of those of one that matches none
 # shares of a model's ids that are noted, and that are serious: if enough ids are judged to show
 # the form, or if it is the form of most
@@ -94,6 +99,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     findings += [(*finding[:-1], finding[-1] or direction) for finding in turned]
     if judged.named and "judged" in judged.lists.columns:
         findings += [*_unmatched(judged), *_other_ids(judged, sample)]
+        findings += [*_unjudged_lists(judged, [model for model, *_ in findings])]
     if foreign := [*_other_queries(judged, prepared)]:
         models = [model for model, *_ in foreign]
         findings = [*foreign, *(row for row in findings if row[0] not in models)]
@@ -399,6 +405,35 @@ def _unmatched(judged: Judged) -> Iterator[Finding]:
         serious &= retrieved.join(other_models, on=["query", "item"], how="semi").is_empty()
         # if no model matches any, each item is one that should have
         yield model, NO_MATCH, serious or not matching, total, total, example
+
+
+def _unjudged_lists(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
+    """Find models of which some lists hold no judged item, although the others hold many, as where
+    the ids of a part are of another kind.
+    """
+    known = judged.known.group_by("query").agg(pl.len(), pl.first("item").alias("known"))
+    lists = judged.lists.with_columns(items=pl.Series(judged.rows.end - judged.rows.begin))
+    lists = lists.join(known, on="query").filter(
+        ~pl.col("model").is_in([*explained]), pl.col("len") >= MANY_JUDGED
+    )
+    matched = lists.filter(pl.col("judged") > 0)
+    typical = matched.group_by("model").agg(pl.median("judged"), pl.median("items"))
+    none = (
+        lists.filter(judged=0)
+        .join(typical, on="model", suffix="_of_others")
+        .filter(
+            pl.col("judged_of_others") >= MANY_JUDGED,
+            2 * pl.col("items") >= pl.col("items_of_others"),
+        )
+    )
+    total = dict(lists.group_by("model").len().iter_rows())
+    for (model,), rows in none.sort("model", "query").group_by("model", maintain_order=True):
+        if rows.height < FEWEST_LISTS or rows.height <= FEW_MISSING * total[model]:
+            continue
+        query, judged_item = rows.row(0, named=True)["query"], rows["known"][0]
+        retrieved = with_model(judged.retrieved).filter(model=model, query=query)
+        example = f"{query!r}: {retrieved['item'][0]!r} beside {judged_item!r}"
+        yield model, UNJUDGED_LISTS, True, rows.height, total[model], example
 
 
 def _other_queries(judged: Judged, prepared: Prepared) -> Iterator[Finding]:

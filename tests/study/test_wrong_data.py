@@ -124,6 +124,16 @@ CASES: dict[str, Callable[[], Wrong]] = {
     ),
     "half of the ids": lambda: Wrong(beside(renamed(FAIR, 2)), JUDGED, "have ids of a form"),
     "a tenth of the ids": lambda: Wrong(beside(renamed(FAIR, 10)), JUDGED, "have ids of a form"),
+    "other ids in half of the lists": lambda: Wrong(
+        beside(
+            {
+                query: {f"x{item}" if number % 2 else item: score for item, score in row.items()}
+                for number, (query, row) in enumerate(FAIR.items())
+            }
+        ),
+        JUDGED,
+        "20 of 40 lists of broken hold no judged item",
+    ),
     "reversed": lambda: Wrong(beside(backwards(FAIR, KEPT)), JUDGED, "come last in"),
     "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
     "most popular items": lambda: Wrong(beside(popular("same")), JUDGED, "hold the same items"),
