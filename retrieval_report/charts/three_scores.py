@@ -153,6 +153,7 @@ def scores(
         (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
     )
     text += ", cut at the frame" if cut.height else ""
+    text += "; grey: other queries" if SAMPLING in used else ""
     step = ROOMY_STEP if roomy else TIGHT_STEP
     title = f"{where}: expected, shuffled and naive"
     return finish(

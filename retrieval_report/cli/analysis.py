@@ -220,7 +220,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     is_flag=True,
     help="Print a row for every model, not only for every evaluator.",
 )
-@output_options("audit.csv")
+@output_options("audit.csv and health.csv")
 @json_option
 @explains("audit", "prints", "off", "z", "same_winner")
 def audit(
@@ -236,11 +236,14 @@ def audit(
     ties or sorts unstably, prints is the range of values it could print, and same_winner is "open"
     if several models could win.
     """
-    output.check(data.paths, "audit.csv")
+    output.check(data.paths, "audit.csv", "health.csv")
     check(**settings)
     inputs = data.read()
     table = step("audit", lambda: rr.audit(**inputs, **settings))
-    output.show({"audit": table}, _audit_text(table, everything))
+    rules = {name: value for name, value in settings.items() if name != "metrics"}
+    health = rr.Study(**inputs, measures=settings["metrics"], **rules).health
+    frames = {**health_frame(health), "audit": table}
+    output.show(frames, health_text(health), _audit_text(table, everything))
 
 
 @cli.command()

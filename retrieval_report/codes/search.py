@@ -63,7 +63,7 @@ class Inputs:
     >>> inputs = Inputs(
     ...     pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
     ... )
-    >>> list(dict(**inputs))
+    >>> list(inputs)
     ['rankings', 'judgements', 'queries']
     """
 
@@ -76,6 +76,8 @@ class Inputs:
     def keys(self) -> Iterator[str]:
         """Return the names of the frames, which ``**inputs`` needs together with ``inputs[name]``."""
         return iter(("rankings", "judgements", "queries"))
+
+    __iter__ = keys
 
     def __getitem__(self, name: str) -> pl.DataFrame | None:
         """Return one frame by its name."""

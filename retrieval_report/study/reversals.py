@@ -111,7 +111,8 @@ def _queries(study: Study, pair: Named) -> list[Named]:
         # The sum of both is taken as normal; it is never safer than tie order alone, which is not.
         total = new_queries(difference, cluster, tie_std) or 0.0
         both_row["reversal"] = max(total, pair["p_tie"] or 0.0)
-    for each, on in ((row, "the queries"), (both_row, "both")):
+    decisive = "the queries" if pair["p_tie"] == 0.0 else "both"
+    for each, on in ((row, "the queries"), (both_row, decisive)):
         reverses = verdicts.reverses(each.get("reversal") or 0.0)
         each.setdefault("verdict", depends(on, each.get("reversal"), enough=enough or reverses))
     return [row, both_row]
