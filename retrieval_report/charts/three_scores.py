@@ -148,12 +148,11 @@ def scores(
         for what, (part, mark, at) in layers.items()
         if what in used
     ]
-    text = "thin line: lowest to highest of all orders"
+    text = "blue line: lowest to highest of all orders"
     cut = rows.filter(
         (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
     )
     text += ", cut at the frame" if cut.height else ""
-    text += "; grey: other queries" if SAMPLING in used else ""
     step = ROOMY_STEP if roomy else TIGHT_STEP
     title = f"{where}: expected, shuffled and naive"
     return finish(
