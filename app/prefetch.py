@@ -35,9 +35,7 @@ PARTS = (
 
 
 def start() -> None:
-    """Prepare the first page while the server starts, say where it is, and open a browser if
-    requested.
-    """
+    """Prepare the first page while the server starts; say where it is, or open a browser there."""
     address = f"http://127.0.0.1:{st.get_option('server.port')}"
     print(f"The dashboard is at {address}. Ctrl-C ends it.", flush=True)  # noqa: T201
     # A daemon thread does not keep the server from ending.

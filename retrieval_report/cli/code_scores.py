@@ -33,10 +33,10 @@ def codes_command(
     max_bytes: int | None = None,
     **options: Any,
 ) -> dict[str, pl.DataFrame]:
-    """Count, score and average the codes in files, where each item file
-    is a shard; return the frames by the names of their files, with the number of random ``orders``
-    in rows of shuffled scores. There is no ``radius.csv`` with a depth, beyond which items are
-    missing.
+    """Count, score and average the codes in files, where each item file is a shard.
+
+    Return the frames by the names of their files, with the number of random ``orders`` in rows of
+    shuffled scores. There is no ``radius.csv`` with a depth, beyond which items are missing.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def codes_command(
         shuffles=orders,
     )
     # Fewer orders than usual are drawn of many items, so the rows of drawn scores say how many.
-    drawn = pl.when(policy="shuffled").then(orders)
-    means = summarise(scores).with_columns(orders=drawn)
-    scores = scores.with_columns(orders=drawn)
+    of_draws = pl.when(policy="shuffled").then(orders)
+    means = summarise(scores).with_columns(orders=of_draws)
+    scores = scores.with_columns(orders=of_draws)
     frames = {"counts.parquet": counts, "scores.csv": scores, "summary.csv": means}
     return frames if depth is not None else {**frames, "radius.csv": evaluate_radius(counts)}
 

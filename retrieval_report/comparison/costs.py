@@ -152,9 +152,7 @@ def _fronts(rows: pl.DataFrame, replaced: Bools) -> pl.DataFrame:
 
 
 def _beaten(amount: Floats, values: Floats, theirs: Floats) -> Bools:
-    """Return whether a column's model costs no more and scores no less than a row's, and is better
-    in one.
-    """
+    """Return whether a column's model beats a row's in costs or scores, and neither is worse."""
     values, theirs = settled_means(np.stack([values, theirs]))
     lead = theirs[None] - values[:, None]
     cheaper = amount[None] < amount[:, None]

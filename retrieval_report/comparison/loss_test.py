@@ -188,8 +188,7 @@ def units_to_pass(
 
 
 def fewest(passes: Callable[[int], bool]) -> int | None:
-    """Return the smallest number from 2 on that passes, if all above it do; None if none up to 10⁹
-    does.
+    """Return the smallest number from 2 to 10⁹ that passes, if all above it do, or None.
 
     >>> fewest(lambda queries: queries >= 156), fewest(lambda queries: False)
     (156, None)

@@ -177,8 +177,7 @@ class _Lists:
 
     def _shifted_ids(self, score: float) -> dict[str, Any]:
         """Return whether lists hold what is relevant if a constant is added to the number in every
-        id. Half of the rows choose the constant, and the other half shows whether it was an
-        accident.
+        id: half of the rows choose it, and the other half shows whether that was an accident.
         """
         rows, relevant = (_numbered(frame) for frame in (self.rows, self.relevant))
         if rows.is_empty() or relevant.is_empty():

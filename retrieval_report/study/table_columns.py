@@ -94,8 +94,7 @@ def _ranks(low: int, high: int) -> str:
 
 
 def _printed(low: float, high: float) -> str:
-    """Return what most random orders print; one number where they differ by less than anyone
-    reports.
+    """Return what most random orders print, as one number where they differ by nearly nothing.
 
     >>> _printed(0.28, 0.29), _printed(0.2846190, 0.2846194)
     ('0.2800 – 0.2900', '0.2846')

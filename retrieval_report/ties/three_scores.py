@@ -283,8 +283,8 @@ def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
 def _can_change(rows: pl.DataFrame) -> list[bool | None]:
     """Return whether tie order can change each model's rank, by all orders of its ties or, where
     its lists may be cut, by the drawn ones: whether some put it ahead of another model and some do
-    not. None if lists may be cut and no drawn order does, if no bounds are known, or if a model is
-    not compared.
+    not. None if lists may be cut and no drawn order does, if no bounds are known, or for a model
+    that is not compared.
     """
     low, high = (
         rows.select(pl.when("compared").then(pl.when("cut").then(f"drawn_{end}").otherwise(end)))
