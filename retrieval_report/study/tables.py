@@ -36,7 +36,12 @@ from retrieval_report.study.table_columns import (
     measure_column,
 )
 from retrieval_report.study.terminal import summary_rows
-from retrieval_report.study.three_tables import is_moved, three_rows, winner_sentence
+from retrieval_report.study.three_tables import (
+    accidents_sentence,
+    is_moved,
+    three_rows,
+    winner_sentence,
+)
 from retrieval_report.systems.audit import SAME, as_defined, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
@@ -152,6 +157,8 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
         caption = layout.caption
         if frame["model"].n_unique() > 1:
             caption = winner_sentence(report.winners.filter(report.at_headline).row(0, named=True))
+            more = accidents_sentence(report.winners, (report.metric, report.cutoff))
+            caption = f"{caption} {more}".rstrip()
         yield layout._replace(caption=caption, section="", choice=False, id="three-scores"), rows
     measures = frame.select(MEASURES).unique(maintain_order=True).rows()
     if len(measures) > 1:

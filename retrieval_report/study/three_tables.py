@@ -14,7 +14,7 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
-from retrieval_report.writing.names import unlike, with_number
+from retrieval_report.writing.names import first_names, unlike, with_number
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COLUMNS = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
 MAX_COPIES = 3  # names of copies in a row; of more, how many there are
 LEVEL = 1e-12
+MAX_MEASURES = 6  # that a sentence names
 NO_STROKES = pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
 
 
@@ -176,6 +177,25 @@ def winner_sentence(row: Named) -> str:
         orders_text, share_of_all = f"{orders_text} of all random orders", ""
     comes = "one of them comes" if ", " in first else f"{first} comes"
     return f"{measure}: {first} {_verb(first)} exactly{order}; {comes} first in {orders_text}{share_of_all}."
+
+
+def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
+    """Say by which other measures and cutoffs the naive order names another winner.
+
+    >>> names = {"winner": ["a", "a", "a"], "naive_winner": ["b", "b", "a"]}
+    >>> winners = pl.DataFrame({"metric": ["ap"] * 3, "cutoff": [5, 10, 20], **names})
+    >>> accidents_sentence(winners, ("ap", 5)), accidents_sentence(winners[[0, 2]], ("ap", 5))
+    ('The naive order names another winner by ap@10.',
+     'The naive order names the exact winner by ap@20.')
+    """
+    rows = winners.filter(~at_measure(*headline)).drop_nulls(["winner", "naive_winner"])
+    accidents = rows.filter(pl.col("naive_winner") != pl.col("winner"))
+    measures = (rows if accidents.is_empty() else accidents).select("metric", "cutoff").rows()
+    if not measures:
+        return ""
+    names = first_names([measure_text(*measure) for measure in measures], MAX_MEASURES)
+    winner = "the exact winner" if accidents.is_empty() else "another winner"
+    return f"The naive order names {winner} by {names}."
 
 
 def _share(chance: float) -> str:
