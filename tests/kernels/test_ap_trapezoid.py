@@ -86,7 +86,7 @@ def test_other_names(text: str) -> None:
     ["wap(interpolation=trapezoid)", "ap(denominator=retrieved,interpolation=trapezoid)"],
 )
 def test_other_sums_are_not_interpolated(text: str) -> None:
-    with pytest.raises(rr.ParameterError, match="interpolation is for ap alone"):
+    with pytest.raises(rr.ParameterError, match="interpolation works only for ap"):
         parse_metric(text)
     with pytest.raises(rr.ParameterError, match="interpolation: 'simpson' is not one of"):
         rr.AP(interpolation="simpson")

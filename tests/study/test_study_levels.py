@@ -328,7 +328,7 @@ def test_a_report_holds_them(tmp_path: Path) -> None:
     ("given", "said"),
     [
         ({"replicate": "sede"}, "is not a column of the rankings"),
-        ({"replicate": "(?P<model>x)"}, "fits no model"),
+        ({"replicate": "(?P<model>x)"}, "matches none of the models"),
         ({"dataset": "area"}, "dataset: no column 'area' in the queries"),
     ],
 )
@@ -381,7 +381,7 @@ def test_a_pattern_that_fits_nothing_is_told_as_an_option(files: Path) -> None:
     given = [*sorted(files.glob("*.csv")), "--metrics", "ndcg@3"]
     result = run("compare", *given, "--replicates", "(?P<model>.+)-fold")
     assert result.exit_code == 2
-    assert "--replicate: '(?P<model>.+)-fold' fits no model" in result.output
+    assert "--replicate: '(?P<model>.+)-fold' matches none of the models" in result.output
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "ndjson"])
