@@ -11,6 +11,7 @@ from cached import ask
 from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
+from retrieval_report.comparison.identical import without_copies
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_chances
 from retrieval_report.contracts.arguments import Named
@@ -27,6 +28,7 @@ MARGIN = (
 )
 MARGIN_UNITS = ("points", "percent")
 CHOSEN = "the chosen pair"
+COPIES = " Models with identical lists are compared once."
 
 
 def show(page: Page) -> None:
@@ -34,19 +36,20 @@ def show(page: Page) -> None:
     suspects = page.study.suspects
     if suspects:
         st.caption(plain(no_verdict_on(suspects)))
-    expected = page.study.comparison.filter(policy="expected")
+    comparison = without_copies(page.study.comparison, page.study.identical)
+    expected = comparison.filter(policy="expected")
     if not expected["difference"].count():
         which = "other models" if suspects else "of these models"
         st.info(f"No two {which} have a score for {page.measure} on the same query.")
         return
-    _all_pairs(page, expected)
+    _all_pairs(page, comparison, expected)
     _no_worse(page)
 
 
-def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
+def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> None:
     """Show every pair, as a chart and a table."""
     st.header("Pairs of models")
-    show_chart(charts.comparison_matrix, page.study.comparison, **page.choice.at)
+    show_chart(charts.comparison_matrix, comparison, **page.choice.at)
     pair = ["model_a", "model_b"]
     judged = join_left(expected.drop("policy"), page.study.flips.select(*pair, "verdict"), pair)
     rows = ahead_first(judged, pl.col("difference") < 0)
@@ -54,7 +57,7 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     st.caption(
         f"{with_number(rows.height, 'pair')}: those that missing items and tie order could reverse first, then those "
         "that tie order may reverse, the likeliest at the top, and the safe ones last. Choose a row "
-        "for a link to that pair."
+        "for a link to that pair." + (COPIES if page.study.identical else "")
     )
     frame_table(
         with_chances(rows),

@@ -405,5 +405,6 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     return (
         f"{text}\n\nwinner: whom the evaluator names as best; same_winner: whether it is also "
         "best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
-        "the evaluator's order inside ties moves most. --all prints all models."
+        "the evaluator's order inside ties moves most. Lists are taken as complete, as evaluators "
+        "take them. --all prints all models."
     )

@@ -198,17 +198,20 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     """
     import polars as pl
 
+    from retrieval_report.comparison.identical import without_copies
     from retrieval_report.comparison.verdicts import CUT, DEPENDS
     from retrieval_report.metrics.parsing import measure_text
 
     if pairs.height <= PAIRS:
         return pairs, ""
-    twins = [name for group in study.identical for name in sorted(group)[1:]]
-    names, first = pl.col("model_a", "model_b"), pl.col("model_a").first().over("measure")
+    first = pl.col("model_a").first().over("measure")
     near = (pl.col("model_a") == first) | pl.struct("measure", "model_a").is_first_distinct()
     unsure = (pl.col("measure") == 0) & pl.col("verdict").is_in([CUT, DEPENDS])
-    apart = pairs.filter(~pl.any_horizontal(names.is_in(twins)))
-    telling = apart.filter(near | unsure).sort("measure", ~near, maintain_order=True)
+    telling = (
+        without_copies(pairs, study.identical)
+        .filter(near | unsure)
+        .sort("measure", ~near, maintain_order=True)
+    )
     printed = telling.head(PAIRS)
     left_out = pairs.join(printed, on="measure", how="anti").unique("measure", maintain_order=True)
     measures = [measure_text(*row) for row in left_out.select("metric", "cutoff").iter_rows()]

@@ -90,6 +90,20 @@ def without_twins(flips: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     )
 
 
+def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:
+    """Return pairs of models without those of a copy, which say what its first says; all pairs if
+    there are no others.
+
+    >>> pairs = pl.DataFrame({"model_a": ["a", "a", "b"], "model_b": ["b", "c", "c"]})
+    >>> without_copies(pairs, (("b", "a"),)).rows()
+    [('a', 'c')]
+    """
+    copies = [name for group in groups for name in sorted(group)[1:]]
+    is_copy = pl.any_horizontal(pl.col("model_a", "model_b").is_in(copies))
+    firsts = pairs.filter(~is_copy)
+    return pairs if firsts.is_empty() else firsts
+
+
 def _lists_of_runs(
     rows: pl.DataFrame, names: Sequence[str], of_run: Mapping[str, str]
 ) -> dict[str, bytes]:

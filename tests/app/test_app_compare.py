@@ -73,3 +73,12 @@ def test_rules_that_leave_nothing_say_so() -> None:
     nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
     page = open_page("compare", nothing, no_relevant="skip")
     assert page.info[0].value.startswith("No two of these models have a score for ndcg")
+
+
+def test_models_with_identical_lists_are_compared_once() -> None:
+    copy = RANKINGS.filter(model="fine").with_columns(model=pl.lit("fine again"))
+    page = open_page("compare", made_data(pl.concat([RANKINGS, copy])))
+    pairs = table(page, 0)
+    assert pairs.height == comparison().filter(policy="expected").height
+    assert "fine again" not in {*pairs["model_a"], *pairs["model_b"]}
+    assert "Models with identical lists are compared once." in words(page)
