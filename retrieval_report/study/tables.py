@@ -154,12 +154,14 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
     rows = three_rows(frame, (report.metric, report.cutoff))
     if is_moved(rows):
         rows = rows.with_columns(digits=column_decimals(rows["expected"]))
-        caption = layout.caption
+        first = layout._replace(section="", choice=False, id="three-scores")
         if frame["model"].n_unique() > 1:
-            caption = winner_sentence(report.winners.filter(report.at_headline).row(0, named=True))
-            more = accidents_sentence(report.winners, (report.metric, report.cutoff))
-            caption = f"{caption} {more}".rstrip()
-        yield layout._replace(caption=caption, section="", choice=False, id="three-scores"), rows
+            winners = report.winners.filter(report.at_headline)
+            first = first._replace(
+                caption=winner_sentence(winners.row(0, named=True)),
+                note=accidents_sentence(report.winners, (report.metric, report.cutoff)),
+            )
+        yield first, rows
     measures = frame.select(MEASURES).unique(maintain_order=True).rows()
     if len(measures) > 1:
         parts = [three_rows(frame, measure) for measure in measures]

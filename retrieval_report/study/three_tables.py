@@ -180,22 +180,19 @@ def winner_sentence(row: Named) -> str:
 
 
 def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
-    """Say by which other measures and cutoffs the naive order names another winner.
+    """Say by which other measures and cutoffs the naive order names another winner, if by any.
 
     >>> names = {"winner": ["a", "a", "a"], "naive_winner": ["b", "b", "a"]}
     >>> winners = pl.DataFrame({"metric": ["ap"] * 3, "cutoff": [5, 10, 20], **names})
     >>> accidents_sentence(winners, ("ap", 5)), accidents_sentence(winners[[0, 2]], ("ap", 5))
-    ('The naive order names another winner by ap@10.',
-     'The naive order names the exact winner by ap@20.')
+    ('The naive order names another winner by ap@10, too.', '')
     """
-    rows = winners.filter(~at_measure(*headline)).drop_nulls(["winner", "naive_winner"])
-    accidents = rows.filter(pl.col("naive_winner") != pl.col("winner"))
-    measures = (rows if accidents.is_empty() else accidents).select("metric", "cutoff").rows()
-    if not measures:
-        return ""
-    names = first_names([measure_text(*measure) for measure in measures], MAX_MEASURES)
-    winner = "the exact winner" if accidents.is_empty() else "another winner"
-    return f"The naive order names {winner} by {names}."
+    rows = winners.filter(~at_measure(*headline), pl.col("naive_winner") != pl.col("winner"))
+    measures = [measure_text(*row) for row in rows.select("metric", "cutoff").iter_rows()]
+    own = winners.filter(at_measure(*headline), pl.col("naive_winner") != pl.col("winner"))
+    too = "" if own.is_empty() else ", too"
+    names = first_names(measures, MAX_MEASURES)
+    return f"The naive order names another winner by {names}{too}." if measures else ""
 
 
 def _share(chance: float) -> str:
