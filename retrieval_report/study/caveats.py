@@ -252,7 +252,7 @@ def named_tests(comparison: pl.DataFrame) -> str:
     tested = comparison.filter(pl.col("family_p").is_not_null())
     largest = tested.group_by("family_method").agg(pl.max("family")).sort("family_method")
     return "; ".join(
-        f"{CORRECTIONS[method].test} over {family} pairs" if family > 1 else "sign-flip test"
+        f"{CORRECTIONS[method].test} over {with_number(family, 'pair')}"
         for method, family in largest.iter_rows()
     )
 
