@@ -359,18 +359,25 @@ def _ideal_by_numpy(one: Cells, two: Cells, kinds: int) -> Lists:
     return Lists(starts(cells // kinds, lists), np.arange(cells.size + 1), grade, total[cells])
 
 
-def stretched(lists: Lists) -> Lists:
+def stretched(lists: Lists, *, last_stays: bool = False) -> Lists:
     """Return lists in which neighbouring ties of items of the lowest grade alone are one: where
-    these bring nothing, only how many they are counts.
+    these bring nothing, only how many they are counts. Items that may follow a list that was cut
+    join its last tie, which then stays as it is.
 
-    >>> lists = singles(np.array([0, 4]), np.array([1, 0, 0, 2], np.int32))
+    >>> lists = singles(np.array([0, 5]), np.array([1, 0, 0, 2, 0], np.int32))
     >>> stretched(lists).items.tolist()
+    [1, 2, 1, 1]
+    >>> lists = singles(np.array([0, 4]), np.array([1, 0, 0, 0], np.int32))
+    >>> stretched(lists, last_stays=True).items.tolist()
     [1, 2, 1]
     """
     plain = (np.diff(lists.tie) == 1) & (lists.grade[lists.tie[:-1]] == 0)
     joins = np.zeros(plain.size, np.bool_)
     joins[1:] = plain[1:] & plain[:-1]
-    joins[lists.start[:-1][np.diff(lists.start) > 0]] = False
+    with_ties = np.diff(lists.start) > 0
+    joins[lists.start[:-1][with_ties]] = False
+    if last_stays:
+        joins[lists.start[1:][with_ties] - 1] = False
     leads = np.ones(lists.grade.size, np.bool_)
     leads[lists.tie[:-1][joins]] = False
     cells = np.flatnonzero(leads)

@@ -23,7 +23,13 @@ from retrieval_report.kernels.lists import Bools, Floats, Integers, running
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
-from retrieval_report.scoring.arrays import draw_work, drawn_lists, list_keys, over_ranges
+from retrieval_report.scoring.arrays import (
+    draw_work,
+    drawn_lists,
+    list_keys,
+    over_ranges,
+    stretched,
+)
 from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
@@ -169,6 +175,8 @@ class Run:
         bound; one if a relevant grade was seen, else one for every largest grade.
         """
         prepared = self.prepared.take(np.flatnonzero(self.open.any(axis=1)))
+        if self.stretches and not any(metric.term.judged_only for metric, _ in self.requests):
+            prepared = replace(prepared, ties=stretched(prepared.ties, last_stays=True))
         columns: dict[float | None, list[Column]] = {}
         for column in enumerate(self.measures):
             metric, _ = column[1]
