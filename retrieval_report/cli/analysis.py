@@ -12,6 +12,7 @@ import polars as pl
 import retrieval_report as rr
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
+    EXIT_CODES,
     FILES,
     InputFiles,
     Output,
@@ -71,7 +72,7 @@ ACCEPTED = {
 }
 
 
-@cli.command()
+@cli.command(epilog=EXIT_CODES)
 @data_options(*FILES)
 @study_options
 @click.option(

@@ -39,6 +39,11 @@ Addition = Callable[[Command], Command]  # of an option to a command
 
 
 UNSOUND = 2  # the exit code where no verdict can rest on the data, as of a gate
+EXIT_CODES = """\b
+Exit codes:
+  0  the verdicts rest on sound data
+  2  bad input; or, after the numbers, "Check your data" for some model
+"""
 DASH = "-"
 NAME = "standard-input"  # what a model is called whose file does not name it
 

@@ -197,14 +197,47 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+# Under which heading help lists the options that several commands share; a command's own come first.
+SECTIONS = {
+    "Measures": "metrics measures cutoffs policies shuffles seed like average",
+    "Files": "judgements queries columns name_by group judgement_columns query_columns judge labels "
+    "labels_as_rankings max_bytes",
+    "Relevance": "no_relevant relevant_from missing_query relevant_items unjudged unjudged_query "
+    "negative repeated_judgements",
+    "Ties and lists": "truncated naive_order decimals distance_threshold null_distance exclude_self",
+    "Output": "out raw as_json latex",
+}
+
+
 class _BadInput(click.ClickException):
     exit_code = 2
+
+
+class _Command(click.Command):
+    """A command whose help puts its many options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options that only this command has, and then the others."""
+        sections = {name: title for title, names in SECTIONS.items() for name in names.split()}
+        by_section: dict[str, list[tuple[str, str]]] = {
+            title: [] for title in ("Options", *SECTIONS)
+        }
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record and isinstance(parameter, click.Option):
+                by_section[sections.get(str(parameter.name), "Options")].append(record)
+        for title, records in by_section.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 class _Commands(click.Group):
     """A group that imports a command when it is called, and ends it in one plain message, not a
     traceback, when the input is at fault.
     """
+
+    command_class = _Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""

@@ -17,6 +17,7 @@ import click
 import retrieval_report as rr
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
+    EXIT_CODES,
     FILES,
     InputFiles,
     Output,
@@ -58,7 +59,7 @@ OPTIONAL_FRAMES = ["segments", "no_worse", "costs"]
 SCALE = "model grades value could_gain coarser_grades scale_gain"
 
 
-@cli.command()
+@cli.command(epilog=EXIT_CODES)
 @data_options(*FILES)
 @study_options
 @question_options
@@ -137,7 +138,7 @@ def _relative(word: str) -> str:
     return f"{option}{equals}{os.path.relpath(value)}" if Path(value).is_absolute() else word
 
 
-@cli.command()
+@cli.command(epilog=EXIT_CODES)
 @data_options(*FILES)
 @study_options
 @question_options

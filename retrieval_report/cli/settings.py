@@ -55,9 +55,16 @@ def _split_at_commas(
     return setting(name, type=str, default=",".join(usual) or None, **how)
 
 
+def with_default(name: str, default: str) -> str:
+    """Return the sentence on an option whose default the function decides, such as one by measure."""
+    return f"{PARAMETERS[name].meaning}  [default: {default}]"
+
+
 SETTINGS = {
-    "metrics": _split_at_commas("metrics", split_metrics, show_default=",".join(DEFAULT_MEASURES)),
-    "cutoffs": _split_at_commas("cutoffs", _cutoffs, show_default="all"),
+    "metrics": _split_at_commas(
+        "metrics", split_metrics, help=with_default("metrics", ",".join(DEFAULT_MEASURES))
+    ),
+    "cutoffs": _split_at_commas("cutoffs", _cutoffs, help=with_default("cutoffs", "all")),
     "policies": _split_at_commas("policies", split, THREE_AND_BOUNDS),
     **{name: setting(name) for name in (*DRAWS, *RULES, "naive_order")},
 }

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
 import retrieval_report as rr
 from retrieval_report.cli import cli
+from retrieval_report.cli.group import COMMANDS
 
 # One query, three tied items, the relevant one first in the file.
 TIED = "model,query,item,distance,relevance\nlsh,q1,a,2,1\nlsh,q1,b,2,0\nlsh,q1,c,2,0\n"
@@ -327,6 +329,19 @@ def test_version_and_help() -> None:
     assert run("--version").stdout.removeprefix("cli") == f" {retrieval_report.__version__}\n"
     assert "retrieval-report demo" in run("--help").output
     assert "Examples:" in run("evaluate", "--help").output
+
+
+def test_help_lists_every_option_once_and_those_that_commands_share_under_a_heading() -> None:
+    for name in COMMANDS:
+        text = run(name, "--help").output.partition("\nOptions:")[2]
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        options = [part for part in command.params if isinstance(part, click.Option)]
+        lines = [line.split()[0].strip(",") for line in text.splitlines() if line.startswith("  -")]
+        assert sorted(lines) == sorted([*(part.opts[0] for part in options), "-h"])
+        own = text.partition("\n\n")[0]
+        assert "--judgements" not in own
+        assert "--out" not in own
 
 
 @pytest.mark.parametrize(
