@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
 from records import Choice, OpenedData
 
 APP = str(Path(__file__).resolve().parents[2] / "app")
+# Every run would read the metadata of all installed packages anew, which costs as much as a page.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 TIMEOUT = 180  # AppTest's own 3 s are too few where kernels are compiled first
 # Names that would act if they were taken as Markdown, HTML, mathematics or an icon.
 NAMES = (
