@@ -105,7 +105,9 @@ def notices(
     of_which = f": {what}"
     if not unknown_r and models.len() < model_count:
         which = f"{models.len()} of {model_count} models ({names_text(models.sort())})"
-        of_which = f" for {which}, whose {what}"
+        most = float(rows["truncated_share"].drop_nulls().to_numpy().max())
+        whose = "whose" if most == 1 else f"{'up to ' * (models.len() > 1)}{most:.0%} of whose"
+        of_which = f" for {which}, {whose} {what}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 

@@ -17,7 +17,7 @@ import retrieval_report as rr
 from retrieval_report import charts
 from retrieval_report.charts.layers import OPEN
 from retrieval_report.report import Report, report_contents, write_report
-from retrieval_report.study.caveats import winner_sentences
+from retrieval_report.study.caveats import notices, winner_sentences
 from retrieval_report.study.html import render_html
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.tables import report_tables
@@ -125,6 +125,9 @@ def test_where_only_some_models_are_estimates_they_are_named() -> None:
         "precision@10 is an estimate for 1 of 2 models (codes-0), whose lists are cut. "
     )
     assert re.search(r" Retrieve about \d\d items per query\.$", said)  # what to do is said, too
+    some = pl.col("model") == "codes-0", pl.col("truncated_share") * 0.25
+    [said] = notices(study.summary.with_columns(truncated_share=pl.when(some[0]).then(some[1])))
+    assert "1 of 2 models (codes-0), 25% of whose lists may be cut. " in said
 
 
 @pytest.mark.parametrize(
