@@ -53,8 +53,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "-q",
         "-W",
         "--keep-going",
-        "-j",
-        "2",
         "-b",
         "html",
         "docs",
@@ -63,7 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     }
-    # After an error in one page, Sphinx waits for ever for the other that is being read.
+    # In one process: each of two would start a kernel of its own, and read what the other read.
     how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 420}
     done = subprocess.run(command, cwd=folder, env=environment, check=False, **how)
     assert done.returncode == 0, done.stderr[-5000:]

@@ -54,22 +54,21 @@ def test_row_063_counts_of_more_items_than_32_bits_hold() -> None:
     assert found.select("items", "n_relevant").unique().rows() == [(2**44 + 2**45, 2**44)]
 
 
-@pytest.mark.parametrize("counts", [[2**62] * 2, [2**62] * 3, [2**63 - 1, 1]])
-def test_row_063_counts_beyond_64_bits(counts: list[int]) -> None:
+def test_row_063_counts_beyond_64_bits() -> None:
     """Run apart: wrong totals send kernels beyond their arrays."""
     code = (
         "import polars as pl; from retrieval_report import evaluate; from retrieval_report import "
         "DataError\n"
-        f"counts = pl.DataFrame({{'query': 'q', 'distance': {list(range(len(counts)))}, "
-        "'relevance': 1, "
-        f"'count': {counts}}})\n"
-        "try: evaluate(counts, metrics='recall', cutoffs=1, policies='expected')\n"
-        "except DataError as error: print('count' in str(error))"
+        "for counts in ([2**62] * 2, [2**62] * 3, [2**63 - 1, 1]):\n"
+        " rows = pl.DataFrame({'query': 'q', 'distance': range(len(counts)), 'relevance': 1, "
+        "'count': counts})\n"
+        " try: evaluate(rows, metrics='recall', cutoffs=1, policies='expected')\n"
+        " except DataError as error: print('count' in str(error))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False
     )
-    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr[-300:]
+    assert (done.returncode, done.stdout.split()) == (0, ["True"] * 3), done.stderr[-300:]
 
 
 @pytest.mark.parametrize(

@@ -93,12 +93,15 @@ def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int)
     assert rows(counts) == counted_at_once(queries, items, relevant)
 
 
-@pytest.mark.parametrize("kind", ["random", "equal", "half equal"])
-@pytest.mark.parametrize(
-    "bits", [64, 255, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (20, 100, 256))]
-)
-@pytest.mark.parametrize(
-    ("size", "kinds"), [(17_000, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)]
+@pytest.mark.parametrize(  # every two of them together, but for some kinds of codes of 100 bits
+    ("size", "kinds", "bits", "kind"),
+    [
+        *((17_000, 10, 64, "random"), (17_000, 10, 255, "equal"), (17_000, 10, 20, "half equal")),
+        *(((1 << 14) + 1, 5000, 64, "equal"), ((1 << 14) + 1, 5000, 255, "half equal")),
+        *(((1 << 14) + 1, 5000, 20, "random"), ((1 << 14) + 1, 5000, 100, "random")),
+        *(((1 << 16) + 129, 1, 64, "half equal"), ((1 << 16) + 129, 1, 255, "random")),
+        *(((1 << 16) + 129, 1, 20, "equal"), ((1 << 16) + 129, 1, 256, "half equal")),
+    ],
 )
 def test_many_items_of_any_classes_and_codes(size: int, kinds: int, bits: int, kind: str) -> None:
     generator = np.random.default_rng(bits)

@@ -109,7 +109,7 @@ def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path
     files = [str(tmp_path / "scores.parquet"), str(source), str(tmp_path / "kept")]
     whole = [str(tmp_path / "whole.parquet"), str(source), str(tmp_path / "others")]
     subprocess.run([sys.executable, "-c", RUN, *whole], check=True)
-    for wanted in (0, 1, 3, 5):
+    for wanted in (0, 1, 4):
         process = subprocess.Popen([sys.executable, "-c", RUN, *files])
         while process.poll() is None and len(list((tmp_path / "kept").glob("part-*.npz"))) < wanted:
             time.sleep(0.001)

@@ -37,7 +37,7 @@ def both(
     rankings.write_parquet(tmp_path / "rankings.parquet")
     asked: dict[str, Any] = {
         "metrics": METRICS,
-        "cutoffs": (1, 5, 12, None),
+        "cutoffs": (5, 12, None),
         "shuffles": 3,
         **options,
     }
@@ -121,10 +121,10 @@ LISTS = [
 @pytest.mark.parametrize(
     ("beside", "word", "cut", "models"),
     [
-        *(("nothing", *lists) for lists in LISTS),
-        *(("judgements", *lists) for lists in LISTS),
-        *(("n_relevant", *lists) for lists in LISTS[2:4]),
-        *(("own", *lists) for lists in LISTS[1:5:3]),
+        *(("nothing", *lists) for lists in (LISTS[0], *LISTS[2:])),
+        *(("judgements", *lists) for lists in LISTS[1:4:2]),
+        ("n_relevant", *LISTS[2]),
+        ("own", *LISTS[4]),
     ],
 )
 def test_parts_give_the_bits_of_the_whole(
@@ -263,8 +263,9 @@ def test_lists_that_are_surely_cut_are_looked_at_once(
     query = [query for query in range(60) for _ in range(9)]
     cut = pl.DataFrame({"query": query, "item": rank, "distance": rank})
     cut = cut.with_columns(pl.col("item") + pl.col("query"), model=pl.lit("m"), relevance=1)
-    both(tmp_path, cut)
+    few: dict[str, Any] = {"metrics": "ap", "cutoffs": 5}
+    both(tmp_path, cut, **few)
     assert len(looked_at) == 1
     looked_at.clear()
-    both(tmp_path, cut.with_columns(item="distance"))
+    both(tmp_path, cut.with_columns(item="distance"), **few)
     assert len(looked_at) > 1

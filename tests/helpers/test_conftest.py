@@ -34,6 +34,7 @@ def run_pytest(
         if not name.startswith(("COV_", "PYTEST_"))
     }
     environment["RETRIEVAL_REPORT_FORBID_SKIPS"] = "1" if forbid else ""
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     own = ("-q", "-p", "no:cacheprovider", "--rootdir", str(folder))
     command = [sys.executable, "-m", "pytest", *own, *options, str(folder)]
     return subprocess.run(
@@ -61,9 +62,11 @@ def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, forbid: bool, 
 def test_two_processes_hold_all_tests_of_spark(tmp_path: Path) -> None:
     body = """import os, pathlib
 @pytest.mark.parametrize("kind", ["local", "cluster", "connect"])
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(4))
 def test_it(number: int, kind: str) -> None: pathlib.Path(f"{kind}-{os.environ['PYTEST_XDIST_WORKER']}").touch()"""
-    outcome = run_pytest(tmp_path, {"spark_sample": body, "other": SKIPS["other"]}, "-n3")
+    outcome = run_pytest(
+        tmp_path, {"spark_sample": body, "other": SKIPS["other"]}, "-p", "xdist", "-n2"
+    )
     assert outcome.returncode == 0, outcome.stdout
     local, cluster, connect = (
         [path.name.split("-")[1] for path in tmp_path.glob(f"{kind}-gw*")] for kind in KINDS
@@ -91,7 +94,7 @@ def test_slow_tests_and_their_processes_are_not_measured(tmp_path: Path) -> None
 def test_it() -> None:
     assert own_{name}.own() == 1
     assert ("COVERAGE_PROCESS_CONFIG" in os.environ) == {name == "quick"}"""
-    outcome = run_pytest(tmp_path, files, "--cov", "-o", "markers=slow")
+    outcome = run_pytest(tmp_path, files, "-p", "pytest_cov", "--cov", "-o", "markers=slow")
     assert outcome.returncode == 0, outcome.stdout
     assert "own_quick.py       2      0   100%" in outcome.stdout
     assert "own_slow.py        2      1    50%" in outcome.stdout

@@ -94,7 +94,7 @@ def test_waves_have_the_same_bits() -> None:
     """NumPy divides complex numbers by another rule than Numba."""
     found = []
     start, tie = np.array([0, 1]), np.array([0, 3])
-    lists = Lists(start, tie, np.arange(3, dtype=np.uint8), np.array([4, 5, 2]))
+    lists = Lists(start, tie, np.arange(3, dtype=np.int32), np.array([4, 5, 2]))
     kernel: Any = list_wave
     for form in (kernel.python, kernel.compiled):
         wave = np.ones(40, np.complex128)

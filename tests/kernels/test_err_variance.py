@@ -90,5 +90,5 @@ def test_stops_too_slight_for_a_float64_are_one_kind() -> None:
     """
     counts, stops = [1000] * 50, np.exp2(np.arange(50) - 150.0)
     survival_means: Any = err.survival_means  # as Python it takes minutes
-    stopped = survival_means.compiled(0, one_tie(counts), stops, 50_000)
+    stopped = survival_means.compiled(0, one_tie(counts), stops, 2_000)
     assert stopped[[1, 10, 1000]].tolist() == pytest.approx([stops.mean()] * 3, rel=1e-12)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from retrieval_report.kernels import grouping
 from retrieval_report.kernels.grouping import count_smaller, rows_walked
 from retrieval_report.kernels.lists import Lists, Rows
-from retrieval_report.scoring.arrays import SERIAL_BELOW, lists_from_rows
+from retrieval_report.scoring import arrays
+from retrieval_report.scoring.arrays import lists_from_rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 KEYS = st.one_of(
@@ -62,7 +63,10 @@ def test_lists_hold_what_counting_finds(
 
 
 @pytest.mark.parametrize("tied", [0, 1, 500])
-def test_long_lists_with_and_without_ties_are_laid_out_on_several_threads(tied: int) -> None:
+def test_long_lists_with_and_without_ties_are_laid_out_on_several_threads(
+    tied: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrays, "SERIAL_BELOW", 2_000)
     generator = np.random.default_rng(tied)
     lists = [
         list(
@@ -72,7 +76,7 @@ def test_long_lists_with_and_without_ties_are_laid_out_on_several_threads(tied: 
                 strict=True,
             )
         )
-        for _ in range(2 * SERIAL_BELOW // 500)
+        for _ in range(9)
     ]
     lists[7][:tied] = [(5, 1)] * tied
     check(lists, True)

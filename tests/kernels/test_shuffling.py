@@ -171,8 +171,7 @@ def scrambled_by_python(value: int) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("grades", [[0, 1], [0, 1, 2], [1, 2]])
-@pytest.mark.parametrize("rare", [0.02, 0.9])
+@pytest.mark.parametrize(("grades", "rare"), [([0, 1], 0.9), ([0, 1, 2], 0.02), ([1, 2], 0.9)])
 def test_ties_draw_their_rarer_grades_and_keep_the_exact_moments(
     grades: list[int], rare: float
 ) -> None:

@@ -175,8 +175,7 @@ def partly_judged(seed: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:
 EVERY = ("expected", "naive", "shuffled", "best", "worst")
 
 
-@pytest.mark.parametrize("truncated", ["no", "within_tie"])
-@pytest.mark.parametrize("unjudged", [None, "non_relevant"])
+@pytest.mark.parametrize(("truncated", "unjudged"), [("no", "non_relevant"), ("within_tie", None)])
 def test_beside_others_bpref_sees_judged_items_alone_and_the_others_see_all(
     unjudged: str | None, truncated: str
 ) -> None:

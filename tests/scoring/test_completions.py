@@ -289,7 +289,7 @@ def judged_completions(
     return [tuple(tie for tie in (*closed, last + part) if tie) for part in sorted(parts)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     cut_lists((0, 1, 2)),
     st.lists(st.sampled_from((0, 1, 2)), max_size=3),
@@ -395,20 +395,24 @@ def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(
     truth = all_scores(whole, truncated="no")
     check_order(truth, "whole lists")
     longest = whole.height // 4
-    for depth in (1, int(generator.integers(2, min(longest, 25))), longest):
-        for word in ("within_tie", "between_ties"):
-            lists = cut(whole, depth, word)
-            everything = lists["relevance"].sum() == whole["relevance"].sum()
-            for known in ({"judgements": judged}, {"queries": relevant}):
-                if "queries" in known and set(lists["relevance"]) != set(whole["relevance"]):
-                    continue  # of items that follow, the grades are those seen
-                shown = lists.drop("relevance") if "judgements" in known else lists
-                for said in (word,) if everything else (word, "auto"):
-                    about = f"cut {word} at {depth}, {list(known)} known, {said} said"
-                    found = all_scores(shown, truncated=said, **known)
-                    check_bounds(truth, found, about)
-                    check_order(found, about)
-                    check_unmarked(truth, found, about)
+    middle = int(generator.integers(2, min(longest, 25)))
+    told: tuple[dict[str, Any], dict[str, Any]] = {"judgements": judged}, {"queries": relevant}
+    for depth, word, known, said in (  # every two of them together
+        *((depth, "within_tie", told[0], "within_tie") for depth in (1, middle, longest)),
+        *((depth, "between_ties", told[1], "between_ties") for depth in (1, middle, longest)),
+        *((middle, "within_tie", told[1], "auto"), (1, "between_ties", told[0], "auto")),
+    ):
+        lists = cut(whole, depth, word)
+        if "queries" in known and set(lists["relevance"]) != set(whole["relevance"]):
+            known = told[0]  # of items that follow, the grades are those seen
+        if said == "auto" and lists["relevance"].sum() == whole["relevance"].sum():
+            continue  # it is then known that nothing follows
+        shown = lists.drop("relevance") if "judgements" in known else lists
+        about = f"cut {word} at {depth}, {list(known)} known, {said} said"
+        found = all_scores(shown, truncated=said, **known)
+        check_bounds(truth, found, about)
+        check_order(found, about)
+        check_unmarked(truth, found, about)
 
 
 @pytest.mark.parametrize("distances", [3, 10])

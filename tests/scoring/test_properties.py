@@ -107,8 +107,9 @@ def test_property_01_rising_transforms_of_the_distance() -> None:
         assert_frame_equal(exact(scored), wanted, check_exact=True)
 
 
-@pytest.mark.parametrize("order", ["distance", "score"])
-@pytest.mark.parametrize("layout", ["together", "scattered", "long"])
+@pytest.mark.parametrize(
+    ("layout", "order"), [("together", "score"), ("scattered", "distance"), ("long", "score")]
+)
 def test_property_01_ties_are_those_of_the_window_expressions(layout: str, order: str) -> None:
     frame = lists(
         6, queries=3 if layout == "long" else 40, longest=2_500 if layout == "long" else 12
@@ -186,11 +187,11 @@ def test_property_02_exact_values_are_those_of_all_orders() -> None:
 
 @pytest.mark.slow
 def test_property_02_random_orders_agree_with_long_lists() -> None:
-    draws, frame = 300, lists(6, queries=3, longest=400)
+    draws, frame = 200, lists(6, queries=3, longest=150)
     found = evaluate(
         frame,
         metrics=TEXTS,
-        cutoffs=[3, 60, None],
+        cutoffs=[3, None],
         policies=("expected", "shuffled"),
         shuffles=draws,
     )
@@ -203,11 +204,11 @@ def test_property_02_random_orders_agree_with_long_lists() -> None:
         (both["value_right"] - both["value"]).abs() <= 4 * spread / math.sqrt(draws) + 1e-12
     ).all()
     means = (
-        shuffled_means(frame, metrics="ap", cutoffs=60, shuffles=draws)
+        shuffled_means(frame, metrics="ap", cutoffs=3, shuffles=draws)
         .group_by("model")
         .agg(pl.col("value").mean())
     )
-    wanted = shuffled.filter(metric="ap", cutoff=60).group_by("model").agg(pl.col("value").mean())
+    wanted = shuffled.filter(metric="ap", cutoff=3).group_by("model").agg(pl.col("value").mean())
     assert_frame_equal(means, wanted, check_row_order=False)
 
 
@@ -424,14 +425,15 @@ def test_property_08_metrics_that_bound_each_other() -> None:
 # ------------------------------------------------------------------------------------
 
 
-def test_property_09_one_query_scores_as_among_many() -> None:
+def test_property_09_one_query_scores_as_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "SERIAL_BELOW", 500)  # from which on threads share the work
     some = lists(14, queries=3, longest=30)
-    far = lists(15, queries=20_000, longest=3, largest=1).with_columns(
+    far = lists(15, queries=2_000, longest=3, largest=1).with_columns(
         query=pl.format("other-{}", "query")
     )
     policies = ("expected", "best", "shuffled")
     many = exact(
-        pl.concat([far[:30_000], some, far[30_000:]]), TEXTS, [2, None], policies, shuffles=2
+        pl.concat([far[:3_000], some, far[3_000:]]), TEXTS, [2, None], policies, shuffles=2
     )
     for query in some["query"].unique():
         alone = exact(some.filter(query=query), TEXTS, [2, None], policies, shuffles=2)
@@ -493,10 +495,11 @@ def test_property_12_lazy_eager_streaming_and_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrays, "SERIAL_BELOW", 500)  # from which on threads share the work
-    frame = lists(19, queries=1_000).with_row_index("row")
+    frame = lists(19, queries=300).with_row_index("row")
     policies = ("expected", "naive", "shuffled", "best", "worst")
-    wanted = exact(frame, TEXTS, [1, None], policies, shuffles=1, threads=1)
-    frame.write_parquet(tmp_path / "run.parquet", row_group_size=1_000)
+    ends: Any = {"a": "no", "b": "within_tie"}
+    wanted = exact(frame, TEXTS, [1, None], policies, shuffles=1, threads=1, truncated=ends)
+    frame.write_parquet(tmp_path / "run.parquet", row_group_size=300)
     scanned = pl.scan_parquet(tmp_path / "run.parquet")
     for other, threads in (
         *((frame, 2), (frame, 5), (frame.lazy(), 1), (scanned, 2)),
@@ -505,5 +508,7 @@ def test_property_12_lazy_eager_streaming_and_threads(
             (frame.to_arrow(), 2),
         ),
     ):
-        found = exact(other, TEXTS, [1, None], policies, shuffles=1, threads=threads)
+        found = exact(
+            other, TEXTS, [1, None], policies, shuffles=1, threads=threads, truncated=ends
+        )
         assert_frame_equal(found, wanted, check_exact=True)

@@ -41,14 +41,13 @@ def made(seed: int, values: int, grades: int) -> tuple[pl.DataFrame, pl.DataFram
     return pl.concat(parts), judged.filter(kept)
 
 
-@pytest.mark.parametrize("few", [True, False])
 @pytest.mark.parametrize(
-    ("values", "metrics", "options"),
+    ("values", "metrics", "options", "few"),
     [
-        (3, TEXTS, {"truncated": "no"}),
-        (40, TEXTS, {"truncated": "within_tie"}),
-        (10**9, TEXTS, {"truncated": "between_ties", "relevant_from": 2.0}),
-        (3, BINARY, {"truncated": "no", "naive_order": "item", "unjudged": "drop"}),
+        (3, TEXTS, {"truncated": "no"}, True),
+        (40, TEXTS, {"truncated": "within_tie"}, False),
+        (10**9, TEXTS, {"truncated": "between_ties", "relevant_from": 2.0}, True),
+        (3, BINARY, {"truncated": "no", "naive_order": "item", "unjudged": "drop"}, False),
     ],
     ids=["long ties", "short ties", "no ties", "binary"],
 )

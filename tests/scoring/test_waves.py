@@ -76,7 +76,7 @@ def scored(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: A
     return scores.pivot("policy", index="query", values=["value", "std"])
 
 
-@pytest.mark.parametrize("cutoff", [1, 5, 13, None])
+@pytest.mark.parametrize("cutoff", [5, None])
 @pytest.mark.parametrize("metric", SUMS)
 def test_a_wave_has_the_mean_and_the_spread_of_evaluate(
     metric: str, cutoff: int | None, monkeypatch: pytest.MonkeyPatch
@@ -96,8 +96,9 @@ def test_a_wave_has_the_mean_and_the_spread_of_evaluate(
             assert -2 * np.log(abs(turn)) == pytest.approx(decay, rel=1e-4, abs=1e-14)
 
 
-@pytest.mark.parametrize("options", [{}, {"relevant_from": 2, "no_relevant": "one"}])
-@pytest.mark.parametrize("cutoff", [1, 7, 20, None])
+@pytest.mark.parametrize(
+    ("cutoff", "options"), [(1, {}), (7, {"relevant_from": 2, "no_relevant": "one"}), (None, {})]
+)
 @pytest.mark.parametrize("metric", CLOSED)
 def test_closed_forms_are_whole_distributions(
     metric: str, cutoff: int | None, options: dict[str, Any]
@@ -125,7 +126,7 @@ def wave(one: TiedList, step: float, terms: int) -> Complex:
     return one.wave(step, terms)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     metric=st.sampled_from(SUMS), seed=st.integers(0, 1000), cutoff=st.sampled_from([2, 4, None]),
     items=st.integers(1, 6),

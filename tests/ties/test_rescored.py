@@ -94,7 +94,7 @@ def drawn(seed: int) -> tuple[list[int], Items]:
     return rng.integers(0, 3, size).tolist(), items
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(16))
 def test_every_policy_equals_the_enumeration_of_all_choices(seed: int) -> None:
     near, items = drawn(seed)
     names, grades, finals = zip(*items, strict=True)
@@ -174,7 +174,7 @@ def test_choices_are_drawn_for_measures_without_a_closed_form() -> None:
     final = {"query": first["query"], "item": names, "score": finals}
     asked: dict[str, Any] = {
         "depth": (2, 4), "judgements": {"q": dict(zip(names, grades, strict=True))},
-        "truncated": "no", "measures": "rr@3, precision, ndcg@3", "shuffles": 2000,
+        "truncated": "no", "measures": "rr@3, precision, ndcg@3", "shuffles": 1000,
     }  # fmt: skip
     with pytest.warns(rr.RetrievalReportWarning, match="rr@3, precision@all have no closed form"):
         table = rr.rescored(first, final, **asked)
@@ -183,7 +183,7 @@ def test_choices_are_drawn_for_measures_without_a_closed_form() -> None:
         assert rows["policy"].to_list() == ["naive", "shuffled"]
         wanted = enumerated(near, items, depth, "rr@3")
         assert rows["value"][0] == pytest.approx(wanted[0])
-        assert rows["value"][1] == pytest.approx(wanted[1], abs=4 * wanted[4] / math.sqrt(2000))
+        assert rows["value"][1] == pytest.approx(wanted[1], abs=4 * wanted[4] / math.sqrt(1000))
         assert rows["std"][1] == pytest.approx(wanted[4], rel=0.1)
     assert table.filter(metric="ndcg")["policy"].to_list() == [
         "naive", "expected", "worst", "best",

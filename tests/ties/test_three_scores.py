@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 import retrieval_report as rr
 from retrieval_report.contracts.registry import schema
 
-ORDERS = 4000
+ORDERS = 1500
 
 
 def tied(models: int, queries: int, items: int, values: int, seed: int = 0) -> pl.DataFrame:
@@ -46,7 +46,7 @@ def test_drawn_orders_agree_with_the_exact_mean_deviation_and_percentiles(
         assert row["shuffled"] == pytest.approx(drawn.mean(), abs=1e-12)
         assert row["shuffled_std"] == pytest.approx(drawn.std(ddof=1), abs=1e-12)
         assert abs(row["expected"] - row["shuffled"]) < 5 * row["tie_std"] / ORDERS**0.5
-        assert row["shuffled_std"] == pytest.approx(row["tie_std"], rel=0.08)
+        assert row["shuffled_std"] == pytest.approx(row["tie_std"], rel=0.12)
         slack = 0.05 * row["tie_std"]
         # Four standard errors of a share of 5 %, and what a normal distribution leaves open.
         allowed = 4 * (0.05 * 0.95 / ORDERS) ** 0.5 + (
