@@ -25,6 +25,9 @@ FALSE_ALARM = 1e-6  # how often chance alone may explain as many lists as a caus
 DEVIATIONS = 4.75  # which a normal number exceeds once in a million
 CLEAR_SKILL = 0.2  # of the way to the best lists: a skill that is never taken for chance
 FAR_BETTER = 2  # times what the lists hold for their own queries
+PART = (
+    0.1  # of a model's lists: so many that belong to other queries are no accident of some topics
+)
 MOST_CELLS = 3_000_000  # lists by queries
 NUMBERED = r"^(.*?)([0-9]{1,18})$"  # an id: what precedes its number, and the number
 ITEM = ["prefix", "number"]
@@ -68,8 +71,8 @@ def unrelated_models(rows: pl.DataFrame, relevant: pl.DataFrame) -> Iterator[Unr
 
 def _doubtful(rows: pl.DataFrame, relevant: pl.DataFrame) -> pl.DataFrame:
     """Return the models whose lists do not clearly hold more for their own queries than for one
-    other query each, or hold little of what they could: who is not among them is cleared cheaply.
-    What is relevant to both queries says nothing.
+    other query each, all together or in most lists, or hold little of what they could: who is not
+    among them is cleared cheaply. What is relevant to both queries says nothing.
     """
     queries = relevant.group_by("query").agg(relevant=pl.len()).sort("query")
     queries = queries.sample(fraction=1.0, shuffle=True, seed=0)
@@ -84,10 +87,13 @@ def _doubtful(rows: pl.DataFrame, relevant: pl.DataFrame) -> pl.DataFrame:
         one=(own & ~foreign).sum(),
         other=(foreign & ~own).sum(),
     )
-    models = lists.group_by("model").agg(pl.sum("own", "most", "one", "other").cast(pl.Float64))
     one, other = pl.col("one"), pl.col("other")
+    models = lists.group_by("model").agg(
+        pl.sum("own", "most", "one", "other").cast(pl.Float64), part=(one <= other).mean()
+    )
     alike = one - other <= SCREEN * (one + other).sqrt()
-    return models.filter(alike | (pl.col("own") < CLEAR_SKILL * pl.col("most"))).select("model")
+    weak = pl.col("own") < CLEAR_SKILL * pl.col("most")
+    return models.filter(alike | weak | (pl.col("part") >= PART)).select("model")
 
 
 class _Lists:
@@ -159,17 +165,20 @@ class _Lists:
         return float((best[first] * own[self.own] / number[self.own]).sum())
 
     def _other_queries(self, halves: Floats) -> dict[str, Any]:
-        """Return whether lists hold what is relevant to one other query each. Half of the rows
-        choose the query, and the other half shows whether it was an accident.
+        """Return whether lists, all or a part of them, hold what is relevant to one other query each.
+        Half of the rows choose the query, and the other half shows whether it was an accident.
         """
         lists = np.arange(self.queries.len())
         more = halves[0] - halves[0].mean(0)  # than other lists of this model
         more[lists, self.own] = -np.inf
         column = more.argmax(1)
+        of_own, of_other = halves[1][lists, self.own], halves[1][lists, column]
         explained = _of_first(halves[1][:, column])
-        of_own = np.trace(halves[1][:, self.own])
-        of_other = np.trace(halves[1][:, column])
-        if not _no_accident(explained) or of_other < FAR_BETTER * of_own:
+        if of_other.sum() < FAR_BETTER * of_own.sum():
+            explained &= of_other > FAR_BETTER * of_own
+            if explained.mean() < PART:
+                return {}
+        if not _no_accident(explained):
             return {}
         place = int(np.argmax(explained))
         pair = self.queries[place], self.columns[int(column[place])]

@@ -142,6 +142,11 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "another collection": lambda: Wrong(BOTH, dealt_again(), "belong together"),
     "judgements of next query": lambda: Wrong(BOTH, of_next(JUDGED), "belong to other queries"),
     "lists of next query": lambda: Wrong(beside(of_next(FAIR)), JUDGED, "belong to other queries"),
+    "half of the lists of next query": lambda: Wrong(
+        beside(FAIR | dict([*of_next(FAIR).items()][: QUERIES // 2])),
+        JUDGED,
+        "belong to other queries",
+    ),
     "ids off by one": lambda: Wrong(beside(shifted(FAIR, 1)), JUDGED, "are shifted"),
     "judged ids off by one": lambda: Wrong(
         {name: shifted(lists, -1) for name, lists in BOTH.items()}, JUDGED, "are shifted"
