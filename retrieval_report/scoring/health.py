@@ -22,7 +22,7 @@ from retrieval_report.kernels.lists import Integers, running
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
-from retrieval_report.scoring.unrelated import MOST_LISTS, MOST_ROWS, unrelated_models
+from retrieval_report.scoring.unrelated import MOST_LISTS, MOST_ROWS, PART, unrelated_models
 
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
@@ -59,7 +59,9 @@ FEW_MISSING = 0.05  # of the judged queries: a system may find nothing for some 
 DEVIATIONS = 4.75  # below random order, which an honest model is once in a million
 TURNED_DEPTHS = None, 10, 20, 50, 100  # of lists; usual depths of a second stage
 TOP_ONLY = "among the first {}: does a second stage rank them by scores that mean the opposite?"
+PART_DEVIATIONS = 4.0  # from random order, of a list that is reversed by itself
 CLEARLY_BELOW = 0.45  # of the pairs of a relevant item and another in the right order; chance: 0.5
+CLEARLY_ABOVE = 0.65
 SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that are looked at
 # judged items of a query, and of the other lists, from which on a list without any is no accident
 MANY_JUDGED = 10
@@ -236,7 +238,8 @@ def _last(prepared: Prepared, found: _Ties, depth: int | None) -> pl.DataFrame:
     many deviations, in how many lists and of how many.
 
     Of each list, this is the rank sum of Wilcoxon, Mann and Whitney; its variance is that without
-    ties, which is the largest. A tie that the depth cuts counts as not relevant.
+    ties, which is the largest. A tie that the depth cuts counts as not relevant. A model of which only
+    a part is reversed is found by lists that are so by themselves.
     """
     length = prepared.length.astype(np.float64)
     if depth is not None:
@@ -257,12 +260,18 @@ def _last(prepared: Prepared, found: _Ties, depth: int | None) -> pl.DataFrame:
         pairs=pairs,
         count=right < 0,
         total=pairs > 0,
+        part=right < -PART_DEVIATIONS * np.sqrt(pairs * (length + 1) / 12),
     )
+    other_lists = pl.col("right", "pairs") * ~pl.col("part")
+    lists = lists.with_columns(other_lists.name.prefix("other_"))
     models = lists.group_by("model").sum().filter(pl.col("variance") > 0)
-    deviations = pl.col("right") / pl.col("variance").sqrt()
-    return models.filter(
-        deviations < -DEVIATIONS, 0.5 + pl.col("right") / pl.col("pairs") < CLEARLY_BELOW
-    ).select("model", deviations, "count", "total")
+    deviations, part = pl.col("right") / pl.col("variance").sqrt(), pl.col("part")
+    whole = (deviations < -DEVIATIONS) & (0.5 + pl.col("right") / pl.col("pairs") < CLEARLY_BELOW)
+    # Relevant items that lie together come last in some lists of a model without skill, too.
+    skill = 0.5 + pl.col("other_right") / pl.col("other_pairs") > CLEARLY_ABOVE
+    some = skill & (part >= FEWEST_LISTS) & (part >= PART * pl.col("total"))
+    count = pl.when(whole).then("count").otherwise("part")
+    return models.filter(whole | some).select("model", deviations, count, "total")
 
 
 def _sample(

@@ -53,7 +53,7 @@ def run(seed: int, skill: float) -> Lists:
     return lists
 
 
-GOOD, FAIR, NOISE = run(0, 2.5), run(1, 2.0), run(2, 0.0)
+GOOD, FAIR, NOISE, BEST = run(0, 2.5), run(1, 2.0), run(2, 0.0), run(4, 3.0)
 POPULAR = [f"d{1000 + n}" for n in range(KEPT)]
 
 
@@ -72,6 +72,11 @@ def shifted(lists: Lists, by: int) -> Lists:
         query: {f"d{int(item[1:]) + by}": score for item, score in row.items()}
         for query, row in lists.items()
     }
+
+
+def half(broken: Lists) -> dict[str, Lists]:
+    """A model of which only the first half of the lists is broken."""
+    return beside(FAIR | dict([*broken.items()][: QUERIES // 2]))
 
 
 def of_next(lists: Any, by: int = 1) -> Any:
@@ -143,10 +148,9 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "judgements of next query": lambda: Wrong(BOTH, of_next(JUDGED), "belong to other queries"),
     "lists of next query": lambda: Wrong(beside(of_next(FAIR)), JUDGED, "belong to other queries"),
     "half of the lists of next query": lambda: Wrong(
-        beside(FAIR | dict([*of_next(FAIR).items()][: QUERIES // 2])),
-        JUDGED,
-        "belong to other queries",
+        half(of_next(FAIR)), JUDGED, "belong to other queries"
     ),
+    "half of the lists reversed": lambda: Wrong(half(backwards(BEST, KEPT)), JUDGED, "come last"),
     "ids off by one": lambda: Wrong(beside(shifted(FAIR, 1)), JUDGED, "are shifted"),
     "judged ids off by one": lambda: Wrong(
         {name: shifted(lists, -1) for name, lists in BOTH.items()}, JUDGED, "are shifted"
