@@ -29,14 +29,14 @@ def decision(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> s
 def decided_by(study: Study) -> tuple[str, str]:
     """Return the same of a study, of which the baseline may be a model without a verdict."""
     baseline, margin = study._view.baseline, study._view.margin
-    if margin is not None and baseline in study.suspects:
-        name = model_text(str(baseline))
-        return "", f"{name}, the baseline, has no verdict, so no model is tested against it."
-    if margin is not None and baseline in study.at_random:
-        name = model_text(str(baseline))
-        return verdicts.AT_RANDOM, (
-            f"{name}, the baseline, is no better than chance, so no model is tested against it."
-        )
+    faults = {
+        "": (study.suspects, "has no verdict"),
+        verdicts.AT_RANDOM: (study.at_random, "is no better than chance"),
+    }
+    for word, (models, fault) in faults.items():
+        if margin is not None and baseline in models:
+            name = model_text(str(baseline))
+            return word, f"{name}, the baseline, {fault}, so no model is tested against it."
     headline = study.headline
     return decided(headline.margin_rows, headline.costs, study.measures[0])
 
@@ -52,9 +52,7 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     measure
         The headline measure.
     """
-    if not no_worse.width:
-        return "", ""
-    rows = no_worse.filter(at_measure(*measure))
+    rows = no_worse.filter(at_measure(*measure)) if no_worse.width else no_worse
     if rows.is_empty():
         return "", ""
     baseline = rows["baseline"][0]
@@ -132,20 +130,14 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
 def _queries_hint(rows: pl.DataFrame) -> str:
     """Say how many queries would decide it, where that is more than there are."""
     rows = rows.filter(verdict=verdicts.NOT_DECIDED)
-    more = [
-        rows.filter(pl.col(name) > pl.col("queries")).sort(name).tail(1)
-        for name in ("queries_needed", "queries_if_observed")
-    ]
-    if more[0].height:
-        return f"; about {more[0]['queries_needed'][0]} queries would decide it if nothing is lost"
-    observed = more[1].filter(pl.col("difference") < 0)
-    if observed.is_empty():
-        return ""
-    row = observed.row(0, named=True)
-    return (
-        f"; about {row['queries_if_observed']} queries would decide it if "
-        f"{model_text(row['model'])} really loses {-row['difference']:.2g}"
-    )
+    for column in ("queries_needed", "queries_if_observed"):
+        for row in rows.filter(pl.col(column) > pl.col("queries")).sort(column).tail(1).to_dicts():
+            hint = f"; about {row[column]} queries would decide it if "
+            if column == "queries_needed":
+                return f"{hint}nothing is lost"
+            if row["difference"] < 0:
+                return f"{hint}{model_text(row['model'])} really loses {-row['difference']:.2g}"
+    return ""
 
 
 def _amounts(costs: pl.DataFrame, measure: Measure) -> dict[str, float]:
@@ -153,8 +145,8 @@ def _amounts(costs: pl.DataFrame, measure: Measure) -> dict[str, float]:
     if not costs.width:
         return {}
     rows = costs.filter(at_measure(*measure), policy="expected")
-    first = rows.filter(pl.col("cost") == pl.col("cost").first())
-    return dict(first.select("model", "amount").iter_rows())
+    rows = rows.filter(pl.col("cost") == pl.col("cost").first())
+    return dict(rows.select("model", "amount").iter_rows())
 
 
 def _share(amount: float, whole: float) -> str:

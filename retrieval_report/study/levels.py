@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import polars as pl
 
@@ -63,15 +63,23 @@ class LevelledStudy:
     runs and queries or about who judged.
     """
 
-    def _look(self, data: StudyData, view: View) -> None:
-        """Hold data and a view of it, refusing immediately what could not be answered later."""
-        self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
-        view.check(data.frames["queries"], self._all_names, data.labels is not None)
+    _data: StudyData
+    _view: View
 
-    def _with(self, view: View, data: StudyData | None = None) -> Self:
-        """Return the same data, unless others are given, looked at in another way."""
+    def _checked(self) -> Self:
+        """Return this study, refusing immediately settings by which it could not answer later."""
+        data = self._data
+        self._view.check(data.frames["queries"], self._all_names, data.labels is not None)
+        return self
+
+    def _with(
+        self, data: StudyData | None = None, view: View | None = None, **changed: Any
+    ) -> Self:
+        """Return the same data, unless others are given, looked at in another way; no setting that
+        `_checked` has accepted is checked again.
+        """
         study = object.__new__(type(self))
-        study._look(data or self._data, view)
+        study._data, study._view = data or self._data, replace(view or self._view, **changed)
         return study
 
     def under(self, *policies: str) -> Self:
@@ -87,7 +95,7 @@ class LevelledStudy:
         """
         check_chosen("policies", policies, self.policies)
         policy_names = tuple(policy for policy in self.policies if policy in policies)
-        return self._with(replace(self._view, policies=policy_names))
+        return self._with(policies=policy_names)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -130,8 +138,7 @@ class LevelledStudy:
         if not self.of_run:
             return self
         models = None if self._view.models is None else tuple(self._run_names)
-        view = replace(self._view, baseline=None, margin=None, costs=None)
-        return self._with(replace(view, models=models, runs=True))
+        return self._with(baseline=None, margin=None, costs=None, models=models, runs=True)
 
     @property
     def options(self) -> Options:
@@ -167,7 +174,7 @@ class LevelledStudy:
         lists the wrong way round, printed ranks that contradict the order, lists
         that repeat, and judgements that repeat. Empty where nothing is.
         """
-        study = self._with(View(Draws(), queries=self._view.queries))
+        study = self._with(view=View(Draws(), queries=self._view.queries))
         return self._of_models(study._health)
 
     @answer_of_rows
@@ -215,7 +222,7 @@ class LevelledStudy:
         suspects = self.suspects
         sound = [name for name in self.model_names if name not in suspects]
         sound_models = tuple(sound or self.model_names[:1])
-        return self._with(replace(self._view, models=sound_models)) if suspects else self
+        return self._with(models=sound_models) if suspects else self
 
     @property
     def identical(self) -> Groups:
@@ -225,13 +232,13 @@ class LevelledStudy:
         # Whatever the measures, so that they are compared once.
         all_measures = View(Draws(), queries=self._view.queries, runs=self._view.runs)
         models = {*self.model_names}
-        groups = self._with(all_measures)._identical
+        groups = self._with(view=all_measures)._identical
         of_these = [tuple(name for name in group if name in models) for group in groups]
         return tuple(group for group in of_these if len(group) > 1)
 
     @answer_of_rows
     def _identical(self) -> Groups:
-        first = self._with(replace(self._view, measures=self.measures[:1]))
+        first = self._with(measures=self.measures[:1])
         return identical_models(first.under("expected").scores, self._retrieved, self.of_run)
 
     @property
@@ -345,7 +352,7 @@ class LevelledStudy:
         >>> study.judge, study.table()["rr@all"][0], study.judged_by("gpt").table()["rr@all"][0]
         ('human', 1.0, 0.5)
         """
-        return self._with(self._view, self._data.judged_by(judge))
+        return self._with(self._data.judged_by(judge))
 
     def thresholds(self, k: int | None = None) -> Thresholds:
         """The result of :func:`thresholds`: what is accepted up to every distance, of all items or
@@ -440,7 +447,7 @@ class LevelledStudy:
         if machine is None:
             machine = machine_judges[0] if self.judge == human else self.judge
         check_choice("machine", machine, machine_judges)
-        by_people = self._with(self._view, self._data.judged_by(human).of_judged_queries())
+        by_people = self._with(self._data.judged_by(human).of_judged_queries())
         studies = [self.judged_by(str(machine)), by_people]
         return estimate(*(study.under("expected").scores for study in studies))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
@@ -25,7 +24,7 @@ from retrieval_report.comparison.verdicts import CHECK, without_praise, without_
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import DRAWS, Options, options_with
+from retrieval_report.contracts.options import options_with
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Foreign,
@@ -61,7 +60,6 @@ from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
     COVERAGE_OPTIONS,
     ROW_OPTIONS,
-    Draws,
     Questions,
     StudyData,
     StudyOptions,
@@ -205,7 +203,8 @@ class Study(LevelledStudy):
         dataset = questions.get("dataset")
         measures = one_of_two(measures, metrics)
         data = StudyData.read(frames, measures, like, scoring, judge, replicate, dataset, labels)
-        self._look(data, View(Draws(**Options(**data.options).of(DRAWS)), **questions))
+        self._data, self._view = data, View(data.draws(data.options), **questions)
+        self._checked()
 
     def at(self, *measures: str | Foreign) -> Self:
         """Return the study with some of its measures,
@@ -217,14 +216,14 @@ class Study(LevelledStudy):
             [measure_text(*measure) for measure in some] for some in (measures_found, self.measures)
         )
         check_chosen("measure", texts, own_texts)
-        return self._with(replace(self._view, measures=measures_found))
+        return self._with(measures=measures_found)
 
     def models(self, *names: str) -> Self:
         """Return the study with some of its models. R
         does not change, because it belongs to the query.
         """
         check_chosen("models", names, self.model_names)
-        return self._with(replace(self._view, models=tuple(dict.fromkeys(names))))
+        return self._with(models=tuple(dict.fromkeys(names)))
 
     def where(self, **columns: object) -> Self:
         """Return the study on the queries for which columns of the queries frame have these values.
@@ -238,14 +237,13 @@ class Study(LevelledStudy):
         >>> study.where(label="dog", query="q").part
         {'where': {'label': 'dog', 'query': 'q'}}
         """
-        frame, view = self._given()["queries"], self._view
+        frame = self._given()["queries"]
         check_chosen("where", columns, [] if frame is None else frame.columns)
         query_ids = tuple(frame.filter(**columns)["query"])
         if not query_ids:
             values = ", ".join(f"{name}={value!r}" for name, value in columns.items())
             raise ParameterError(f"where: no query has {values}")
-        conditions = (*view.where, *columns.items())
-        return self._with(replace(view, queries=query_ids, where=conditions))
+        return self._with(queries=query_ids, where=(*self._view.where, *columns.items()))
 
     def pair(self, first: str, second: str) -> Self:
         """Return the study with two models; its verdict,
@@ -277,8 +275,8 @@ class Study(LevelledStudy):
         3
         """
         draw_options = known_of({"shuffles": shuffles, "seed": seed})
-        checked = Options(**{**self._options, **draw_options}).of(DRAWS)
-        return self._with(replace(self._view, draws=Draws(**checked), **settings))
+        draws = self._data.draws({**self._options, **draw_options})
+        return self._with(draws=draws, **settings)._checked()
 
     def alone(self, measures: object = None, **options: Unpack[StudyOptions]) -> Self:
         """Return a study of these models, queries and measures as if there were no others, as a
@@ -301,12 +299,11 @@ class Study(LevelledStudy):
             of_run=of_run,
             replicate=of_run or None,
         )
-        return self._with(View(Draws(**Options(**data.options).of(DRAWS)), **questions), data)
+        return self._with(data, View(data.draws(data.options), **questions))._checked()
 
     def _by_measures(self, measures: object, cutoffs: Cutoffs) -> Self:
         """Return the study of the same data by other measures alone."""
-        data = self._data.by_measures(measures, cutoffs)
-        return self._with(replace(self._view, measures=None), data)
+        return self._with(self._data.by_measures(measures, cutoffs), measures=None)
 
     @property
     def metric(self) -> str:
@@ -384,7 +381,7 @@ class Study(LevelledStudy):
         tied 0.5208333333333334 0.25 1.0 0.5
         fine 0.5 0.5 0.5 0.5
         """
-        return self._with(replace(self._view, policies=None))._ranked_scores
+        return self._with(policies=None)._ranked_scores
 
     @answer
     def _ranked_scores(self) -> pl.DataFrame:
@@ -398,7 +395,7 @@ class Study(LevelledStudy):
         ``orders`` an exact winner is first (``agreeing``), with the chance that a random order
         agrees. Models with a serious fault in `health` neither win nor lose.
         """
-        return self._with(replace(self._view, policies=None))._winners
+        return self._with(policies=None)._winners
 
     @property
     def _winners(self) -> pl.DataFrame:
@@ -594,7 +591,7 @@ class Study(LevelledStudy):
         if costs is None:
             return NO_FRAME
         # Costs may name models that were not chosen; unlike misspelt ones, these are no mistake.
-        everyone = self._with(replace(self._view, models=None)).summary
+        everyone = self._with(models=None).summary
         sound = pl.col("model").is_in(self.model_names) & ~pl.col("model").is_in(self.suspects)
         values = everyone.with_columns(value=pl.when(sound).then("value"))
         tests = self.margin_rows
@@ -766,8 +763,7 @@ class Study(LevelledStudy):
         for name, text in known_of({"title": title, "command": command}).items():
             check_text(name, text)
         if self._view.policies is not None:  # a report shows all
-            all_policies = self._with(replace(self._view, policies=None))
-            return all_policies.contents(title=title, command=command)
+            return self._with(policies=None).contents(title=title, command=command)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
         replicate = self._data.replicate if self.of_run else None
         if replicate is not None and not isinstance(replicate, str):
@@ -904,7 +900,7 @@ class Study(LevelledStudy):
     @property
     def headline(self) -> Self:
         """The study at its headline measure alone, without random orders."""
-        return self._undrawn._with(replace(self._undrawn._view, measures=self.measures[:1]))
+        return self._undrawn._with(measures=self.measures[:1])
 
     @property
     def _judged_by_each(self) -> Frames:
@@ -940,7 +936,7 @@ class Study(LevelledStudy):
             return None
         if "expected" not in self.policies:
             return self.comparison
-        whole = self._with(replace(self._view, measures=None, policies=None))
+        whole = self._with(measures=None, policies=None)
         if self._data.memo.known(("comparison", whole._view)):
             pairs = at_measures(self.measures, whole.comparison)
             return pairs.filter(pl.col("policy").is_in(self.policies))

@@ -25,6 +25,7 @@ from retrieval_report.contracts.options import (
     OPTIONS,
     POLICIES,
     RULES,
+    Options,
     RowOptions,
     ScoringOptions,
     affordable_shuffles,
@@ -265,9 +266,12 @@ class StudyData:
         """Whether the rankings are counts of items, which have no order."""
         return "count" in self.frames["rankings"].columns
 
-    def affordable(self, draws: Draws) -> Draws:
-        """Return the settings with fewer random orders if their default number would take long."""
-        return draws._replace(shuffles=affordable_shuffles(draws.shuffles, self.items))
+    def draws(self, options: Named) -> Draws:
+        """Return the settings of random orders among some options, fewer orders if their default
+        number would take long.
+        """
+        checked = Options(**options)
+        return Draws(affordable_shuffles(checked.shuffles, self.items), checked.seed)
 
     @property
     def policies(self) -> tuple[str, ...]:

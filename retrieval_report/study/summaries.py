@@ -4,7 +4,6 @@ or policies of the same data share those that they have in common.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -47,7 +46,7 @@ def _known_means(study: LevelledStudy, policies: tuple[str, ...]) -> list[pl.Dat
         return [whole[measure] for measure in study.measures]
     mine: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", view.models, *same), dict)
     if missing := tuple(measure for measure in study.measures if measure not in mine):
-        part = study._with(replace(view, measures=missing, policies=policies))
+        part = study._with(measures=missing, policies=policies)
         means = _summarised(part)
         mine |= {measure: means.filter(at_measure(*measure)) for measure in missing}
     return [mine[measure] for measure in study.measures]
