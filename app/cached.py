@@ -56,6 +56,9 @@ LENIENT = {
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+Noted = tuple[rr.Study, tuple[str, ...]]  # a study, and the warnings about its data
+
+
 def remember(entries: int) -> Callable[[Function], Function]:
     """Cache the last results of a function by its arguments."""
     return st.cache_resource(  # type: ignore[return-value]
@@ -93,7 +96,7 @@ def _read(files: Files, states: object) -> OpenedData:
     return replace(data, notes=tuple(notes))
 
 
-def scored(data: OpenedData, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
+def scored(data: OpenedData, choice: Choice) -> Noted:
     """Return the study of all models whose exact scores are computed, by the chosen metric at every
     cutoff of its curve, and the warnings raised meanwhile.
     """
@@ -107,7 +110,7 @@ def scored(data: OpenedData, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]
 @remember(8)
 def _scored(
     data: OpenedData, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Named
-) -> tuple[rr.Study, tuple[str, ...]]:
+) -> Noted:
     whole, of_rows = _judged(data, rules)
     with noticed() as notes:
         study = whole._by_measures(metrics, cutoffs)
@@ -117,7 +120,7 @@ def _scored(
 
 
 @remember(8)
-def _judged(data: OpenedData, rules: Named) -> tuple[rr.Study, tuple[str, ...]]:
+def _judged(data: OpenedData, rules: Named) -> Noted:
     """Return the study whose judged rows all measures share, and the warnings about them."""
     with noticed() as notes:
         study = data.source.alone(**rules)

@@ -11,7 +11,6 @@ import streamlit as st
 import retrieval_report as rr
 from cached import study_of, usual_study
 from records import MEASURES, Choice, OpenedData
-from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.leaderboard_rows import in_order_of
 from retrieval_report.study.three_tables import are_drawn
 from text import plain
@@ -113,17 +112,12 @@ class Page:
     @property
     def curve(self) -> rr.Study:
         """Return the study of the chosen metric, at the cutoffs of its curve."""
-        choice = self.choice
-        return self.all_measures.at(
-            *(measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs)
-        )
+        return self.all_measures.at(*self.choice.along_cutoffs)
 
     @cached_property
     def drawn_curve(self) -> rr.Study:
         """Return the same at the cutoffs of the curve, whichever of them is chosen."""
-        choice = self.choice
-        measures = (measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs)
-        return study_of(self.data, choice).at(*measures)
+        return study_of(self.data, self.choice).at(*self.choice.along_cutoffs)
 
     @property
     def ranked(self) -> list[str]:
@@ -179,10 +173,10 @@ class Page:
 
     def link(self, name: str, label: str) -> None:
         """Offer another page."""
-        if name in (views := st.session_state.get(VIEWS, {})):
-            st.page_link(views[name], label=label)
+        if view := st.session_state.get(VIEWS, {}).get(name):
+            st.page_link(view, label=label)
 
     def go(self, name: str) -> None:
         """Open another page."""
-        if name in (views := st.session_state.get(VIEWS, {})):
-            st.switch_page(views[name])
+        if view := st.session_state.get(VIEWS, {}).get(name):
+            st.switch_page(view)

@@ -78,6 +78,11 @@ class Choice:
         """Return the cutoffs of the curve; the chosen one is among them."""
         return (None,) if own_depth(self.metric) else curve(self.cutoff)
 
+    @property
+    def along_cutoffs(self) -> tuple[str, ...]:
+        """Return the chosen metric at the cutoffs of the curve, as text."""
+        return tuple(measure_text(self.metric, cutoff) for cutoff in self.cutoffs)
+
     def leading(self, more_measures: Iterable[Measure]) -> Iterable[str]:
         """Return the chosen measure and then others, each once, as text."""
         return dict.fromkeys((self.measure, *(measure_text(*measure) for measure in more_measures)))

@@ -129,16 +129,12 @@ def _choose_models(page: Page, rows: pl.DataFrame) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if names:
             label = f"Show only {with_number(len(names), 'model')}"
-            st.button(label, on_click=_show_models, args=(names,))
+            st.button(label, on_click=st.session_state.update, kwargs={"models": names})
         if narrowed:
-            st.button("Show all models", on_click=_show_models, args=([],))
+            st.button("Show all models", on_click=st.session_state.update, kwargs={"models": []})
         if len(firsts) == 2 and st.button("Compare these two, query by query"):
             st.session_state["a"], st.session_state["b"] = firsts
             page.go("pair")
-
-
-def _show_models(names: list[str]) -> None:
-    st.session_state["models"] = names
 
 
 def _details(page: Page) -> None:

@@ -140,11 +140,12 @@ def _steps(names: list[str]) -> None:
         ):
             inside = 0 <= step < len(names)
             name = names[step] if inside else ""
-            st.button(label, disabled=not inside, on_click=_go, args=(name,))
-
-
-def _go(name: str) -> None:
-    st.session_state[QUERY] = name
+            st.button(
+                label,
+                disabled=not inside,
+                on_click=st.session_state.update,
+                kwargs={QUERY: name},
+            )
 
 
 def _ranges(page: Page, query: object, row: Named) -> None:

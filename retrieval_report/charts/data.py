@@ -27,7 +27,7 @@ def checked_frame(frame: object, name: str, contract: Named | None = None) -> pl
 def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
     """Return the rows of one metric, given as text or as a record."""
     check_choice("metric", str(metric), list(dict.fromkeys(frame["metric"])))
-    return frame.filter(pl.col("metric") == str(metric))
+    return frame.filter(metric=str(metric))
 
 
 def at_measure(

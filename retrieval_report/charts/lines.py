@@ -236,7 +236,7 @@ def _lines(rows: pl.DataFrame, y: Axis, tips: str, **look: Any) -> list[alt.Char
     parts = [(rows.filter(~pl.col("cut")), [1, 0]), (rows.filter(dashed), [4, 3])]
     return [
         span(
-            part.filter(pl.col("lit") == lit),
+            part.filter(lit=lit),
             {**mark, "strokeDash": dash},
             y,
             "value",

@@ -15,7 +15,6 @@ from altair.utils.schemapi import debug_mode
 from retrieval_report.charts.layers import IN_CELL, INK
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.writing.colours import GRID
-from retrieval_report.writing.names import joined
 from retrieval_report.writing.numbers import size
 
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
@@ -145,7 +144,7 @@ def finish(
     heading = alt.Title(
         text=_wrapped(title, LETTERS), subtitle=_wrapped(how_to_read, SMALL_LETTERS)
     )
-    description = f"{title}. {joined(parts)}"
+    description = f"{title}. {'; '.join(parts)}."
     return styled(with_parts(chart, title=heading, description=description))
 
 

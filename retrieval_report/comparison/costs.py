@@ -93,7 +93,7 @@ def cost_table(summary: object, costs: object, *, no_worse: object = None) -> pl
     tests = (
         None if no_worse is None else check_result_frame(no_worse, TESTS, "no_worse", "no_worse")
     )
-    scored_rows = frame.filter(~pl.col("policy").is_in(BOUNDS) & pl.col("value").is_not_null())
+    scored_rows = frame.remove(pl.col("policy").is_in(BOUNDS)).drop_nulls("value")
     parts = [pl.DataFrame(schema=COSTS)]
     for part in amounts.partition_by("cost", maintain_order=True):
         joined = scored_rows.join(part, on="model", maintain_order="left")
@@ -127,8 +127,7 @@ def _replaced(rows: pl.DataFrame, tests: pl.DataFrame | None) -> Bools:
     replaced = np.zeros((rows.height, rows.height), dtype=np.bool_)
     if tests is None:
         return replaced
-    passed = tests.join(rows.select(SCORE).unique(), on=SCORE, how="semi", nulls_equal=True)
-    passed = passed.filter(verdict=NO_WORSE)
+    passed = tests.filter(verdict=NO_WORSE).join(rows, on=SCORE, how="semi", nulls_equal=True)
     amount = dict(rows.select("model", "amount").iter_rows())
     place = {name: number for number, name in enumerate(amount)}
     for model, baseline in passed.select("model", "baseline").iter_rows():

@@ -175,8 +175,8 @@ def dataset_p(of_datasets: pl.DataFrame, model_a: str, model_b: str) -> float | 
         return None
     pairs = grid.pairs()
     p = pair_p(grid.arrays["value"][0], pairs)
-    rows = sorted(map(grid.models.index, (model_a, model_b)))
-    p_of_pair = float(p[(pairs.first == rows[0]) & (pairs.second == rows[1])][0])
+    first, second = sorted(map(grid.models.index, (model_a, model_b)))
+    p_of_pair = float(p[(pairs.first == first) & (pairs.second == second)][0])
     return None if np.isnan(p_of_pair) else p_of_pair
 
 

@@ -169,7 +169,7 @@ def _machine_and_people(machine: pl.DataFrame, human: pl.DataFrame) -> Grid:
             f"column 'query' is {ids} in the machine's scores and {human_type} in the human ones"
         )
     machine = machine.filter(policy="expected")
-    judged_queries = human.filter(pl.col("n_relevant").is_not_null())
+    judged_queries = human.drop_nulls("n_relevant")
     judged_queries = judged_queries.join(machine, on=LIST, how="semi", nulls_equal=True)
     if not judged_queries["value"].count():
         raise DataError("human scores: no query has a score by people and one by the machine")

@@ -180,12 +180,13 @@ def advice(gate: Gate) -> str:
     says = []
     if (gate.queries_needed or 0) > gate.queries:
         says.append(f"about {gate.queries_needed} queries would decide it if nothing is lost")
-    if gate.difference <= -gate.margin:
-        says.append("no number would if the loss is the one observed")
-    elif gate.difference < 0 and gate.queries_if_observed is not None:
-        says.append(f"about {gate.queries_if_observed} would if the loss is the one observed")
-    elif gate.difference < 0:
-        says.append(f"more than {MAX_QUERIES:.0e} would if the loss is the one observed")
+    if gate.difference < 0:
+        number = f"more than {MAX_QUERIES:.0e}"
+        if gate.queries_if_observed is not None:
+            number = f"about {gate.queries_if_observed}"
+        if gate.difference <= -gate.margin:
+            number = "no number"
+        says.append(f"{number} would if the loss is the one observed")
     return ", ".join(says)
 
 
@@ -311,11 +312,8 @@ def gate(
             f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; "
             "do the ids of the rankings and of the judgements agree?"
         )
-    health = health_of(judged, rules)
     settled = {NO_LIST, NO_RELEVANT} if row["verdict"] == NOTHING_TO_COMPARE else {NO_LIST}
-    _check_health(health, names, settled)
-    if row["verdict"] == NO_WORSE:
-        _refuse_chance(health, names)
+    _check_health(health_of(judged, rules), names, settled, passed=row["verdict"] == NO_WORSE)
     lacking = expected["query"].n_unique() - row["queries"]
     if lacking and row["verdict"] != CUT:
         raise DataError(
@@ -348,18 +346,17 @@ def _one_measure(measures: object) -> tuple[Metric, int | None]:
     return metric, cutoffs[0]
 
 
-def _check_health(health: pl.DataFrame, names: tuple[str, str], settled: set[str]) -> None:
+def _check_health(
+    health: pl.DataFrame, names: tuple[str, str], settled: set[str], *, passed: bool
+) -> None:
     """Refuse runs on whose data no verdict can rest; what a missing list counts as was settled,
     and so is that nothing is relevant.
     """
     for row in health.filter(~pl.col("finding").is_in(list(settled)), "serious").iter_rows():
         name = names[ROLES.index(row[0])]
         raise DataError(f"{name}: nothing is tested, because {sentence_of(row, name)}")
-
-
-def _refuse_chance(health: pl.DataFrame, names: tuple[str, str]) -> None:
-    """Let nothing pass that is no better than chance, or is compared with that."""
-    for role in health.filter(finding=UNRELATED)["model"]:
+    # Nothing passes that is no better than chance, or is compared with that.
+    for role in health.filter(finding=UNRELATED)["model"] if passed else ():
         raise DataError(
             f"{names[ROLES.index(role)]} is no better than chance: a run of other queries would find "
             "as much, so no margin can let it pass"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.verdicts import DEPENDS, EQUAL, both_among
+from retrieval_report.comparison.verdicts import DEPENDS, EQUAL, both_among, reworded
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.engines.score_grid import DIGITS, Grid
 
@@ -85,9 +85,7 @@ def without_twins(flips: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     ['equal', 'depends on tie order']
     """
     twins = pl.any_horizontal(pl.lit(False), *map(both_among, groups))
-    return flips.with_columns(
-        verdict=pl.when(twins, verdict=DEPENDS).then(pl.lit(EQUAL)).otherwise("verdict")
-    )
+    return reworded(flips, twins & (pl.col("verdict") == DEPENDS), EQUAL)
 
 
 def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:

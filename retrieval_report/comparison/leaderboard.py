@@ -19,7 +19,6 @@ from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import (
     GROUP,
-    MEASURE,
     SCORE,
     Checked,
     at_measure,
@@ -40,7 +39,6 @@ from retrieval_report.engines.summary import summarise
 from retrieval_report.kernels.lists import Bools, Floats
 
 LEADERBOARD = schema("leaderboard")
-OF_RUNS = schema("replicate_pairs", "model_a", "model_b", *MEASURE, "family_p")
 TESTED = schema("leaderboard", *GROUP, "query_rank_low", "query_rank_high", "unpaired")
 
 
@@ -144,16 +142,14 @@ def leaderboard(
     score_frame = check_scores(scores)
     grid = Grid.of(score_frame)
     requested = grid.asked(policies)
-    if over_runs is not None:
-        over_runs = check_result_frame(
-            over_runs, schema("replicate_pairs"), "over_runs", "replicate_pairs"
-        )
-    pairs = clustered(grid.pairs(), grid, cluster, queries)
     of_runs = (
         None
         if over_runs is None
-        else check_result_frame(over_runs, OF_RUNS, "over_runs", "replicate_pairs")
+        else check_result_frame(
+            over_runs, schema("replicate_pairs"), "over_runs", "replicate_pairs"
+        )
     )
+    pairs = clustered(grid.pairs(), grid, cluster, queries)
     ranks = tie_ranks(
         Checked(score_frame),
         policies=policies,
@@ -194,16 +190,10 @@ def _apart_over_runs(
     """Return which pairs are not without significance
     over their runs; of single runs nothing is known.
     """
-    tests = of_runs.filter(at_measure(*measure[:2]))
-    level = (
-        tests.filter(~significant(pl.col("family_p"), alpha)).select("model_a", "model_b").rows()
-    )
-    open_pairs = {frozenset(pair) for pair in level}
-    names = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
-    return np.array(
-        [frozenset((models[first], models[second])) not in open_pairs for first, second in names],
-        np.bool_,
-    )
+    level = of_runs.filter(at_measure(*measure[:2]), ~significant(pl.col("family_p"), alpha))
+    open_pairs = {frozenset(pair) for pair in level.select("model_a", "model_b").rows()}
+    rows = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    return np.array([{models[row] for row in pair} not in open_pairs for pair in rows], np.bool_)
 
 
 def open_ranks(value: Floats, pairs: Pairs) -> tuple[Indices, Indices]:

@@ -19,6 +19,7 @@ from retrieval_report.comparison.verdicts import (
     NOTHING_TO_COMPARE,
     UNKNOWN_R,
     margin_rule,
+    reworded,
 )
 from retrieval_report.comparison.verdicts import NO_WORSE as NO_WORSE_WORD
 from retrieval_report.contracts.arguments import Named, as_list, check_number, check_whole
@@ -226,7 +227,7 @@ def _that_could_fail(rows: pl.DataFrame, scores: Scores) -> pl.DataFrame:
     if np.fmin.reduce(scores.value, axis=None, initial=0.0) < 0:
         return rows
     vain = (pl.col("margin") >= pl.col("baseline_value")) & (pl.col("verdict") == NO_WORSE_WORD)
-    return rows.with_columns(verdict=pl.when(vain).then(pl.lit(NOT_DECIDED)).otherwise("verdict"))
+    return reworded(rows, vain, NOT_DECIDED)
 
 
 def _requested_scores(grid: Grid, tie_order: str, baseline: str) -> list[Scores]:

@@ -28,6 +28,7 @@ from retrieval_report.comparison.verdicts import (
     depends,
     equal_means,
     equal_values,
+    reworded,
     significant,
 )
 from retrieval_report.contracts.arguments import Named, check_pattern, is_name
@@ -483,8 +484,7 @@ def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     run_tests = in_both_directions(pairs.select(*keys, over_runs="family_p"))
     pairs_tested = join_left(flips, run_tests, keys)
     accident = (pl.col("verdict") == SAFE) & ~significant(pl.col("over_runs"))
-    word = pl.when(accident).then(pl.lit(NOT_OVER_RUNS)).otherwise("verdict")
-    return pairs_tested.with_columns(verdict=word).drop("over_runs")
+    return reworded(pairs_tested, accident, NOT_OVER_RUNS).drop("over_runs")
 
 
 def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) -> pl.DataFrame:

@@ -84,10 +84,9 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
         raise ColumnError(
             f"queries: column {by!r} is {kind}; cut it into classes, e.g. with .cut(), first"
         )
-    segment_rows = (
-        query_rows.with_columns(pl.struct(value=by).alias(by)) if kind is not None else query_rows
-    )
-    joined = with_column(check_scores(scores), segment_rows, "by", by)
+    if kind is not None:
+        query_rows = query_rows.with_columns(pl.struct(value=by).alias(by))
+    joined = with_column(check_scores(scores), query_rows, "by", by)
     lacking = "scores of queries that the queries frame lacks"
     refuse(joined, pl.col("by").is_null(), by, lacking, what="queries")
     # Null comes last; numbers and dates are in their own order, not that of their text.
@@ -340,4 +339,4 @@ def _against(
     row = pairs.filter(model_a=winner).row(0, named=True)
     if row["difference"] == 0:
         return {**result, "winner": name, "value": value}
-    return {**result, **{column: row[column] for column in ("difference", "tie_std", "family_p")}}
+    return result | {column: row[column] for column in ("difference", "tie_std", "family_p")}

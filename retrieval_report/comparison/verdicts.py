@@ -251,16 +251,23 @@ def margin_rule(
     return verdicts
 
 
+def reworded(rows: pl.DataFrame, where: pl.Expr, verdict: str) -> pl.DataFrame:
+    """Return rows with another verdict in some of them.
+
+    >>> rows = pl.DataFrame({"verdict": ["safe", "equal"]})
+    >>> reworded(rows, pl.col("verdict") == "safe", "lists are cut")["verdict"].to_list()
+    ['lists are cut', 'equal']
+    """
+    return rows.with_columns(verdict=pl.when(where).then(pl.lit(verdict)).otherwise("verdict"))
+
+
 def without_verdicts(pairs: pl.DataFrame, suspects: Sequence[str]) -> pl.DataFrame:
     """Return pairs as `flips` has them, where those of a model whose data need a check have no
     verdict and no p-value.
     """
     doubtful = pl.any_horizontal(pl.col("model_a", "model_b").is_in(suspects))
     tested = "family_p", "p_tie", "p_tie_low", "p_tie_high", "p_tie_method", "p_equal"
-    return pairs.with_columns(
-        pl.when(~doubtful).then(pl.col(tested)),
-        verdict=pl.when(doubtful).then(pl.lit(CHECK)).otherwise("verdict"),
-    )
+    return reworded(pairs.with_columns(pl.when(~doubtful).then(pl.col(tested))), doubtful, CHECK)
 
 
 def without_praise(rows: pl.DataFrame, at_random: Sequence[str]) -> pl.DataFrame:
@@ -270,7 +277,7 @@ def without_praise(rows: pl.DataFrame, at_random: Sequence[str]) -> pl.DataFrame
     names = pl.col("model_a", "model_b") if "model_a" in rows.columns else pl.col("model")
     praised = pl.any_horizontal(names.is_in(at_random))
     praised &= pl.col("verdict").is_in([SAFE, UNTESTED, NO_WORSE])
-    return rows.with_columns(verdict=pl.when(praised).then(pl.lit(AT_RANDOM)).otherwise("verdict"))
+    return reworded(rows, praised, AT_RANDOM)
 
 
 def both_among(models: Sequence[str]) -> pl.Expr:

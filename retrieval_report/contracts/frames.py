@@ -38,63 +38,59 @@ QUERIES = FRAMES["query_facts"].columns
 LABELS = FRAMES["labels"].columns
 UNIQUE = {"judgements": ("query", "item"), "queries": ("query",), "labels": ("item",)}
 """What tells the rows of a table beside the rankings apart."""
-Rule = tuple[str, pl.Expr, str, Callable[[], str]]
-"""A column, what must hold for no value, the rule in words, and a hint for the reader."""
+Rule = tuple[str, pl.Expr, str, Callable[[str], str]]
+"""A column, what must hold for no value, the rule in words, and a hint for readers of a frame."""
 
 
 def _whole(name: str, least: int) -> Rule:
     fits = pl.col(name).cast(pl.Int128).is_between(least, MOST_ITEMS - 1)
-    return name, ~fits, f"not a whole number from {least} to 2**62 - 1", str
+    return name, ~fits, f"not a whole number from {least} to 2**62 - 1", _no_hint
 
 
-def _null_hint() -> str:
+def _no_hint(_: str) -> str:
+    return ""
+
+
+def _null_hint(_: str) -> str:
     text = "; {} counts such items as known but not retrieved"
     return advice(text, setting("null_distance", "not_retrieved"))
 
 
-def _nan_hint() -> str:
+def _nan_hint(_: str) -> str:
     nulls = advice(", or make them null (see {})", setting("null_distance"))
     return f"; leave such rows out{nulls}"
 
 
-def _negative_hint() -> str:
+def _negative_hint(what: str) -> str:
+    """Say how padding is left out, such as −100 where lists differ in length, and judgements."""
     unjudged = setting("negative", "unjudged", function="read_judgements")
-    return advice("; {} drops such judgements", unjudged)
-
-
-def _padding_hint(what: str) -> str:
-    """Say how padding of rankings is left out, such as −100 where lists differ in length."""
+    drops = advice("; {} drops such judgements", unjudged)
     if what == "judgements":
-        return ""
+        return drops
     masks = in_python(" (mask= of from_search, masks= of a Meter)")
-    return f"; if these are padding, a column 'mask' leaves them out{masks}"
-
-
-def _hint(what: str, hint: Callable[[], str]) -> str:
-    """Return the hint of a rule for a kind of frame."""
-    return (_padding_hint(what) if hint is _negative_hint else "") + hint()
+    return f"; if these are padding, a column 'mask' leaves them out{masks}{drops}"
 
 
 FINITE: list[Rule] = [
-    (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else str)
+    (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else _no_hint)
     for name in ("distance", "score", "relevance", "weight")
     for bad, rule, hint in (
         (pl.Expr.is_nan, "NaN", _nan_hint),
         (
             pl.Expr.is_infinite,
             "infinite",
-            lambda: "; drop such padding rows (FAISS fills with inf)",
+            lambda _: "; drop such padding rows (FAISS fills with inf)",
         ),
     )
 ]
 """Rules of floats; whole numbers need not be converted to be asked."""
 RULES: tuple[Rule, ...] = (
-    ("model", pl.col("model") == "", "empty model names", str),
+    ("model", pl.col("model") == "", "empty model names", _no_hint),
     ("relevance", pl.col("relevance") < 0, "negative", _negative_hint),
-    ("weight", pl.col("weight") < 0, "negative", str),
+    ("weight", pl.col("weight") < 0, "negative", _no_hint),
     _whole("count", 1),
     _whole("n_relevant", 0),
-    ("truncated", ~pl.col("truncated").is_in(ENDS), f"not one of {quoted(ENDS)}", str),
+    ("truncated", ~pl.col("truncated").is_in(ENDS), f"not one of {quoted(ENDS)}", _no_hint),
 )
 _KINDS = {
     "id": ("text integer", "an id must be text or a whole number"),
@@ -224,7 +220,12 @@ def _contract(
         changed.append(pl.col("relevance").fill_nan(None))
     frame = frame.with_columns(changed) if changed else frame
     nulls = [
-        (name, pl.col(name).is_null(), "null", _null_hint if name in ("distance", "score") else str)
+        (
+            name,
+            pl.col(name).is_null(),
+            "null",
+            _null_hint if name in ("distance", "score") else _no_hint,
+        )
         for name in names
         if name not in nullable and frame[name].null_count()
     ]
@@ -233,7 +234,7 @@ def _contract(
     broken = frame.select(bad.any().alias(str(i)) for i, (_, bad, *_) in enumerate(rules))
     for is_broken, (name, bad, rule, hint) in zip(broken, rules, strict=True):
         if is_broken.any():
-            refuse(frame, bad, name, rule, partial(_hint, what, hint), what=what)
+            refuse(frame, bad, name, rule, partial(hint, what), what=what)
     return frame
 
 

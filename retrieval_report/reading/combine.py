@@ -186,13 +186,10 @@ def by_file(part: Part) -> Part:
 
 def _by_file_and_tag(part: Part) -> Part:
     """Name the runs of a file after it; the tags tell several of them apart."""
-    tags = part.frame["model"]
-    parts_named = by_file(part)
+    tags, named = part.frame["model"], by_file(part)
     if tags.n_unique() == 1:
-        return parts_named
-    return replace(
-        parts_named, frame=parts_named.frame.with_columns(model=pl.format("{}:{}", "model", tags))
-    )
+        return named
+    return replace(named, frame=named.frame.with_columns(model=pl.format("{}:{}", "model", tags)))
 
 
 def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:

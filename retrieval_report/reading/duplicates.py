@@ -21,7 +21,7 @@ from retrieval_report.reading.convert import convert
 from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.readers import columns_of
-from retrieval_report.reading.search_results import as_array, item_ids
+from retrieval_report.reading.search_results import as_array, is_array, item_ids
 
 CONTENT = "content"
 
@@ -71,7 +71,7 @@ def duplicates(items: object, ids: object = None) -> pl.DataFrame:
     [('a', 'a', 2, 2), ('c', 'a', 2, 2)]
     """
     items = items.collect() if isinstance(items, pl.LazyFrame) else items
-    if _is_array(items):
+    if is_array(items):
         return _groups(_rows_of(items, ids))
     if ids is not None:
         raise ParameterError("ids: only for an array; a frame has a column 'item'")
@@ -82,13 +82,6 @@ def duplicates(items: object, ids: object = None) -> pl.DataFrame:
     return _groups(content)
 
 
-def _is_array(items: Any) -> bool:
-    """Return whether this is an array or a list of rows, and not a table or a list of files."""
-    if isinstance(items, list):
-        return bool(items) and not isinstance(items[0], str | bytes | Mapping | tuple)
-    return hasattr(items, "__array__") and hasattr(items, "shape") and not hasattr(items, "columns")
-
-
 def _rows_of(items: object, ids: object) -> pl.DataFrame:
     """Return the rows of an array with their ids."""
     array = as_array(items, "items")
@@ -97,8 +90,7 @@ def _rows_of(items: object, ids: object) -> pl.DataFrame:
             f"items: an array of {array.dtype} with shape {array.shape}; expected numbers or text, "
             "one row per item"
         )
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        row = int(np.argwhere(np.isnan(array))[0][0])
+    for row, *_ in np.argwhere(np.isnan(array)) if array.dtype.kind == "f" else ():
         raise DataError(f"items: row {row} holds NaN, which equals nothing")
     array = array.astype(np.float32) if array.dtype == np.float16 else array
     row_ids = np.arange(len(array)) if ids is None else as_array(ids, "ids")

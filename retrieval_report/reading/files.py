@@ -28,6 +28,12 @@ from retrieval_report.reading.numbers import TextTable, as_number
 from retrieval_report.reading.printed_ranks import without_agreeing_ranks
 from retrieval_report.reading.sources import Source, folder_model, open_source
 
+KIND_OF_FORM = {  # what a file in this form is called, and the kind of its frame
+    "run": ("a TREC run", "rankings"),
+    "qrels": ("TREC qrels", "judgements"),
+    **dict.fromkeys(("ranks", "ranks and scores"), ("a run without a header", "rankings")),
+}
+
 
 def frame_from(
     sources: Iterable[Source],
@@ -90,8 +96,11 @@ def as_kind(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataF
 def _with_shared(parts: Sequence[Part], kind: Kind) -> list[Part]:
     """Leave out columns that are not ours and that only some of the files have."""
     shared = set.intersection(*(set(part.frame.columns) for part in parts))
-    some = {name for part in parts for name in part.frame.columns} - shared - kind.columns.keys()
-    return [Part(part.path, part.frame.drop(some, strict=False)) for part in parts]
+    shared |= kind.columns.keys()
+    return [
+        Part(part.path, part.frame.select(name for name in part.frame.columns if name in shared))
+        for part in parts
+    ]
 
 
 def costs_from(source: Source) -> pl.DataFrame:
@@ -153,10 +162,7 @@ def _read_source(
         form = detect_format(source)
         if form == "no header" and kind.name == "judgements" and not columns:
             form = "grades"
-        ranked = ("a run without a header", "rankings")
-        other_kinds = {"run": ("a TREC run", "rankings"), "qrels": ("TREC qrels", "judgements")}
-        other_kinds |= {"ranks": ranked, "ranks and scores": ranked}
-        name, kind_name = other_kinds.get(form, ("", kind.name))
+        name, kind_name = KIND_OF_FORM.get(form, ("", kind.name))
         if kind_name != kind.name:
             raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(kind_name)}")
         frame = as_text(read_form(source, form, choose, max_rows, kind), ID_COLUMNS)

@@ -83,6 +83,7 @@ _NOT_READ = {
 
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
+_PAGE = re.compile(rb"(?i)\s*(?:<!doctype html|<html)")
 _ZIPPED = {
     b"xl/": "an Excel workbook; save the sheet as CSV",
     b"content.xml": "an OpenDocument file; save the sheet as CSV",
@@ -175,28 +176,21 @@ def _refuse_other_contents(source: Source, head: bytes, promised: str) -> None:
         if head.startswith(start):
             inside = (text for name, text in _ZIPPED.items() if start[:2] == b"PK" and name in head)
             raise FileError(f"{source.path}: is {next(inside, what)}")
-    if _PICKLE.match(head):
-        raise FileError(
-            f"{source.path}: is a pickle, which is not read because it can run any code; save the "
-            "data as Parquet, CSV or JSON"
-        )
-    if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
-        raise FileError(f"{source.path}: is a web page, not the data; download the raw file")
-    if head[8:12] == b"DUCK":
-        raise FileError(f"{source.path}: is a DuckDB database; save the table as Parquet or CSV")
-    if head[257:262] == b"ustar":
-        raise FileError(f"{source.path}: is a tar archive; unpack it, and name the files inside")
-    if promised in BINARY.values() and b"\x00" in head:
-        raise FileError(
-            f"{source.path}: is not in {promised} format (it begins {head[:8]!r}); damaged or "
-            "misnamed"
-        )
     first, newline, _ = head.partition(b"\n")
-    if b"\x00" in first:
-        raise FileError(
-            f"{source.path}: NUL bytes in the first line; UTF-16 without a mark, or not text at all"
-        )
-    if b"\r" in first and not newline:
-        raise FileError(
-            f"{source.path}: lines end in CR only (old Macintosh); end them in LF or CRLF"
-        )
+    faults = {
+        "is a pickle, which is not read because it can run any code; save the data as Parquet, CSV "
+        "or JSON": _PICKLE.match(head),
+        "is a web page, not the data; download the raw file": _PAGE.match(head),
+        "is a DuckDB database; save the table as Parquet or CSV": head[8:12] == b"DUCK",
+        "is a tar archive; unpack it, and name the files inside": head[257:262] == b"ustar",
+        f"is not in {promised} format (it begins {head[:8]!r}); damaged or misnamed": (
+            promised in BINARY.values() and b"\x00" in head
+        ),
+        "NUL bytes in the first line; UTF-16 without a mark, or not text at all": b"\x00" in first,
+        "lines end in CR only (old Macintosh); end them in LF or CRLF": (
+            b"\r" in first and not newline
+        ),
+    }
+    for fault, is_there in faults.items():
+        if is_there:
+            raise FileError(f"{source.path}: {fault}")

@@ -18,8 +18,11 @@ from retrieval_report.reading.numbers import TextTable, exact, is_large
 from retrieval_report.reading.records import holds_records
 from retrieval_report.reading.sources import BOM, Source
 
-SPELT: Named = {"parse_int": str, "parse_float": str, "parse_constant": str}
-"""Leaves numbers as they are spelt."""
+SPELT: Named = {
+    **dict.fromkeys(("parse_int", "parse_float", "parse_constant"), str),
+    "object_pairs_hook": lambda pairs: dict(reversed(pairs)),
+}
+"""Leaves numbers as they are spelt; of a repeated name the first counts."""
 
 
 def read_ndjson(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
@@ -64,16 +67,12 @@ def _spelt(parsed: pl.Series, name: str, content: bytes, nested: bool, source: S
     texts: list[str | None] = []
     lines: list[int] = []
     for number, line in enumerate(content.split(b"\n"), start=1):
-        record = json.loads(line, object_pairs_hook=_first_of_each, **SPELT) if line.strip() else {}
+        record = json.loads(line, **SPELT) if line.strip() else {}
         hits = filter(None, record.get("results") or ()) if nested else filter(None, [record])
         texts += [row.get(name) for row in hits]
         lines += [number] * (len(texts) - len(lines))
     text = pl.Series(parsed.name, texts, dtype=pl.String)
     return exact(parsed, text, TextTable(str(source.path), text.to_frame(), lines.__getitem__))
-
-
-def _first_of_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    return dict(reversed(pairs))
 
 
 def _is_record(content: bytes, kind: Kind) -> bool:

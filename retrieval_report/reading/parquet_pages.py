@@ -8,6 +8,7 @@ by the numbers of their fields. What cannot be read is left for the reader to re
 from __future__ import annotations
 
 import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,16 +21,11 @@ DICTIONARIES = {2, 8}  # encodings that need a page before the data
 Fields = dict[int, Any]
 
 
-class _Thrift:
+class _Thrift(BytesIO):
     """A reader of structures in bytes."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.at = 0
-
     def byte(self) -> int:
-        self.at += 1
-        return self.data[self.at - 1]
+        return self.read(1)[0]
 
     def varint(self) -> int:
         result = shift = 0
@@ -43,10 +39,10 @@ class _Thrift:
         return number >> 1 ^ -(number & 1)
 
     def taken(self, size: int) -> bytes:
-        self.at += size
-        if self.at > len(self.data):
+        taken = self.read(min(size, MOST_METADATA))
+        if len(taken) < size:
             raise IndexError
-        return self.data[self.at - size : self.at]
+        return taken
 
     def listed(self) -> list[Any]:
         head = self.byte()
@@ -132,7 +128,7 @@ def _header(file: BinaryIO, at: int) -> tuple[Fields, int]:
         file.seek(at)
         reader = _Thrift(file.read(size))
         try:
-            return reader.fields(), at + reader.at
+            return reader.fields(), at + reader.tell()
         except IndexError:  # it is longer, or the file is
             if size == MOST_METADATA:
                 raise

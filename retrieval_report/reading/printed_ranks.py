@@ -38,8 +38,10 @@ def without_agreeing_ranks(frame: pl.DataFrame) -> pl.DataFrame:
     if not {RANK, order_column(frame), "query"} <= {*frame.columns}:
         return frame.drop(RANK, strict=False)
     dtype = frame.schema[RANK]
-    if not (dtype.is_numeric() or dtype == pl.String) or not contradicted(
-        rank_conflicts(_sample(frame))
+    most = 2 * pl.col("against") > pl.col("lists")  # of the lists of some model
+    if (
+        not (dtype.is_numeric() or dtype == pl.String)
+        or rank_conflicts(_sample(frame)).filter(most).is_empty()
     ):
         return frame.drop(RANK)
     return frame.with_columns(pl.col(RANK).cast(pl.Float64, strict=False))
@@ -51,8 +53,3 @@ def _sample(frame: pl.DataFrame) -> pl.DataFrame:
     if step <= SLICE:
         return frame
     return pl.concat(frame.slice(number * step, SLICE) for number in range(SLICES))
-
-
-def contradicted(conflicts: pl.DataFrame) -> bool:
-    """Return whether most lists of some model contradict the ranks beside them."""
-    return bool(conflicts.select((2 * pl.col("against") > pl.col("lists")).any()).item())

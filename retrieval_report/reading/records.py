@@ -9,6 +9,7 @@ The shapes are recognised by their keys: RankLLM (``query``, ``candidates``), DP
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -119,17 +120,14 @@ def _records(content: Any) -> Iterator[tuple[Any, Any]]:
         return
     if not isinstance(content, Mapping):
         return
-    for key in LISTS_OF_RECORDS:
-        list_key = content.get(key)
-        if isinstance(list_key, list):
-            yield from enumerate(list_key)
-        elif isinstance(list_key, Mapping):
-            yield from list_key.items()
+    for records in map(content.get, LISTS_OF_RECORDS):
+        if isinstance(records, list):
+            yield from enumerate(records)
+        elif isinstance(records, Mapping):
+            yield from records.items()
     if _list_key(content) or _expected(content):
         yield 0, content
-    elif content and all(
-        isinstance(value, Mapping) and _list_key(value) for value in content.values()
-    ):
+    elif all(isinstance(value, Mapping) and _list_key(value) for value in content.values()):
         yield from content.items()
 
 
@@ -216,9 +214,7 @@ def _first(entry: Mapping[Any, Any], keys: Sequence[str]) -> Any:
 
 def _scored_by_rank(hits: Sequence[Hit]) -> list[Hit]:
     """Return hits with scores that fall by 1 from rank to rank, down to 1."""
-    ranks_left: dict[Any, int] = {}
-    for hit in hits:
-        ranks_left[hit.query] = ranks_left.get(hit.query, 0) + 1
+    ranks_left = Counter(hit.query for hit in hits)
     scored = []
     for hit in hits:
         scored.append(hit._replace(score=ranks_left[hit.query]))

@@ -62,16 +62,14 @@ def is_search_result(value: object) -> bool:
     (True, False)
     """
     if isinstance(value, tuple):
-        return (
-            not hasattr(value, "_fields") and len(value) in (2, 3) and all(map(_is_arrays, value))
-        )
+        return not hasattr(value, "_fields") and len(value) in (2, 3) and all(map(is_array, value))
     return hasattr(value, "distances") and hasattr(value, "keys") and not callable(value.keys)
 
 
-def _is_arrays(value: object) -> bool:
+def is_array(value: object) -> bool:
     """Return whether this is an array, or a list of numbers or of arrays."""
     if isinstance(value, list):
-        return bool(value) and not isinstance(value[0], str | bytes | dict | tuple)
+        return bool(value) and not isinstance(value[0], str | bytes | Mapping | tuple)
     return hasattr(value, "__array__") and hasattr(value, "shape") and not hasattr(value, "columns")
 
 

@@ -196,7 +196,7 @@ def _deeper(ends: pl.DataFrame) -> str:
     """
     reached = ends.filter(pl.col("open_share") > 0)
     whole = reached.filter(pl.col("sufficient_depth").is_null())["model"]
-    estimated = reached.filter(pl.col("sufficient_depth").is_not_null())
+    estimated = reached.drop_nulls("sufficient_depth")
     if estimated.is_empty() or reached["cutoff"].null_count():
         return "Retrieve deeper"
     depths: list[int] = estimated["sufficient_depth"].to_list()
@@ -251,7 +251,7 @@ def named_tests(comparison: pl.DataFrame) -> str:
     ... )
     "sign-flip test of each pair with Holm's correction over 6 pairs"
     """
-    tested = comparison.filter(pl.col("family_p").is_not_null())
+    tested = comparison.drop_nulls("family_p")
     largest = tested.group_by("family_method").agg(pl.max("family")).sort("family_method")
     return "; ".join(
         f"{CORRECTIONS[method].test} over {with_number(family, 'pair')}"
@@ -367,9 +367,9 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     if audit.is_empty():
         return ()
     sides = [
-        audit.filter(pl.col("system") == name, pl.col("prints").is_not_null()).unique(
-            "model", keep="first", maintain_order=True
-        )
+        audit.filter(system=name)
+        .drop_nulls("prints")
+        .unique("model", keep="first", maintain_order=True)
         for name in OPPOSITE
     ]
     printed_pairs = sides[0].join(sides[1], on="model", suffix="_other", maintain_order="left")
@@ -459,28 +459,21 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     if audit.is_empty():
         return ()
     columns = ["system", "version", "call", "winner", "exact_winner", "same_winner"]
-    winners = (
-        audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
-    )
+    winners = audit.select(columns).unique(maintain_order=True).drop_nulls("winner")
     if audit["model"].n_unique() < 2 or winners.is_empty():
         return ()
-    best = audit.filter(pl.col("exact") == pl.max("exact"))["model"].to_list()
+    best = audit.filter(exact=pl.max("exact"))["model"].to_list()
     ours = pl.col("exact_winner").str.split(" = ").list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
-    systems = {
-        kind: [visible(name, NAME_WIDTH) for name in winners.filter(rule)["system"]]
-        for kind, rule in rules.items()
-    }
+    all_of_them = f"of {winners.height} evaluator configurations"
     sentences = []
-    for kind, sentence in WINNERS.items():
-        names = systems[kind]
-        among = f"{len(names)} of {winners.height} evaluator configurations"
+    if winners.filter(rules["wrong"] | rules["open"]).is_empty():
+        sentences.append(f"Tie order changes the winner in none {all_of_them}.")
+    for kind, rule in rules.items():
+        names = [visible(name, NAME_WIDTH) for name in winners.filter(rule)["system"]]
         first = first_names([*dict.fromkeys(names)], NAMED)
-        sentences += [sentence.format(among, first)] if names else []
-    if not systems["wrong"] and not systems["open"]:
-        none = f"Tie order changes the winner in none of {winners.height} evaluator configurations."
-        return (none, *sentences)
+        sentences += [WINNERS[kind].format(f"{len(names)} {all_of_them}", first)] * bool(names)
     return tuple(sentences)
 
 
@@ -490,8 +483,7 @@ def not_audited(options: Mapping[str, Any]) -> str:
     >>> not_audited({"decimals": 2, "distance_threshold": None})
     'Not applied here, because evaluators have no such rule: Decimals kept.'
     """
-    option_titles = [OPTIONS[name].title for name in NOT_AUDITED if options.get(name) not in USUAL]
-    rules = ", ".join(option_titles)
+    rules = ", ".join(OPTIONS[name].title for name in NOT_AUDITED if options.get(name) not in USUAL)
     return rules and f"Not applied here, because evaluators have no such rule: {rules}."
 
 

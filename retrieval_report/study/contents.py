@@ -139,7 +139,8 @@ class Report:
         """The word beside the verdict: of the decision where there is one, otherwise `status`."""
         if self.status == CHECK:
             return self.status
-        if self.parameters.get("margin") and self.parameters.get("baseline") in self._at_random:
+        at_random = self.health.filter(finding=UNRELATED)["model"].to_list()
+        if self.parameters.get("margin") and self.parameters.get("baseline") in at_random:
             return AT_RANDOM
         return decided(self.no_worse, self.costs, (self.metric, self.cutoff))[0] or self.status
 
@@ -154,11 +155,6 @@ class Report:
     @property
     def _sentences(self) -> tuple[str, ...]:
         return (*health_sentences(self.health), *self.verdict, *self.printed, *self.notices)
-
-    @property
-    def _at_random(self) -> list[str]:
-        """The models that are no better than chance."""
-        return self.health.filter(finding=UNRELATED)["model"].to_list()
 
     @property
     def measure(self) -> str:

@@ -145,7 +145,7 @@ def _amounts(costs: pl.DataFrame, measure: Measure) -> dict[str, float]:
     if not costs.width:
         return {}
     rows = costs.filter(at_measure(*measure), policy="expected")
-    rows = rows.filter(pl.col("cost") == pl.col("cost").first())
+    rows = rows.filter(cost=pl.first("cost"))
     return dict(rows.select("model", "amount").iter_rows())
 
 

@@ -13,7 +13,6 @@ from functools import cache
 from importlib import resources
 
 import jinja2
-import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
@@ -63,7 +62,7 @@ def render_html(
     audit = report.audit.filter(report.at_headline) if report.audit.height else report.audit
     winners, hints = winner_sentences(audit), joined_hints(report.hints)
     health = health_sentences(report.health)
-    misleading = _misleads(audit)
+    misleading = bool(audit.height and audit["same_winner"].eq(False).any())
     return (
         _environment()
         .get_template("report.html")
@@ -92,11 +91,6 @@ def render_html(
             scripts=scripts,
         )
     )
-
-
-def _misleads(audit: pl.DataFrame) -> bool:
-    """Return whether tie order makes any evaluator name another winner."""
-    return bool(audit.height and audit["same_winner"].eq(False).any())
 
 
 def _digest(text: str) -> str:

@@ -60,12 +60,12 @@ def interval_picture(gate: Gate) -> str:
     marks = (-gate.margin, "┆"), (0.0, "┼"), (low, "├"), (high, "┤"), (middle, "●")
     for value, mark in marks:
         line[place(value)] = mark
-    words = [" "] * WIDTH, [" "] * WIDTH
+    words = [" "] * WIDTH, line, [" "] * WIDTH
     for value, *texts in ((-gate.margin, "-margin", f"{-gate.margin:.3f}"), (0.0, "no loss", "0")):
-        for row, text in zip(words, texts, strict=True):
+        for row, text in zip(words[::2], texts, strict=True):
             first = min(max(place(value) - len(text) // 2, 0), WIDTH - len(text))
             row[first : first + len(text)] = text
-    return "\n".join("".join(row).rstrip() for row in (words[0], line, words[1]))
+    return "\n".join("".join(row).rstrip() for row in words)
 
 
 def markdown_summary(gate: Gate) -> str:

@@ -111,7 +111,7 @@ def _rows(study: Study | Report, name: Write, cell: Write, bold: str) -> list[li
 def _column(study: Study | Report, of_measure: pl.Expr, cell: Write, bold: str) -> dict[str, str]:
     """Return the mean of every model with its marks, the highest bold."""
     rows = study.summary.filter(of_measure, policy="expected")
-    best = set(rows.filter(pl.col("value") == pl.max("value"))["model"])
+    best = set(rows.filter(value=pl.max("value"))["model"])
     pairs = {
         frozenset((row["model_a"], row["model_b"])): row
         for row in study.flips.filter(of_measure).iter_rows(named=True)

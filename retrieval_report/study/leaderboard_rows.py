@@ -76,9 +76,8 @@ def _with_answered(rows: pl.DataFrame, health: pl.DataFrame) -> pl.DataFrame:
         return rows
     total = lacking["total"].max()
     number = total - pl.col("affected").fill_null(0)
-    rows = rows.join(lacking, on="model", how="left", maintain_order="left")
     answered = pl.format("{} of {}", number, pl.lit(total)).alias("answered")
-    return rows.with_columns(answered).drop("affected", "total")
+    return join_left(rows, lacking, "model").with_columns(answered).drop("affected", "total")
 
 
 def leaderboard_of(
@@ -95,15 +94,14 @@ def leaderboard_of(
     measures = [measure for one in both for measure in one.measures]
     rows = leaderboard_rows(means, ranks, measures, three, study.health)
     rows = with_costs(rows, study.headline.costs)
-    columns = leaderboard_columns(rows)
-    return rows, columns, estimates_line(rows)
+    return rows, leaderboard_columns(rows), estimates_line(rows)
 
 
 def with_costs(rows: pl.DataFrame, costs: pl.DataFrame) -> pl.DataFrame:
     """Add what every model costs by the first kind of cost, and what that is."""
     if not costs.width:
         return rows
-    of_models = costs.filter(pl.col("cost") == pl.col("cost").first(), policy="expected")
+    of_models = costs.filter(cost=pl.first("cost"), policy="expected")
     of_models = of_models.unique("model", maintain_order=True)
     return join_left(rows, of_models.select("model", "cost", cost_amount="amount"), "model")
 
@@ -122,10 +120,8 @@ def lead(study: Study, ranks: pl.DataFrame) -> list[str]:
     """
     names, first = study._first_two(), bool(study.suspects)
     sentences = [*filter(None, [study.decision]), *study.findings[:first]]
-    if len(names) < 2:
-        return [*sentences, *study.findings[first : first + 1]]
-    second = ranks.filter(at_measure(*study.measures[0]), pl.col("model") == names[-1])
-    if second["rank"].max() == 1:  # alone, or level with the first
+    second = ranks.filter(at_measure(*study.measures[0]), pl.col("model").is_in(names[1:]))
+    if second.is_empty() or second["rank"].max() == 1:  # alone, or level with the first
         return [*sentences, *study.findings[first : first + 1]]
     pair = study.headline.pair(*names)
     findings = pair.findings[: 3 if pair._objections else 2]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from retrieval_report.comparison.log_values import KEYS, chances_against, log_values
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.engines.check_scores import join_left
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -28,6 +29,6 @@ def log_of(study: Study, model: str | None, baseline: str | None) -> dict[str, f
     three = study.three_scores
     means = three.select(*KEYS, value="expected")
     chances = chances_against(study.flips, means, baseline)
-    rows = three.join(chances, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
+    rows = join_left(three, chances, KEYS)
     prefix = "{}/" if len(names) > 1 else ""
     return log_values(rows, COLUMNS, {name: prefix.format(name) for name in names})

@@ -124,13 +124,16 @@ def _judge(study: Study, pair: Named) -> list[Named]:
         return _not_varied(JUDGE, setting("judgements", {"human": ...}))
     two = study.under("expected").models(pair["model_a"], pair["model_b"])
     votes = _paired(votes_of(two.judges, study.judge), pair, "judge")
-    own_rows = two.judges.filter("own")
-    own_judges = own_rows.filter(pl.col("judge") != study.judge)["judge"].n_unique()
     row = _votes(JUDGE, "other judge", votes, pair)
-    row["varied"] += f"; left out: {own_judges} whose labels rank here too" if own_judges else ""
-    abstainers = two.judges.filter("abstains", pl.col("judge") != study.judge)["judge"].n_unique()
-    row["varied"] += f"; no vote: {abstainers} who found nothing relevant" if abstainers else ""
-    return [row | ({"verdict": OWN} if own_rows.filter(judge=study.judge).height else {})]
+    reasons = {
+        "own": "left out: {} whose labels rank here too",
+        "abstains": "no vote: {} who found nothing relevant",
+    }
+    for name, reason in reasons.items():
+        judges = two.judges.filter(name, pl.col("judge") != study.judge)["judge"].n_unique()
+        row["varied"] += f"; {reason.format(judges)}" if judges else ""
+    own = two.judges.filter("own", judge=study.judge)
+    return [row if own.is_empty() else {**row, "verdict": OWN}]
 
 
 def _seed(study: Study, pair: Named) -> list[Named]:

@@ -30,7 +30,7 @@ from retrieval_report.writing.numbers import column_decimals, number, span
 MAX_MODELS = 50  # as many as an HTML table shows
 NAME_WIDTH, PLOT_LEFT, PLOT_WIDTH = 31, 34, 64  # percent of the picture
 # Pixels: a row, its bar, and the lines of the naive score and of the interval.
-ROW, BAR_TOP, BAR, BELOW, LAST = 32, 5, 10, 22, 28
+ROW, BAR_TOP, BAR, MIDDLE, BELOW, LAST = 32, 5, 10, 10, 22, 28
 NAME_LINE, NAME_LETTERS = 13, 60
 TICKS = 4  # about as many
 LENGTHS = ("lowest", "highest"), ("order_low", "order_high"), ("ci_low", "ci_high")
@@ -61,19 +61,17 @@ def scores_picture(rows: pl.DataFrame, draws: pl.DataFrame, measure: str) -> str
         draws.group_by("model").agg("value").iter_rows()  # of few models: those that ties move
     )
     places = column_decimals(rows["expected"])
+    models = rows.to_dicts()
+    scores = [f"{visible(row['model'], NAME_LETTERS)}: {_numbers(row, places)}" for row in models]
     body = [
-        _row(row, strokes.get(row["row_models"][0], []), scale, places)
-        for row in rows.iter_rows(named=True)
+        _row(row, title, strokes.get(row["row_models"][0], []), scale)
+        for row, title in zip(models, scores, strict=True)
     ]
     used = [EXACT, BAND, *([DRAWN] if strokes else []), RANGE, PRINTED, SAMPLING]
-    scores = [
-        f"{visible(row['model'], NAME_LETTERS)}: {_numbers(row, places)}"
-        for row in rows.iter_rows(named=True)
-    ]
-    spoken = html.escape(f"{visible(measure)}. {'; '.join(scores)}")
+    heading, spoken = html.escape(visible(measure)), html.escape("; ".join(scores))
     return (
-        f'<div role="img" aria-label="{spoken}" style="max-width:720px;font-size:12px">'
-        f"<b>{html.escape(visible(measure))}</b>{_legend(used)}{_axis(ticks, scale)}{''.join(body)}</div>"
+        f'<div role="img" aria-label="{heading}. {spoken}" style="max-width:720px;font-size:12px">'
+        f"<b>{heading}</b>{_legend(used)}{_axis(ticks, scale)}{''.join(body)}</div>"
     )
 
 
@@ -109,24 +107,21 @@ class _Scale:
         return f"left:{self.at(low)};width:{100 * (high - low) / self.size:.2f}%"
 
 
-def _row(row: Named, strokes: Sequence[float], scale: _Scale, places: int) -> str:
-    """Return one model: its name, and its marks."""
-    name = visible(row["model"], NAME_LETTERS)
-    top = max(0, BAR_TOP + BAR // 2 - NAME_LINE // 2)
-    title = html.escape(f"{name}: {_numbers(row, places)}")
+def _row(row: Named, title: str, strokes: Sequence[float], scale: _Scale) -> str:
+    """Return one model: its name, its scores in words, and its marks."""
     return (
-        f'<div title="{title}" style="position:relative;height:{ROW}px">'
-        f'<div style="position:absolute;left:0;top:{top}px;width:{NAME_WIDTH}%;'
+        f'<div title="{html.escape(title)}" style="position:relative;height:{ROW}px">'
+        f'<div style="position:absolute;left:0;top:{MIDDLE - NAME_LINE // 2}px;width:{NAME_WIDTH}%;'
         f"max-height:{2 * NAME_LINE}px;line-height:{NAME_LINE}px;overflow:hidden;"
-        f'overflow-wrap:break-word;text-align:right">{html.escape(name)}</div>'
+        'overflow-wrap:break-word;text-align:right">'
+        f"{html.escape(visible(row['model'], NAME_LETTERS))}</div>"
         f"{_plot(''.join(_marks(row, strokes, scale)), ROW)}</div>"
     )
 
 
 def _marks(row: Named, strokes: Iterable[float], scale: _Scale) -> Iterable[str]:
     """Yield the marks of a model, the lowest layer first."""
-    middle = BAR_TOP + BAR // 2
-    looks = (middle, 1, SKY), (BAR_TOP, BAR, LOOKS[BAND]), (LAST, 1, LOOKS[SAMPLING])
+    looks = (MIDDLE, 1, SKY), (BAR_TOP, BAR, LOOKS[BAND]), (LAST, 1, LOOKS[SAMPLING])
     for (low, high), (top, height, colour) in zip(LENGTHS, looks, strict=True):
         if row[low] is not None and row[high] is not None:
             yield _box(f"{scale.between(row[low], row[high])};height:{height}px", top, colour)
@@ -135,7 +130,7 @@ def _marks(row: Named, strokes: Iterable[float], scale: _Scale) -> Iterable[str]
         yield _box(how, BAR_TOP, LOOKS[DRAWN])
     if row["expected"] is not None:
         how = f"left:{scale.at(row['expected'])};margin-left:-4px;width:9px;height:9px"
-        yield _box(f"{how};border-radius:5px", middle - 4, LOOKS[EXACT])
+        yield _box(f"{how};border-radius:5px", MIDDLE - 4, LOOKS[EXACT])
     if row["naive"] is not None:
         yield (
             f'<div style="position:absolute;left:{scale.at(row["naive"])};margin-left:-8px;'

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS, PAIR
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.engines.check_scores import at_cutoff, join_left
+from retrieval_report.engines.check_scores import MEASURE, at_cutoff, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import same_winner, uneven_lengths
@@ -52,8 +52,6 @@ LISTS = {
     WITHIN_TIE: "are cut, maybe inside their last tie",
 }
 DECLARED = {"summary": "board", "comparison": "judged_pairs"}  # frames with all columns of a table
-MEASURES = ["metric", "cutoff"]
-MEASURE = {*MEASURES}
 Part = tuple[Layout, pl.DataFrame]  # a table and its rows
 
 
@@ -81,7 +79,7 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Pa
     the layout says so.
     """
     rows = list(frame.iter_rows(named=True))
-    if {*frame.columns} >= MEASURE:
+    if {*frame.columns}.issuperset(MEASURE):
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
         order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
         rows.sort(key=lambda row: order.get(row["measure"], len(order)))
@@ -103,10 +101,10 @@ def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[PageColumn]
     titles, models = {}, ("model A", "model B")
     if name == "deciding" and frame.height:
         models = frame.select("model_a", "model_b").row(0)
-        titles = dict(zip(("value_a", "value_b"), models, strict=True))
+        titles = {"value_a": models[0], "value_b": models[1]}
     declared = DECLARED.get(name, name)
     # A column that says the same in every row says nothing; readers of one measure know it.
-    several = {*frame.columns} >= MEASURE and frame.select("metric", "cutoff").n_unique() > 1
+    several = {*frame.columns}.issuperset(MEASURE) and frame.n_unique(MEASURE) > 1
     column_names = {*frame.columns, *JOINED, *(["measure"] if several else [])}
     return [
         column_of(declared, part, title=titles.get(part, ""), models=models)
@@ -126,26 +124,23 @@ def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[P
 
 
 def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    wide = summary_rows(frame)
-    parts = wide.partition_by("metric", "cutoff", maintain_order=True)
-    wide = pl.concat(part.with_columns(digits=column_decimals(part["value"])) for part in parts)
+    parts = summary_rows(frame).partition_by(MEASURE, maintain_order=True)
+    wide = pl.concat(_with_digits(part, "value") for part in parts)
     if {"naive", "expected"} <= {*wide.columns}:
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     if frame["model"].n_unique() > 1:
         wide = with_ranks(wide, report.leaderboard)
-    measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
+    measures = frame.select(MEASURE).unique(maintain_order=True).rows()
     headline = (report.metric, report.cutoff)
     more_measures = [measure for measure in measures if measure != headline]
     three, health = report.three_scores, report.health
     board = leaderboard_rows(frame, report.leaderboard, [headline, *more_measures], three, health)
-    board = with_costs(board, report.costs)
-    board = board.with_columns(digits=column_decimals(board["expected"]))
+    board = _with_digits(with_costs(board, report.costs))
     # The verdict names the headline.
     marks = estimates_line(board)
     note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, more_measures)]))
-    columns = " ".join(COLUMNS)
-    first = layout._replace(columns=columns, section="", folded="", choice=False, id="summary")
-    yield first._replace(note=note), board
+    first = layout._replace(columns=" ".join(COLUMNS), folded="", note=note)
+    yield first._replace(section="", choice=False, id="summary"), board
     yield layout._replace(caption="Every measure"), wide
 
 
@@ -153,7 +148,6 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
     """Return the table of the headline measure, and that of all measures and cutoffs."""
     rows = three_rows(frame, (report.metric, report.cutoff))
     if is_moved(rows):
-        rows = rows.with_columns(digits=column_decimals(rows["expected"]))
         first = layout._replace(section="", choice=False, id="three-scores")
         if frame["model"].n_unique() > 1:
             winners = report.winners.filter(report.at_headline)
@@ -161,12 +155,16 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
                 caption=winner_sentence(winners.row(0, named=True)),
                 note=accidents_sentence(report.winners, (report.metric, report.cutoff)),
             )
-        yield first, rows
-    measures = frame.select(MEASURES).unique(maintain_order=True).rows()
+        yield first, _with_digits(rows)
+    measures = frame.select(MEASURE).unique(maintain_order=True).rows()
     if len(measures) > 1:
-        parts = [three_rows(frame, measure) for measure in measures]
-        parts = [part.with_columns(digits=column_decimals(part["expected"])) for part in parts]
+        parts = [_with_digits(three_rows(frame, measure)) for measure in measures]
         yield layout._replace(caption="The three scores by every measure"), pl.concat(parts)
+
+
+def _with_digits(rows: pl.DataFrame, name: str = "expected") -> pl.DataFrame:
+    """Return rows with the decimals that tell the numbers of one column apart."""
+    return rows.with_columns(digits=column_decimals(rows[name]))
 
 
 def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:

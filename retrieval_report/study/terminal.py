@@ -6,6 +6,7 @@ import html
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from operator import add
 from typing import Any
 
 import polars as pl
@@ -259,10 +260,7 @@ def _align(table: Sequence[Sequence[str]], texts: Collection[int]) -> list[str]:
     for index, cells in enumerate(zip(*table, strict=True)):
         widths = [display_width(cell) for cell in cells]
         pads = [" " * (max(widths) - width) for width in widths]
-        cells_and_pads = zip(cells, pads, strict=True)
-        columns.append(
-            [cell + pad if index in texts else pad + cell for cell, pad in cells_and_pads]
-        )
+        columns.append(map(add, cells, pads) if index in texts else map(add, pads, cells))
     return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
 
 

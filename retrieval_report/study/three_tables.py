@@ -105,13 +105,11 @@ def three_html(study: Study) -> str:
     headline, measure = study.headline, study.measures[0]
     rows = three_rows(headline.three_scores, measure)
     ends = board(headline.summary).select("model", "ci_low", "ci_high")
-    first = pl.col("row_models").list.first()
+    first, name = pl.col("row_models").list.first(), measure_text(*measure)
     picture_rows = rows.join(
         ends, left_on=first, right_on="model", how="left", maintain_order="left"
     )
-    picture = scores_picture(
-        picture_rows, _strokes(study.at(measure_text(*measure)), rows), measure_text(*measure)
-    )
+    picture = scores_picture(picture_rows, _strokes(study.at(name), rows), name)
     if not is_moved(rows):
         return picture
     winner = "".join(f"<p>{html.escape(line)}</p>" for line in filter(None, [_winner(study)]))
@@ -152,11 +150,8 @@ def winner_sentence(row: Named) -> str:
     >>> winner_sentence({**level, "agreeing": 10})
     'ap@5: a, b share first place exactly, by the naive order and in every order of ties.'
     """
-    measure, first, naive = (
-        measure_text(row["metric"], row["cutoff"]),
-        row["winner"],
-        row["naive_winner"],
-    )
+    measure = measure_text(row["metric"], row["cutoff"])
+    first, naive = row["winner"], row["naive_winner"]
     if first is None:
         return f"{measure}: no winner can be named."
     agree = naive in (first, None)
@@ -187,21 +182,19 @@ def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
     >>> accidents_sentence(winners, ("ap", 5)), accidents_sentence(winners[[0, 2]], ("ap", 5))
     ('The naive order names another winner by ap@10, too.', '')
     """
-    rows = winners.filter(~at_measure(*headline), pl.col("naive_winner") != pl.col("winner"))
-    measures = [measure_text(*row) for row in rows.select("metric", "cutoff").iter_rows()]
-    own = winners.filter(at_measure(*headline), pl.col("naive_winner") != pl.col("winner"))
-    too = "" if own.is_empty() else ", too"
-    names = first_names(measures, MAX_MEASURES)
-    return f"The naive order names another winner by {names}{too}." if measures else ""
+    rows = winners.filter(pl.col("naive_winner") != pl.col("winner"))
+    accidents = rows.select("metric", "cutoff").rows()
+    names = [measure_text(*measure) for measure in accidents if measure != headline]
+    too = ", too" if headline in accidents else ""
+    by = first_names(names, MAX_MEASURES)
+    return f"The naive order names another winner by {by}{too}." if names else ""
 
 
 def _share(chance: float) -> str:
     """Return a chance in whole percent, since most are those of a normal distribution."""
-    if chance in (0.0, 1.0):
-        return f"{chance:.0%}"
-    return (
-        "less than 1%" if chance < 0.01 else "more than 99%" if chance > 0.99 else f"{chance:.0%}"
-    )
+    if 0 < chance < 0.01:
+        return "less than 1%"
+    return "more than 99%" if 0.99 < chance < 1 else f"{chance:.0%}"
 
 
 def _verb(names: str) -> str:

@@ -188,12 +188,3 @@ def measure_name(metric: str, cutoff: int | None) -> str:
     ('precision@1', 'ap(denominator=retrieved)@all')
     """
     return f"{clean(metric, 60)}@{'all' if cutoff is None else cutoff}"
-
-
-def joined(sentences: Iterable[str]) -> str:
-    """Join sentences for a screen reader.
-
-    >>> joined(["a leads", "b follows"])
-    'a leads; b follows.'
-    """
-    return "; ".join(sentences) + "."
