@@ -115,5 +115,4 @@ def specification(page: str, chart: Any, frames: Sequence[pl.DataFrame], how: Na
     """
     from retrieval_report.charts.responsive import responsive  # after the page's heading
 
-    responsive_chart = responsive(chart(*frames, **how), text=TEXT[page])
-    return json.dumps(responsive_chart._asdict(), allow_nan=False)
+    return json.dumps(responsive(chart(*frames, **how), text=TEXT[page])._asdict(), allow_nan=False)

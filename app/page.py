@@ -106,8 +106,7 @@ class Page:
     @property
     def draws_wait(self) -> bool:
         """Return whether random orders are still to be drawn, and may take long."""
-        rows = self.data.frames["rankings"].height
-        return rows > MANY_ROWS and not are_drawn(self.drawn)
+        return self.data.frames["rankings"].height > MANY_ROWS and not are_drawn(self.drawn)
 
     @property
     def curve(self) -> rr.Study:

@@ -167,8 +167,7 @@ def table_height(rows: int, row_height: int | None = None, most: int = SHOWN_ROW
     """Return the pixels of a table, in which so many rows are there without scrolling."""
     if rows <= 9 and row_height is None:
         return "auto"
-    each = row_height or 35
-    return 2 + 35 + each * min(rows, most)
+    return 2 + 35 + (row_height or 35) * min(rows, most)
 
 
 def _column(
@@ -284,7 +283,6 @@ def items_table(data: OpenedData, rows: pl.DataFrame, query: object, **how: Any)
 def leaderboard_table(study: rr.Study, others: rr.Study) -> None:
     """Show the leaderboard of a study, with the measures of another beside its own."""
     rows, show, note = leaderboard_of(study, others=others)
-    alt = "Scores of the models, best first."
-    frame_table(rows, of="board", show=show, alt=alt, in_full=True)
+    frame_table(rows, of="board", show=show, alt="Scores of the models, best first.", in_full=True)
     if note:
         st.caption(note)

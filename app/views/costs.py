@@ -29,8 +29,7 @@ def show(page: Page) -> None:
     if upload is None:
         costs = _entered(page.ranked, page.data.costs)
     else:
-        costs = costs_from(opened(upload))
-        costs = costs.filter(pl.col("model").is_in(page.choice.models))
+        costs = costs_from(opened(upload)).filter(pl.col("model").is_in(page.choice.models))
     table = study.using(costs=costs).costs
     ask(page.data, costs=None if table.is_empty() else costs)
     if table.is_empty():

@@ -105,8 +105,7 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
         st.info("No query of this name was scored by both models.")
         return
     _steps([short(name) for name in rows["query"].head(LISTED)])
-    row = rows.filter(query=query).row(0, named=True)
-    _ranges(page, query, row)
+    _ranges(page, query, rows.filter(query=query).row(0, named=True))
     if page.data.source.counted:
         st.info("Counts have no items, so there are no ranked lists to show.")
         return

@@ -10,6 +10,7 @@ from chart_display import show_chart
 from page import Page
 from records import OF_ROWS
 from retrieval_report import charts
+from retrieval_report.contracts.arguments import grouped
 from retrieval_report.engines.check_scores import at_cutoff
 from retrieval_report.study.caveats import joined_hints
 from retrieval_report.ties.profile import ties_at_cutoff
@@ -66,10 +67,10 @@ def show(page: Page) -> None:
 def _hints(page: Page) -> None:
     """Show oddities of the data; many of one kind are folded."""
     hints = page.study.hints
-    hint_texts: dict[str, list[str]] = {}
-    for kind, models, message in joined_hints(hints):
-        of_models = f"**{plain(models)}**: " if models else ""
-        hint_texts.setdefault(kind, []).append(of_models + plain(message))
+    hint_texts = grouped(
+        (kind, (f"**{plain(models)}**: " if models else "") + plain(message))
+        for kind, models, message in joined_hints(hints)
+    )
     for sentences in hint_texts.values():
         for sentence in sentences[:MAX_EXAMPLES]:
             st.warning(sentence)

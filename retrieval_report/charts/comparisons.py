@@ -79,16 +79,14 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
         if "verdict" in pairs_checked.columns or not pairs_checked.height
         else pair_verdicts(pairs_checked)
     )
-    frame = checked_frame(judged, "judged_pairs")
-    pairs, where = expected_at(frame, metric, cutoff, "difference")
+    pairs, where = expected_at(checked_frame(judged, "judged_pairs"), metric, cutoff, "difference")
     signed_pairs = pairs.with_columns(sign=SIGN)
     ranked = _best_first(signed_pairs)
     pairs = _better_as_a(with_chances(signed_pairs, "chance"), ranked)
     doubt = pairs.filter(verdict=DEPENDS)
     unsure = pl.col("rank").is_in(pl.concat([doubt["rank_a"], doubt["rank_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MAX_NUMBERED_MODELS).sort("rank")
-    best_ranks = models["rank"].implode()
-    among_best = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(best_ranks))
+    among_best = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(models["rank"].implode()))
     undrawn = pairs.filter(~among_best, sign="*").height
     pairs = pairs.filter(among_best)
     below, above = _halves(pairs)

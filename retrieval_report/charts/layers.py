@@ -64,8 +64,7 @@ def number_axis(kind: type[alt.X] | type[alt.Y], title: str | None, **how: Any) 
 
 def row_axis(labels: Iterable[str]) -> alt.Y:
     """An axis with one row per label, in order."""
-    names = [*labels]
-    scale = alt.Scale(domain=names)
+    scale = alt.Scale(domain=[*labels])
     axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelOverlap=False)
     return alt.Y("label:N", sort=None, title=None, scale=scale, axis=axis)
 

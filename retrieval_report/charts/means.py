@@ -46,10 +46,8 @@ TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8}
 SCORE, RANGE, PRINTED = "expected score", "range over tie orders", "printed in the naive order"
 LOOKS = {SCORE: BLUE, RANGE: f"{SKY}73", PRINTED: VERMILLION}
 MAX_MODELS = 60  # models, from the top
-COMFORTABLE_ROWS, TIGHT_STEP = (
-    12,
-    16,
-)  # more rows are lower, so that most of them are on the first screen of a report
+COMFORTABLE_ROWS = 12
+TIGHT_STEP = 16  # of more rows, so that most of them are on the first screen of a report
 NAMED = 8  # of more models, only those on the front are named
 FRONT = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2, "color": BLUE}
 VERSION_TIPS = "version value tie_std lowest highest ci_low ci_high difference step_p p_tie"

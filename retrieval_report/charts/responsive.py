@@ -11,7 +11,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.layers import IN_CELL, INK, ONE_COLUMN_BELOW
 from retrieval_report.charts.theme import WIDTH, styled, unchecked, with_parts
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, grouped
 
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
 NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 150, 170, 200
@@ -99,9 +99,7 @@ def responsive(chart: ChartType, *, text: str = INK) -> Responsive:
 def _facets(chart: Any, heading: str, description: str, text: str) -> list[Panel]:
     """Return one plot per facet; they differ in their rows and titles only, so one is written."""
     field = chart.facet.shorthand.partition(":")[0]
-    rows: dict[str, list[Named]] = {}
-    for row in chart.data.values:
-        rows.setdefault(row[field], []).append(row)
+    rows = grouped((row[field], row) for row in chart.data.values)
     whole, most = _panel(with_parts(chart.spec, data=chart.data), description, text)
     (data,) = whole["datasets"]
     return [

@@ -144,8 +144,7 @@ def finish(
     heading = alt.Title(
         text=_wrapped(title, LETTERS), subtitle=_wrapped(how_to_read, SMALL_LETTERS)
     )
-    description = f"{title}. {'; '.join(parts)}."
-    return styled(with_parts(chart, title=heading, description=description))
+    return styled(with_parts(chart, title=heading, description=f"{title}. {'; '.join(parts)}."))
 
 
 def sentence_chart(sentence: str) -> alt.Chart:

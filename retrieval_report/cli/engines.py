@@ -63,8 +63,7 @@ def in_memory(
     else:
         scores = step("scored", lambda: rr.evaluate(judged, progress=watched(), **settings))
     summary = rr.summarise(scores, queries=inputs["queries"], average=average)
-    frames = {"scores.csv": scores, "summary.csv": summary}
-    files = output.write(frames, instead=["scores.parquet"])
+    files = output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
     return Scored(summary, files, health_of(judged, rules), _lengths(scores, summary))
 
 

@@ -102,8 +102,7 @@ def gate(
         )
     shared_frames = {"queries": data.read_queries(), "judgements": data.read_judgements()}
     how: Named = {"columns": data.columns, "name_by": data.name_by, "max_bytes": data.max_bytes}
-    runs = step("read", lambda: read_each(files, **how))
-    runs = [data.collapsed(run) for run in runs]
+    runs = [data.collapsed(run) for run in step("read", lambda: read_each(files, **how))]
     result = step(
         "gate", lambda: rr.gate(runs[0], runs[1], **shared_frames, names=files, **settings)
     )

@@ -290,8 +290,7 @@ def _visible(messages: Iterable[str]) -> str:
     """Return messages below each other, without characters that act on a terminal."""
     from retrieval_report.study.terminal import visible
 
-    lines = "\n".join(messages).splitlines()
-    return "\n".join(map(visible, lines))
+    return "\n".join(map(visible, "\n".join(messages).splitlines()))
 
 
 @click.group(

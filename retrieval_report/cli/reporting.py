@@ -126,8 +126,7 @@ def _title(data: InputFiles, study: Study) -> str:
     of_data = [names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"] * bool(
         names
     )
-    day = time.strftime("%Y-%m-%d", time.gmtime(now))
-    return ", ".join([*of_data, study.size, day])
+    return ", ".join([*of_data, study.size, time.strftime("%Y-%m-%d", time.gmtime(now))])
 
 
 def _relative(word: str) -> str:

@@ -90,8 +90,7 @@ def corrected_column(p: pl.Expr, correction: str, family: Sequence[str] = tuple(
     """Correct a column of p-values, all that share these columns as one family; null is not a test."""
 
     def fill(column: pl.Series) -> pl.Series:
-        values = column.cast(pl.Float64).to_numpy()
-        return pl.Series(corrected(values, correction)).fill_nan(None)
+        return pl.Series(corrected(column.cast(pl.Float64).to_numpy(), correction)).fill_nan(None)
 
     return p.map_batches(fill, return_dtype=pl.Float64).over(family)
 

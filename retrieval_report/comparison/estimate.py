@@ -197,8 +197,7 @@ def _warn_of_chosen_queries(grid: Grid, measures: list[Measure]) -> None:
         return
     machine, human = grid.under(measure, "expected")[row], grid.under(measure, HUMAN)[row]
     judged, unjudged = _two_groups(machine, human)
-    p_if_random = _p_of_random_draw(judged, unjudged)
-    if p_if_random <= max(ALARM / tests, 2 / DRAWS):
+    if _p_of_random_draw(judged, unjudged) <= max(ALARM / tests, 2 / DRAWS):
         warn(
             f"estimate: the {judged.size} queries that people judged can hardly be a random draw: "
             f"by the machine, model {quoted([grid.models[row]])} has a mean "
@@ -369,8 +368,7 @@ def _tuned(machine: Floats, human: Floats, confidence: float, *, sparse: bool) -
     degrees = np.maximum(np.minimum(freedom, scored), 1)
     reach = stdtrit(degrees, 0.5 + confidence / 2) * error
     human_only = paired_t(np.where(judged, human, np.nan), confidence)
-    ordinary = human_only.std**2 / np.maximum(n, 1)
-    gain = divided(ordinary, error**2, np.nan)
+    gain = divided(human_only.std**2 / np.maximum(n, 1), error**2, np.nan)
     gain[freedom < LEAST_FREEDOM] = np.nan
     return {
         "value": value,

@@ -158,8 +158,7 @@ def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
         references = references.join(best, on=[*MEASURE, "against"], how="semi", nulls_equal=True)
         rows.append(references.with_columns(kind=pl.lit("best")))
     drift = pl.concat(rows)
-    p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
-    drift = drift.with_columns(p=p)
+    drift = drift.with_columns(p=corrected_column(pl.col("permutation_p"), "holm", MEASURE))
     first, best = (drift.filter(kind=kind) for kind in ("first", "best"))
     wide = first.select(*MEAN, since_first="difference", first_p="p")
     return join_left(

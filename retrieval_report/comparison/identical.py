@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.verdicts import DEPENDS, EQUAL, both_among, reworded
+from retrieval_report.contracts.arguments import grouped
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.engines.score_grid import DIGITS, Grid
 
@@ -68,9 +69,7 @@ def identical_models(
 
 def _alike(contents: Mapping[str, bytes]) -> list[tuple[str, ...]]:
     """Return groups of two or more names with the same content."""
-    groups: dict[bytes, list[str]] = {}
-    for name, content in contents.items():
-        groups.setdefault(content, []).append(name)
+    groups = grouped((content, name) for name, content in contents.items())
     return [tuple(names) for names in groups.values() if len(names) > 1]
 
 
@@ -97,8 +96,7 @@ def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     [('a', 'c')]
     """
     copies = [name for group in groups for name in sorted(group)[1:]]
-    is_copy = pl.any_horizontal(pl.col("model_a", "model_b").is_in(copies))
-    firsts = pairs.filter(~is_copy)
+    firsts = pairs.filter(~pl.any_horizontal(pl.col("model_a", "model_b").is_in(copies)))
     return pairs if firsts.is_empty() else firsts
 
 
@@ -107,9 +105,7 @@ def _lists_of_runs(
 ) -> dict[str, bytes]:
     """Return the lists of all runs of some models, in whatever order the runs are."""
     lists = _lists(rows, [run for run, model in of_run.items() if model in names])
-    parts: dict[str, list[bytes]] = {}
-    for run, content in lists.items():
-        parts.setdefault(of_run[run], []).append(content)
+    parts = grouped((of_run[run], content) for run, content in lists.items())
     return {model: b"|".join(sorted(contents)) for model, contents in parts.items()}
 
 

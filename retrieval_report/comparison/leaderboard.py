@@ -161,8 +161,7 @@ def leaderboard(
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     tested = [pl.DataFrame(schema=TESTED)]
     for part in requested:
-        p = family_tests(part.value, pairs, correction, draws, seed)
-        apart = significant(p, alpha)
+        apart = significant(family_tests(part.value, pairs, correction, draws, seed), alpha)
         if of_runs is not None:
             apart &= _apart_over_runs(of_runs, grid.models, pairs, part.measure, alpha)
         ends = open_ranks(part.value, pairs.part(apart))

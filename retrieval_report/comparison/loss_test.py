@@ -91,8 +91,7 @@ def difference_test(difference: Floats, cluster: Indices | None = None) -> Float
         _p_of_spread(side * moments.mean, moments.spread, size, freedom, side * skewness)
         for side in (1.0, -1.0)
     ]
-    p = np.minimum(2 * np.minimum(*sides), 1.0)
-    return np.where(np.isnan(moments.spread), np.nan, p)
+    return np.where(np.isnan(moments.spread), np.nan, np.minimum(2 * np.minimum(*sides), 1.0))
 
 
 def _freedom(units: Floats) -> Floats:

@@ -128,5 +128,4 @@ def _margin(amount: object) -> Margin:
         value = None
     if not is_number(value):
         raise ParameterError(f"margin: {amount!r} is not a {rule}")
-    points = check_number("margin", value, lambda loss: loss > 0, rule)
-    return Margin(points, share is not None)
+    return Margin(check_number("margin", value, lambda loss: loss > 0, rule), share is not None)

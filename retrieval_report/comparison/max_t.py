@@ -65,8 +65,7 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
         differs: Bools = np.logical_or.reduce(np.abs(difference) > 0, axis=0)
         return observed, scale, even, least * scale, comparable(difference, part), differs[None]
 
-    columns = pairs.in_blocks(value.shape[1], of_part)
-    observed, scale, even, step, enough, differs = columns
+    observed, scale, even, step, enough, differs = pairs.in_blocks(value.shape[1], of_part)
     differing = differs.any(axis=0)
     normal = bool((even >= NORMAL_FROM).all()) and same_queries(value)
     order = np.argsort(observed, kind="stable")

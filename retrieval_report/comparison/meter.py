@@ -252,8 +252,7 @@ class Meter:
 
     def _keep(self, parts: Sequence[_Part]) -> None:
         """Keep batches, whose queries have ids of one kind, each once."""
-        kinds = {part.ids is None or part.ids.dtype for part in [*self._batches[-1:], *parts]}
-        if len(kinds) > 1:
+        if len({part.ids is None or part.ids.dtype for part in [*self._batches[-1:], *parts]}) > 1:
             raise ParameterError(
                 "query_ids: given for some batches, and not for others, or text in some, and whole "
                 "numbers in others"

@@ -100,10 +100,8 @@ class Reversals:
         near = max(first.near, second.near)
         if first.sums is not None and second.sums is not None:
             sums, chance = first.sums, second.sums.chance
-            below, level = (
-                sums.below(second.sums.value - near),
-                sums.below(second.sums.value + near),
-            )
+            below = sums.below(second.sums.value - near)
+            level = sums.below(second.sums.value + near)
             low, equal = dot(chance, below), dot(chance, level - below)
             return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
         if any(lists.wave is None for lists in (*first.lists, *second.lists)):

@@ -31,7 +31,7 @@ from retrieval_report.comparison.verdicts import (
     reworded,
     significant,
 )
-from retrieval_report.contracts.arguments import Named, check_pattern, is_name
+from retrieval_report.contracts.arguments import Named, check_pattern, grouped, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
@@ -322,9 +322,7 @@ def _of_models(scores: object, groups: object) -> Iterator[tuple[Named, dict[str
     of_run = replicate_groups(grid.models, groups)
     for part in grid.asked("expected"):
         variance = np.where(part.truncated, np.nan, part.std) ** 2
-        rows: dict[str, list[int]] = {}
-        for row, run in enumerate(grid.models):
-            rows.setdefault(of_run[run], []).append(row)
+        rows = grouped((of_run[run], row) for row, run in enumerate(grid.models))
         metric, cutoff, _ = part.measure
         models = {name: (part.value[rows[name]], variance[rows[name]]) for name in sorted(rows)}
         yield {"metric": metric, "cutoff": cutoff}, models

@@ -44,8 +44,7 @@ def ranges(scores: Scores) -> Ranges:
     # If the range is a point, up to rounding, tie order has no effect.
     still = np.maximum(fall, rise) <= 1e-12 * np.maximum(value, lowest)
     fixed = still | (variance == 0) | ~has_value
-    spreads = (np.where(fixed, 0.0, part) for part in (variance, fall, rise))
-    return Ranges(scores.value, *spreads)
+    return Ranges(scores.value, *(np.where(fixed, 0.0, part) for part in (variance, fall, rise)))
 
 
 def over_sides(each: Floats | Bools, score_ranges: Ranges, pairs: Pairs) -> Floats:
@@ -101,10 +100,8 @@ def tail_bounds(score_ranges: Ranges, pairs: Pairs, lead: Floats) -> tuple[Float
         over_pairs(each, score_ranges, pairs)
         for each in (score_ranges.variance, (score_ranges.fall + score_ranges.rise) ** 2, cubes)
     )
-    fall, rise = (
-        score_ranges.fall.max(axis=1, initial=0.0),
-        score_ranges.rise.max(axis=1, initial=0.0),
-    )
+    fall = score_ranges.fall.max(axis=1, initial=0.0)
+    rise = score_ranges.rise.max(axis=1, initial=0.0)
     reach = np.where(
         lead > 0, np.maximum(fall[first], rise[second]), np.maximum(fall[second], rise[first])
     )

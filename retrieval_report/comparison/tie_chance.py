@@ -17,6 +17,7 @@ from retrieval_report.comparison.tie_bounds import (
     tail_bounds,
 )
 from retrieval_report.comparison.verdicts import ROUNDING
+from retrieval_report.contracts.arguments import grouped
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.registry import schema
@@ -173,9 +174,7 @@ def _lists_of(
     """Yield the lists that pairs need by one measure, with their rows of model and query; each of
     several runs counts as its part of their mean.
     """
-    runs: dict[str, list[str]] = {}
-    for name, model in of_run.items():
-        runs.setdefault(model, []).append(name)
+    runs = grouped((model, name) for name, model in of_run.items())
     places, sizes = {}, {}
     for row, query in np.argwhere(unsure).tolist():
         of_model = runs.get(grid.models[row], [grid.models[row]])
@@ -197,10 +196,8 @@ def _check_means(grid: Grid, scores: Scores, lists: Lists) -> None:
     """
     for (model, query), parts in lists.items():
         score = float(scores.value[model, query])
-        mean, reach = (
-            sum(part.mean for part in parts),
-            sum(part.most - part.least for part in parts),
-        )
+        mean = sum(part.mean for part in parts)
+        reach = sum(part.most - part.least for part in parts)
         if abs(mean - score) > 1e-9 * max(score, 1e-3 * min(reach, 1.0)):
             raise KeyMismatchError(
                 f"rankings: they are not those of the scores: {measure_text(*scores.measure[:2])} "

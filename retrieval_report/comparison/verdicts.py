@@ -27,10 +27,8 @@ NOTHING_TO_COMPARE = "nothing to compare"
 EQUAL = "equal"
 UNTESTED = "safe from tie order"
 SAFE = "safe"
-TOO_FEW, TOO_FEW_RUNS = (
-    "too few to tell",
-    "too few runs",
-)  # of a source of which there are few draws
+TOO_FEW = "too few to tell"  # of a source of which there are few draws
+TOO_FEW_RUNS = "too few runs"
 VERDICTS = (
     CHECK,
     CUT,
@@ -46,10 +44,8 @@ VERDICTS = (
 doubt = pl.col("verdict").replace_strict(
     VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8
 )  # sorts pairs so
-SINGLE_MODEL, NO_SCORE = (
-    "single model",
-    "no score",
-)  # what a report says where there is no pair to judge
+SINGLE_MODEL = "single model"  # what a report says where there is no pair to judge
+NO_SCORE = "no score"
 SAME_WINNER, OTHER_WINNER = "same winner", "other winner"  # of a segment of the queries
 NO_WORSE, WORSE, NOT_DECIDED = "no worse", "worse", "not decided"  # of a model and a margin
 UNKNOWN_R = "R is not known"  # likewise, as are NOTHING and CUT

@@ -191,6 +191,18 @@ def known_of(values: Mapping[str, Value | None]) -> dict[str, Value]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def grouped(pairs: Iterable[tuple[Thing, Value]]) -> dict[Thing, list[Value]]:
+    """Return the values of every key, in order.
+
+    >>> grouped([("a", 1), ("b", 2), ("a", 3)])
+    {'a': [1, 3], 'b': [2]}
+    """
+    groups: dict[Thing, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
 def repeated(things: Iterable[Thing]) -> list[Thing]:
     """Return the things that occur more than once, each once.
 

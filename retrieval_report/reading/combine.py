@@ -164,8 +164,7 @@ def by_folder(parts: Sequence[Part]) -> list[Part]:
         folder = folders.get(part.path)
         if folder:
             name = folder if names_are_free else f"{folder}/{part.name}"
-            frame = _renamed(part.frame, str(part.name), name)
-            part = replace(part, name=name, frame=frame)
+            part = replace(part, name=name, frame=_renamed(part.frame, str(part.name), name))
         parts_named.append(part)
     return parts_named
 

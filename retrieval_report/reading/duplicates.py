@@ -131,8 +131,7 @@ def _groups(frame: pl.DataFrame, **more: pl.Expr) -> pl.DataFrame:
     groups = with_content.group_by(others, maintain_order=True).agg("item", copies=pl.len(), **more)
     twins = groups.filter(pl.col("copies") > 1).with_columns(group=pl.col("item").list.first())
     names = ["item", "group", "copies", *more]
-    rows = twins.select(names).explode("item")
-    return in_contract(rows, schema("duplicates", *names))
+    return in_contract(twins.select(names).explode("item"), schema("duplicates", *names))
 
 
 def _suspects(rankings: pl.DataFrame) -> pl.DataFrame:

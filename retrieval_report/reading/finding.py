@@ -82,8 +82,7 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
 def _expand(path: Path, skip: set[str]) -> list[Path]:
     # Path.is_dir and Path.exists would raise errors for names that are too long.
     if glob.has_magic(str(path)) and not os.path.exists(path):  # noqa: PTH110
-        names = sorted({*_matches(path)})
-        files = [Path(name) for name in names if not Path(name).is_dir()]
+        files = [Path(name) for name in sorted({*_matches(path)}) if not Path(name).is_dir()]
         if not files:
             raise FileError(f"{path}: no file matches")
         return files

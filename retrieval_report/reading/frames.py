@@ -115,8 +115,7 @@ def frame_of_kind(
     if checked and kind.ranked and not {"model", "count"} & matched.keys():
         unused = unknown(frame.columns, matched, kind)
         if unused and name is None:
-            our_frame = frame.select(under_our_names(matched))
-            check_merged(our_frame, lambda: frame.select(unused), what)
+            check_merged(frame.select(under_our_names(matched)), lambda: frame.select(unused), what)
     frame = renamed(frame, matched, kind)
     if kind.ranked and RANK in frame.columns:
         frame = without_agreeing_ranks(frame)

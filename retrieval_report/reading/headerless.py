@@ -39,8 +39,7 @@ def unnamed_form(text: str, *, whole: bool) -> str | None:
     width = len(rows[0]) if rows else 0
     if width not in (3, 4) or any(len(row) != width for row in rows):
         return None
-    last = [row[-1] for row in rows]
-    if not all(map(_NUMBER.fullmatch, last)):
+    if not all(map(_NUMBER.fullmatch, [row[-1] for row in rows])):
         return None
     if width == 4:
         zero = all(row[1] in ("0", "Q0", "q0") for row in rows)

@@ -102,8 +102,7 @@ def _sample(frame: pl.DataFrame) -> pl.DataFrame:
 
 def first_queries(queries: pl.Series) -> pl.Series:
     """Return a list of the first different queries, all of whose rows are looked at."""
-    first = queries.head(SAMPLED_ROWS).unique(maintain_order=True)
-    return first.head(SAMPLED_QUERIES).implode()
+    return queries.head(SAMPLED_ROWS).unique(maintain_order=True).head(SAMPLED_QUERIES).implode()
 
 
 def _few_values(columns: pl.DataFrame) -> Iterator[pl.Series]:
@@ -122,7 +121,6 @@ def _divides(rows: pl.DataFrame, column: pl.Series, column_ranks: pl.Expr, order
     lists = system_rows.group_by("query", "system", maintain_order=True).agg(
         own=column_ranks, different=pl.col(order).n_unique()
     )
-    most = lists["query"].n_unique()
-    everywhere = (2 * lists.group_by("system").len()["len"] >= most).all()
+    everywhere = (2 * lists.group_by("system").len()["len"] >= lists["query"].n_unique()).all()
     evidence = sum(math.lgamma(different + 1) for different in lists["different"])
     return bool(lists["own"].all()) and bool(everywhere) and evidence > NO_ACCIDENT

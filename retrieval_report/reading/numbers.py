@@ -139,8 +139,7 @@ def exact(parsed: pl.Series, text: pl.Series, table: TextTable) -> pl.Series:
 def _cast(text: pl.Series, dtype: type[pl.DataType]) -> pl.Series:
     """Convert texts; null where that is not possible."""
     if dtype == pl.Boolean:
-        lower = text.str.to_lowercase()
-        return lower.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+        return text.str.to_lowercase().replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
     return text.cast(dtype, strict=False)
 
 

@@ -99,8 +99,7 @@ def check_pages(path: Path, file: BinaryIO) -> None:
 
 def _check_chunk(path: Path, file: BinaryIO, column: Fields, end: int) -> None:
     values, first = column[5], column[9]
-    dictionary = column.get(11) or first
-    at = start = min(dictionary, first)
+    at = start = min(column.get(11) or first, first)
     where = f"{path}: damaged file: column {b'.'.join(column[3]).decode()!r}"
     values_read = 0
     while values_read < values:

@@ -161,8 +161,7 @@ def _query(record: Mapping[Any, Any], number: Any) -> Any:
 
 def _ranked(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
     """Yield what a record found."""
-    key = _list_key(record)
-    query, items = _query(record, number), _list(record.get(key)) or []
+    query, items = _query(record, number), _list(record.get(_list_key(record))) or []
     scores = record.get("retrieved_scores")
     parallel = scores if isinstance(scores, list) and len(scores) == len(items) else []
     for rank, item in enumerate(items):

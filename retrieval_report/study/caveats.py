@@ -134,8 +134,7 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     its data; of many models with the same fault one line.
     """
     fault = ["finding", "serious", "affected", "total", "example"]
-    of_models = pl.col("model").drop_nulls()
-    same = health.group_by(fault, maintain_order=True).agg(of_models)
+    same = health.group_by(fault, maintain_order=True).agg(pl.col("model").drop_nulls())
     return tuple(
         f"{CHECK.capitalize() if row[1] else 'Note on the data'}: "
         f"{sentence_of((None, *row[:5]), names_text(row[5]) if row[5] else '')}."
@@ -381,8 +380,7 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         return ()
     row = printed_pairs.row(0, named=True)
     row["measure"] = measure_text(row["metric"], row["cutoff"])
-    sentence = _other_winners(printed_pairs, row) or _other_numbers(row)
-    return (sentence,)
+    return (_other_winners(printed_pairs, row) or _other_numbers(row),)
 
 
 def _other_winners(printed_pairs: pl.DataFrame, row: Mapping[str, Any]) -> str:

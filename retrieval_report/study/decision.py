@@ -144,8 +144,7 @@ def _amounts(costs: pl.DataFrame, measure: Measure) -> dict[str, float]:
     """Return what every model costs, by the first kind of cost."""
     if not costs.width:
         return {}
-    rows = costs.filter(at_measure(*measure), policy="expected")
-    rows = rows.filter(cost=pl.first("cost"))
+    rows = costs.filter(at_measure(*measure), policy="expected").filter(cost=pl.first("cost"))
     return dict(rows.select("model", "amount").iter_rows())
 
 

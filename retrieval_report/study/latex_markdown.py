@@ -151,5 +151,4 @@ def markdown_text(text: str, width: int | None = NAME_WIDTH) -> str:
 
 
 def _latex(text: str, width: int | None = NAME_WIDTH) -> str:
-    text_shown = visible(text, width)
-    return "".join(LATEX.get(character, character) for character in text_shown)
+    return "".join(LATEX.get(character, character) for character in visible(text, width))

@@ -94,8 +94,7 @@ class LevelledStudy:
         ('expected', 'naive')
         """
         check_chosen("policies", policies, self.policies)
-        policy_names = tuple(policy for policy in self.policies if policy in policies)
-        return self._with(policies=policy_names)
+        return self._with(policies=tuple(policy for policy in self.policies if policy in policies))
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -174,8 +173,7 @@ class LevelledStudy:
         lists the wrong way round, printed ranks that contradict the order, lists
         that repeat, and judgements that repeat. Empty where nothing is.
         """
-        study = self._with(view=View(Draws(), queries=self._view.queries))
-        return self._of_models(study._health)
+        return self._of_models(self._with(view=View(Draws(), queries=self._view.queries))._health)
 
     @answer_of_rows
     def _health(self) -> pl.DataFrame:
@@ -203,8 +201,7 @@ class LevelledStudy:
     @property
     def suspects(self) -> list[str]:
         """The selected models with a serious fault in `health`: no verdict is given on them."""
-        runs = self.health.filter("serious")["model"]
-        return sorted({self.of_run.get(run, run) for run in runs})
+        return sorted({self.of_run.get(run, run) for run in self.health.filter("serious")["model"]})
 
     @property
     def at_random(self) -> list[str]:
@@ -221,8 +218,7 @@ class LevelledStudy:
         """
         suspects = self.suspects
         sound = [name for name in self.model_names if name not in suspects]
-        sound_models = tuple(sound or self.model_names[:1])
-        return self._with(models=sound_models) if suspects else self
+        return self._with(models=tuple(sound or self.model_names[:1])) if suspects else self
 
     @property
     def identical(self) -> Groups:

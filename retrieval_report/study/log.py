@@ -27,8 +27,7 @@ def log_of(study: Study, model: str | None, baseline: str | None) -> dict[str, f
         check_choice("model", model, study.model_names)
     names = study.model_names if model is None else [model]
     three = study.three_scores
-    means = three.select(*KEYS, value="expected")
-    chances = chances_against(study.flips, means, baseline)
+    chances = chances_against(study.flips, three.select(*KEYS, value="expected"), baseline)
     rows = join_left(three, chances, KEYS)
     prefix = "{}/" if len(names) > 1 else ""
     return log_values(rows, COLUMNS, {name: prefix.format(name) for name in names})

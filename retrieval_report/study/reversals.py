@@ -33,14 +33,12 @@ if TYPE_CHECKING:
 
 TITLE = "What could turn it around"
 COLUMNS = "source varied reversal family_p verdict"
-TIES, QUERIES, BOTH, JUDGE, SEED, DATASET = (
-    "tie order",
-    "queries",
-    "both",  # new queries, seen in one tie order
-    "judge",
-    "seed",
-    "data set",
-)
+TIES = "tie order"
+QUERIES = "queries"
+BOTH = "both"  # new queries, seen in one tie order
+JUDGE = "judge"
+SEED = "seed"
+DATASET = "data set"
 NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own labels"
 
 
@@ -91,10 +89,8 @@ def _queries(study: Study, pair: Named) -> list[Named]:
     draw, cluster = with_number(scores_of_pair.height, "new query"), None
     if study.over:
         names = with_clusters(scores_of_pair, **study.over)["cluster"]
-        draw, cluster = (
-            f"{with_number(names.n_unique(), 'new cluster')} of queries",
-            numbered(names),
-        )
+        draw = f"{with_number(names.n_unique(), 'new cluster')} of queries"
+        cluster = numbered(names)
     difference = (scores_of_pair["value"] - scores_of_pair["value_right"]).to_numpy()
     enough = enough_queries(difference, cluster)
     chance, tie_std = new_queries(difference, cluster), pair["tie_std"]

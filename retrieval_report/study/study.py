@@ -406,8 +406,7 @@ class Study(LevelledStudy):
         """The exact distributions of means that few lists change."""
         if self.like is not None or self.average != "micro" or self.of_run:
             return {}
-        scores = self.under("expected").scores
-        return exact_means(self.judged, self.options, scores, self.measures)
+        return exact_means(self.judged, self.options, self.under("expected").scores, self.measures)
 
     @answer
     def comparison(self) -> pl.DataFrame:
@@ -665,8 +664,7 @@ class Study(LevelledStudy):
         if self.counted or self.like is not None:
             return pl.DataFrame(schema=MEAN_DISTRIBUTION)
         summary = self._undrawn.summary
-        measure = self.measures[0]
-        return mean_distribution(self.judged, self.options, summary, *measure, self.of_run)
+        return mean_distribution(self.judged, self.options, summary, *self.measures[0], self.of_run)
 
     @property
     def verdict(self) -> tuple[str, ...]:

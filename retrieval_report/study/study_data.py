@@ -198,8 +198,7 @@ class StudyData:
 
     def requesting(self, measures: object, options: Named, **changed: Any) -> StudyData:
         """Return the same data, which are not read again, under other measures and options."""
-        frames = changed.get("frames", self.frames)
-        if frames["rankings"].is_empty():
+        if changed.get("frames", self.frames)["rankings"].is_empty():
             raise DataError("rankings: no rows")
         request = _request(measures, self.like, options)
         return replace(self, **request, **changed, memo=Once(MOST_KEPT), of_rows=Once(MOST_KEPT))

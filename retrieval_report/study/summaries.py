@@ -46,8 +46,7 @@ def _known_means(study: LevelledStudy, policies: tuple[str, ...]) -> list[pl.Dat
         return [whole[measure] for measure in study.measures]
     mine: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", view.models, *same), dict)
     if missing := tuple(measure for measure in study.measures if measure not in mine):
-        part = study._with(measures=missing, policies=policies)
-        means = _summarised(part)
+        means = _summarised(study._with(measures=missing, policies=policies))
         mine |= {measure: means.filter(at_measure(*measure)) for measure in missing}
     return [mine[measure] for measure in study.measures]
 

@@ -164,10 +164,8 @@ def _cell(name: str, format: str, row: Row) -> Cell:
     if value is None or value != value or value == "":
         return Cell("all" if name == "cutoff" else DASH)
     if format == "text" or isinstance(value, str):
-        text, full = (
-            visible(str(value), WIDTHS.get(name, NAME_WIDTH)),
-            visible(str(value)[:FULL_NAME]),
-        )
+        text = visible(str(value), WIDTHS.get(name, NAME_WIDTH))
+        full = visible(str(value)[:FULL_NAME])
         return Cell(text, text, "" if text == full else full)
     digits = [row.get("digits", DECIMALS)] if format in ("number", "signed") else []
     text = TEXTS[format](value, *digits)

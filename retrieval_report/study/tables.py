@@ -92,8 +92,7 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Pa
     parts_with_text = [part for part in filled if any(cell.text != DASH for cell in part[1])]
     cells = list(zip(*(cells for _, cells in parts_with_text), strict=True))
     measures = [row["measure"] for row in first_rows if "measure" in row] if layout.choice else []
-    headed = [column for column, _ in parts_with_text]
-    return PageTable(layout, headed, cells, measures)
+    return PageTable(layout, [column for column, _ in parts_with_text], cells, measures)
 
 
 def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[PageColumn]:
@@ -217,8 +216,7 @@ def _truncation(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     """Rows of the models in the order of the verdict's leaderboard."""
-    ranked = report.leaderboard.filter(report.at_headline)["model"].to_list()
-    return in_order_of(ranked, frame)
+    return in_order_of(report.leaderboard.filter(report.at_headline)["model"].to_list(), frame)
 
 
 def confused(confusion: pl.DataFrame) -> pl.DataFrame:

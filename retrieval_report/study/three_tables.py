@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, grouped
 from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.score_picture import scores_picture
@@ -35,10 +35,7 @@ def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     >>> with_copies_folded(rows).rows()
     [('a = b', None, ['a', 'b']), ('c', None, ['c'])]
     """
-    copies: dict[str, list[str]] = {}
-    for model, first in rows.select("model", "copy_of").iter_rows():
-        if first is not None:
-            copies.setdefault(first, []).append(model)
+    copies: dict[str, list[str]] = grouped(rows.select("copy_of", "model").iter_rows())
     firsts = rows.filter(pl.col("copy_of").is_null())
     same = [[name, *sorted(copies.get(name, ()))] for name in firsts["model"]]
     full = [" = ".join(names) for names in same]

@@ -295,8 +295,7 @@ def _reversal(pair: Named) -> str:
     if pair["p_tie"] is None and high is None:
         return ""
     chance = chance_text(pair["p_tie"], pair.get("p_tie_low"), high)
-    word = "from " if " to " in chance else ""
-    word = "below " if chance.startswith("<") else word
+    word = "below " if chance.startswith("<") else "from " if " to " in chance else ""
     return (
         f": a random one reverses it with probability {word}{chance.removeprefix('< ')}"
         f"{' (exact)' if method == 'exact' else ''}"

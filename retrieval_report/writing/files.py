@@ -119,8 +119,7 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
         try:
             for path, target in targets.items():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                scratch_folder = stack.enter_context(temporary_folder(target.parent))
-                ready[target] = scratch_folder / target.name
+                ready[target] = stack.enter_context(temporary_folder(target.parent)) / target.name
                 _to_disk(ready[target], contents[path])
             for target, file in ready.items():
                 os.replace(file, target)  # noqa: PTH105 - Path.replace hides the atomic step
