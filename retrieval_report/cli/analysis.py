@@ -4,6 +4,7 @@ tie order decides, and what it does not.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -39,7 +40,6 @@ from retrieval_report.cli.settings import (
     replicate_option,
     study_options,
 )
-from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
@@ -62,6 +62,7 @@ VOTED = {
     "accuracy": "model value tie_std lowest highest queries",
     "classes": "model label metric value tie_std lowest highest",
 }
+TIED = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
 KNN_FRAMES = (*VOTED, "confusion", "chances")
 ACCEPTED = {
     "threshold_areas": "model roc_auc roc_auc_low roc_auc_high average_precision ap tie_std "
@@ -191,11 +192,8 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     inputs = data.read()
     table = step("profile", lambda: rr.tie_profile(**inputs, cutoffs=cutoffs, **settings))
     frames = {"profile": table}
-    column_names = (
-        "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
-    )
     study = rr.Study(**inputs, measures="ap", cutoffs=cutoffs, **settings)
-    texts = [frame_table(table, column_names, by="cutoff")]
+    texts = [frame_table(table, TIED, by="cutoff")]
     if inputs["judgements"] is not None or "relevance" in inputs["rankings"].columns:
         hints = frames["hints"] = step("hints", lambda: rr.tie_hints(**inputs, **settings))
         lines = [
@@ -241,8 +239,7 @@ def audit(
     check(**settings)
     inputs = data.read()
     table = step("audit", lambda: rr.audit(**inputs, **settings))
-    rules = {name: value for name, value in settings.items() if name != "metrics"}
-    health = rr.Study(**inputs, measures=settings["metrics"], **rules).health
+    health = rr.Study(**inputs, **settings).health
     frames = {**health_frame(health), "audit": table}
     output.show(frames, health_text(health), _audit_text(table, everything))
 
@@ -287,10 +284,8 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     Both hold one model. Relevance does not matter here.
     """
     output.check([first, second], "similarity.csv")
-    how: Named = {"columns": data.columns, "max_bytes": data.max_bytes}
-    first_rows, second_rows = step(
-        "read", lambda: [rr.read_rankings(path, **how) for path in (first, second)]
-    )
+    read = partial(rr.read_rankings, columns=data.columns, max_bytes=data.max_bytes)
+    first_rows, second_rows = step("read", lambda: [*map(read, (first, second))])
     alike = step("similarity", lambda: rr.lists.ranking_similarity(first_rows, second_rows, p=p))
     output.show({"similarity": alike.queries}, frame_table(alike.mean, f"queries {ALIKE}"))
 
@@ -367,17 +362,11 @@ def thresholds(
     output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in ACCEPTED))
     inputs = data.read()
     result = step("thresholds", lambda: rr.thresholds(**inputs, k=k, **settings))
-    frames = {
-        "thresholds": result.table,
-        "threshold_areas": result.areas,
-        "calibration": result.calibrate(metric, at_least),
-    }
+    frames = {"threshold_areas": result.areas, "calibration": result.calibrate(metric, at_least)}
     if risk is not None:
         frames["abstention"] = result.abstain(risk)
-    output.show(
-        frames,
-        *(frame_table(frames[name], title) for name, title in ACCEPTED.items() if name in frames),
-    )
+    texts = [frame_table(frame, ACCEPTED[name]) for name, frame in frames.items()]
+    output.show({"thresholds": result.table, **frames}, *texts)
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:

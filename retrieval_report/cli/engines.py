@@ -167,11 +167,10 @@ def study_of(data: InputFiles, settings: Named) -> Study:
 
     study_settings = settled(settings, data.labels_as_rankings)
     check(**{name: value for name, value in study_settings.items() if name in (*SETTINGS, "like")})
-    measures, costs = study_settings.pop("metrics"), study_settings.pop("costs", None)
+    costs = study_settings.pop("costs", None)
     columns = columns_named(study_settings.get("replicate"), study_settings.get("dataset"))
     return rr.Study(
         **data.read(columns),
-        measures=measures,
         **study_settings,
         costs=None if costs is None else read_costs(costs),
         progress=watched(),

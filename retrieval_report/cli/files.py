@@ -212,10 +212,8 @@ class InputFiles:
     @property
     def paths(self) -> list[str | None]:
         """All files."""
-        judgement_files = self.judgements
-        judged = (
-            [*judgement_files.values()] if isinstance(judgement_files, dict) else [judgement_files]
-        )
+        judged = self.judgements
+        judged = judged.values() if isinstance(judged, dict) else [judged]
         return [*self.rankings, *judged, self.queries]
 
     def read(self, keep: Collection[str] = ()) -> Named:

@@ -107,8 +107,7 @@ def report(
         lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
     lines = *contents.verdict, *contents.printed, *contents.notices
-    sentences = [visible(line) for line in lines]
-    click.echo("\n".join(filter(None, [health_text(contents.health), *sentences])))
+    click.echo("\n".join(filter(None, [health_text(contents.health), *map(visible, lines)])))
     tables = three_table(study), leaderboard_table(study, contents.leaderboard)
     click.echo("\n" + "\n\n".join(filter(None, tables)))
     first = ": open report.html first" if "html" in kinds else ""
@@ -183,8 +182,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     texts.append(leaderboard_table(study, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures[1:])
     texts += question_tables(study, [name for name in OPTIONAL_FRAMES if name in frames])
-    if "grading_scale" in frames:
-        scale = frames["grading_scale"]
+    if (scale := frames.get("grading_scale")) is not None:
         texts.append(scale_sentence(scale, study.metric, study.cutoff))
         texts.append(frame_table(scale, SCALE, by="metric cutoff"))
     output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)

@@ -122,10 +122,7 @@ def flips(
     wide = side_by_side(frame, [*MEASURE, "model"], (*REFERENCE_POLICIES, *BOUNDS))
     for side in "ab":
         of_model = wide.select(*MEASURE, pl.exclude(MEASURE).name.suffix(f"_{side}"))
-        on = [*MEASURE, f"model_{side}"]
-        flips_of_pairs = flips_of_pairs.join(
-            of_model, on=on, nulls_equal=True, maintain_order="left"
-        )
+        flips_of_pairs = join_left(flips_of_pairs, of_model, [*MEASURE, f"model_{side}"])
     overlap = (order_of("highest_a", "lowest_b") > 0) & (order_of("highest_b", "lowest_a") > 0)
     return flips_of_pairs.with_columns(overlap=overlap).select(list(schema("flips")))
 

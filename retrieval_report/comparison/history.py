@@ -129,10 +129,8 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
                 f"pattern: {earlier[0]!r} and {later[0]!r} are both version {earlier[2]!r}; "
                 "add a group (?P<model>…) to tell models apart"
             )
-    frame = pl.DataFrame(
-        rows, schema=dict.fromkeys(["model", "series", "version"], pl.String), orient="row"
-    )
-    return frame.with_row_index("order")
+    types = dict.fromkeys(["model", "series", "version"], pl.String)
+    return pl.DataFrame(rows, schema=types, orient="row").with_row_index("order")
 
 
 def _steps(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
@@ -150,20 +148,18 @@ def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
     for place, after in enumerate(models[2:], 2):
         earlier = means.filter(pl.col("model").is_in(models[:place]))
         top = earlier.sort("value", descending=True, nulls_last=True, maintain_order=True)
-        best = top.group_by(MEASURE, maintain_order=True).first().select(*MEASURE, "model")
-        against = {name: _against(scores, name, after) for name in {models[0], *best["model"]}}
+        best = top.unique(MEASURE, keep="first").select(*MEASURE, against="model")
+        against = {name: _against(scores, name, after) for name in {models[0], *best["against"]}}
         rows.append(against[models[0]].with_columns(kind=pl.lit("first")))
         references = pl.concat(list(against.values()))
-        best = best.rename({"model": "against"})
         references = references.join(best, on=[*MEASURE, "against"], how="semi", nulls_equal=True)
         rows.append(references.with_columns(kind=pl.lit("best")))
     drift = pl.concat(rows)
     drift = drift.with_columns(p=corrected_column(pl.col("permutation_p"), "holm", MEASURE))
     first, best = (drift.filter(kind=kind) for kind in ("first", "best"))
     wide = first.select(*MEAN, since_first="difference", first_p="p")
-    return join_left(
-        wide, best.select(*MEAN, "against", since_best="difference", best_p="p"), MEAN
-    ).rename({"against": "best"})
+    best = best.select(*MEAN, best="against", since_best="difference", best_p="p")
+    return join_left(wide, best, MEAN)
 
 
 def _against(scores: pl.DataFrame, before: str, after: str) -> pl.DataFrame:
@@ -174,8 +170,5 @@ def _against(scores: pl.DataFrame, before: str, after: str) -> pl.DataFrame:
 
 
 def _nothing() -> pl.DataFrame:
-    names = [name for name in COMPARED if name not in ("model", "against")]
-    frame = pl.DataFrame(
-        schema={**schema("comparison", *names), "model": pl.String, "against": pl.String}
-    )
-    return frame.select(COMPARED)
+    types = schema("comparison")
+    return pl.DataFrame(schema={name: types.get(name, pl.String) for name in COMPARED})

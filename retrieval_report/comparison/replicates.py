@@ -543,6 +543,6 @@ def seed_reversal(first: Floats, second: Floats) -> float:
     >>> seed_reversal(np.array([0.5, 0.7]), np.array([0.6, 0.4, 0.3, 0.5]))
     0.1875
     """
-    first_column, second_row = first[:, None], second
-    level = equal_values(first_column, second_row)
-    return float(((first_column < second_row) & ~level).mean() + level.mean() / 2)
+    column = first[:, None]
+    level = equal_values(column, second)
+    return float(((column < second) & ~level).mean() + level.mean() / 2)

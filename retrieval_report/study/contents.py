@@ -167,6 +167,11 @@ class Report:
         return at_measure(self.metric, self.cutoff)
 
     @property
+    def audit_at_headline(self) -> pl.DataFrame:
+        """The audit of the measure that the report is about; empty without an audit."""
+        return self.audit.filter(self.at_headline) if self.audit.height else self.audit
+
+    @property
     def notices(self) -> tuple[str, ...]:
         """A line to read after the verdict if its measure
         is an estimate: lists may be cut, or R is not known.
@@ -178,9 +183,7 @@ class Report:
         """A line to read beside the verdict if mteb and sentence-transformers would print different
         numbers because of ties: what each prints, and what is exact.
         """
-        return printed_sentences(
-            self.audit.filter(self.at_headline) if self.audit.height else self.audit
-        )
+        return printed_sentences(self.audit_at_headline)
 
     @property
     def cut(self) -> bool:

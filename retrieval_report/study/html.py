@@ -59,7 +59,7 @@ def render_html(
         f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    audit = report.audit.filter(report.at_headline) if report.audit.height else report.audit
+    audit = report.audit_at_headline
     winners, hints = winner_sentences(audit), joined_hints(report.hints)
     health = health_sentences(report.health)
     misleading = bool(audit.height and audit["same_winner"].eq(False).any())

@@ -159,10 +159,10 @@ def serve(
         opened: Named = {part: _stored(frame, folder, part) for part, frame in frames.items()}
         opened["rankings"] = [opened["rankings"]]
         judges = enumerate(judgements.items())
-        if by_judge := {
-            judge: _stored(frame, folder, f"judge-{n}") for n, (judge, frame) in judges
-        }:
-            opened["judgements"] = by_judge
+        if judgements:
+            opened["judgements"] = {
+                judge: _stored(frame, folder, f"judge-{n}") for n, (judge, frame) in judges
+            }
         process = subprocess.Popen(
             [sys.executable, str(application())],
             env={**os.environ, **environment({**opened, "name": name, **questions}, port)},

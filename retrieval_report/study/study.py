@@ -465,15 +465,9 @@ class Study(LevelledStudy):
             return board
         suspect = pl.col("model").is_in(suspects)
         suspect_rows = self._undrawn.summary.filter(suspect, policy="expected")
-        rows = pl.concat(
-            [
-                board.remove(suspect),
-                suspect_rows.select(set(suspect_rows.columns) & {*board.columns}),
-            ],
-            how="diagonal",
-        )
-        place = {measure: place for place, measure in enumerate(self.measures)}
-        order = [place[row] for row in rows.select("metric", "cutoff").iter_rows()]
+        suspect_rows = suspect_rows.select({*suspect_rows.columns} & {*board.columns})
+        rows = pl.concat([board.remove(suspect), suspect_rows], how="diagonal")
+        order = [*map(self.measures.index, rows.select("metric", "cutoff").iter_rows())]
         return rows.sort(pl.Series(order), maintain_order=True)
 
     @answer
@@ -508,11 +502,9 @@ class Study(LevelledStudy):
         for whole: a row for every model and level of recall; nothing of
         counts, and of ties so large that it would take minutes.
         """
-        return (
-            NO_FRAME
-            if self.counted
-            else self._of_models(curve_means(self.judged, self._data.options))
-        )
+        if self.counted:
+            return NO_FRAME
+        return self._of_models(curve_means(self.judged, self._data.options))
 
     @answer_of_any_draw
     def coverage(self) -> pl.DataFrame:

@@ -55,8 +55,8 @@ def summary_rows(summary: pl.DataFrame) -> pl.DataFrame:
     """
     rows = board(summary, pl.max("pooled"), pl.col(COUNTS).max())
     idle = [name for name in ("truncated_share", *COUNTS) if not rows[name].max()]
-    column_names = [values.name for values in rows.drop(idle) if values.null_count() < len(values)]
-    return rows.select(list(dict.fromkeys([*KEPT, *column_names])))
+    idle += [values.name for values in rows if values.null_count() == len(values)]
+    return rows.select(*KEPT, pl.exclude(*KEPT, *idle))
 
 
 def summary_table(summary: pl.DataFrame) -> str:
