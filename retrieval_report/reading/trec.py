@@ -38,16 +38,12 @@ def read_trec(source: Source, choose: Choose, *, fields: Sequence[str]) -> pl.Da
         A line has too few fields (or too many, in qrels); bytes are not UTF-8; there is no line at
         all.
     """
-    matched = _choose_fields(source, choose, fields)
+    if fields[0] == "1":  # they have no names, so that the caller has to say which are which
+        first = source.head().removeprefix(BOM).decode("utf-8", "replace").split("\n", 1)[0]
+        matched = by_number(choose, first.split(), str(source.path))
+    else:
+        matched = choose(fields)
     return parse_values(_read_plain(source, fields, matched) or _read_any(source, fields, matched))
-
-
-def _choose_fields(source: Source, choose: Choose, fields: Sequence[str]) -> dict[str, str]:
-    """Return the chosen fields; without names for them, of which fields the caller has to say."""
-    if fields[0] != "1":
-        return choose(fields)
-    first = source.head().removeprefix(BOM).decode("utf-8", "replace").split("\n", 1)[0]
-    return by_number(choose, first.split(), str(source.path))
 
 
 def _read_any(source: Source, fields: Sequence[str], matched: Mapping[str, str]) -> TextTable:

@@ -43,7 +43,14 @@ class Plots:
     def __dir__(self) -> list[str]:
         """The names of the charts, that of the three scores first."""
         names = sorted(charts.__all__, key=FIRST.__ne__)
-        return [name for name in names if _needed(getattr(charts, name)) <= KNOWN]
+        return [
+            name
+            for name in names
+            if all(
+                parameter.name in KNOWN or parameter.default is not Parameter.empty
+                for parameter in signature(getattr(charts, name)).parameters.values()
+            )
+        ]
 
     def __repr__(self) -> str:
         """Return the names of the charts."""
@@ -63,8 +70,3 @@ class Plots:
             return chart(**frames, **how)
 
         return drawn
-
-
-def _needed(chart: Callable[..., Any]) -> set[str]:
-    parameters = signature(chart).parameters.values()
-    return {argument.name for argument in parameters if argument.default is Parameter.empty}

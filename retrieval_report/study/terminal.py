@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import add
 from typing import Any
@@ -104,10 +104,16 @@ def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
     blocks = []
     for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
         part_shown = part.select(names)
-        table = [names, *zip(*_cells(part_shown), strict=True)]
-        texts = [index for index, dtype in enumerate(part_shown.dtypes) if dtype == pl.String]
+        padded = []
+        for values, texts in zip(part_shown, _cells(part_shown), strict=True):
+            cells = [values.name, *texts]
+            widths = [display_width(cell) for cell in cells]
+            pads = [" " * (max(widths) - width) for width in widths]
+            is_text = values.dtype == pl.String  # aligned left, and numbers right
+            padded.append(map(add, cells, pads) if is_text else map(add, pads, cells))
         heading = [_heading(part.row(0, named=True), by)] if by else []
-        blocks.append("\n".join([*heading, *_align(table, texts)]))
+        lines = ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
+        blocks.append("\n".join([*heading, *lines]))
     return "\n\n".join(blocks)
 
 
@@ -252,16 +258,6 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
         )
     mean = number(row["value"], decimals(row.get("tie_std"), least=digits))
     return mean if spread == EMPTY_STATE else f"{mean} ± {spread}"
-
-
-def _align(table: Sequence[Sequence[str]], texts: Collection[int]) -> list[str]:
-    """Pad cells to columns, with text aligned left and numbers right."""
-    columns = []
-    for index, cells in enumerate(zip(*table, strict=True)):
-        widths = [display_width(cell) for cell in cells]
-        pads = [" " * (max(widths) - width) for width in widths]
-        columns.append(map(add, cells, pads) if index in texts else map(add, pads, cells))
-    return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
 
 
 def html_page(sentences: Iterable[str], tables: Iterable[str]) -> str:
