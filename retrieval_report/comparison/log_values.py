@@ -56,15 +56,12 @@ def chances_against(flips: pl.DataFrame, means: pl.DataFrame, baseline: str | No
         A model, or none.
     """
     in_order = means.sort("value", descending=True, nulls_last=True, maintain_order=True)
-    best = in_order.group_by(MEASURE, maintain_order=True).agg(pl.col("model").head(2))
+    best = in_order.group_by(MEASURE, maintain_order=True).agg(best=pl.col("model").head(2))
     if baseline is not None:
-        best = best.with_columns(model=pl.concat_list(pl.lit(baseline)))
-    first = best.select(*MEASURE, first=pl.col("model").list.get(0))
-    second = best.select(*MEASURE, second=pl.col("model").list.get(1, null_on_oob=True))
-    references = means.select(KEYS).join(first, on=MEASURE, nulls_equal=True)
-    references = references.join(second, on=MEASURE, nulls_equal=True).with_columns(
-        reference=pl.when(pl.col("model") == pl.col("first")).then("second").otherwise("first")
-    )
+        best = best.with_columns(best=pl.concat_list(pl.lit(baseline)))
+    references = means.select(KEYS).join(best, on=MEASURE, nulls_equal=True)
+    place = (pl.col("model") == pl.col("best").list.first()).cast(pl.Int8)
+    references = references.with_columns(reference=pl.col("best").list.get(place, null_on_oob=True))
     pairs = in_both_directions(flips.select("model_a", "model_b", *MEASURE, "p_tie"))
     directed = pairs.rename({"model_a": "model", "model_b": "reference"})
     matches = references.join(directed, on=[*KEYS, "reference"], nulls_equal=True)

@@ -172,14 +172,14 @@ def _ranked(
     sure, tail = ~np.isnan(means.spread), (1 - confidence) / 2
     ranked = sure | np.isfinite(means.lowest) | np.isfinite(means.highest)
     ranks = zip(*(_ranks(means, chunk) for chunk in chunks), strict=True)
-    low, high = (np.concatenate(part).astype(np.int32) for part in ranks)
-    interval = {
-        "rank_low": np.quantile(low, tail, axis=0, method="inverted_cdf"),
-        "rank_high": np.quantile(high, 1 - tail, axis=0, method="inverted_cdf"),
-    }
+    low, high = (
+        np.quantile(np.concatenate(part).astype(np.int32), share, axis=0, method="inverted_cdf")
+        for part, share in zip(ranks, (tail, 1 - tail), strict=True)
+    )
     words = (None, "bounds", method)
     return {
-        **{name: np.where(ranked, column, np.nan) for name, column in interval.items()},
+        "rank_low": np.where(ranked, low, np.nan),
+        "rank_high": np.where(ranked, high, np.nan),
         "method": [words[rank_pairs] for rank_pairs in ranked.astype(np.intp) + sure],
         "value": means.mean,
         "rank": means.mean if np.isnan(means.mean).any() else _order(means.mean[None])[0][0],

@@ -188,7 +188,7 @@ def series(name: str, values: Any) -> pl.Series:
         tensor = hasattr(values, "__array__") and hasattr(values, "detach")
         return pl.Series(name, as_array(values, "column") if tensor else values)
     # Most columns are texts or floats alone, and Polars sees faster whether they are.
-    if not isinstance(_first(values), float | str):
+    if not isinstance(next((value for value in values if value is not None), None), float | str):
         _refuse_odd_decimals(values)
     try:
         column = pl.Series(name, values)
@@ -204,13 +204,13 @@ def series(name: str, values: Any) -> pl.Series:
         column = pl.Series(name, floats, dtype=pl.Float64)
     if column.dtype == pl.Float64 and not column.is_between(-EXACT, EXACT, "none").all():
         _refuse_odd_decimals(values)  # which may be NaN now
-        _refuse_merged(values)
+        if include(types_of(values), int, np.integer) and any(
+            isinstance(value, int | np.integer) and float(value) != value for value in values
+        ):
+            raise ValueError(
+                "Float64 cannot hold all of its whole numbers, and neighbours would tie"
+            )
     return column
-
-
-def _first(values: Iterable[Any]) -> Any:
-    """Return the first value that is there."""
-    return next((value for value in values if value is not None), None)
 
 
 def _refuse_odd_decimals(values: Iterable[Any]) -> None:
@@ -219,14 +219,6 @@ def _refuse_odd_decimals(values: Iterable[Any]) -> None:
         isinstance(value, Decimal) and not value.is_finite() for value in values
     ):
         raise ValueError(ODD_DECIMAL)
-
-
-def _refuse_merged(values: Iterable[Any]) -> None:
-    """Refuse whole numbers that Float64 lacks."""
-    if include(types_of(values), int, np.integer) and any(
-        isinstance(value, int | np.integer) and float(value) != value for value in values
-    ):
-        raise ValueError("Float64 cannot hold all of its whole numbers, and neighbours would tie")
 
 
 def convert_columns(

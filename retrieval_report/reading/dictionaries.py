@@ -6,7 +6,7 @@ pytrec_eval, ranx and ir_measures are not imported: their objects are recognised
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from glob import has_magic
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,7 @@ import polars.selectors as cs
 from retrieval_report.contracts.arguments import is_name
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.reading.convert import convert_columns, include, types_of
-from retrieval_report.reading.json_forms import as_records
+from retrieval_report.reading.json_forms import Knows, as_records
 from retrieval_report.reading.sources import ending
 
 Nested = Mapping[Any, Mapping[Any, Any]]
@@ -68,7 +68,7 @@ def is_nested(content: object) -> bool:
     return all(isinstance(value, numbers) for value in values)
 
 
-def is_listing(value: object, knows: Callable[[object], bool]) -> bool:
+def is_listing(value: object, knows: Knows) -> bool:
     """Return whether this is ``{query: [ids]}`` or ``{query: {ids}}``, best first or in no order.
 
     ``knows`` says what could be the name of a column, since a table may be a dictionary of lists,
@@ -121,7 +121,7 @@ def _in_order(items: Any) -> Any:
     return sorted(items) if isinstance(items, set | frozenset) else items
 
 
-def refuse_texts(content: object, knows: Callable[[object], bool], what: str) -> None:
+def refuse_texts(content: object, knows: Knows, what: str) -> None:
     """Refuse ``{query: {item: text}}``, whose texts would be taken for paths.
 
     >>> refuse_texts({"q1": {"a": "0.5"}}, lambda name: False, "rankings")
@@ -146,7 +146,7 @@ def refuse_texts(content: object, knows: Callable[[object], bool], what: str) ->
                 )
 
 
-def as_nested(value: Any, kind: str, knows: Callable[[object], bool], what: str) -> Any:
+def as_nested(value: Any, kind: str, knows: Knows, what: str) -> Any:
     """Return ``{query: [ids]}`` and the data set of LlamaIndex as ``{query: {item: number}}``,
     tables and hits as `as_records` does, and anything else as it is.
 
@@ -171,7 +171,7 @@ def as_nested(value: Any, kind: str, knows: Callable[[object], bool], what: str)
     return listing_as_nested(value, kind) if is_listing(value, knows) else value
 
 
-def is_pairs(value: object, knows: Callable[[object], bool]) -> bool:
+def is_pairs(value: object, knows: Knows) -> bool:
     """Return whether this is ``{query: id}``, with the one relevant item of every query, not the
     files of judges; whole numbers might be grades, too.
 

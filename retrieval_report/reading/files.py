@@ -26,7 +26,7 @@ from retrieval_report.reading.names import (
 )
 from retrieval_report.reading.numbers import TextTable, as_number
 from retrieval_report.reading.printed_ranks import without_agreeing_ranks
-from retrieval_report.reading.sources import Source, folder_model, open_source
+from retrieval_report.reading.sources import Source, folder_model, open_source, unreadable
 
 KIND_OF_FORM = {  # what a file in this form is called, and the kind of its frame
     "run": ("a TREC run", "rankings"),
@@ -76,7 +76,14 @@ def parts_from(
             parts.append(_with_model(source.path, frame, model, form == "run"))
         else:
             parts.append(Part(source.path, frame))
-    return _with_shared(parts, kind) if kind.others else parts
+    if not kind.others:
+        return parts
+    # Columns that are not ours, and that only some of the files have, are left out.
+    shared = {*kind.columns}.union(set.intersection(*(set(part.frame.columns) for part in parts)))
+    return [
+        Part(part.path, part.frame.select(name for name in part.frame.columns if name in shared))
+        for part in parts
+    ]
 
 
 def as_kind(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataFrame:
@@ -91,16 +98,6 @@ def as_kind(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataF
         # NaN and null stay, so that the evaluation can refuse them.
         frame = frame.remove(pl.col("relevance") < 0)
     return frame.select(in_order(kind, frame.columns))
-
-
-def _with_shared(parts: Sequence[Part], kind: Kind) -> list[Part]:
-    """Leave out columns that are not ours and that only some of the files have."""
-    shared = set.intersection(*(set(part.frame.columns) for part in parts))
-    shared |= kind.columns.keys()
-    return [
-        Part(part.path, part.frame.select(name for name in part.frame.columns if name in shared))
-        for part in parts
-    ]
 
 
 def costs_from(source: Source) -> pl.DataFrame:
@@ -174,7 +171,7 @@ def _read_source(
             )
         return form, frame
     except OSError as error:  # deleted, or truncated to nothing, after it was opened
-        raise FileError(f"{source.path}: {error.strerror or error}") from error
+        raise unreadable(source.path, error) from error
 
 
 def elsewhere(kind: str) -> str:

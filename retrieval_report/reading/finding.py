@@ -12,7 +12,14 @@ import polars as pl
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.formats import detect_format
-from retrieval_report.reading.sources import ENDINGS, Source, ending, is_model_folder, unpack
+from retrieval_report.reading.sources import (
+    ENDINGS,
+    Source,
+    ending,
+    is_model_folder,
+    unpack,
+    unreadable,
+)
 
 HEAD_BYTES = 2**16
 
@@ -91,7 +98,7 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
     try:
         entries = sorted(path.iterdir(), key=lambda entry: entry.name)
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
     files, skipped = [], set()
     for entry in entries:
         if is_model_folder(entry.name) and entry.is_dir():
@@ -153,7 +160,7 @@ def _packed_trec_format(file: Path) -> str | None:
                 if len(head) >= HEAD_BYTES:
                     break
     except OSError as error:
-        raise FileError(f"{file}: {error.strerror or error}") from error
+        raise unreadable(file, error) from error
     try:
         form = detect_format(Source(file, head))
     except FileError:

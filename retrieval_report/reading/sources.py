@@ -152,6 +152,11 @@ def _without(name: str, suffix: str) -> str:
     return name[: len(name) - len(suffix)] if suffix and name.lower().endswith(suffix) else name
 
 
+def unreadable(path: Path, error: OSError) -> FileError:
+    """Return the error for a file or folder that the system does not let be read."""
+    return FileError(f"{path}: {error.strerror or error}")
+
+
 def open_source(path: Path, max_bytes: int | None = None) -> Source:
     """Check one file and unpack it when it is compressed.
 
@@ -181,7 +186,7 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
             if file.read(len(GZIP)) == GZIP:
                 return _unpacked(path, file, max_bytes)
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
     except FileError:
         raise
     except ValueError:

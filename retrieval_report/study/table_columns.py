@@ -69,13 +69,16 @@ class Cell(NamedTuple):
     title: str = ""
 
 
+Fill = Callable[[Row], Cell]  # a row for a cell
+
+
 class PageColumn(NamedTuple):
     """A heading, its meaning, the function that fills the column's cells, and the class by which
     the page's style and script know the column: "n" is one of numbers.
     """
 
     header: str
-    fill: Callable[[Row], Cell]
+    fill: Fill
     help: str = ""
     kind: str = "n"
 
@@ -111,7 +114,7 @@ def sort_key(value: float) -> str:
     return f"{value:.7g}"
 
 
-JOINED: Mapping[str, Callable[[Row], Cell]] = {
+JOINED: Mapping[str, Fill] = {
     "interval": partial(_joined, ("ci_low", "ci_high"), interval),
     "tie_ranks": partial(_joined, ("tie_rank_low", "tie_rank_high"), _ranks),
     "query_ranks": partial(_joined, ("query_rank_low", "query_rank_high"), _ranks),
@@ -185,7 +188,7 @@ def _reversal(row: Row) -> Cell:
     return Cell(chance_of(row), "" if most is None else sort_key(row["p_tie"] or most))
 
 
-SPECIAL: Mapping[str, Callable[[Row], Cell]] = {  # cells that need more of the row than one value
+SPECIAL: Mapping[str, Fill] = {  # cells that need more of the row than one value
     "tie_std": partial(_deviation, "tie_std"),
     "std": partial(_deviation, "std"),
     "p_tie": _reversal,
