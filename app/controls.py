@@ -67,7 +67,8 @@ def _with_parameters(name: str) -> str:
     for parameter in PARAMETERS.get(name, "").split():
         options, help = parameter_text(name, parameter)
         # Each metric gets a separate name, because their default denominators differ.
-        label, key = f"{parameter.capitalize()} of {name}", f"{name}_{parameter}"
+        label = f"{parameter.capitalize()} of {name}"
+        key = f"{name}_{parameter}"
         parameters.append(f"{parameter}={choose_one(label, options, name=key, help=help)}")
     return str(parse_metric(f"{name}({','.join(parameters)})" if parameters else name)[0])
 

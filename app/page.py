@@ -149,7 +149,8 @@ class Page:
 
     def answers(self, name: str) -> bool:
         """Return whether a page has anything to show of these data."""
-        source, several = self.data.source, len(self.choice.models) > 1
+        source = self.data.source
+        several = len(self.choice.models) > 1
         answered = {
             "compare": several,
             "pair": several,

@@ -195,7 +195,8 @@ def _column(
     if not values.dtype.is_float():
         return values, kinds.NumberColumn(**about, format="%d")
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
-    form, places = FORMATS.get(declared_column.format, "%.{}f"), DECIMALS
+    form = FORMATS.get(declared_column.format, "%.{}f")
+    places = DECIMALS
     # Bytes, pairs, queries of a matrix
     is_amount = declared_column.format == "amount" or not declared or name in WHOLE
     if is_amount and (values == values.round()).all():
@@ -266,7 +267,8 @@ def items_table(data: OpenedData, rows: pl.DataFrame, query: object, **how: Any)
     """Show the items of a list, with texts and pictures if there are any, and without a relevance
     where nobody judged them.
     """
-    rows, item = rows.head(ITEMS), pl.col("item").cast(pl.String)
+    rows = rows.head(ITEMS)
+    item = pl.col("item").cast(pl.String)
     if "judgements" in data.frames:
         judged = data.frames["judgements"].filter(query=query)["item"].cast(pl.String)
         rows = rows.with_columns(pl.when(item.is_in(judged.implode())).then("relevance"))

@@ -152,7 +152,8 @@ def _bars(shares: pl.DataFrame) -> pl.DataFrame:
     equally many steps between values, since a mean of n queries has steps.
     """
     rows = shares.sort("value").select("value", "probability")
-    start, reach = rows["value"][0], rows["value"][-1] - rows["value"][0]
+    start = rows["value"][0]
+    reach = rows["value"][-1] - rows["value"][0]
     gap = min(rows["value"].diff().drop_nulls(), default=1.0)
     if rows.height <= MAX_BARS:
         half = max(min(0.3 * gap, reach / 100), reach / 250)

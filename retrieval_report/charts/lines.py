@@ -151,7 +151,8 @@ def recall_curve(recall_curve: object) -> ChartType:
     rows = checked_frame(recall_curve, "recall_curve", schema("recall_curve", *CURVE)).drop_nulls()
     filled(rows, "no model has an expected precision")
     rows, colour = _shaded(rows.sort("model", "recall"))
-    x, y = number_axis(alt.X, "recall"), number_axis(alt.Y, "interpolated precision")
+    x = number_axis(alt.X, "recall")
+    y = number_axis(alt.Y, "interpolated precision")
     layers = _lines(rows, y, "model recall value", x=x("recall"), color=colour, detail="label:N")
     text = (
         "the best precision at any rank at which at least this recall is reached, means over tie "
@@ -187,7 +188,8 @@ def thresholds(thresholds: object) -> ChartType:
     frame = frame.filter(pl.int_range(pl.len()).mod(apart).eq(0).over("model"))
     frame = frame.unpivot([*MEASURES], index=["model", "threshold"], variable_name="measure")
     rows, colour = _shaded(frame)
-    x, y = number_axis(alt.X, "threshold"), number_axis(alt.Y, "precision, recall")
+    x = number_axis(alt.X, "threshold")
+    y = number_axis(alt.Y, "precision, recall")
     layers = [
         span(
             rows.filter(measure=measure),

@@ -175,8 +175,10 @@ def costs(
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
     rows, where = expected_at(frame.filter(cost=cost), metric, cutoff)
-    rows, what = with_labels(rows, "model", "beaten_by"), clean(cost, 60)
-    low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
+    rows = with_labels(rows, "model", "beaten_by")
+    what = clean(cost, 60)
+    low = float(str(rows["amount"].min()))
+    high = float(str(rows["amount"].max()))
     on_log = high > 20 * low > 0
     scale = alt.Scale(type="log") if on_log else alt.Scale(zero=False)
     x = number_axis(alt.X, what, scale=scale)("amount")

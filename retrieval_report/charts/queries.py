@@ -251,7 +251,8 @@ def _scatter(
     points = _points(rows, *titles)
     exact = alt.Scale(zero=False, nice=False)  # rounded ends would lie beyond 0 and 1
     (across, name), (up, title_b) = titles.items()
-    x, y = number_axis(alt.X, name, scale=exact), number_axis(alt.Y, title_b, scale=exact)
+    x = number_axis(alt.X, name, scale=exact)
+    y = number_axis(alt.Y, title_b, scale=exact)
     scores = pl.concat([points[across], points[up]])
     ends = pl.DataFrame({"from": [scores.min()], "to": [scores.max()]})
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))

@@ -85,13 +85,16 @@ def responsive(chart: ChartType, *, text: str = INK) -> Responsive:
     heading = " ".join(title.text)
     with unchecked():
         if isinstance(chart, alt.FacetChart):
-            panels, columns = _facets(chart, heading, description, text), chart.columns
+            panels = _facets(chart, heading, description, text)
+            columns = chart.columns
         elif isinstance(chart, alt.ConcatChart):
             words = [f"{heading}: plot {number}" for number in range(2, len(chart.concat) + 1)]
             plots = zip(chart.concat, [description, *words], strict=True)
-            panels, columns = [_panel(plot, words, text) for plot, words in plots], chart.columns
+            panels = [_panel(plot, words, text) for plot, words in plots]
+            columns = chart.columns
         else:  # the page shows its title as text
-            panels, columns = [_panel(chart, description, text)], 1
+            panels = [_panel(chart, description, text)]
+            columns = 1
             del panels[0].specification["title"]
     return Responsive(heading, " ".join(title.subtitle), description, tuple(panels), columns)
 

@@ -77,7 +77,8 @@ def on_disk(
 
     folder = output.check(data.paths, *FILES)
     parts_folder = folder / "scores.parquet.parts" if folder is not None and resume else None
-    queries, judgements = data.read_queries(), data.read_judgements()
+    queries = data.read_queries()
+    judgements = data.read_judgements()
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
     rr.summarise(nothing, queries=queries, average=average)  # reports early what the average needs
     with scratch(folder if folder is None or folder.is_dir() else folder.parent) as temporary:

@@ -228,7 +228,8 @@ def question_tables(study: Study, names: Sequence[str]) -> list[str]:
     layouts = {question.name: question.table for question in QUESTIONS}
     texts = []
     for name in names:
-        rows, layout = getattr(study, name).filter(at_measure(*study.measures[0])), layouts[name]
+        rows = getattr(study, name).filter(at_measure(*study.measures[0]))
+        layout = layouts[name]
         if "policy" in rows.columns:
             rows = rows.filter(policy="expected")
         if layout is not None:

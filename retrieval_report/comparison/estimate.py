@@ -163,7 +163,8 @@ def estimate(
 
 def _machine_and_people(machine: pl.DataFrame, human: pl.DataFrame) -> Grid:
     """Return the machine's scores, and the human ones of the same lists as a policy of their own."""
-    ids, human_type = machine.schema["query"], human.schema["query"]
+    ids = machine.schema["query"]
+    human_type = human.schema["query"]
     if ids != human_type:
         raise KeyMismatchError(
             f"column 'query' is {ids} in the machine's scores and {human_type} in the human ones"
@@ -195,7 +196,8 @@ def _warn_of_chosen_queries(grid: Grid, measures: list[Measure]) -> None:
     p *= tests
     if p >= ALARM:
         return
-    machine, human = grid.under(measure, "expected")[row], grid.under(measure, HUMAN)[row]
+    machine = grid.under(measure, "expected")[row]
+    human = grid.under(measure, HUMAN)[row]
     judged, unjudged = _two_groups(machine, human)
     if _p_of_random_draw(judged, unjudged) <= max(ALARM / tests, 2 / DRAWS):
         warn(
@@ -348,7 +350,8 @@ def _tuned(machine: Floats, human: Floats, confidence: float, *, sparse: bool) -
             (human, judged),
         )
     )
-    f, y = _apart(machine, f_n, judged), _apart(human, y_n, judged)
+    f = _apart(machine, f_n, judged)
+    y = _apart(human, y_n, judged)
     spread = (_apart(machine, f_all, has_machine) ** 2).sum(axis=1) / np.maximum(n + rest - 1, 1)
     tuned = (rest > 0) & (spread > 0)
     share = divided(rest, spread * n * (rest + n), 0.0)  # of a product in λ

@@ -213,5 +213,6 @@ def power_of_t(effect: float, spread: float, queries: int, alpha: float) -> floa
         return alpha
     if spread == 0:
         return 1.0
-    freedom, shift = queries - 1, effect / spread * math.sqrt(queries)
+    freedom = queries - 1
+    shift = effect / spread * math.sqrt(queries)
     return float(stats.nct.sf(stats.t.isf(alpha, freedom), freedom, shift))

@@ -179,7 +179,8 @@ class Meter:
         queries, average = None, "micro"
         if any(part.sums is not None for part in self._batches):
             sums = pl.concat(starmap(self._named_sums, self._named()))
-            queries, average = list_weights(sums.sort("metric", "query")), "weighted"
+            queries = list_weights(sums.sort("metric", "query"))
+            average = "weighted"
         means = summarise(self.scores, queries=queries, average=average, confidence=confidence)
         return means.filter(policy="expected")
 

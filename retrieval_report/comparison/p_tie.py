@@ -102,7 +102,8 @@ class Reversals:
             sums, chance = first.sums, second.sums.chance
             below = sums.below(second.sums.value - near)
             level = sums.below(second.sums.value + near)
-            low, equal = dot(chance, below), dot(chance, level - below)
+            low = dot(chance, below)
+            equal = dot(chance, level - below)
             return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
         if any(lists.wave is None for lists in (*first.lists, *second.lists)):
             return None
@@ -112,7 +113,8 @@ class Reversals:
 
     def _side(self, row: int, rival: int) -> Side | None:
         """Return the lists of a model; None if nothing is known of one."""
-        value, loose = self.known.value[row], self.known.loose[row]
+        value = self.known.value[row]
+        loose = self.known.loose[row]
         paired = ~np.isnan(value) & ~np.isnan(self.known.value[rival])
         key = row, paired.tobytes()
         if key not in self._sides:
@@ -120,7 +122,8 @@ class Reversals:
             lists = [
                 tied_lists for query in queries for tied_lists in self.lists.get((row, query), [])
             ]
-            total, fixed = float(value[paired].sum()), float(value[paired & ~loose].sum())
+            total = float(value[paired].sum())
+            fixed = float(value[paired & ~loose].sum())
             whole = all((row, query) in self.lists for query in queries)
             self._sides[key] = Side(total, fixed, lists) if whole else None
         return self._sides[key]
@@ -142,7 +145,8 @@ def _by_series(ahead: Side, behind: Side, near: float, fineness: int) -> Chance:
     low, value, high = series_below(
         first * np.conj(second), sums.mean - shift, -near - shift, period
     )
-    low, high = max(low - outside, 0.0), min(high + outside, 1.0)
+    low = max(low - outside, 0.0)
+    high = min(high + outside, 1.0)
     return Chance(low, min(max(value, low), high), high, np.nan, "convolved")
 
 

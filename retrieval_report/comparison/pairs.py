@@ -375,7 +375,8 @@ def _means(scores: Scores, pairs: Pairs) -> Named:
     """Return the columns of one measure that need only means over the paired queries."""
     first, second = pairs.first, pairs.second
     paired_sums = paired_columns(scores.value, scores.std, pairs)
-    value_a, value_b = paired_sums["value_a"], paired_sums["value_b"]
+    value_a = paired_sums["value_a"]
+    value_b = paired_sums["value_b"]
     scored = ~np.isnan(scores.value)
     paired = scored[first] & scored[second]
     moves = scores.std**2 != 0  # so does an unknown deviation
@@ -407,7 +408,8 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
         pooled=False,
     )
     grid = Grid.of(means)
-    pairs, models = Pairs.every(len(grid.models)), pl.Series(grid.models, dtype=pl.String)
+    pairs = Pairs.every(len(grid.models))
+    models = pl.Series(grid.models, dtype=pl.String)
     frames = [pl.DataFrame(schema=OF_MEANS)]
     for part in grid.asked(None):
         means_and_stds = _means(part, pairs)

@@ -373,7 +373,8 @@ def components(value: Floats) -> dict[str, float]:
     replicates, queries = value.shape
     if min(value.shape) < 2:
         return {}
-    by_replicate, by_query = value.mean(axis=1), value.mean(axis=0)
+    by_replicate = value.mean(axis=1)
+    by_query = value.mean(axis=0)
     rest = value - by_replicate[:, None] - by_query + value.mean()
     residual = math.fsum((rest**2).flat) / ((replicates - 1) * (queries - 1))
     return {
@@ -452,8 +453,10 @@ def _compared(better: str, worse: str, models: Mapping[str, Runs], confidence: f
         return {**row, "verdict": NOTHING_TO_COMPARE}
     values = _mean(first), _mean(second)
     difference = 0.0 if equal_means(*values) else values[0] - values[1]
-    means, parts = (first.mean(axis=1), second.mean(axis=1)), _parts(first, second)
-    level, enough = difference == 0, enough_runs(len(first), len(second))
+    means = (first.mean(axis=1), second.mean(axis=1))
+    parts = _parts(first, second)
+    level = difference == 0
+    enough = enough_runs(len(first), len(second))
     reversal = None if level else new_runs(*means)
     verdict = depends("the seed", reversal, enough=enough, few=TOO_FEW_RUNS)
     return {

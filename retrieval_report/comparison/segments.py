@@ -282,7 +282,8 @@ def segment_winners(
         if measure in winners
     ]  # fmt: skip
     frame = pl.DataFrame(rows, schema=WINNERS)
-    p, same = pl.col("family_p"), pl.col("winner").eq_missing(pl.col("overall_winner"))
+    p = pl.col("family_p")
+    same = pl.col("winner").eq_missing(pl.col("overall_winner"))
     # A segment with the same winner is looked at too, and finds nothing.
     frame = frame.with_columns(
         segments_p=pl.when(p.is_not_null()).then(corrected_column(p.fill_null(1.0), "holm"))

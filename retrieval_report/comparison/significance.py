@@ -241,7 +241,8 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
 
     def of_part(part: Pairs) -> tuple[Floats, Bools, Bools]:
         difference = sums_of_pairs(value, part)
-        enough, spread = comparable(difference, part), spreads(difference)
+        enough = comparable(difference, part)
+        spread = spreads(difference)
         p = np.where(enough, exact_sign_flips(difference, largest(value, part)), np.nan)
         normal = enough & np.isnan(p) & (spread.even >= NORMAL_FROM)
         far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)

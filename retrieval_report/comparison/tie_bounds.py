@@ -40,7 +40,8 @@ def ranges(scores: Scores) -> Ranges:
     lowest = np.nan_to_num(scores.lowest, nan=0.0)
     highest = np.nan_to_num(scores.highest, nan=np.inf)
     value = np.where(has_value, scores.value, 0.0)
-    fall, rise = np.maximum(value - lowest, 0.0), np.maximum(highest - value, 0.0)
+    fall = np.maximum(value - lowest, 0.0)
+    rise = np.maximum(highest - value, 0.0)
     # If the range is a point, up to rounding, tie order has no effect.
     still = np.maximum(fall, rise) <= 1e-12 * np.maximum(value, lowest)
     fixed = still | (variance == 0) | ~has_value
@@ -117,6 +118,7 @@ def tail_bounds(score_ranges: Ranges, pairs: Pairs, lead: Floats) -> tuple[Float
     remainder = np.where(np.isfinite(remainder), remainder, 1.0)
     # What is not known is infinite, and makes a bound NaN, which bounds nothing.
     bounds = [cantelli, hoeffding, bennett, normal + remainder, np.ones_like(far)]
-    above, below = np.fmin.reduce(bounds), np.maximum(normal - remainder, 0.0)
+    above = np.fmin.reduce(bounds)
+    below = np.maximum(normal - remainder, 0.0)
     some = variance > 0
     return np.where(some, below, 0.0), np.where(some, above, 0.0)

@@ -99,7 +99,8 @@ class Chances:
         low, value, high, equal = self.numbers
         reversals = Reversals(self.known, self.lists)
         for pair in np.flatnonzero(self.open) if self.lists else ():
-            two, lead = [self.pairs.first[pair], self.pairs.second[pair]], self.lead[pair]
+            two = [self.pairs.first[pair], self.pairs.second[pair]]
+            lead = self.lead[pair]
             chance = reversals.of(*(two if lead >= 0 else two[::-1]))
             if chance is None:
                 continue
@@ -181,7 +182,8 @@ def _lists_of(
         for name in of_model:
             places[name, grid.queries[query]] = (row, query)
             sizes[row] = len(of_model)
-    names, included = run.prepared.names.rows(), ~run.left_out()
+    names = run.prepared.names.rows()
+    included = ~run.left_out()
     used = [number for number, name in enumerate(names) if included[number] and name in places]
     prepared = run.prepared.take(np.array(used, np.int64))
     lists = tied_lists(Run(prepared, [(measure[0], (measure[1],))], run.options))

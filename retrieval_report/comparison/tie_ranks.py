@@ -120,7 +120,8 @@ def tie_ranks(
     frames = [pl.DataFrame(schema=RANKS)]
     for part in grid.asked(policies):
         means = _MeasureMeans.of(part)
-        chunks, method = _drawn_means(means, resamples, seed), "normal"
+        chunks = _drawn_means(means, resamples, seed)
+        method = "normal"
         if not np.nan_to_num(means.spread).any():
             chunks, method = iter([means.mean[None]]), "exact"
         columns = {"model": grid.models, **_ranked(means, chunks, method, confidence)}

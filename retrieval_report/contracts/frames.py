@@ -147,7 +147,8 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
     frame = _contract(frame, COUNTS, "counts", nullable)
     order = _one_order(frame, column_names, "counts")
     if "retrieved" in frame.columns:
-        retrieved, has_order = pl.col("retrieved"), pl.col(order).is_not_null()
+        retrieved = pl.col("retrieved")
+        has_order = pl.col(order).is_not_null()
         refuse(frame, retrieved & ~has_order, order, "null", what="counts")
         absent = "a value for items that are not retrieved"
         refuse(frame, has_order & ~retrieved, order, absent, what="counts")

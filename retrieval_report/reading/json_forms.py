@@ -58,7 +58,8 @@ def _rows(table: Mapping[Any, Any], knows: Knows) -> list[dict[str, Any]] | None
     first = next(iter(table.values()))
     if not isinstance(first, Mapping):
         return None
-    by_columns, by_rows = _names_columns(table, knows), _names_columns(first, knows)
+    by_columns = _names_columns(table, knows)
+    by_rows = _names_columns(first, knows)
     if not (by_columns or by_rows):
         return None
     if not all(isinstance(value, str) or not hasattr(value, "__len__") for value in first.values()):

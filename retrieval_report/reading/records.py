@@ -161,7 +161,8 @@ def _query(record: Mapping[Any, Any], number: Any) -> Any:
 
 def _ranked(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
     """Yield what a record found."""
-    query, items = _query(record, number), _list(record.get(_list_key(record))) or []
+    query = _query(record, number)
+    items = _list(record.get(_list_key(record))) or []
     scores = record.get("retrieved_scores")
     parallel = scores if isinstance(scores, list) and len(scores) == len(items) else []
     for rank, item in enumerate(items):

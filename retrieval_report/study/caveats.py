@@ -99,7 +99,8 @@ def notices(
     ends = of_models if of_models.height else ends  # lists are of runs, whatever the models are
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
     what = CUT if is_cut else "lists may be cut"
-    name, model_count = measure_text(metric, cutoff), rows["model"].n_unique()
+    name = measure_text(metric, cutoff)
+    model_count = rows["model"].n_unique()
     if unknown_r and models.len() < model_count:
         what = "R (relevant items) is unknown"
     of_which = f": {what}"

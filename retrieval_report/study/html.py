@@ -60,7 +60,8 @@ def render_html(
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     audit = report.audit_at_headline
-    winners, hints = winner_sentences(audit), joined_hints(report.hints)
+    winners = winner_sentences(audit)
+    hints = joined_hints(report.hints)
     health = health_sentences(report.health)
     misleading = bool(audit.height and audit["same_winner"].eq(False).any())
     return (

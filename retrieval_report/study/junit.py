@@ -51,7 +51,8 @@ def interval_picture(gate: Gate) -> str:
     if low is None or middle is None or high is None:
         return ""
     room = 0.5 * gate.margin
-    start, end = min(-gate.margin, low) - room, max(0.0, high) + room
+    start = min(-gate.margin, low) - room
+    end = max(0.0, high) + room
 
     def place(value: float) -> int:
         return round((value - start) / (end - start) * (WIDTH - 1))

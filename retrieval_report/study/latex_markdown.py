@@ -139,7 +139,8 @@ def _marks(against: list[Named]) -> str:
 
 
 def _note(study: Study | Report) -> str:
-    pooled, tests = study.summary["pooled"].any(), named_tests(study.comparison)
+    pooled = study.summary["pooled"].any()
+    tests = named_tests(study.comparison)
     note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
     note += OPEN if pooled or any_cut(study.summary) else ""
     return f"{note} {POOLED}" if pooled else note

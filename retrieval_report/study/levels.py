@@ -314,7 +314,8 @@ class LevelledStudy:
         """The ``cluster`` over which tests and intervals are, with the ``queries``; nothing where
         they are over queries.
         """
-        cluster, queries = self._view.cluster, self._data.frames["queries"]
+        cluster = self._view.cluster
+        queries = self._data.frames["queries"]
         return {} if cluster is None else {"cluster": cluster, "queries": queries}
 
     @property
@@ -379,7 +380,8 @@ class LevelledStudy:
         """The threshold of every model that ``calibrate`` and ``at_least`` ask for; nothing where
         no metric was named.
         """
-        metric, at_least = self._view.calibrate, self._view.at_least
+        metric = self._view.calibrate
+        at_least = self._view.at_least
         return NO_FRAME if metric is None else self.matches.calibrate(metric, at_least)
 
     @answer

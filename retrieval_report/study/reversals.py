@@ -86,14 +86,16 @@ def _queries(study: Study, pair: Named) -> list[Named]:
         return [{"source": source, **words} for source in (QUERIES, BOTH)]
     scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
     scores_of_pair = _paired(scores, pair, "query")
-    draw, cluster = with_number(scores_of_pair.height, "new query"), None
+    draw = with_number(scores_of_pair.height, "new query")
+    cluster = None
     if study.over:
         names = with_clusters(scores_of_pair, **study.over)["cluster"]
         draw = f"{with_number(names.n_unique(), 'new cluster')} of queries"
         cluster = numbered(names)
     difference = (scores_of_pair["value"] - scores_of_pair["value_right"]).to_numpy()
     enough = enough_queries(difference, cluster)
-    chance, tie_std = new_queries(difference, cluster), pair["tie_std"]
+    chance = new_queries(difference, cluster)
+    tie_std = pair["tie_std"]
     row: Named = {
         "source": QUERIES,
         "varied": draw,

@@ -68,7 +68,8 @@ def scores_picture(rows: pl.DataFrame, draws: pl.DataFrame, measure: str) -> str
         for row, title in zip(models, scores, strict=True)
     ]
     used = [EXACT, BAND, *([DRAWN] if strokes else []), RANGE, PRINTED, SAMPLING]
-    heading, spoken = html.escape(visible(measure)), html.escape("; ".join(scores))
+    heading = html.escape(visible(measure))
+    spoken = html.escape("; ".join(scores))
     return (
         f'<div role="img" aria-label="{heading}. {spoken}" style="max-width:720px;font-size:12px">'
         f"<b>{heading}</b>{_legend(used)}{_axis(ticks, scale)}{''.join(body)}</div>"
@@ -89,7 +90,8 @@ def round_numbers(low: float, high: float) -> list[float]:
     rough = (high - low) / TICKS
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= 0.7 * rough)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
     digits = max(0, 1 - math.floor(math.log10(step)))
     return [round(index * step, digits) for index in range(first, last + 1)]
 

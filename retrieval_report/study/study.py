@@ -210,7 +210,8 @@ class Study(LevelledStudy):
         """Return the study with some of its measures,
         such as ``"ndcg@10"``; the first is the headline.
         """
-        requested, known_as = map(parse_measure, measures), self._data.measures
+        requested = map(parse_measure, measures)
+        known_as = self._data.measures
         measures_found = tuple(known_as.get(measure, measure) for measure in requested)
         texts, own_texts = (
             [measure_text(*measure) for measure in some] for some in (measures_found, self.measures)
@@ -285,9 +286,11 @@ class Study(LevelledStudy):
         Without judgements, the relevant items are then those that these models retrieved.
         """
         data, of_run = self._data, self.of_run
-        names, cutoffs = data.asked["measures"], data.asked["cutoffs"]
+        names = data.asked["measures"]
+        cutoffs = data.asked["cutoffs"]
         if self._view.measures is not None:
-            names, cutoffs = [measure_text(*measure) for measure in self._view.measures], None
+            names = [measure_text(*measure) for measure in self._view.measures]
+            cutoffs = None
         settings: Named = {"cutoffs": cutoffs, "average": self.average, **self.also}
         settings |= {**self._options, **options}
         questions = {name: settings.pop(name) for name in Questions.__annotations__}
@@ -525,7 +528,8 @@ class Study(LevelledStudy):
     @answer
     def margin_rows(self) -> pl.DataFrame:
         """`no_worse`, but without columns where there is no margin to ask about."""
-        baseline, margin = self._view.baseline, self._view.margin
+        baseline = self._view.baseline
+        margin = self._view.margin
         without_verdict = [*self.suspects, *self.at_random]
         if margin is None or baseline not in self.model_names or baseline in without_verdict:
             return NO_FRAME
@@ -634,7 +638,8 @@ class Study(LevelledStudy):
             return NO_FRAME
         if self._sound is not self and not self._sound.suspects:
             return self._sound.audit
-        request, measure_names = self._data.asked, self._data.measures
+        request = self._data.asked
+        measure_names = self._data.measures
         selected = [measure for measure in measure_names if measure_names[measure] in self.measures]
         if self._view.measures is not None:
             metrics = {metric for metric, _ in selected}
@@ -875,7 +880,8 @@ class Study(LevelledStudy):
         if "expected" not in self.policies:
             return summary_table(self.summary)
         turning = [reversals_text(self.reversals), ""] if self.reversals.height else []
-        verdict, three = [*map(visible, self.verdict), ""], three_table(self)
+        verdict = [*map(visible, self.verdict), ""]
+        three = three_table(self)
         scores = [three, ""] if three else []
         return "\n".join([*verdict, *scores, *turning, leaderboard_table(self)])
 

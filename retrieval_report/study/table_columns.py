@@ -177,7 +177,8 @@ def _cell(name: str, format: str, row: Row) -> Cell:
 
 def _deviation(name: str, row: Row) -> Cell:
     """Return a standard deviation, or the reason why there is none."""
-    value, truncated = row.get(name), row.get("truncated_share") or row.get("truncated")
+    value = row.get(name)
+    truncated = row.get("truncated_share") or row.get("truncated")
     text = deviation({**row, "tie_std": value, "truncated_share": truncated})
     return Cell(text, "" if value is None else sort_key(value))
 

@@ -61,7 +61,8 @@ def report_tables(report: Report) -> dict[str, PageTable]:
     """
     tables = {}
     for question in QUESTIONS:
-        frame, layout = report.frames[question.name], question.table
+        frame = report.frames[question.name]
+        layout = question.table
         if layout is not None and frame.width:
             layout = layout._replace(
                 id=layout.id or question.name.replace("_", "-"),

@@ -102,7 +102,8 @@ def three_html(study: Study) -> str:
     headline, measure = study.headline, study.measures[0]
     rows = three_rows(headline.three_scores, measure)
     ends = board(headline.summary).select("model", "ci_low", "ci_high")
-    first, name = pl.col("row_models").list.first(), measure_text(*measure)
+    first = pl.col("row_models").list.first()
+    name = measure_text(*measure)
     picture_rows = rows.join(
         ends, left_on=first, right_on="model", how="left", maintain_order="left"
     )
@@ -166,7 +167,8 @@ def winner_sentence(row: Named) -> str:
     share_of_all = "" if chance is None else f" ({_share(chance)} of all)"
     if not row["orders"]:  # of another average no single order is known
         orders_text = "an unknown share" if chance is None else _share(chance)
-        orders_text, share_of_all = f"{orders_text} of all random orders", ""
+        orders_text = f"{orders_text} of all random orders"
+        share_of_all = ""
     comes = "one of them comes" if ", " in first else f"{first} comes"
     return f"{measure}: {first} {_verb(first)} exactly{order}; {comes} first in {orders_text}{share_of_all}."
 

@@ -108,7 +108,8 @@ def verdict(
         shortened to 60 columns and made harmless to read; they are not escaped for HTML.
     """
     at_headline = at_measure(metric, cutoff)
-    pairs, measure = flips.filter(at_headline), measure_text(metric, cutoff)
+    pairs = flips.filter(at_headline)
+    measure = measure_text(metric, cutoff)
     ranked = ranked_means(summary, metric, cutoff, identical, suspects)
     opening = [no_verdict_on(suspects)] if suspects else []
     names = [row["model"] for row in ranked]
@@ -152,11 +153,14 @@ def ranked_means(
 
 def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
     """Return the status, and say who leads and how safely."""
-    first, value = model_text(ranked[0]["model"]), ranked[0]["expected"]
+    first = model_text(ranked[0]["model"])
+    value = ranked[0]["expected"]
     if len(ranked) == 1:
         return verdicts.SINGLE_MODEL, [f"{first} has an expected {measure} of {number(value)}."]
-    names, second = [row["model"] for row in ranked[:2]], ranked[1]["expected"]
-    pair, equal = leading_pair(flips, *names), _leaders(ranked, "expected")
+    names = [row["model"] for row in ranked[:2]]
+    second = ranked[1]["expected"]
+    pair = leading_pair(flips, *names)
+    equal = _leaders(ranked, "expected")
     if pair["unpaired"] and len(equal) < 3:
         others = [] if len(equal) == 2 else _unsafe_others(ranked, flips)
         return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *others]
@@ -176,7 +180,8 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
 def _on_paired(pair: Named, measure: str) -> str:
     """Say who leads on the queries that both models have: other means are of different queries."""
     high, low = pair["value_a"], pair["value_b"]
-    first, second = model_text(pair["model_a"]), model_text(pair["model_b"])
+    first = model_text(pair["model_a"])
+    second = model_text(pair["model_b"])
     if high is None or low is None:
         return f"{first} and {second} have no {measure} for the same query."
     common = "On the queries that both have"
@@ -222,7 +227,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     """
     if not no_worse.height:
         return []
-    baseline, margin = model_text(no_worse["baseline"][0]), no_worse["margin"][0]
+    baseline = model_text(no_worse["baseline"][0])
+    margin = no_worse["margin"][0]
     sentences = []
     for verdict, sentence in MARGIN.items():
         names = no_worse.filter(verdict=verdict)["model"]
@@ -260,9 +266,11 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     accidental = verdicts.accidental_winners(
         _leaders(scored_rows, "naive"), _leaders(scored_rows, "expected")
     )
-    sentences, scored = [], f"Scored naively, with ties {ties},"
+    sentences = []
+    scored = f"Scored naively, with ties {ties},"
     if row is not None and _error(row) >= 10**-DECIMALS / 2:
-        naive, exact = number(row["naive"]), number(row["expected"])
+        naive = number(row["naive"])
+        exact = number(row["expected"])
         where = f"{model_text(row['model'])}: {naive} instead of {exact}"
         off = f"are off by up to {size(_error(row))} ({where})"
         sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]
