@@ -5,7 +5,7 @@ PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 pyth
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INTERPRETED := $(addprefix tests/,$(addsuffix .py,scoring/test_evaluation scoring/test_ties scoring/test_counting \
-	scoring/test_arrays codes/test_codes kernels/test_plain_ties kernels/test_err_variance))
+	scoring/test_arrays codes/test_codes kernels/test_err_variance))
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 # Tests start commands and collect in several processes, each of which would compile all files anew.

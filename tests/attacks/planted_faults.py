@@ -172,7 +172,7 @@ def copied(folder: Path) -> Path:
 def tested(tests: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run tests of a copy until one fails."""
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", tests],
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests.split()],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -207,6 +207,33 @@ def fate(fault: Fault, folder: Path) -> str:
     return f"killed by `{failed[0].split()[1]}`" if failed else "killed: the tests broke off"
 
 
+def plant(faults: list[Fault], copies: int) -> list[str]:
+    """Return what became of each fault; so many copies of the package are at work at a time."""
+    with tempfile.TemporaryDirectory() as outside, ThreadPoolExecutor(copies) as pool:
+        folders: Queue[Path] = Queue()
+        for number in range(copies):
+            folders.put(copied(Path(outside) / str(number)))
+
+        def passes(tests: str) -> bool:
+            folder = folders.get()
+            done = tested(tests, folder)
+            folders.put(folder)
+            return done.returncode == 0
+
+        named = list(dict.fromkeys(fault.tests for fault in faults))
+        sound = dict(zip(named, pool.map(passes, named), strict=True))
+
+        def tried(fault: Fault) -> str:
+            folder, start = folders.get(), time.monotonic()
+            found = fate(fault, folder) if sound[fault.tests] else "not tested: tests fail already"
+            folders.put(folder)
+            what = fault.new if len(fault.new) < 200 else "a mutant"
+            print(f"{found}: {fault.path}: {what} ({time.monotonic() - start:.0f} s)", flush=True)
+            return found
+
+        return list(pool.map(tried, faults))
+
+
 def main() -> None:
     """Plant the faults, two at a time, and print or write a table of their fates."""
     parser = argparse.ArgumentParser(
@@ -217,30 +244,7 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=2, help="how many are planted at a time")
     options = parser.parse_args()
     chosen = [fault for fault in FAULTS if options.only in f"{fault.path} {fault.old}"]
-    with tempfile.TemporaryDirectory() as outside:
-        folders: Queue[Path] = Queue()
-        for number in range(options.copies):
-            folders.put(copied(Path(outside) / str(number)))
-
-        def passes(tests: str) -> bool:
-            folder = folders.get()
-            done = tested(tests, folder)
-            folders.put(folder)
-            return done.returncode == 0
-
-        def plant(fault: Fault) -> str:
-            folder, start = folders.get(), time.monotonic()
-            found = fate(fault, folder) if sound[fault.tests] else "not tested: tests fail already"
-            folders.put(folder)
-            print(
-                f"{found}: {fault.path}: {fault.new} ({time.monotonic() - start:.0f} s)", flush=True
-            )
-            return found
-
-        with ThreadPoolExecutor(options.copies) as pool:
-            named = list(dict.fromkeys(fault.tests for fault in chosen))
-            sound = dict(zip(named, pool.map(passes, named), strict=True))
-            fates = list(pool.map(plant, chosen))
+    fates = plant(chosen, options.copies)
     killed = sum(found.startswith("killed") for found in fates)
     lines = [
         "# Planted faults\n",

@@ -227,36 +227,6 @@ def test_row_058_one_item() -> None:
     assert summary.select("value", "query_se", "ci_low", "queries").row(0) == (1.0, None, None, 1)
 
 
-def test_row_072_frames_of_other_libraries() -> None:
-    frame = rankings(mask=[True, True, True, False])
-    wanted = evaluate(frame, metrics=TEXTS)
-    as_pandas = frame.to_pandas()
-    nullable = as_pandas.astype(
-        {"relevance": "Int64", "mask": "boolean", "distance": "Float64", "item": "string"}
-    )
-    for other in (
-        as_pandas,
-        as_pandas.set_index(pd.Index([3, 3, 1, 0])),
-        nullable,
-        frame.to_arrow(),
-        frame.to_dict(as_series=False),
-        {name: np.array(values) for name, values in frame.to_dict(as_series=False).items()},
-    ):
-        assert_frame_equal(evaluate(other, metrics=TEXTS), wanted)
-        assert_frame_equal(count_ties(other), count_ties(frame))
-        found = evaluate(other, metrics="rr")
-        assert_frame_equal(summarise(found.to_pandas()), summarise(found))
-
-
-def test_row_072_missing_values_of_pandas_are_refused() -> None:
-    frame = rankings().to_pandas().astype({"relevance": "Int64", "distance": "Float64"})
-    frame.loc[3, "relevance"] = pd.NA
-    refused(pl.from_pandas(frame), DataError, "'relevance'", "1 null or NaN", unjudged=None)
-    refused(frame, DataError, "'relevance'", "1 null or NaN", unjudged=None)
-    frame.loc[3, "distance"] = pd.NA
-    refused(frame, DataError, "'distance'", "1 null")
-
-
 def test_row_072_whole_and_broken_numbers_in_one_list() -> None:
     frame = rankings().to_dict(as_series=False) | {"distance": [0, 0.5, 1, 1.5]}
     assert scores(frame, "rr") == [1.0, 0.5]

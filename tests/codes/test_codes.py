@@ -123,9 +123,9 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
     queries = items[:6]
     labels = classes(47, 40)
     known: dict[str, Any] = {"query_labels": labels[:6], "item_labels": labels}
+    everything = count_codes(queries, items, **known, exclude_self=exclude)
     if sliced:
         monkeypatch.setattr(shards, "SLICE_BYTES", 9 * 8)
-    everything = count_codes(queries, items, **known, exclude_self=exclude)
     kept = []
     for query in range(6):
         nearer, last = 0, -1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codes_by_hand import Array, by_hand, classes, hamming, pairs, random_bits, rows, same
-from retrieval_report.codes import count_codes, counting, shards
+from retrieval_report.codes import count_codes, counting
 from retrieval_report.engines.evaluate import count_ties
 
 
@@ -144,24 +143,6 @@ def test_shards_with_labels_and_ids() -> None:
     whole = count_codes(queries, items, item_labels=labels, item_ids=ids, **known)
     cut = [np.split(values, [11, 12]) for values in (items, labels, ids)]
     assert count_codes(queries, zip(*cut, strict=True), **known).equals(whole)
-
-
-def test_large_shards_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries, items = random_bits(28, 3, 12), random_bits(29, 100, 12)
-    known: dict[str, Any] = {"query_labels": [0, 1, 2], "item_labels": classes(30, 100)}
-    labelled = count_codes(queries, items, **known)
-    monkeypatch.setattr(shards, "SLICE_BYTES", 7 * 8)
-    assert count_codes(queries, items, **known).equals(labelled)
-
-
-def test_memory_mapped_codes(tmp_path: Path) -> None:
-    queries, items = random_bits(31, 3, 40), random_bits(32, 50, 40)
-    np.save(tmp_path / "items.npy", np.packbits(items, axis=1))
-    mapped = np.load(tmp_path / "items.npy", mmap_mode="r")
-    counts = count_codes(
-        np.packbits(queries, axis=1), mapped, query_labels=[0] * 3, item_labels=[0] * 50, bits=40
-    )
-    assert rows(counts) == by_hand(pairs(queries, items, hamming), np.ones((3, 50), int))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

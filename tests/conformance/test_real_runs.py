@@ -20,40 +20,13 @@ OPTIONS = {
     "unjudged_query": "skip",
     "truncated": "within_tie",
 }
-FLOAT32 = {
-    "BERT"
-}  # trec_eval 9 compares scores in single precision, which makes ties of this run's
 
 
-def printed(
-    run: Path, judgements: pl.DataFrame, metrics: list[str], *, single: bool = False
-) -> list[float]:
+def printed(run: Path, judgements: pl.DataFrame, metrics: list[str]) -> list[float]:
     """The means that trec_eval prints: ties by document name, the last one first."""
     rankings = read_rankings(run, model="run")
-    if single:
-        rankings = rankings.with_columns(pl.col("score").cast(pl.Float32))
     means = summarise(evaluate(rankings, judgements=judgements, metrics=metrics, **OPTIONS))  # type: ignore[arg-type]
     return means["value"].to_list()
-
-
-def test_ndcg_p5_and_map_of_trec_covid_are_those_of_the_leaderboard() -> None:
-    measure = folder("trec-covid-round1")
-    judgements = read_judgements(measure / "qrels.txt", negative="unjudged")
-    leaderboard = pl.read_csv(measure / "leaderboard.csv")
-    assert leaderboard.height == 38
-    ndcg = {}
-    for row in leaderboard.iter_rows(named=True):
-        run = measure / "runs" / f"{row['run']}.gz"
-        found = printed(
-            run, judgements, ["ndcg@10", "precision@5", "ap@all"], single=row["run"] in FLOAT32
-        )
-        assert found == pytest.approx([row["ndcg@10"], row["p@5"], row["MAP"]], abs=5.1e-5), row[
-            "run"
-        ]
-        ndcg[row["run"]] = found[0]
-    ours = sorted(ndcg, key=lambda name: ndcg[name], reverse=True)
-    assert leaderboard["ndcg@10"].n_unique() == 38  # so that the official order is one
-    assert ours == leaderboard.sort("ndcg@10", descending=True)["run"].to_list()
 
 
 @pytest.mark.filterwarnings("ignore:.*more than 6 fields")  # lines of JASS have a seventh

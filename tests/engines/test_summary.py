@@ -210,10 +210,14 @@ def test_scores_that_went_through_pandas_are_understood() -> None:
     [
         ({"average": "mikro"}, "did you mean 'micro'"),
         ({"confidence": 95}, "confidence: 95 is not a number between 0 and 1"),
+        ({"average": None}, "average: None"),
         ({"confidence": True}, "confidence: True is not a number between 0 and 1"),
+        ({"confidence": "0.9"}, "confidence: '0.9' is not a number between 0 and 1"),
     ],
 )
-def test_arguments_out_of_range_are_named(arguments: dict[str, object], message: str) -> None:
+def test_row_062_arguments_out_of_range_are_named(
+    arguments: dict[str, object], message: str
+) -> None:
     with pytest.raises(ParameterError, match=message):
         summarise(scores_of({"a": [0.5]}), **arguments)  # type: ignore[arg-type]
 

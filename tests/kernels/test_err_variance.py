@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recursion import by_states
 from retrieval_report.kernels import err, err_variance
 from retrieval_report.kernels.lists import Lists
 
@@ -33,17 +32,6 @@ def by_covariances(t: int, counts: list[int], stops: Floats, slots: int) -> floa
     covariance = err_variance._covariances(0, most, lists, stops, min(slots, reach))
     err_variance.spread_weights(t, covariance, variances)
     return float(variances[slots])
-
-
-@pytest.mark.parametrize("counts", [[3, 2, 0, 0, 0], [4, 3, 2, 1, 1], [0, 1, 4, 2, 1]])
-@pytest.mark.parametrize("cutoff", [1, 3, 5])
-def test_the_variance_is_that_of_exact_fractions(counts: list[int], cutoff: int) -> None:
-    tie = {grade: count for grade, count in enumerate(counts) if count}
-    exact = by_states([tie], "err", cutoff, max_grade=4, n_relevant=1).variance
-    assert exact is not None
-    assert by_covariances(0, counts, STOPS, cutoff) == pytest.approx(
-        float(exact), rel=1e-13, abs=0.0
-    )
 
 
 @pytest.mark.parametrize("slots", [2, 6])

@@ -5,7 +5,6 @@ mpmath.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
@@ -14,7 +13,6 @@ import pytest
 
 from retrieval_report.kernels import ranks, sums, tables
 from retrieval_report.kernels.compile import kernel
-from retrieval_report.kernels.ranks import PlaceSums
 
 # Start, counted slots, size: short and long ties, cut and whole, near and far down the list.
 PLACES = [
@@ -92,33 +90,6 @@ def test_closed_form_keeps_its_digits_at_the_edge_of_its_use() -> None:
     walked = called(ranks._walked_sums, t, slots, slots, harmonics)
     assert list(called(ranks.place_sums, t, slots, slots, harmonics)) == pytest.approx(
         list(walked), rel=1e-11, abs=0.0
-    )
-
-
-@pytest.mark.parametrize(
-    ("t", "size", "relevant", "before"), [(0, 4, 2, 0), (3, 5, 3, 2), (10, 6, 1, 4), (2, 3, 3, 1)]
-)
-def test_variance_is_that_of_all_orders(t: int, size: int, relevant: int, before: int) -> None:
-    for slots in range(1, size + 1):
-        totals = []
-        for chosen in combinations(range(1, size + 1), relevant):
-            seen = [position for position in chosen if position <= slots]
-            totals.append(
-                sum(
-                    Fraction(before + rank, t + position)
-                    for rank, position in enumerate(seen, start=1)
-                )
-            )
-        mean = sum(totals, Fraction(0)) / len(totals)
-        variance = sum(((total - mean) ** 2 for total in totals), Fraction(0)) / len(totals)
-        sums = called(ranks.place_sums, t, slots, size, tables.reciprocal_weights(64))
-        found = called(ranks.order_variance, sums, float(relevant), float(size), float(before))
-        assert found == pytest.approx(float(variance), rel=1e-14, abs=1e-18)
-
-
-def test_one_slot_of_one_item_has_no_variance() -> None:
-    assert called(ranks.place_sums, 5, 1, 1, tables.reciprocal_weights(64)) == PlaceSums(
-        0.0, 0.0, 0.0, 0.0
     )
 
 

@@ -73,13 +73,6 @@ def test_lists_laid_out_some_at_a_time_have_the_same_scores_and_draws(
         assert_frame_equal(parts, whole, check_exact=True)
 
 
-def test_uniform_numbers_are_uniform() -> None:
-    draws = [shuffling.uniform_below(np.uint64(99), counter, 7) for counter in range(7000)]
-    counts = np.bincount(draws, minlength=7)
-    assert counts.size == 7
-    assert abs(counts - 1000).max() < 4 * np.sqrt(7000 / 7 * 6 / 7)
-
-
 @pytest.mark.parametrize("depth", [1, 2])
 def test_only_positions_up_to_the_deepest_cutoff_are_drawn(depth: int) -> None:
     deep = shuffled_means(FRAME, metrics="precision", cutoffs=[depth, 3], shuffles=20).filter(

@@ -98,19 +98,6 @@ def test_naive_scores_are_those_of_keeping_the_first_chunk_received(seed: int) -
     assert documents["row"].is_sorted()
 
 
-def test_drawing_an_order_of_chunks_first_favours_documents_with_many() -> None:
-    """Why "first" is no option: it is another distribution, not an order received."""
-    rows = [("a#0", 1), ("a#1", 1), ("b#0", 1)]
-    firsts = [order[0][0][0] for order in itertools.permutations(rows)]
-    assert firsts.count("a") / len(firsts) == pytest.approx(2 / 3)
-    frame = pl.DataFrame(rows, schema=["item", "distance"], orient="row")
-    documents = rr.collapse(frame.with_columns(query=pl.lit("q")), PATTERN)
-    scores = rr.evaluate(
-        documents, judgements={"q": {"a": 1}}, metrics="recall@1", policies="expected"
-    )
-    assert scores["value"].to_list() == [0.5]
-
-
 def test_scores_add_up_to_the_same_bits_in_any_order() -> None:
     values = [0.1, 0.2, 0.3, 0.7, 1e-9]
     for order in itertools.permutations(range(5)):

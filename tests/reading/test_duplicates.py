@@ -86,38 +86,6 @@ def test_scores_are_those_of_all_orders_of_the_different_contents(
         assert spread == pytest.approx(float(truth.variance) ** 0.5, abs=1e-9)
 
 
-@given(searches(), st.data())
-def test_one_more_twin_changes_no_score(
-    search: tuple[dict[str, int], dict[str, int], dict[str, str]], data: st.DataObject
-) -> None:
-    distances, grades, content_of = search
-    lists, judged, twins = frames_of(search)
-    before = evaluated(rr.collapse(lists, twins), rr.collapse(judged, twins))
-    item = data.draw(st.sampled_from([*distances]))
-    more = {**content_of, "twin": content_of[item]}
-    grade = grades.get(item)
-    known = {**grades, **({} if grade is None or data.draw(st.booleans()) else {"twin": grade})}
-    spots = data.draw(st.permutations([*distances, "twin"]))
-    found = {name: {**distances, "twin": distances[item]}[name] for name in spots}
-    lists, judged, twins = frames_of((found, known, more))
-    after = evaluated(rr.collapse(lists, twins), rr.collapse(judged, twins))
-    drop = "items", "n_relevant"
-    assert_frame_equal(before.drop(drop), after.drop(drop), check_exact=True)
-    assert before["n_relevant"].to_list() == after["n_relevant"].to_list()
-
-
-def test_without_collapsing_an_unjudged_twin_costs_the_score_a_part() -> None:
-    """What people see: the right document and its copy share rank 1, and half of it is lost."""
-    lists = pl.DataFrame({"query": "q", "item": ["right", "copy", "c"], "distance": [1, 1, 2]})
-    judged = pl.DataFrame({"query": ["q"], "item": ["right"], "relevance": [1]})
-    how: dict[str, Any] = {"measures": "rr, recall@1", "policies": "expected", "truncated": "no"}
-    plain = rr.evaluate(lists, judgements=judged, **how)["value"].to_list()
-    assert plain == [0.75, 0.5]
-    twins = duplicates({"right": "text", "copy": "text", "c": "other"})
-    collapsed = rr.collapse(lists, twins), rr.collapse(judged, twins)
-    assert rr.evaluate(collapsed[0], judgements=collapsed[1], **how)["value"].to_list() == [1, 1]
-
-
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16", "int8", "uint8", "bool"])
 def test_rows_of_an_array_are_compared_exactly(kind: str) -> None:
     generator = np.random.default_rng(3)

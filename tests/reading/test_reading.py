@@ -108,16 +108,6 @@ def test_arrow_stream(tmp_path: Path, zipped: bool) -> None:
     assert_frame_equal(read_rankings(path), FRAME)
 
 
-def test_row_045_categories_become_text(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"query": ["x", "x"], "item": ["a", "b"], "distance": [1, 2]})
-    frame = frame.with_columns(
-        pl.col("query").cast(pl.Categorical), pl.col("item").cast(pl.Enum(["a", "b"]))
-    )
-    frame.write_parquet(tmp_path / "m.parquet")
-    read = read_rankings(tmp_path / "m.parquet")
-    assert read.schema["query"] == read.schema["item"] == pl.String
-
-
 def test_row_039_blanks_in_ids_stay_and_blanks_in_headers_do_not_matter(tmp_path: Path) -> None:
     read = read_rankings(write(tmp_path / "m.csv", " Query,ITEM ,Dist\n q, a ,1\nq,a, 2 \n"))
     assert read.rows() == [("m", " q", " a ", 1, 0), ("m", "q", "a", 2, 1)]

@@ -85,15 +85,6 @@ def test_types_of_numbers_are_kept() -> None:
     ].dtype.is_decimal()
 
 
-def test_row_045_categories_become_text() -> None:
-    frame = pd.DataFrame({"query": pd.Categorical(["q", "r"]), "item": pd.Categorical([1, 2])})
-    assert to_polars(frame, "rankings").rows() == [("q", 1), ("r", 2)]
-    enum = FRAME.with_columns(
-        pl.col("item").cast(pl.Enum(["a", "b"])), pl.col("query").cast(pl.Categorical)
-    )
-    assert_frame_equal(to_polars(enum, "rankings"), FRAME)
-
-
 @pytest.mark.parametrize(
     "frame",
     [
@@ -136,19 +127,6 @@ def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
 )
 def test_row_072_what_is_no_frame_is_refused_with_a_hint(frame: object, hint: str) -> None:
     with pytest.raises(ColumnError, match=hint):
-        to_polars(frame, "rankings")
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        {"query": ["q", "\ud800"]},
-        pd.DataFrame({"query": pd.Series(["q", "\ud800"], dtype=object)}),
-        pd.DataFrame({"query": pd.Series(["q", "\ud800"], dtype="string[python]")}),
-    ],
-)
-def test_row_042_half_a_surrogate_pair_is_refused(frame: object) -> None:
-    with pytest.raises(DataError, match=r"rankings: column 'query': '.ud800' is not Unicode"):
         to_polars(frame, "rankings")
 
 

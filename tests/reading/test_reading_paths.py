@@ -86,12 +86,6 @@ def test_a_path_of_another_type_is_refused() -> None:
         find_files(pl.DataFrame())
 
 
-def test_a_file_listed_twice_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.csv", CSV)
-    with pytest.raises(FileError, match=r"m.csv: listed more than once"):
-        read_rankings([path, tmp_path / "*.csv"])
-
-
 def test_two_files_with_one_name_are_called_after_their_folders_or_the_model(
     tmp_path: Path,
 ) -> None:

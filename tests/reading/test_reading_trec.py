@@ -44,11 +44,6 @@ def test_qrels_are_known_by_their_content(tmp_path: Path, name: str) -> None:
     assert read.rows() == [("301", "FBIS3-1", 1), ("301", "FBIS3-2", 0), ("0302", "FT941-7", -2)]
 
 
-def test_row_024_negative_grades_may_count_as_unjudged(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.qrels", QRELS)
-    assert read_judgements(path, negative="unjudged")["relevance"].to_list() == [1, 0]
-
-
 def test_any_blanks_separate_fields_and_blank_lines_are_skipped(tmp_path: Path) -> None:
     text = "\n  q1\tQ0   a  1\t0.5 \t t \r\n\t \nq1\x0bQ0\x0cb 2 0.25 t\n\n"
     read = read_rankings(write(tmp_path / "a.run", text))
@@ -74,11 +69,6 @@ def test_comments_are_whole_lines_and_ids_may_hold_the_sign(tmp_path: Path) -> N
 
 def test_quotes_are_ordinary_characters(tmp_path: Path) -> None:
     assert read_rankings(write(tmp_path / "a.run", 'q Q0 "a 1 2 t\n'))["item"].to_list() == ['"a']
-
-
-def test_a_byte_order_mark_is_no_part_of_the_first_id(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.run", b"\xef\xbb\xbf" + RUN.encode())
-    assert read_rankings(path)["query"][0] == "301"
 
 
 def test_a_file_of_several_runs_has_the_names_of_its_tags(tmp_path: Path) -> None:
@@ -237,11 +227,6 @@ def test_scores_and_grades_must_be_numbers(tmp_path: Path) -> None:
 def test_a_file_of_comments_has_no_rows(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"holds only blank lines and comments"):
         read_rankings(write(tmp_path / "a.run", "# nothing\n\n"))
-
-
-def test_bytes_that_are_no_unicode_are_named_by_offset(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=rf"a.run: byte {len(RUN) + 2} \(0xe9\) is not UTF-8"):
-        read_rankings(write(tmp_path / "a.run", RUN.encode() + b"30\xe9 Q0 x 1 1 t\n"))
 
 
 def test_text_that_is_neither_a_table_nor_trec_is_refused(tmp_path: Path) -> None:

@@ -5,28 +5,23 @@ public API.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 
 import oracles
 from catalogue_texts import TEXTS
-from retrieval_report import DCG, NDCG, evaluate, shuffled_means
-from retrieval_report.metrics.catalogue import AP, ERR, RBP
+from retrieval_report import DCG, NDCG, evaluate
 from retrieval_report.metrics.parsing import CATALOGUE
 from retrieval_report.metrics.record import Metric
 
 POLICIES = ("expected", "best", "worst", "naive")
 WHOLE: dict[str, Any] = {"policies": POLICIES, "truncated": "no"}
-OWN_DEPTH = {"r_precision", "ap_at_r", "bpref"}
 
 
 def ranked(ties: list[list[int]], query: str = "q", model: str = "m") -> list[dict[str, Any]]:
@@ -136,66 +131,6 @@ def test_gain_tables_and_functions() -> None:
             assert row["std"] == pytest.approx(exact.std, rel=1e-9)
 
 
-@pytest.mark.compiled
-def test_shuffled_draws_are_orders_and_agree_with_the_exact_moments() -> None:
-    ties = [[0, 1, 2], [3, 0], [1, 0, 0, 0]]
-    draws = 1000
-    frame = pl.DataFrame(ranked(ties))
-    metrics = ["ap", "ndcg", "rr", "err(max_grade=3)", "wap(denominator=retrieved)", "precision"]
-    means = shuffled_means(frame, metrics=metrics, cutoffs=[2, 6], shuffles=draws)
-    asked: dict[str, Any] = {"metrics": metrics, "cutoffs": [2, 6], "truncated": "no"}
-    scores = evaluate(frame, policies="shuffled", shuffles=draws, **asked)
-    for (text, cutoff), values in means.group_by("metric", "cutoff"):
-        exact = oracles.moments(ties, str(text), int(str(cutoff)))
-        drawn = values["value"]
-        possible = {
-            round(float(oracles.score(order, str(text), int(str(cutoff)))), 9)
-            for order, _ in oracles.orderings(ties)
-        }
-        assert {round(value, 9) for value in drawn} <= possible
-        assert abs(drawn.mean() - float(exact.mean)) <= 4 * exact.std / math.sqrt(draws) + 1e-12  # type: ignore[operator]
-        row = scores.filter(metric=str(text), cutoff=int(str(cutoff))).row(0, named=True)
-        assert row["value"] == pytest.approx(drawn.mean(), rel=1e-12)
-        assert row["std"] == pytest.approx(drawn.std(), rel=1e-9)
-
-
-def test_every_order_of_a_tie_is_drawn_equally_often() -> None:
-    frame = pl.DataFrame(ranked([[0, 1, 1, 0]]))
-    draws = shuffled_means(frame, metrics="dcg", cutoffs=None, shuffles=6000)["value"].round(9)
-    counts = Counter(draws.to_list())
-    assert len(counts) == 6  # 4 choose 2 arrangements, all with a DCG of their own
-    assert all(abs(count - 1000) < 4 * math.sqrt(6000 / 6 * 5 / 6) for count in counts.values())
-
-
-def several_lists() -> pl.DataFrame:
-    generator = np.random.default_rng(5)
-    rows = 600
-    return pl.DataFrame(
-        {
-            "model": generator.choice(["a", "b", "c"], rows),
-            "query": generator.choice([f"q{n}" for n in range(20)], rows),
-            "item": [f"i{n}" for n in range(rows)],
-            "distance": generator.integers(0, 6, rows),
-            "relevance": generator.integers(0, 4, rows) * generator.integers(0, 2, rows),
-        }
-    )
-
-
-def test_the_same_bytes_in_any_row_order_chunking_laziness_and_number_of_threads() -> None:
-    frame = several_lists()
-    given: dict[str, Any] = {
-        "metrics": TEXTS,
-        "policies": ("expected", "shuffled", "best", "worst"),
-        "shuffles": 3,
-    }
-    given["truncated"] = {"a": "no", "b": "between_ties", "c": "within_tie"}
-    whole = evaluate(frame, threads=1, **given)
-    shuffled = frame.sample(fraction=1, shuffle=True, seed=3)
-    parts = pl.concat([shuffled[:100], shuffled[100:]], rechunk=False)
-    for other, threads in ((shuffled, 1), (parts, 2), (shuffled.lazy(), 2), (frame.to_pandas(), 1)):
-        assert_frame_equal(evaluate(other, threads=threads, **given), whole, check_exact=True)
-
-
 def test_naive_orders() -> None:
     frame = pl.DataFrame(
         {
@@ -217,37 +152,6 @@ def test_naive_orders() -> None:
     assert rr(frame, "row") == 0.5  # the column row decides, not where the row stands
     assert rr(frame.drop("row")[::-1], "row") == 0.5
     assert rr(frame.drop("row")[[1, 0, 2]], "row") == 1.0
-
-
-def test_metrics_with_own_cutoff_and_records() -> None:
-    frame = pl.DataFrame(ranked([[1, 0], [2]]))
-    scores = evaluate(
-        frame,
-        metrics=["ndcg@2", AP(denominator="min"), "map@all", RBP(p=0.5), ERR()],
-        cutoffs=1,
-        policies="expected",
-    )
-    assert list(zip(scores["metric"], scores["cutoff"], strict=True)) == [
-        ("ndcg", 2),
-        ("ap(denominator=min)", 1),
-        ("ap", None),
-        ("rbp(p=0.5)", 1),
-        ("err", 1),
-    ]
-
-
-def test_n_relevant_of_the_queries_frame() -> None:
-    frame = pl.DataFrame(ranked([[1, 0], [1]]))
-    queries = pl.DataFrame({"query": ["q"], "n_relevant": [4]})
-    scores = evaluate(
-        frame,
-        queries=queries,
-        metrics=["recall", "ndcg"],
-        cutoffs=3,
-        policies="expected",
-        truncated="no",
-    )
-    check(scores, [[1, 0], [1]], n_relevant=4, judged=[1, 0, 1, 1, 1])
 
 
 def test_metric_base_asks_for_a_need() -> None:

@@ -4,7 +4,6 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,147 +24,9 @@ from retrieval_report import (
 )
 from retrieval_report.codes import count_codes
 from retrieval_report.engines import disk
-from retrieval_report.scoring.truncation import Decision, decide, gather
 
 LACKING = "not every known relevant item is in its lists (query {}: {} of {})"
 OUTDONE = "another model retrieved items for query {!r} that it lacks"
-
-
-# What is decided from
-# ----------------------------------------------------------------------------------
-
-
-def facts(
-    model: str = "m", *, items: list[int], keys: list[int | None] | None = None, **columns: Any
-) -> pl.DataFrame:
-    """One row per list; lists hold different items unless ``keys`` are equal."""
-    lists = len(items)
-    row: dict[str, Any] = {
-        "model": [model] * lists,
-        "query": [f"q{n:02}" for n in range(lists)],
-        "items": items,
-        "found": [2] * lists,
-        "known": [None] * lists,
-        "items_key": list(range(lists)) if keys is None else keys,
-        "key_with_query": [None] * lists,
-        "pooled": [None] * lists,
-    }
-    types = {
-        "known": pl.Int64,
-        "items_key": pl.UInt64,
-        "key_with_query": pl.UInt64,
-        "pooled": pl.Int64,
-    }
-    return pl.DataFrame(row | columns, schema_overrides=types)
-
-
-def decided(
-    frame: pl.DataFrame,
-    truncated: str | Mapping[str, str] = "auto",
-    *,
-    model: str = "m",
-) -> Decision:
-    return decide(truncated, ["m", "n"], {}, lambda: gather(frame))[model]
-
-
-SAME: dict[str, Any] = {"items": [10] * 3, "keys": [5] * 3}
-EXCLUDED: dict[str, Any] = {
-    "items": [9, 9, 9],
-    "keys": [1, 2, 3],
-    "key_with_query": [7, 7, 7],
-}  # no query finds itself
-HALF: dict[str, Any] = {
-    "items": [9, 10, 9],
-    "keys": [1, 7, 3],
-    "key_with_query": [7, 8, 7],
-}  # q01 is no item
-SHORT = facts("n", items=[4] * 3)
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        facts(**SAME),
-        facts(**EXCLUDED),
-        facts(**HALF),
-        facts(**SAME, known=[2, None, 1]),
-        pl.concat([facts(**SAME), SHORT]),
-    ],
-    ids=[
-        "same",
-        "without themselves",
-        "some without themselves",
-        "all known found",
-        "beside a shorter one",
-    ],
-)
-def test_lists_of_the_same_items_are_whole(frame: pl.DataFrame) -> None:
-    assert decided(frame) == ("no", "every list holds the same items")
-
-
-@pytest.mark.parametrize(
-    ("frame", "reason"),
-    [
-        (facts(items=[10]), "not known"),
-        (facts(items=[10, 10]), "not known"),
-        (facts(items=[10, 9], keys=[5, 5]), "not known"),
-        (facts(items=[9, 9], keys=[1, 2], key_with_query=[7, 8]), "not known"),
-        (facts(items=[9, 10], keys=[1, 2], key_with_query=[7, 9]), "not known"),
-        (facts(items=[10] * 3, keys=[None] * 3), "not known"),
-        (facts(items=[0, 0], keys=[0, 0]), "not known"),
-        (facts(**SAME, known=[None, 3, 4]), LACKING.format("'q01'", 2, 3)),
-        (
-            pl.concat([facts(**SAME, pooled=[10, 10, 11]), facts("n", items=[10] * 3)]),
-            OUTDONE.format("q02"),
-        ),
-        (
-            pl.concat([facts(**SAME, pooled=[11] * 3), facts("n", items=[10, 11, 12])]),
-            OUTDONE.format("q00"),
-        ),
-        (
-            pl.concat([facts(items=[7, 7]), facts("n", items=[8, 8], keys=[None, None])]),
-            OUTDONE.format("q00"),
-        ),
-        (pl.concat([facts(items=[9, 9]), facts("n", items=[4, 4])]), "not known"),
-    ],
-    ids=[
-        *(
-            "one list",
-            "other items",
-            "other lengths",
-            "not only themselves",
-            "nor some",
-            "counts",
-            "empty",
-        ),
-        *(
-            "lacking",
-            "other items of a model",
-            "more items of a model",
-            "more counts of a model",
-            "fewer of a model",
-        ),
-    ],
-)
-def test_all_other_lists_may_be_cut(frame: pl.DataFrame, reason: str) -> None:
-    assert decided(frame) == ("within_tie", reason)
-
-
-def test_an_item_that_only_a_shorter_list_holds_refutes_that_lists_are_whole() -> None:
-    frame = pl.concat([facts(**SAME, pooled=[10, 10, 11]), SHORT])
-    assert decided(frame) == ("within_tie", OUTDONE.format("q02"))
-
-
-def test_what_is_given_is_not_asked_of_the_lists() -> None:
-    frame = facts(items=[10, 10])
-    for word in ("no", "between_ties", "within_tie"):
-        assert decided(frame, word) == (word, "as given")
-        assert decided(frame, {"m": word}) == (word, "as given")
-    assert decided(frame, {"n": "no"}) == ("within_tie", "not known")
-
-
-# Frames
-# ------------------------------------------------------------------------------------------------
 
 
 def reasons(rankings: object, **options: Any) -> dict[str, tuple[str, str]]:
@@ -242,6 +103,26 @@ def test_rankings_of_one_collection_are_whole(rankings: pl.DataFrame) -> None:
     assert not marked(scores)
     assert scores.filter(policy="expected")["std"].is_not_null().all()
     assert set(reasons(rankings).values()) == {WHOLE}
+
+
+def test_some_queries_may_be_items_and_judgements_may_be_complete() -> None:
+    some = pl.concat([itself(ranked(1)).filter(query="i3"), ranked(1).filter(query="q5")])
+    assert reasons(some) == {"model": WHOLE}
+    known = ranked(1).drop("relevance")
+    assert reasons(known, judgements=judged(ranked(1))) == {"model": WHOLE}
+
+
+def test_other_lists_refute_or_leave_open_that_lists_are_whole() -> None:
+    same = top(ranked(1).sort("query", "item"))
+    assert reasons(models(a=same)) == {"a": WHOLE}
+    number = pl.col("query").rank("dense").cast(pl.String)
+    more = same.with_columns(item=pl.concat_str("item", pl.lit(" of "), number))
+    outdone = ("within_tie", OUTDONE.format("q0"))
+    assert reasons(models(a=same, b=more)) == {"a": outdone, "b": outdone}
+    nine, four = (count_ties(top(ranked(1), depth)) for depth in (9, 4))  # nobody knows the items
+    assert reasons(models(a=nine, b=four)) == {"a": UNKNOWN, "b": outdone}
+    nothing = same.with_columns(distance=pl.lit(None, pl.Int64))
+    assert marked(said(nothing, null_distance="not_retrieved")[0]) == {"model"}
 
 
 def test_a_list_that_lacks_another_item_than_its_query_is_not_known_to_be_whole() -> None:

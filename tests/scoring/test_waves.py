@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval_report import evaluate
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.waves import Complex
 from retrieval_report.metrics.parsing import parse_metrics
@@ -34,15 +33,6 @@ SUMS = (
         "acg",
     ),
     *("rbp", "err", "ap_at_r", "ndcg(gain=exp2,discount=reciprocal)"),
-)
-CLOSED = (
-    "precision",
-    "precision(denominator=retrieved)",
-    "recall",
-    "f1",
-    "hit_rate",
-    "rr",
-    "r_precision",
 )
 
 
@@ -67,58 +57,6 @@ def orders(
     rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any
 ) -> list[OrderScores]:
     return score_orders(run_of(rankings, metric, cutoff, **options))
-
-
-def scored(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any) -> pl.DataFrame:
-    scores = evaluate(
-        rankings, metrics=metric, cutoffs=cutoff, policies=("expected", "worst", "best"), **options
-    )
-    return scores.pivot("policy", index="query", values=["value", "std"])
-
-
-@pytest.mark.parametrize("cutoff", [5, None])
-@pytest.mark.parametrize("metric", SUMS)
-def test_a_wave_has_the_mean_and_the_spread_of_evaluate(
-    metric: str, cutoff: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(waves, "score_orders", lambda *_: [])
-    run = run_of(made(12, 20, 1), metric, cutoff)
-    step = 1e-3
-    for one in tied_lists(run):
-        assert one.spread is None
-        assert one.least - 1e-12 <= one.mean <= one.most + 1e-12
-        if one.most > 0:  # values near 1
-            zero, turn = wave(one, step / one.most, 2)
-            assert zero == pytest.approx(1, abs=1e-12)
-            angle = step * one.mean / one.most
-            assert np.angle(turn) == pytest.approx(angle, rel=1e-5)
-            decay = step**2 * one.variance / one.most**2
-            assert -2 * np.log(abs(turn)) == pytest.approx(decay, rel=1e-4, abs=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("cutoff", "options"), [(1, {}), (7, {"relevant_from": 2, "no_relevant": "one"}), (None, {})]
-)
-@pytest.mark.parametrize("metric", CLOSED)
-def test_closed_forms_are_whole_distributions(
-    metric: str, cutoff: int | None, options: dict[str, Any]
-) -> None:
-    rankings = made(20, 40, 2)
-    wide = {
-        row["query"]: row
-        for row in scored(rankings, metric, cutoff, **options).iter_rows(named=True)
-    }
-    for own in orders(rankings, metric, cutoff, **options):
-        value, told = own.value, wide[own.query]
-        mean = own.chance @ value
-        assert own.exact
-        assert own.chance.sum() == pytest.approx(1, abs=1e-12)
-        assert mean == pytest.approx(told["value_expected"], abs=1e-12)
-        assert (own.chance @ (value - mean) ** 2) ** 0.5 == pytest.approx(
-            told["std_expected"], abs=1e-7
-        )
-        assert value.min() == pytest.approx(told["value_worst"], abs=1e-12)
-        assert value.max() == pytest.approx(told["value_best"], abs=1e-12)
 
 
 def wave(one: TiedList, step: float, terms: int) -> Complex:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -139,19 +138,6 @@ def test_counts_and_scores_have_the_profile_of_the_distances() -> None:
     assert tie_profile(scores.lazy(), cutoffs=CUTOFFS, truncated="no").equals(profile)
 
 
-def test_a_list_without_ties_resolves_all_its_items_and_one_tie_none() -> None:
-    rankings = pl.DataFrame(
-        {"query": ["q"] * 8, "item": range(8), "distance": range(8), "relevance": [1] * 8}
-    )
-    assert tie_profile(rankings, cutoffs=3).select("bits", "cut_share").row(0) == (3.0, 0.0)
-    tied = rankings.with_columns(distance=pl.lit(0))
-    assert tie_profile(tied, cutoffs=3).select("bits", "cut_share", "mixed_share").row(0) == (
-        0.0,
-        1.0,
-        0.0,
-    )
-
-
 def test_without_relevances_only_what_needs_them_is_null() -> None:
     rankings = random_rankings(3)
     blind, seen = tie_profile(rankings.drop("relevance")), tie_profile(rankings)
@@ -218,18 +204,6 @@ def test_the_digits_tie_as_their_readme_says() -> None:
     )
     shares = profile.select("model", "tie_max", pl.col("tied_items", "mixed_items").round(3)).rows()
     assert shares == [("cosine-bfloat16", 18, 0.938, 0.466), ("itq-16", 187, 0.999, 0.805)]
-
-
-def test_neighbouring_places_are_tied_where_the_cutoff_cuts() -> None:
-    rankings = random_rankings(6)
-    groups = rr.lists.tie_groups(rankings)
-    profile = tie_profile(rankings, cutoffs=3)
-    for model, share in profile.select("model", "cut_share").iter_rows():
-        cut = 0
-        for _, group in groups.filter(model=model).group_by("query", maintain_order=True):
-            ties = [first == second for first, second in pairwise(group["tie"].to_list())]
-            cut += len(ties) > 2 and ties[2]
-        assert share == pytest.approx(cut / 12)
 
 
 @pytest.mark.parametrize(

@@ -114,30 +114,6 @@ def test_every_policy_equals_the_enumeration_of_all_choices(seed: int) -> None:
             assert found == pytest.approx(wanted, abs=2e-8), (depth, measure)
 
 
-def test_random_choices_of_a_large_tie_agree() -> None:
-    rng = np.random.default_rng(1)
-    vectors = rng.normal(size=(340, 32)) + 2 * rng.normal(size=(5, 32))[np.arange(340) % 5]
-    labels = {"query_labels": np.arange(40) % 5, "item_labels": np.arange(300) % 5}
-    queries, items = vectors[:40], vectors[40:]
-    binary = rr.from_embeddings(queries, items, ["binary+truncate:12"], depth=300, **labels)  # type: ignore[arg-type]
-    single = rr.from_embeddings(queries, items, ["float32"], depth=300).rankings
-    table = rr.rescored(binary, single, depth=15, measures="precision@10")
-    means = rr.summarise(table)
-    orders: list[float] = []
-    keys = rr.from_embeddings(queries, items, ["float32"], depth=300, **labels).rankings  # type: ignore[arg-type]
-    for _ in range(60):
-        mixed = binary.rankings.sample(fraction=1, shuffle=True, seed=int(rng.integers(1 << 30)))
-        kept = mixed.sort("query", "distance", maintain_order=True).group_by("query").head(15)
-        chosen = keys.join(kept.select("query", "item"), on=["query", "item"], how="semi")
-        scores = rr.evaluate(chosen, measures="precision@10", policies="expected", truncated="no")
-        orders.append(float(np.mean(scores["value"].to_numpy())))
-    row = means.filter(policy="expected").row(0, named=True)
-    assert row["tie_std"] > 0
-    error = row["tie_std"] / math.sqrt(60)
-    assert abs(np.mean(orders) - row["value"]) < 4 * error
-    assert 0.6 * row["tie_std"] < np.std(orders) < 1.5 * row["tie_std"]
-
-
 def test_depths_of_several_models_are_models_that_can_be_compared() -> None:
     first = pl.DataFrame(
         {

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -147,68 +146,6 @@ def test_counts_of_the_k_nearest_are_means_over_all_orders(k: int) -> None:
         assert row["tie_std"] == pytest.approx(float(variance) ** 0.5 / float(accepted), abs=1e-12)
     assert rr.thresholds(frame, k=k).areas["ap"].to_list() == [None]
     assert table["threshold"].to_list() == sorted(table["threshold"])
-
-
-def test_no_tie_at_rank_k_leaves_no_deviation() -> None:
-    frame = made(1).with_columns(distance=pl.int_range(pl.len()).over("query"))
-    table = rr.thresholds(frame, k=3).table
-    assert table["threshold"].to_list() == [0, 1, 2]
-    assert table["tie_std"].to_list() == [0.0] * 3
-    assert (
-        table["tp"].to_list()
-        == frame.filter(pl.col("distance") < 3)
-        .group_by("distance")
-        .agg(pl.col("relevance").sum())
-        .sort("distance")["relevance"]
-        .cum_sum()
-        .to_list()
-    )
-
-
-def similarity_calibrate(frame: pl.DataFrame, metric: str, target: float | None) -> Any:
-    """`calibrate` of TF Similarity 0.18 with match_nearest, as its documentation defines it: the
-    last of the highest values, or the last that is at least the target.
-    """
-    nearest = frame.group_by("query", maintain_order=True).first()  # as the index returned them
-    rows = []
-    for threshold in sorted(set(frame["distance"])):
-        near = nearest["distance"] <= threshold
-        match = nearest["relevance"] > 0
-        tp, fp = (near & match).sum(), (near & ~match).sum()
-        fn, tn = (~near & match).sum(), (~near & ~match).sum()
-        precision = tp / (tp + fp) if tp + fp else 0.0
-        recall = tp / (tp + fn) if tp + fn else 0.0
-        harmonic = 2 * precision * recall / (precision + recall) if tp else 0.0
-        values = {"precision": precision, "recall": recall, "f1": harmonic}
-        rows.append((threshold, tp, fp, tn, fn, values[metric]))
-    best = max(row[-1] for row in rows)
-    good = [row for row in rows if row[-1] >= (best if target is None else target)]
-    return good[-1] if good else None
-
-
-@pytest.mark.parametrize(("metric", "target"), [("f1", None), ("precision", 0.8), ("precision", 1)])
-@pytest.mark.parametrize("seed", range(6))
-def test_calibrate_decides_as_tf_similarity_where_nothing_ties(
-    metric: str, target: float | None, seed: int
-) -> None:
-    generator = np.random.default_rng(seed)
-    frame = made(seed, queries=40, items=4).with_columns(
-        distance=pl.Series(generator.permutation(160))
-    )
-    frame = frame.sort("query", "distance").with_columns(
-        relevance=(pl.Series(generator.random(160)) * 160 > pl.col("distance")).cast(pl.Int64)
-    )
-    theirs = similarity_calibrate(frame, metric, target)
-    found = rr.thresholds(frame, k=1)
-    ours = found.calibrate(metric, target, resamples=1).row(0, named=True)
-    if theirs is None:
-        assert ours["threshold"] is ours["value"] is None
-        return
-    # Their thresholds are also those of items behind the nearest, which decide nothing.
-    row = found.table.filter(threshold=ours["threshold"]).row(0, named=True)
-    assert tuple(row[name] for name in ("tp", "fp", "tn", "fn")) == theirs[1:5]
-    assert ours["threshold"] <= theirs[0]
-    assert ours["value"] == pytest.approx(theirs[5], rel=1e-14)
 
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1", "npv", "accuracy"])
