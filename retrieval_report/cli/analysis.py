@@ -48,6 +48,7 @@ from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.systems.audit import furthest_off
+from retrieval_report.ties.nearest_labels import TIED_VOTES, VOTES
 from retrieval_report.writing.numbers import span
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
@@ -296,14 +297,16 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
 @click.option("--k", type=int, default=1, help="How many of the nearest items vote.")
 @click.option(
     "--vote",
+    type=click.Choice(VOTES),
     default="majority",
-    help="Who decides: the majority of the k items, or the nearest alone: majority, nearest.",
+    help="Who decides: the majority of the k items, or the nearest alone.",
 )
 @click.option(
     "--tied-votes",
+    type=click.Choice(TIED_VOTES),
     default="first",
     help="Which of the labels with the most votes wins: the first in sorted order, that of the "
-    "nearest item, or one at random: first, nearest, random.",
+    "nearest item, or one at random.",
 )
 @output_options("knn_accuracy.csv, knn_classes.csv, knn_confusion.csv and knn_chances.csv")
 @json_option

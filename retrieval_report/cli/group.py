@@ -214,10 +214,13 @@ class _BadInput(click.ClickException):
 
 
 class _Command(click.Command):
-    """A command whose help puts its many options under headings."""
+    """A command whose help explains columns of its table, and puts its many options under headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options that only this command has, and then the others."""
+        """Write the columns, the options that only this command has, and then the others."""
+        if columns := getattr(self.callback, "columns", None):
+            with formatter.section("Columns of the table"):
+                formatter.write_dl(columns)
         sections = {name: title for title, names in SECTIONS.items() for name in names.split()}
         by_section: dict[str, list[tuple[str, str]]] = {
             title: [] for title in ("Options", *SECTIONS)

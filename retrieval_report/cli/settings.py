@@ -4,7 +4,6 @@ which values they take, and what is refused early.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -136,11 +135,10 @@ at_least_option = click.option(
 
 
 def explains(frame: str, *names: str) -> Addition:
-    """Explain columns of the printed table below a command's help."""
+    """Explain columns of the printed table in a command's help."""
 
     def add(command: Command) -> Command:
-        meanings = [f"{name}: {column(frame, name).meaning}." for name in names]
-        command.__doc__ = f"{inspect.getdoc(command)}\n\n{' '.join(meanings)}"
+        command.__dict__["columns"] = [(name, column(frame, name).meaning) for name in names]
         return command
 
     return add
