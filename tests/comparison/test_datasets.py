@@ -138,7 +138,7 @@ def test_ranks_are_those_of_holm_by_hand(seed: int) -> None:
 def test_intervals_and_ranks_hold_over_data_sets_and_queries() -> None:
     """Draw data sets and queries of unequal numbers; the true means are those of the population."""
     generator = np.random.default_rng(7)
-    trials, truth = 400, np.array([0.45, 0.4, 0.4])
+    trials, truth = 150, np.array([0.45, 0.4, 0.4])
     sizes = np.array([5, 10, 20, 40, 80, 160])
     level = generator.normal(0, 0.1, (trials, 1, 6))  # of a data set
     own = generator.normal(0, 0.03, (trials, 3, 6))  # of a model in it

@@ -325,13 +325,13 @@ def test_queries_that_the_machine_scores_otherwise_are_warned_of(models: int, wo
 @pytest.mark.slow
 def test_queries_drawn_at_random_are_not_warned_of() -> None:
     found = 0
-    for seed in range(120):
+    for seed in range(80):
         draw = np.random.default_rng(seed)
         machine, human = made(seed, queries=120, judged=120, models=2)
         if seed % 2:  # hits with few misses, of which four queries may hold one
             machine = (draw.random(machine.shape) < 0.98).astype(np.float64)
         found += bool(chosen(machine, human, draw.choice(120, 25 if seed % 4 < 2 else 4, False)))
-    assert found <= 4  # 1 % of 120 is 1
+    assert found <= 3  # 1 % of 80 is 0.8
 
 
 def test_no_draw_is_tested_where_people_judged_all_or_one_query() -> None:

@@ -353,7 +353,7 @@ def test_the_error_of_identical_systems_is_nominal(loss: float, shares: dict[str
     """A system against itself with noise: never failed; at the margin itself it fails as often as
     alpha says, and passes at most as often.
     """
-    trials, queries = 800, 30
+    trials, queries = 400, 30
     noise = np.random.default_rng(0).normal(0, 0.02, (trials, queries)) + 0.5
     values = {f"m{trial:04}": noise[trial] - loss for trial in range(trials)}
     scores = scores_of({**values, "base": [0.5] * queries})

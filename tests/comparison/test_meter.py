@@ -54,7 +54,7 @@ LISTS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     lists=LISTS.filter(lambda lists: any(lists)),
     cuts=st.sets(st.integers(1, 5)),

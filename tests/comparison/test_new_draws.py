@@ -16,7 +16,7 @@ from split_halves import in_bins, split_halves
 @pytest.mark.parametrize("runs", [5, 12])
 def test_what_half_of_the_topics_states_is_what_the_other_half_does(runs: int) -> None:
     data = [adhoc(track, measure) for track in (5, 6, 7, 8) for measure in ("ap", "p10")]
-    bins = in_bins(split_halves(data, runs, 16_000))
+    bins = in_bins(split_halves(data, runs, 8_000))
     assert len(bins) == 10
     for stated, seen, draws in bins:
         noise = 3 * np.sqrt(max(seen * (1 - seen), 0.001) / draws) if draws < 1_000 else 0

@@ -308,7 +308,7 @@ def test_bad_groups_are_refused(groups: object, said: str) -> None:
 @pytest.mark.parametrize(("replicates", "queries", "spread"), [(3, 25, 0.1), (5, 50, 0.02)])
 def test_intervals_and_p_hold_their_level(replicates: int, queries: int, spread: float) -> None:
     generator = np.random.default_rng(replicates)
-    trials = 400
+    trials = 150
     topic = generator.normal(0.4, 0.2, (trials, 1, 1, queries))
     shift = generator.normal(0, spread, (trials, 2, replicates, 1))
     noise = generator.normal(0, 0.1, (trials, 2, replicates, queries))

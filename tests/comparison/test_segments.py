@@ -77,7 +77,7 @@ def test_noise_makes_other_winners_no_more_often_than_alpha() -> None:
     """Both models alike: the better one of a segment is chance. Without the correction over the
     segments, a third of the trials finds another winner.
     """
-    trials, segments = 40, 30
+    trials, segments = 30, 20
     scores = pl.concat(
         scores_of(
             {

@@ -99,7 +99,7 @@ def test_level_models_share_the_better_rank() -> None:
 @pytest.mark.parametrize("scale", [1, 1e4, 1e8])
 @pytest.mark.parametrize("correction", ["max-t", "holm"])
 def test_the_same_scores_in_another_order_share_a_rank(scale: float, correction: str) -> None:
-    for seed in range(10):
+    for seed in range(4):
         random = np.random.default_rng(seed)
         values = random.random(5) * scale
         scores = scores_of({name: random.permutation(values) for name in "abc"}, metric="dcg")
