@@ -69,9 +69,7 @@ def test_the_first_page_finds_its_numbers_and_charts_ready(
     assert asked == [ALL, ALL]
 
 
-@pytest.mark.parametrize("wanted", [True, False])
 def test_the_server_prepares_and_opens_a_browser(
-    wanted: bool,
     asked: list[Any],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -79,13 +77,18 @@ def test_the_server_prepares_and_opens_a_browser(
     opened: list[str] = []
     monkeypatch.setattr(prefetch, "open_browser", opened.append)
     monkeypatch.setattr(st, "get_option", {"server.port": 8765}.__getitem__)
-    monkeypatch.setenv(BROWSER, "open" if wanted else "")
+    monkeypatch.setenv(BROWSER, "open")
     prefetch.start()
     wait_for_threads()
-    assert opened == ["http://127.0.0.1:8765"] * wanted
+    assert opened == ["http://127.0.0.1:8765"]
     assert "The dashboard is at http://127.0.0.1:8765. " in capsys.readouterr().out
     assert set(prefetch.PARTS) <= set(sys.modules)
     assert asked[:1] == [ALL]
+    monkeypatch.setattr(prefetch, "prepare", lambda: None)
+    monkeypatch.setenv(BROWSER, "")
+    prefetch.start()
+    wait_for_threads()
+    assert len(opened) == 1
 
 
 def test_bad_data_end_it_in_silence(

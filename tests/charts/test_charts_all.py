@@ -45,7 +45,7 @@ def plain(draw: Callable[[Frames], Any]) -> dict[str, Any]:
 
 
 @every_chart
-@pytest.mark.parametrize("number", [1, 30])
+@pytest.mark.parametrize("number", [1, 20])
 def test_any_number_of_models(draw: Callable[[Frames], Any], number: int) -> None:
     names = PLAIN[:1] if number == 1 else tuple(f"model-{here:02}" for here in range(number))
     spec = drawn(draw(frames(names)))

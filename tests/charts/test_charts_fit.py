@@ -18,7 +18,7 @@ from retrieval_report.study.html import vega_bundle
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 PHONE = 390 - 2 * 16  # pixels inside the margins of a page
-LONG = tuple(f"model-with-a-long-name-{number:02}" for number in range(30))
+LONG = tuple(f"model-with-a-long-name-{number:02}" for number in range(20))
 OUTSIDE = """async (specification) => {
     const box = document.createElement("div");
     document.body.replaceChildren(box);

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from retrieval_report.study.junit import WIDTH, interval_picture, markdown_summa
 
 yaml = pytest.importorskip("yaml", reason="PyYAML, of the extra `docs`, is not installed")
 ROOT = Path(__file__).resolve().parents[2]
-pytest_plugins = ["pytester"]
+NAME = "retrieval_report.pytest_plugin"
 
 
 def write_runs(folder: Path, queries: int = 300) -> None:
@@ -130,38 +132,36 @@ SAME, *OTHERS = (
 )
 
 
-@pytest.mark.parametrize("how", ["option", "setting"])
+PLUGIN = () if "retrieval_report" in entry_points(group="pytest11").names else ("-p", NAME)
+CALLS = {  # how the baseline is named, and what passes and fails then
+    "option": (["--retrieval-baseline", "baseline.run", "test_all.py"], 1, 3),
+    "setting": (["-c", "setting.ini", "test_all.py"], 1, 3),
+    "argument": (["test_named.py"], 1, 1),
+}
+PROGRAM = "import json, sys, pytest\nfor words in json.loads(sys.argv[1]): pytest.main(words)"
+
+
 def test_the_fixture_passes_what_is_no_worse_and_fails_where_nothing_was_shown(
-    pytester: pytest.Pytester, how: str
+    tmp_path: Path,
 ) -> None:
-    write_runs(pytester.path)
-    pytester.makepyfile(SAME + "".join(OTHERS))
-    if how == "setting":
-        pytester.makeini("[pytest]\nretrieval_baseline = baseline.run\n")
-    arguments = ["--retrieval-baseline", "baseline.run"] if how == "option" else []
-    done = run_pytest(pytester, *arguments, "--junit-xml", "found.xml")
-    done.assert_outcomes(passed=1, failed=3)
-    for said in ("failed: rr@2 of", "not decided: rr@2 of", "none.run: No such file"):
-        assert said in done.stdout.str()
-    assert 'name="retrieval_gate" value="passed' in (pytester.path / "found.xml").read_text()
-
-
-def test_the_fixture_takes_a_baseline_as_argument_and_asks_for_one_without(
-    pytester: pytest.Pytester,
-) -> None:
-    write_runs(pytester.path)
-    pytester.makepyfile(NAMED + SAME)
-    done = run_pytest(pytester)
-    done.assert_outcomes(passed=1, failed=1)
-    assert "there is no baseline; pass --retrieval-baseline RUN" in done.stdout.str()
-
-
-def run_pytest(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    """In a process of its own; named, for an installation that does not know the plugin yet."""
-    installed = entry_points(group="pytest11").names
-    known = "retrieval_report" in installed
-    plugin = [] if known else ["-p", "retrieval_report.pytest_plugin"]
-    return pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *arguments)
+    """In a process of its own, for an installation that does not know the plugin yet."""
+    write_runs(tmp_path)
+    (tmp_path / "test_all.py").write_text(dedent(SAME + "".join(OTHERS)))
+    (tmp_path / "test_named.py").write_text(dedent(NAMED + SAME))
+    (tmp_path / "setting.ini").write_text("[pytest]\nretrieval_baseline = baseline.run\n")
+    calls = [
+        [*PLUGIN, "-p", "no:cacheprovider", f"--junit-xml={name}.xml", *words]
+        for name, (words, *_) in CALLS.items()
+    ]
+    command = [sys.executable, "-c", PROGRAM, json.dumps(calls)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    for name, (_, passed, failed) in CALLS.items():
+        text = (tmp_path / f"{name}.xml").read_text()
+        assert f'errors="0" failures="{failed}" skipped="0" tests="{passed + failed}"' in text
+        assert 'name="retrieval_gate" value="passed' in text
+        for said in ("failed: rr@2 of", "not decided: rr@2 of", "none.run: No such file"):
+            assert (said in text) == (failed == 3)
+    assert "there is no baseline; pass --retrieval-baseline RUN" in done.stdout
 
 
 def test_the_picture_shows_interval_margin_and_zero_in_their_order() -> None:

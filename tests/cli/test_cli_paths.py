@@ -99,8 +99,7 @@ EXITS = {"gate": (0, 1, 3)}
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("first", [0, 3])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("command", "first"), list(zip(COMMANDS, itertools.cycle([0, 3]))))
 def test_every_command_takes_spellings_of_all_its_files(
     home: Path, command: str, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,6 @@ def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
     ("words", "redirect", "message"),
     [
         ("evaluate {} --json", "> /dev/full", "the output cannot be written: No space left"),
-        ("leaderboard {}", "> /dev/full", "the output cannot be written: No space left"),
         ("evaluate --help", "> /dev/full", "the output cannot be written: No space left"),
         ("evaluate {}", ">&-", "the output cannot be written: it is closed"),
         ("evaluate -", "<&-", "standard-input: is closed; name a file instead of -"),

@@ -126,15 +126,14 @@ def test_what_is_needed_passes_with_probability_080() -> None:
         (-row["difference"], row["queries_if_observed"]),
     ):
         generator = np.random.default_rng(5)
-        base = generator.random((200, queries))
+        base = generator.random((100, queries))
         value = base - loss + generator.normal(0, spread, base.shape)
         trials = pl.concat(
             scores_of({"float32": base[trial], "int8": value[trial]}, cutoff=trial)
-            for trial in range(200)
+            for trial in range(100)
         )
         found = rr.stats.no_worse(trials, **how)
-        assert found.height == 200
-        assert 0.7 < found.filter(verdict="no worse").height / 200 < 0.92
+        assert 0.68 < found.filter(verdict="no worse").height / 100 < 0.94
     beyond = scores_of(pair(3, queries=60, loss=0.03))
     assert rr.stats.no_worse(beyond, **how)["queries_if_observed"].to_list() == [None]
 
@@ -262,7 +261,15 @@ AT_THE_MARGIN: dict[str, Draw] = {
 }
 
 
+@pytest.fixture
+def without_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Advise no number of queries, which takes most of the time and decides nothing."""
+    advice = "retrieval_report.comparison.noninferiority.units_to_pass"
+    monkeypatch.setattr(advice, lambda *_: None)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_advice")
 @pytest.mark.parametrize("name", AT_THE_MARGIN)
 def test_a_loss_at_the_margin_hardly_ever_passes(name: str) -> None:
     """Student's t alone passes 82 % of 10 queries of which 2 % are lost, 68 % with a little noise."""
@@ -276,6 +283,7 @@ def test_a_loss_at_the_margin_hardly_ever_passes(name: str) -> None:
         assert found.filter(verdict="no worse").height <= 0.11 * trials  # 5 % and 4 errors of it
 
 
+@pytest.mark.usefixtures("without_advice")
 @pytest.mark.parametrize("share", [0.0, 0.05])
 def test_of_500_queries_a_model_that_loses_nothing_passes(share: float) -> None:
     generator = np.random.default_rng(1)
@@ -299,6 +307,7 @@ def test_bounds_are_the_margins_at_which_the_test_turns() -> None:
             assert (row["no_worse_p"].item() < 0.05) == below
 
 
+@pytest.mark.usefixtures("without_advice")
 def test_a_larger_margin_never_turns_a_pass_into_a_doubt() -> None:
     generator = np.random.default_rng(3)
     for draw in AT_THE_MARGIN.values():

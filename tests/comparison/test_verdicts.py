@@ -5,6 +5,7 @@ thresholds are arguments.
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,16 @@ def scores(**columns: Any) -> pl.DataFrame:
     return frame.with_columns(pl.col("cutoff", "items", "n_relevant").cast(pl.Int64))
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
 def strings(path: Path) -> set[str]:
     """Every string of the code that is not a docstring, nor a part of a longer one."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     return {
         node.value
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
@@ -86,7 +91,7 @@ def test_only_the_analysis_holds_numbers_to_thresholds() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.id}"
         for path in code()
         if path.parent.name != "comparison"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Name) and node.id in rules
     ]
     assert users == []
