@@ -79,11 +79,14 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
     for measure, message in (
         ("precision@3", "cutoff: 3 is not one of 1, 2, None"),
         ("ndcg@2", "metric: 'ndcg' is not"),
+        ("precison@2", "did you mean 'precision'"),
     ):
         with pytest.raises(rr.ParameterError, match=message):
             charts.policies(summary, metric=measure)
     with pytest.raises(rr.ParameterError, match="cutoff: 1 is given as well as 'precision@2'"):
         charts.policies(summary, metric="precision@2", cutoff=1)
+    with pytest.raises(rr.ColumnError, match="expected what summarise returns"):
+        charts.policies(summary.drop("value"), **PLACE)
 
 
 @every_chart

@@ -17,11 +17,6 @@ from retrieval_report import charts, compare, evaluate, flips, summarise
 from retrieval_report.charts.theme import finish
 from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.verdicts import CUT, DEPENDS
-from retrieval_report.contracts.errors import (
-    ColumnError,
-    ParameterError,
-    RetrievalReportError,
-)
 from retrieval_report.writing.names import LABEL, unique_labels
 
 
@@ -370,31 +365,6 @@ def test_lists_whose_missing_items_could_change_the_score_are_not_printed_right(
     cut = table.with_columns(truncated=pl.col("query") < 1)
     points = rows_with(charts.query_scatter(cut, **PLACE), "side", "lists")
     assert dict(points.rows()) == {"not known: items may be missing": 1, "printed right": 3}
-
-
-def test_what_cannot_be_drawn_is_named() -> None:
-    own = frames(PLAIN)
-    summary = own["summary"]
-    bad: list[tuple[type[RetrievalReportError], str, Any]] = [
-        (
-            ParameterError,
-            "did you mean 'precision'",
-            lambda: charts.policies(summary, metric="precison", cutoff=2),
-        ),
-        (
-            ParameterError,
-            "cutoff: 7 is not one of 1, 2, None",
-            lambda: charts.policies(summary, metric="precision", cutoff=7),
-        ),
-        (
-            ColumnError,
-            "expected what summarise returns",
-            lambda: charts.policies(summary.drop("value"), **PLACE),
-        ),
-    ]
-    for error, words, call in bad:
-        with pytest.raises(error, match=words):
-            call()
 
 
 def test_policies_that_are_missing_are_not_drawn() -> None:

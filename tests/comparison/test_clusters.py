@@ -100,19 +100,6 @@ def test_all_patterns_of_signs_of_clusters_are_tried(seed: int, holes: int) -> N
     assert rows["family_p"].to_list() == pytest.approx(adjusted, abs=1e-12)
 
 
-def test_drawn_signs_come_near_all_patterns() -> None:
-    scores, queries, value, topic = made(3, sizes=(2, 3, 1, 4) * 4, models=2, holes=4)
-    rows = rr.compare(scores, cluster="topic", queries=queries, resamples=20_000)
-    difference = np.nan_to_num(value[0] - value[1])
-    sums = np.bincount(topic, difference)
-    patterns = np.array(list(product([-1, 1], repeat=15)))
-    flipped = np.abs(sums[0] + patterns @ sums[1:])
-    exact = (flipped >= abs(sums.sum()) - 1e-9).mean()
-    assert rows["permutation_method"].item() == "sampled"
-    for name in ("permutation_p", "family_p"):
-        assert rows[name].item() == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
-
-
 def test_many_even_clusters_are_normal() -> None:
     generator = np.random.default_rng(0)
     topic = np.repeat(np.arange(1_500), 2)

@@ -168,29 +168,18 @@ def test_the_verdict_speaks_of_the_paired_queries() -> None:
     assert flips(summarise(both), comparison=alone)["disagree"].item() == ""
 
 
-def test_overlap_alone_is_safe() -> None:
-    overlapping: dict[str, Row] = {
+@pytest.mark.parametrize(("lowest", "overlap"), [(0.4, True), (0.7, False), (0.75, False)])
+def test_ranges_overlap_unless_they_touch_or_part_which_alone_is_safe(
+    lowest: float, overlap: bool
+) -> None:
+    models: dict[str, Row] = {
         "a": {"expected": 0.5, "std": 0.001, "worst": 0.3, "best": 0.7},
-        "b": {"expected": 0.6, "std": 0.001, "worst": 0.4, "best": 0.8},
+        "b": {"expected": 0.77, "std": 0.001, "worst": lowest, "best": 0.8},
     }
-    found = flips(summary_of(overlapping)).row(0, named=True)
-    assert (found["overlap"], found["verdict"]) == (True, "safe from tie order")
-    assert (found["lowest_a"], found["highest_a"], found["lowest_b"], found["highest_b"]) == (
-        0.3,
-        0.7,
-        0.4,
-        0.8,
-    )
-
-
-def test_ranges_that_touch_or_part_do_not_overlap() -> None:
-    for lowest in (0.7, 0.75):
-        apart: dict[str, Row] = {
-            "a": {"expected": 0.5, "std": 0.1, "worst": 0.3, "best": 0.7},
-            "b": {"expected": 0.77, "std": 0.1, "worst": lowest, "best": 0.8},
-        }
-        found = flips(summary_of(apart)).row(0, named=True)
-        assert (found["overlap"], found["verdict"]) == (False, "safe from tie order")
+    found = flips(summary_of(models)).row(0, named=True)
+    assert (found["overlap"], found["verdict"]) == (overlap, "safe from tie order")
+    ends = [found[name] for name in ("lowest_a", "highest_a", "lowest_b", "highest_b")]
+    assert ends == [0.3, 0.7, lowest, 0.8]
 
 
 def test_without_the_expected_policy_shuffled_is_the_reference() -> None:

@@ -123,13 +123,6 @@ def test_missing_scores_leave_each_pair_its_own_queries(monkeypatch: pytest.Monk
     assert all(within(one, other, 20_000) for one, other in zip(drawn_p, found, strict=True))
 
 
-def test_a_query_that_no_model_has_changes_nothing_but_the_signs_drawn() -> None:
-    values = np.random.default_rng(2).random((3, 9))
-    holes = np.insert(values, 4, np.nan, axis=1)
-    one, other = (step_down(part, Pairs.every(3), 99, 0) for part in (values, holes))
-    np.testing.assert_array_equal(one, other)
-
-
 def test_blocks_of_pairs_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(3).random((9, 15))
     values[4, 3] = np.nan

@@ -242,17 +242,6 @@ def test_weights_of_items_are_those_of_query_weights_and_weigh_gains(
             assert row[name] == wanted[name]
 
 
-def test_weights_of_items_where_all_are_one_change_nothing() -> None:
-    scores, grades = made(6, 9)
-    grades[1] = 0
-    plain, weighed = (rr.Meter("ndcg(gain=exp2)@4, dcg@3, ap, recall@5") for _ in range(2))
-    plain.update(scores, grades)
-    weighed.update(scores.tolist(), grades.tolist(), sample_weight=np.ones(scores.shape).tolist())
-    np.testing.assert_allclose(weighed.scores["value"], plain.scores["value"], rtol=1e-14)
-    values = weighed.compute()["value"], plain.compute()["value"]
-    np.testing.assert_allclose(*values, rtol=1e-14)
-
-
 @pytest.mark.parametrize("ids", [None, list("qwertzuiop"), list(range(90, 80, -1))])
 def test_meters_of_workers_merge_and_travel(ids: Any) -> None:
     scores, grades = made(10, 8)

@@ -5,7 +5,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from made_scores import bounded_scores, scores_of
-from retrieval_report import DataError
 from retrieval_report.comparison.queries import query_table
 
 COLUMNS = [
@@ -64,10 +63,3 @@ def test_the_order_of_the_rows_leaves_no_trace() -> None:
     assert_frame_equal(
         query_table(SCORES.sample(fraction=1, shuffle=True, seed=1)), query_table(SCORES)
     )
-
-
-def test_scores_there_twice_are_refused() -> None:
-    with pytest.raises(
-        DataError, match="2 scores of the same model, query, metric, cutoff and policy"
-    ):
-        query_table(pl.concat([SCORES, SCORES.head(1)]))

@@ -17,7 +17,6 @@ from scipy import stats as scipy_stats
 import retrieval_report as rr
 from retrieval_report.comparison.replicates import (
     VariancePart,
-    components,
     p_value,
     replicate_groups,
 )
@@ -59,25 +58,6 @@ def drawn(
 
 def runs(model: str, values: np.ndarray) -> dict[str, list[Any]]:
     return {f"{model}-s{number}": row.tolist() for number, row in enumerate(values)}
-
-
-def test_components_are_those_of_fractions() -> None:
-    table = [[Fraction(n, 8) for n in row] for row in ((1, 5, 6), (3, 4, 8))]
-    replicates, queries = 2, 3
-    mean = sum(map(sum, table), Fraction()) / 6
-    rows = [sum(row) / queries for row in table]
-    columns = [sum(column) / replicates for column in zip(*table, strict=True)]
-    rest = sum(
-        (table[j][i] - rows[j] - columns[i] + mean) ** 2
-        for j, i in product(range(replicates), range(queries))
-    )
-    residual = Fraction(rest, (replicates - 1) * (queries - 1))
-    between_rows = sum((row - mean) ** 2 for row in rows) / (replicates - 1)
-    between_columns = sum((column - mean) ** 2 for column in columns) / (queries - 1)
-    found = components(np.array(table, dtype=float))
-    assert found["residual_var"] == pytest.approx(float(residual), abs=1e-15)
-    assert found["replicate_var"] == pytest.approx(max(0, between_rows - residual / queries))
-    assert found["query_var"] == pytest.approx(float(between_columns - residual / replicates))
 
 
 @pytest.mark.parametrize(("seed", "replicates", "queries"), [(0, 3, 25), (1, 5, 10), (2, 2, 40)])

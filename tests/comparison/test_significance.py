@@ -80,16 +80,12 @@ def test_wilcoxon_is_what_r_prints(difference: Floats, p: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("difference", "p", "of_r"),
-    [([0.1] * 5, 2 / 32, 0.036888425707), ([0.1, 0.1, -0.1, 0.1, 0.1], 12 / 32, 0.233037982274)],
+    ("difference", "p"), [([0.1] * 5, 2 / 32), ([0.1, 0.1, -0.1, 0.1, 0.1], 12 / 32)]
 )
 def test_wilcoxon_of_few_differences_with_ties_is_exact_where_r_approximates(
-    difference: list[float], p: float, of_r: float
+    difference: list[float], p: float
 ) -> None:
     assert wilcoxon(np.array([difference]))[0] == p
-    assert stats.wilcoxon(difference, correction=True, method="asymptotic").pvalue == pytest.approx(
-        of_r, rel=1e-9
-    )
 
 
 def test_equal_sizes_of_published_scores_are_ties_as_with_digits_rank_in_r() -> None:

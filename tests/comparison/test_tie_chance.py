@@ -20,7 +20,6 @@ from retrieval_report.comparison.p_tie import (
     _Sums,
 )
 from retrieval_report.comparison.pairs import compare
-from retrieval_report.comparison.tie_bounds import normal_chances
 from retrieval_report.comparison.verdicts import TIE_RISK
 
 SHUFFLES = 3000
@@ -370,10 +369,3 @@ def test_orders_of_many_lists_are_counted_only_where_moments_leave_the_verdict_o
     assert alone["p_tie_high"] <= TIE_RISK or alone["p_tie_low"] > TIE_RISK
     assert row["p_tie_method"] == "normal"
     assert alone["p_tie_low"] <= row["p_tie_low"] <= row["p_tie_high"] <= alone["p_tie_high"]
-
-
-def test_normal_chances() -> None:
-    chance = normal_chances(
-        np.array([0.1, -0.1, 0.1, 0.0, 0.1]), np.array([0.1, 0.1, 0.0, 0.1, np.nan])
-    )
-    np.testing.assert_allclose(chance, [0.158655, 0.158655, 0.0, np.nan, np.nan], atol=1e-6)

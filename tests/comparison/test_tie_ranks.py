@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -219,25 +220,20 @@ def test_nothing_shared() -> None:
     assert board.select("queries", "unpaired", "query_rank_high").rows() == [(0, 2, None)] * 2
 
 
-@pytest.mark.parametrize("wrong", [{"confidence": 2}, {"resamples": 0}, {"seed": -1}])
-def test_wrong_arguments(wrong: dict[str, object]) -> None:
-    with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
-        rr.stats.tie_ranks(scores_of(VALUES), **wrong)  # type: ignore[arg-type]
+RANKS, BOARD = rr.stats.tie_ranks, rr.leaderboard
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("function", "name", "value"),
     [
-        {"correction": "hsd"},
-        {"alpha": 1},
-        {"resamples": 0},
-        {"policies": "naive"},
-        {"policies": []},
+        *((RANKS, "confidence", 2), (RANKS, "resamples", 0), (RANKS, "seed", -1)),
+        *((BOARD, "correction", "hsd"), (BOARD, "alpha", 1), (BOARD, "resamples", 0)),
+        *((BOARD, "policies", "naive"), (BOARD, "policies", [])),
     ],
 )
-def test_wrong_arguments_of_the_leaderboard(wrong: dict[str, object]) -> None:
-    with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
-        rr.leaderboard(scores_of(VALUES), **wrong)  # type: ignore[arg-type]
+def test_wrong_arguments(function: Any, name: str, value: object) -> None:
+    with pytest.raises(rr.ParameterError, match=name):
+        function(scores_of(VALUES), **{name: value})
 
 
 def test_the_leaderboard_holds_what_its_parts_say() -> None:

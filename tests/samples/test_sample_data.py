@@ -13,35 +13,6 @@ import polars as pl
 import pytest
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
-DIGITS_MODELS = [
-    "cosine-1-digit",
-    "cosine-2-digits",
-    "cosine-bfloat16",
-    "cosine-float32",
-    "cosine-int8",
-    "itq-16",
-    "itq-32",
-    "lsh-16",
-    "lsh-32",
-    "lsh-64",
-    "nearest-centroid",
-    "pca-sign-16",
-    "pca-sign-32",
-]
-DOCS_MODELS = [
-    "bm25",
-    "term-overlap",
-    "wordllama-2-digits",
-    "wordllama-bfloat16",
-    "wordllama-binary-128",
-    "wordllama-binary-256",
-    "wordllama-binary-64",
-    "wordllama-float16",
-    "wordllama-float32",
-    "wordllama-int4",
-    "wordllama-int8",
-    "wordllama-truncated-64",
-]
 DIGITS_DEPTH = 100
 DOCS_DEPTH = 20
 
@@ -89,42 +60,6 @@ def test_the_folders_stay_small() -> None:
     }
     assert sizes["digits"] < 1_000_000
     assert sizes["docs"] < 1_000_000
-
-
-def test_digits_have_the_contract_columns(
-    digits: pl.DataFrame, digit_queries: pl.DataFrame
-) -> None:
-    assert dict(digits.schema) == {
-        "model": pl.String,
-        "query": pl.UInt16,
-        "item": pl.UInt16,
-        "distance": pl.Float32,
-        "relevance": pl.UInt8,
-    }
-    assert dict(digit_queries.schema) == {
-        "query": pl.UInt16,
-        "label": pl.UInt8,
-        "n_relevant": pl.UInt16,
-    }
-    assert digits["model"].unique(maintain_order=True).to_list() == DIGITS_MODELS
-
-
-def test_digits_hold_every_query_for_every_model(
-    digits: pl.DataFrame, digit_queries: pl.DataFrame
-) -> None:
-    assert digit_queries["query"].n_unique() == digit_queries.height == 200
-    assert digit_queries["label"].value_counts()["count"].to_list() == [20] * 10
-    pairs = digits.select("model", "query").unique()
-    assert pairs.height == 13 * 200
-    assert set(pairs["query"]) == set(digit_queries["query"])
-    assert not set(digits["item"]) & set(digit_queries["query"])
-
-
-def test_digits_have_no_nulls_no_duplicates_and_finite_distances(digits: pl.DataFrame) -> None:
-    assert digits.null_count().sum_horizontal().item() == 0
-    assert digits.select("model", "query", "item").is_duplicated().sum() == 0
-    assert digits["distance"].is_finite().all()
-    assert set(digits["relevance"]) == {0, 1}
 
 
 def test_digits_count_relevant_items_beyond_the_list(
@@ -183,15 +118,6 @@ def test_digits_maker_repeats_the_shipped_rows(
     assert rebuilt.filter(~learned).equals(digits.filter(~learned))
     missing = digits.filter(learned).join(rebuilt, on=digits.columns, how="anti").height
     assert missing <= 0.01 * digits.filter(learned).height
-
-
-def test_runs_hold_every_query_once_per_model(runs: pl.DataFrame, qrels: pl.DataFrame) -> None:
-    assert sorted(set(runs["model"])) == DOCS_MODELS
-    assert runs.select("model", "query").unique().height == 12 * 150
-    assert set(runs["query"]) == set(qrels["query"])
-    assert runs.null_count().sum_horizontal().item() == 0
-    assert runs.select("model", "query", "item").is_duplicated().sum() == 0
-    assert set(runs["q0"]) == {"Q0"}
 
 
 def test_runs_are_ranked_by_positive_scores(runs: pl.DataFrame) -> None:

@@ -18,7 +18,6 @@ from retrieval_report.contracts.errors import (
     ParameterError,
     RetrievalReportWarning,
 )
-from retrieval_report.study.samples import sample_folder
 from retrieval_report.systems.audit import AUDIT, audit
 from retrieval_report.systems.conventions import CONVENTIONS
 
@@ -441,34 +440,3 @@ def test_a_warning_is_given_once() -> None:
     with pytest.warns(RetrievalReportWarning, match="no query has a relevant item") as caught:
         audit(rankings, metrics="ap", cutoffs=1)
     assert len(caught) == 1
-
-
-def test_trec_eval_and_row_order_name_other_winners_on_the_digits() -> None:
-    folder = sample_folder() / "digits"
-    rankings = pl.read_parquet(folder / "rankings.parquet").filter(
-        pl.col("model").is_in(["cosine-1-digit", "itq-16", "itq-32"])
-    )
-    frame = audit(
-        rankings,
-        queries=pl.read_parquet(folder / "queries.parquet"),
-        metrics=("precision@1", "precision@10"),
-        systems=["trec_eval", "rax", "tie-aware-retrieval-metrics"],
-    ).filter(pl.col("version") != "9")
-    winners = (
-        frame.select("system", "cutoff", "winner", "exact_winner")
-        .unique(maintain_order=True)
-        .rows()
-    )
-    assert winners == [
-        ("trec_eval", 1, "cosine-1-digit", "itq-32"),
-        ("trec_eval", 10, "itq-32", "itq-32"),
-        ("rax", 1, "cosine-1-digit", "itq-32"),
-        ("rax", 10, "itq-32", "itq-32"),
-        ("tie-aware-retrieval-metrics", 1, "itq-32", "itq-32"),
-        ("tie-aware-retrieval-metrics", 10, "itq-32", "itq-32"),
-    ]
-    rows = (
-        frame.filter(system="rax", model="cosine-1-digit").select("prints", "expected", "z").rows()
-    )
-    assert rows[0] == pytest.approx((0.955, 0.95199, 0.305), abs=1e-3)
-    assert rows[1] == pytest.approx((0.8895, 0.86779, 3.811), abs=1e-3)

@@ -37,25 +37,6 @@ def naive(like: Any, metrics: str, **options: Any) -> list[float]:
     return scores.filter(policy="naive")["value"].to_list()
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        ("ndcg@10", "ndcg_cut_10"),
-        ("ndcg", "ndcg"),
-        ("map", "map"),
-        ("mrr", "recip_rank"),
-        ("P@5", "P_5"),
-    ],
-)
-def test_pytrec_eval_prints_the_same_for_every_query(ours: str, theirs: str) -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    measure = "ndcg_cut.10" if theirs == "ndcg_cut_10" else "P.5" if theirs == "P_5" else theirs
-    found = pytrec_eval.RelevanceEvaluator(QRELS, {measure}).evaluate(RUN)
-    assert naive("pytrec_eval", ours) == pytest.approx(
-        [found[f"q{q}"][theirs] for q in range(QUERIES)], rel=1e-12
-    )
-
-
 def test_trec_eval_10_compares_doubles_and_9_does_not() -> None:
     nine, ten = (naive(f"trec_eval {version}", "ndcg, ap") for version in (9, 10))
     assert nine == naive("pytrec_eval", "ndcg, ap")
@@ -128,14 +109,6 @@ def test_bpref_leaves_out_what_nobody_judged() -> None:
     )
     with pytest.raises(ParameterError, match="bpref: considers judged items only"):
         evaluate_like(BOTH, "trec_eval", metrics="bpref", unjudged="non_relevant")
-
-
-def test_scikit_learn_prints_the_same() -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    exact = [metrics.ndcg_score(GRADES[[q]], SCORES[[q]], k=7) for q in range(QUERIES)]
-    assert naive("sklearn", "ndcg@7") == pytest.approx(exact, rel=1e-10)
-    threshold = [metrics.average_precision_score(GRADES[q] > 0, SCORES[q]) for q in range(QUERIES)]
-    assert naive("scikit-learn", "ap") == pytest.approx(threshold, rel=1e-12)
 
 
 def test_the_first_number_is_the_one_that_is_known() -> None:
