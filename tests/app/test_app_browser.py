@@ -31,7 +31,6 @@ PAGES = {
     "?open=digits": "Overview",
 }
 WITHOUT_CHART = {"audit", "data", "costs", "segments?open=digits"}
-NAME = "**bold** $x$ <b>tag</b> :material"
 FAULTS = """() => {
   const main = document.querySelector("[data-testid=stMain]"), faults = [];
   const box = (node) => node.getBoundingClientRect();
@@ -148,23 +147,6 @@ def test_history_and_neighbours_are_read_on_a_telephone_in_the_dark(
                 visit.assert_clean()
 
 
-def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: str) -> None:
-    with Visit(
-        browser, server, "?metric=<script>alert(1)</script>&cutoff=-3&seed=x&models=**nobody**"
-    ) as visit:
-        visit.title("Overview: ndcg@10")
-        said = visit.alerts()
-        assert "metric: “<script>alert(1)</script>” in the address is not used" in said
-        assert (
-            "cutoff: “-3” in the address is not used: a whole number from 1 on or all is needed"
-            in said
-        )
-        assert "seed: “x” in the address is not used" in said
-        assert "models: “**nobody**” in the address is not used" in said
-        visit.page.wait_for_function("location.search === '?cutoff=-3'")  # the menu takes any text
-        visit.assert_clean()
-
-
 def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) -> None:
     with Visit(
         browser, server, "?models=https://evil.example%20www.evil.example&seed=me@evil.example"
@@ -172,28 +154,6 @@ def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) 
         visit.title("Overview: ndcg@10")
         assert visit.alerts().count("evil.example") == 3
         assert visit.page.locator("a[href*='evil.example']").count() == 0
-
-
-@pytest.mark.slow
-def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: str) -> None:
-    with Visit(browser, server, "data") as visit:
-        upload(visit, "lists.csv", lists(NAME) + lists("plain")[36:])
-        visit.page.locator("[data-testid=stSidebar]").get_by_text("lists.csv").wait_for()
-        visit.settle()
-        visit.page.get_by_role("link", name="Overview").click()
-        visit.title("Overview")
-        alert = visit.page.locator("[data-testid=stAlert]").first
-        alert.wait_for()
-        assert NAME in visit.page.locator("[data-testid=stMain]").inner_text()
-        visit.page.get_by_role("link", name="Data & export").click()
-        visit.title("Data & export")
-        upload(visit, "bad.csv", b"query,item,distance\nq,a,1\nq,b")
-        visit.page.get_by_text("Nothing was opened").wait_for()
-        assert "bad.csv, line 3: 2 fields, the header has 3" in visit.alerts()
-        visit.page.get_by_role("link", name="Overview").click()
-        visit.title("Overview")
-        assert NAME in visit.page.locator("[data-testid=stMain]").inner_text()
-        visit.assert_clean()
 
 
 @pytest.mark.slow

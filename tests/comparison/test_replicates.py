@@ -65,6 +65,7 @@ def test_components_are_those_of_statsmodels(seed: int, replicates: int, queries
     formula = pytest.importorskip("statsmodels.formula.api", reason=MISSING)
     anova = pytest.importorskip("statsmodels.stats.anova", reason=MISSING)
     values = drawn(seed, replicates, queries, spread=0.2)
+    std = np.random.default_rng(seed).random(values.shape)
     long = [
         {"score": values[j, i], "replicate": f"r{j}", "topic": f"t{i}"}
         for j, i in product(range(replicates), range(queries))
@@ -74,7 +75,10 @@ def test_components_are_those_of_statsmodels(seed: int, replicates: int, queries
     ).fit()
     square = anova.anova_lm(fitted)
     square = square["sum_sq"] / square["df"]
-    row = replicate_table(scores_of(runs("m", values)), PATTERN).row(0, named=True)
+    table = replicate_table(scores_of(runs("m", values), runs("m", std)), PATTERN)
+    row = table.row(0, named=True)
+    assert row["tie_var"] == pytest.approx((std**2).mean())
+    assert row["tie_std"] == pytest.approx(math.sqrt((std**2).sum()) / values.size)
     rest = square["Residual"]
     assert row["residual_var"] == pytest.approx(rest)
     assert row["replicate_var"] == pytest.approx((square["C(replicate)"] - rest) / queries)
@@ -86,40 +90,6 @@ def test_components_are_those_of_statsmodels(seed: int, replicates: int, queries
     assert (row["replicate_low"], row["replicate_high"]) == pytest.approx(
         (means.min(), means.max())
     )
-
-
-def test_the_analysis_of_random_orders_has_the_exact_tie_variance_more() -> None:
-    """Enumerate all outcomes of two-valued ties: their mean residual is that of the expected scores
-    plus ``tie_var``, and the other components are unchanged.
-    """
-    expected = np.array([[0.5, 0.25, 0.75], [0.25, 0.75, 0.5]])
-    std = np.array([[0.25, 0.125, 0.0], [0.0, 0.25, 0.25]])
-    whole = components_signed(expected)
-    parts = [
-        components_signed(expected + std * np.reshape(signs, std.shape))
-        for signs in product((-1, 1), repeat=6)
-    ]
-    mean = np.mean(parts, axis=0)
-    table = replicate_table(scores_of(runs("m", expected), runs("m", std)), PATTERN)
-    row = table.row(0, named=True)
-    assert row["tie_var"] == pytest.approx((std**2).mean())
-    assert row["residual_var"] == pytest.approx(whole[2])
-    assert mean[2] == pytest.approx(whole[2] + row["tie_var"])
-    assert mean[:2] == pytest.approx(whole[:2])
-    assert row["tie_std"] == pytest.approx(math.sqrt((std**2).sum()) / 6)
-
-
-def components_signed(values: np.ndarray) -> list[float]:
-    """Return replicate, query and residual variance without the bound at 0."""
-    replicates, queries = values.shape
-    rows, columns = values.mean(axis=1), values.mean(axis=0)
-    rest = values - rows[:, None] - columns + values.mean()
-    residual = (rest**2).sum() / ((replicates - 1) * (queries - 1))
-    return [
-        rows.var(ddof=1) - residual / queries,
-        columns.var(ddof=1) - residual / replicates,
-        residual,
-    ]
 
 
 @pytest.mark.parametrize("seed", range(3))

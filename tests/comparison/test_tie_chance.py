@@ -22,7 +22,7 @@ from retrieval_report.comparison.p_tie import (
 from retrieval_report.comparison.pairs import compare
 from retrieval_report.comparison.verdicts import TIE_RISK
 
-SHUFFLES = 3000
+SHUFFLES = 1500
 
 
 def tied_rankings(queries: int, seed: int, items: int = 12) -> pl.DataFrame:

@@ -52,20 +52,6 @@ def test_ties_and_queries_have_the_numbers_of_the_pair() -> None:
     assert (both["family_p"], ties["family_p"]) == (None, None)
 
 
-def test_new_queries_reverse_two_models_as_often_as_the_chance_says() -> None:
-    """Whatever the true difference is, another sample does what each states."""
-    generator = np.random.default_rng(0)
-    true = generator.uniform(-0.5, 0.5, (20_000, 1))
-    first, second = (generator.normal(true, 0.2, (20_000, 5)) for _ in range(2))
-    t = -np.abs(first.mean(axis=1)) / (first.std(axis=1, ddof=1) * np.sqrt(2 / 5))
-    stated = stats.t.cdf(t, 4)
-    assert [new_queries(difference) for difference in first[:99]] == pytest.approx(stated[:99])
-    seen = np.sign(second.mean(axis=1)) != np.sign(first.mean(axis=1))
-    for low in np.arange(0, 0.5, 0.1):
-        part = (stated >= low) & (stated < low + 0.1)
-        assert stated[part].mean() == pytest.approx(seen[part].mean(), abs=0.03)
-
-
 def test_a_difference_that_is_always_the_same_is_too_few_to_tell_until_six_queries() -> None:
     assert new_queries(np.full(5, 0.25)) == 0.0
     assert new_queries(np.array([0.25])) is None

@@ -14,7 +14,6 @@ from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
 from made_reports import made_rankings
-from real_data import folder
 from retrieval_report.cli import cli
 
 RANKINGS = made_rankings(("coarse", "fine")).drop("relevance")
@@ -104,30 +103,3 @@ def test_the_command_is_the_study(tmp_path: Path) -> None:
     assert [row["value"] for row in rows] == pytest.approx(truth["value"].to_list())
     written = pl.read_csv(tmp_path / "out" / "estimates.csv")
     assert written["value"].to_list() == pytest.approx(study().estimate()["value"].to_list())
-
-
-@pytest.mark.filterwarnings("ignore::retrieval_report.RetrievalReportWarning")
-def test_exact_means_take_noise_out_of_real_estimates() -> None:
-    """LLMJudge: 22 rankers by language models, of whose 25 queries people judge 10."""
-    data = folder("llmjudge")
-    human = rr.read_judgements(data / "qrels.txt")
-    machine = rr.read_judgements(data / "labels" / "willia-umbrela1.txt")
-    runs = rr.from_labels(data / "labels")
-    some = human.filter(pl.col("query").is_in(human["query"].unique().sort()[::5].to_list()))
-    policies = ("expected", "naive")
-    scores = [
-        rr.evaluate(
-            runs, judgements=given, metrics="ndcg@10", truncated="no", policies=policies,
-            unjudged_query="skip",
-        ) for given in (machine, some)
-    ]  # fmt: skip
-    widths = []
-    for policy in policies:
-        own = (
-            part.filter(policy=policy).with_columns(policy=pl.lit("expected")) for part in scores
-        )
-        found = rr.stats.estimate(*own)
-        means = found.filter(pl.col("model_b").is_null())
-        widths.append((means["human_high"] - means["human_low"]).to_numpy())
-    assert (widths[0] < widths[1]).mean() > 0.5
-    assert widths[0].mean() < widths[1].mean()
