@@ -14,6 +14,7 @@ from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
 from retrieval_report.study.three_tables import three_rows, without_draws
@@ -28,6 +29,7 @@ NOBODY = "–"
 LETTERS = 90  # of the names of winners
 WIDTHS = {"shuffled_range": 130}
 ROW, ROWS = 25, 13  # pixels of a row of the table, and rows before it scrolls
+ALONG = "along-the-cutoffs"  # the address of a part of the page
 SHORT = 130  # letters of a verdict that fits beside the numbers
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
@@ -74,6 +76,9 @@ def show(page: Page) -> None:
     if right is not None:
         with right:
             curves = without_draws(page.curve)[0] if waits else page.drawn_curve.three_scores
+            accidents = cutoffs_sentence(curves)
+            if accidents:
+                st.caption(f"{plain(accidents)} [Along the cutoffs](#{ALONG})")
             show_chart(charts.along_cutoffs, curves, **at)
     if waits:  # everything that is known without them is there, and stays where it is
         page.drawn.three_scores  # noqa: B018
@@ -148,7 +153,7 @@ def _details(page: Page) -> None:
         frame_table(varied(reversals), of="reversals", show=TURNING, alt=TITLE)
         st.caption(plain(not_varied_line(reversals)))
     if len(page.choice.cutoffs) > 1:
-        st.subheader("How far naive scores are off, along the cutoffs")
+        st.subheader("How far naive scores are off, along the cutoffs", anchor=ALONG)
         show_chart(charts.off_by, page.drawn_curve.three_scores, **page.choice.at)
     st.subheader("Leaderboard")
     leaderboard_table(study, page.others)

@@ -218,13 +218,13 @@ def _intervals(summary: object, rows: pl.DataFrame, metric: object, cutoff: Cuto
 
 
 @chart
-def along_cutoffs(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
+def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
     """Draw the three scores along the cutoffs, one small panel a model.
 
     Parameters
     ----------
-    three_scores
-        ``three_scores`` of a study that has several cutoffs of the metric.
+    by_cutoff
+        ``by_cutoff`` of a study, or its ``three_scores`` with several cutoffs of the metric.
     metric, cutoff
         The metric, and the cutoff at which the best model comes first (or a measure, such as
         ``"ndcg@10"``); without a cutoff the whole list.
@@ -251,7 +251,7 @@ def along_cutoffs(three_scores: object, *, metric: object, cutoff: Cutoff = None
     >>> along_cutoffs(study.three_scores, metric="rr").to_dict()["title"]["text"]
     ['rr along the cutoffs: expected, shuffled and naive']
     """
-    rows, name = _curves(three_scores, metric, cutoff)
+    rows, name = _curves(by_cutoff, metric, cutoff)
     panel_models = _worth_a_panel(rows)
     rest = [
         model for model in rows["model"].unique(maintain_order=True) if model not in panel_models
@@ -277,7 +277,7 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     their order at a cutoff, or at the first if there is none such.
     """
     name, depth = parse_measure(metric, cutoff)
-    rows = of_metric(checked_frame(frame, "three_scores"), name).filter(pl.col("copy_of").is_null())
+    rows = of_metric(checked_frame(frame, "by_cutoff"), name).filter(pl.col("copy_of").is_null())
     rows = rows.filter(pl.col("expected").is_not_null())
     filled(rows, f"no model has an expected {clean(name, 60)}")
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
@@ -375,13 +375,13 @@ def _points(value: float) -> str:
 
 
 @chart
-def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
+def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
     """Draw how far the naive score is off, for every model and cutoff.
 
     Parameters
     ----------
-    three_scores
-        ``three_scores`` of a study.
+    by_cutoff
+        ``by_cutoff`` of a study, or its ``three_scores`` with several cutoffs of the metric.
     metric, cutoff
         One of its metrics, and the cutoff at which the best model comes first; without a cutoff the
         whole list.
@@ -405,7 +405,7 @@ def off_by(three_scores: object, *, metric: object, cutoff: Cutoff = None) -> Ch
     >>> off_by(study.three_scores, metric="rr").to_dict()["title"]["text"]
     ['rr: how far the naive score is off']
     """
-    rows, name = _curves(three_scores, metric, cutoff)
+    rows, name = _curves(by_cutoff, metric, cutoff)
     scored_rows = rows.drop_nulls("off_by")
     if not scored_rows.filter(pl.col("off_by").abs() > SAME).height:
         raise Said(f"No naive {name} is off: ties do not change these scores.")

@@ -92,6 +92,9 @@ three_scores
       however improbable that is; empty where cut lists leave it open and no drawn order does so
   copy_of | text | Copy of | the first model by name with the same lists; empty if there is none
 
+by_cutoff
+  *three_scores
+
 winners
   metric cutoff
   winner | text | Winner | model with the best expected mean; several models if they are level

@@ -108,6 +108,9 @@ class Report:
     three_scores, winners
         The three scores of every model side by side, at every measure, and who wins by each; see
         ``Study.three_scores``.
+    by_cutoff
+        The expected and naive scores by the metric of the verdict, at the usual cutoffs too; see
+        ``Study.by_cutoff``.
     shuffled
         The result of `shuffled_means`.
     distribution

@@ -16,6 +16,7 @@ import jinja2
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import (
     FINDINGS,
     health_sentences,
@@ -74,6 +75,7 @@ def render_html(
             more_health=health[FINDINGS:],
             more_findings=more_findings(health),
             winners=winners,
+            depths=cutoffs_sentence(report.by_cutoff) if report.by_cutoff.width else "",
             not_audited=not_audited(report.parameters),
             misleading=misleading,
             accidents=() if report.printed else winners[:misleading],

@@ -118,6 +118,7 @@ QUESTIONS = (
         ),
     ),
     Question("winners"),
+    Question("by_cutoff"),
     Question(
         "summary",
         table=Layout(

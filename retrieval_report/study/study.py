@@ -35,6 +35,7 @@ from retrieval_report.metrics.parsing import (
     parse_metrics,
 )
 from retrieval_report.scoring.convolution import Spread
+from retrieval_report.study.by_cutoff import scores_by_cutoff
 from retrieval_report.study.caveats import (
     health_sentences,
     naive_ties,
@@ -399,6 +400,19 @@ class Study(LevelledStudy):
         agrees. Models with a serious fault in `health` neither win nor lose.
         """
         return self._with(policies=None)._winners
+
+    @answer
+    def by_cutoff(self) -> pl.DataFrame:
+        """`three_scores` by the metric of the headline at its cutoffs and at 1, 3, 5, 10, 20, 50 and
+        100, as far as half of the lists reach; nothing is drawn, so the columns of the drawn orders
+        are empty. It shows at which depths the order of the models by naive scores is an accident.
+
+        >>> rows = {"query": ["q"] * 3, "item": list("abc"), "relevance": [0, 1, 0]}
+        >>> study = Study({**rows, "distance": [1, 1, 2]}, "rr@2", truncated="no")
+        >>> study.by_cutoff.select("cutoff", "expected", "naive").rows()
+        [(1, 0.5, 0.0), (2, 0.75, 0.5), (3, 0.75, 0.5)]
+        """
+        return scores_by_cutoff(self)
 
     @property
     def _winners(self) -> pl.DataFrame:

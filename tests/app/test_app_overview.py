@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 import retrieval_report as rr
 from made_pages import charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
+from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.reversals import varied
 from retrieval_report.study.three_tables import are_drawn, without_draws
 from retrieval_report.study.verdict import verdict
@@ -46,6 +47,16 @@ def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     # Nothing but the title and the name of the data stand above the numbers; the verdict is beside.
     assert kinds == ["title", "caption", "flex_container", "dataframe"]
     assert page.caption[0].value == r"made · 2 models · 1 query"
+
+
+def test_page_one_says_at_which_cutoffs_the_order_is_an_accident() -> None:
+    page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
+    said = cutoffs_sentence(rr.Study(ACCIDENT, "rr", cutoffs=(1, 3, 5)).by_cutoff)
+    begin = said[: said.index("cutoff")]
+    assert "is an accident of ties at" in begin
+    caption = next(part.value for part in page.caption if part.value.startswith(plain(begin)))
+    assert caption.endswith("[Along the cutoffs](#along-the-cutoffs)")
+    assert "along-the-cutoffs" in [part.anchor for part in page.subheader]
 
 
 @pytest.mark.parametrize("right", [True, False])

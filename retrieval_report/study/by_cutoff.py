@@ -1,0 +1,97 @@
+"""The scores of the headline's metric along the cutoffs, asked for or not: they say at which depths
+the order of the models that is printed is an accident.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.warning import noticed
+from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.writing.names import clean
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
+
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+TO_EXPECTED, TO_NAIVE = pl.col("expected_rank"), pl.col("naive_rank")
+
+
+def scores_by_cutoff(study: Study) -> pl.DataFrame:
+    """Return the scores by the metric of the headline at its cutoffs, and at the usual ones that
+    half of the lists reach.
+    """
+    asked = [cutoff for metric, cutoff in study.measures if metric == study.metric]
+    requests = parse_metrics(**study._data.asked)
+    metrics = [metric for metric, _ in requests if str(metric) == study.metric]
+    length = study.headline.scores["items"].median() or 0
+    with noticed():  # what is to be said of lists is said of the measures that were asked for
+        if study.like is None and metrics and not metrics[0].own_depth:
+            usual = [cutoff for cutoff in USUAL_CUTOFFS if cutoff <= length]
+            cutoffs = sorted({*usual, *(cutoff for cutoff in asked if cutoff is not None)})
+            study = study._by_measures(metrics[:1], [*cutoffs, *[None] * (None in asked)])
+        rows = study._undrawn._ranked_scores.filter(metric=study.metric)
+    return in_contract(rows, schema("by_cutoff"))
+
+
+def cutoffs_sentence(rows: pl.DataFrame) -> str:
+    """Say at which cutoffs the naive order of the models is an accident; empty with one cutoff, and
+    where there is no naive order.
+
+    >>> rows = pl.DataFrame(
+    ...     {
+    ...         "metric": ["ap"] * 6,
+    ...         "cutoff": [1, 1, 5, 5, 10, 10],
+    ...         "copy_of": [None] * 6,
+    ...         "tie_std": [0.1] * 6,
+    ...         "expected_rank": [1, 2] * 3,
+    ...         "naive_rank": [2, 1, 1, 1, 1, 2],
+    ...     }
+    ... )
+    >>> print(cutoffs_sentence(rows))
+    By ap, the order of the models that naive scores print is an accident of ties at cutoff 1 and 5
+    (each with another winner), and the expected one at 10.
+    """
+    rows = rows.filter(pl.col("copy_of").is_null(), TO_EXPECTED.is_not_null())
+    moved = TO_EXPECTED != TO_NAIVE
+    first = pl.any_horizontal(TO_EXPECTED == 1, TO_NAIVE == 1)
+    at = rows.group_by("metric", "cutoff", maintain_order=True).agg(
+        moved.any(),
+        winner=(moved & first).any(),
+        known=TO_NAIVE.is_not_null().all(),
+        exact=pl.col("tie_std").count(),
+    )
+    at = at.filter("known", pl.col("exact") > 0)  # elsewhere all are estimates
+    if at.height < 2:
+        return ""
+    other, same, winner = (
+        at.filter(which)["cutoff"].to_list()
+        for which in ("expected_rank", ~pl.col("expected_rank"), "winner")
+    )
+    metric = clean(at["metric"][0], 60)
+    if not other:
+        return f"By {metric}, naive scores print the expected order of the models at every cutoff."
+    text = (
+        f"By {metric}, the order of the models that naive scores print is an accident of ties at "
+    )
+    text += "every cutoff" if not same else f"cutoff {_texts(other)}"
+    if winner:
+        whole = winner == other and len(other) > 1
+        text += (
+            f" ({'each with another winner' if whole else f'another winner at {_texts(winner)}'})"
+        )
+    return f"{text}, and the expected one at {_texts(same)}." if same else f"{text}."
+
+
+def _texts(cutoffs: Sequence[int | None]) -> str:
+    """Return cutoffs as text.
+
+    >>> _texts([1, 3, None])
+    '1, 3 and all'
+    """
+    *others, last = ("all" if cutoff is None else str(cutoff) for cutoff in cutoffs)
+    return f"{', '.join(others)} and {last}" if others else last

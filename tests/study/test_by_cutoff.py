@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import warnings
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.study.by_cutoff import cutoffs_sentence
+from retrieval_report.study.html import render_html
+
+
+def tied_study(measures: str = "ndcg@3", **options: object) -> rr.Study:
+    """Two models: ties of one hold its only relevant item back at cutoff 1 if they stay in order."""
+    rows = {"query": ["q"] * 6, "item": list("abcdef"), "relevance": [0, 1, 0, 0, 0, 0]}
+    lists = {"tied": [1, 1, 2, 3, 4, 5], "fine": [2, 3, 1, 4, 5, 6]}
+    frames = {name: {**rows, "distance": distance} for name, distance in lists.items()}
+    return rr.Study(frames, measures, **{"truncated": "no", **options})  # type: ignore[arg-type]
+
+
+def test_the_usual_cutoffs_that_lists_reach_are_scored_as_if_they_were_asked_for() -> None:
+    study = tied_study()
+    by_cutoff = study.by_cutoff
+    assert by_cutoff["cutoff"].unique().to_list() == [1, 3, 5]
+    drawn = ("shuffled", "shuffled_std", "first_order", "shuffled_rank", "orders")
+    asked = tied_study("ndcg@1, ndcg@3, ndcg@5").three_scores
+    assert by_cutoff.drop(drawn).equals(asked.drop(drawn))
+    assert by_cutoff["orders"].max() == 0
+    assert study.scores["cutoff"].unique().to_list() == [3]  # the tables have what was asked for
+
+
+def test_the_headline_cutoff_stands_among_them_and_other_metrics_do_not() -> None:
+    study = tied_study("rr@2, ap@4, rr")
+    assert study.by_cutoff["cutoff"].unique(maintain_order=True).to_list() == [1, 2, 3, 5, None]
+    assert study.by_cutoff["metric"].unique().to_list() == ["rr"]
+    assert tied_study("r_precision").by_cutoff["cutoff"].unique().to_list() == [None]
+    assert tied_study("recip_rank", like="trec_eval").by_cutoff.height == 2
+
+
+def test_nothing_is_warned_of_at_cutoffs_that_nobody_asked_for() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study = tied_study(truncated="between_ties").models("tied")
+        study.scores  # noqa: B018
+        assert study.by_cutoff["model"].unique().to_list() == ["tied"]
+
+
+def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_accident() -> None:
+    report = tied_study().contents()
+    page = render_html(report, [])
+    sentence = cutoffs_sentence(report.by_cutoff)
+    assert sentence == (
+        "By ndcg, the order of the models that naive scores print is an accident of ties at cutoff 1 "
+        "(another winner at 1), and the expected one at 3 and 5."
+    )
+    assert sentence in page[page.index('id="verdict"') : page.index('id="three"')]
+    assert '<a href="#cutoffs">' in page[page.index(sentence) : page.index('id="three"')]
+
+
+@pytest.mark.parametrize(
+    ("naive", "text"),
+    [
+        ([1, 2] * 3, "expected order of the models at every cutoff."),
+        ([2, 1, 2, 1, 2, 1], "of ties at every cutoff (each with another winner)."),
+        (
+            [1, 2, 2, 1, 1, 2],
+            "at cutoff 5 (another winner at 5), and the expected one at 1 and all.",
+        ),
+        ([None] * 6, ""),
+        ([1, 2, None, None, None, None], ""),  # nothing to set it against
+    ],
+)
+def test_the_sentence_names_every_cutoff_once(naive: list[int | None], text: str) -> None:
+    rows: dict[str, list[object]] = {
+        "metric": ["ap"] * 6,
+        "cutoff": [1, 1, 5, 5, None, None],
+        "copy_of": [None] * 6,
+    }
+    rows["tie_std"] = [0.1] * 6
+    frame = pl.DataFrame({**rows, "expected_rank": [1, 2] * 3, "naive_rank": naive})
+    assert cutoffs_sentence(frame).endswith(text)
+    assert cutoffs_sentence(frame).count("5") <= 2
+
+
+def test_cutoffs_at_which_every_score_is_an_estimate_are_not_named() -> None:
+    rows = {"metric": ["ap"] * 6, "cutoff": [1, 1, 5, 5, 10, 10], "copy_of": [None] * 6}
+    ranks = {"expected_rank": [1, 2] * 3, "naive_rank": [1, 2, 2, 1, 2, 1]}
+    frame = pl.DataFrame({**rows, **ranks, "tie_std": [0.0, 0.1, None, 0.1, None, None]})
+    assert cutoffs_sentence(frame).endswith(
+        "cutoff 5 (another winner at 5), and the expected one at 1."
+    )
