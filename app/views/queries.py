@@ -12,6 +12,7 @@ from chart_display import show_chart
 from page import Page
 from records import SCORING
 from retrieval_report import charts
+from retrieval_report.comparison.identical import folded
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.orders import ranking_ties
@@ -51,11 +52,12 @@ def show(page: Page) -> None:
     last = last if scored["truncated"].any() else ""
     caption = (
         f"lists{{}}, those that ties can change most first{last}. Choose a row to see its list."
+        + (" Copies of a model are listed with it." if page.runs.identical else "")
     )
     chart = None if page.data.source.counted else charts.query_scatter
     brushed_table(
         chart,
-        scored,
+        folded(scored, page.runs.identical),
         ("naive", "expected"),
         page.choice.at,
         caption,

@@ -10,6 +10,7 @@ from chart_display import show_chart
 from page import Page
 from records import OF_ROWS
 from retrieval_report import charts
+from retrieval_report.comparison.identical import folded
 from retrieval_report.contracts.arguments import grouped
 from retrieval_report.engines.check_scores import at_cutoff
 from retrieval_report.study.caveats import joined_hints
@@ -29,7 +30,8 @@ COVERAGE = "model metric value tie_std queries"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    profile = page.curve.profile
+    copies = page.runs.identical
+    profile = folded(page.curve.profile, copies)
     if profile.is_empty():
         st.info("There are no lists.")
         return
@@ -49,7 +51,7 @@ def show(page: Page) -> None:
         _cuts(page)
     if "judgements" in page.data.frames and not page.data.source.counted:
         st.subheader("How much is judged")
-        covered = page.study.coverage.filter(at_cutoff(page.choice.cutoff))
+        covered = folded(page.study.coverage, copies).filter(at_cutoff(page.choice.cutoff))
         st.caption(
             "judged: share of judged items at the cutoff; rbp_residual: the weight of ranks without a "
             "judged item, and of those beyond the list or the cutoff."
@@ -95,7 +97,7 @@ def _cuts(page: Page) -> None:
         return
     rules = page.choice.only(("relevant_from", *OF_ROWS))
     cuts = answered(page.data, ties_at_cutoff, {"cutoff": cutoff, **rules})
-    cuts = cuts.filter(pl.col("model").is_in(page.runs.model_names))
+    cuts = folded(cuts.filter(pl.col("model").is_in(page.runs.model_names)), page.runs.identical)
     if cuts.is_empty():
         st.info(f"Cutoff {cutoff} falls between ties in every list.")
         return

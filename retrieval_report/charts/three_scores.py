@@ -12,7 +12,6 @@ from retrieval_report.charts.data import SAME, at_measure, checked_frame, of_met
 from retrieval_report.charts.layers import (
     DOT,
     IN_CELL,
-    INK,
     IS_NARROW,
     STRONG,
     inline_rows,
@@ -52,6 +51,14 @@ PANEL_LETTERS = 19  # of a name above a panel
 PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
 )
+_AHEAD = pl.col("expected").sort(descending=True)
+# Of rows that are sorted so: from every expected score to the next one, above or below.
+NEXT_GAP = pl.min_horizontal(_AHEAD.shift(1) - _AHEAD, _AHEAD - _AHEAD.shift(-1))
+IS_FAR = (
+    pl.col("off_by").abs() > pl.max_horizontal(pl.col("gap").fill_null(0.0), pl.lit(SAME))
+).fill_null(value=False)
+HOLLOW = "filled where off by more than the gap to the next model"
+FILLED = alt.FillOpacityValue(0, condition={"test": "datum.far", "value": 1})
 OTHER_RANK = "◆"  # on tiles: the naive order gives another rank there
 NUMBER_MARK: Named = {"angle": 0, "dy": {"expr": f"{IS_NARROW} ? 2 : 0"}}
 RANK_MARK: Named = {  # beside the number, or above it on a narrow screen
@@ -92,7 +99,8 @@ def scores(
     altair.Chart
         Dot: the expected score; band: what 90 % of random orders print, with a thin line to the
         lowest and highest of all orders (cut where it goes far beyond all other marks), and a
-        stroke for every order drawn; diamond below: the naive score; line below that: the interval
+        stroke for every order drawn; diamond below: the naive score, filled where
+        it is off by more than the gap to the next model; line below that: the interval
         over queries.
 
     Examples
@@ -123,7 +131,7 @@ def scores(
         PRINTED: (
             rows,
             {"type": "point", "shape": "diamond", "filled": True, "size": 42, "opacity": 1}
-            | {"yOffset": below},
+            | {"yOffset": below, "strokeWidth": 1.3, "stroke": VERMILLION},
             ["naive"],
         ),
         SAMPLING: (
@@ -143,16 +151,25 @@ def scores(
     chart_layers = [span(rows, ends, x, "floor", "ceiling", tips=TIPS, y=y)]
     chart_layers += [
         span(
-            part.with_columns(what=pl.lit(what)), mark, x, *at, color=colour, y=y, tips=_tips(part)
+            part.with_columns(what=pl.lit(what)),
+            mark,
+            x,
+            *at,
+            color=colour,
+            y=y,
+            tips=_tips(part),
+            **({"fillOpacity": FILLED} if what == PRINTED else {}),
         )
         for what, (part, mark, at) in layers.items()
         if what in used
     ]
     text = "blue line: lowest to highest of all orders"
+    near = rows.filter(~pl.col("far"), pl.col("naive").is_not_null()).height
     cut = rows.filter(
         (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
     )
     text += ", cut at the frame" if cut.height else ""
+    text += f"; ◆: naive, {HOLLOW}" if near else ""
     step = ROOMY_STEP if roomy else TIGHT_STEP
     title = f"{where}: expected, shuffled and naive"
     return finish(
@@ -171,6 +188,7 @@ def _models(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     rows, where = at_measure(checked_frame(frame, "three_scores"), metric, cutoff)
     rows = rows.filter(pl.col("copy_of").is_null())
     scored = rows.filter(pl.any_horizontal(pl.col("expected", "naive").is_not_null()))
+    scored = scored.with_columns(gap=NEXT_GAP).with_columns(far=IS_FAR)
     return with_labels(filled(scored, f"no model has a score for {where}").head(MAX_MODELS)), where
 
 
@@ -234,7 +252,7 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     altair.FacetChart
         Line: the expected score, dashed where lists may lack items; band: what 90 % of
         random orders print, within the pale range of all orders, which ends where the panel ends;
-        dot: the naive score, coloured where it is off
+        dot: the naive score, filled where it is off
         by more than the gap to the next model. Up to twelve models; of more, the leaders and those
         whose rank tie order can change.
 
@@ -263,9 +281,8 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     cut = rows["dashed"].count()
     text = f"line: expected{', dashed where lists may lack items' if cut else ''}; band: 90% "
     text += (
-        f"of orders, paler: all{', and what cut lists lack' if cut else ''}; dot: naive, red if "
+        f"of orders, paler: all{', and what cut lists lack' if cut else ''}; dot: naive, {HOLLOW}"
     )
-    text += "off by more than the gap to the next model"
     text += f"; not drawn: {with_number(len(rest), 'other model')}" if rest else ""
     last = rows.group_by("label", maintain_order=True).last()
     title = f"{name} along the cutoffs: expected, shuffled and naive"
@@ -281,12 +298,11 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     rows = rows.filter(pl.col("expected").is_not_null())
     filled(rows, f"no model has an expected {clean(name, 60)}")
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
-    ahead = pl.col("expected").sort(descending=True)
-    gaps = [ahead.shift(1) - ahead, ahead - ahead.shift(-1)]
-    gap = pl.min_horizontal(*gaps).over("cutoff")
     ranked = pl.concat([rows.filter(at_cutoff(depth)), rows])["model"].unique(maintain_order=True)
     by_rank = rows.sort("cutoff", pl.col("expected"), descending=[False, True], nulls_last=True)
-    by_rank = by_rank.with_columns(gap=gap, k=pl.col("cutoff").cast(pl.String).fill_null("all"))
+    by_rank = by_rank.with_columns(
+        gap=NEXT_GAP.over("cutoff"), k=pl.col("cutoff").cast(pl.String).fill_null("all")
+    )
     order = {model: place for place, model in enumerate(ranked)}
     place = pl.col("model").replace_strict(order, return_dtype=pl.Int64)
     return by_rank.sort(place, "cutoff", nulls_last=True, maintain_order=True), clean(name, 60)
@@ -318,13 +334,12 @@ def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:
     low = pl.min_horizontal(expected, "order_low", naive).min().over("model")
     high = pl.max_horizontal(expected, "order_high", naive).max().over("model")
     room = (high - low) / 12
-    gap = pl.max_horizontal(pl.col("gap").fill_null(0.0), pl.lit(SAME))
     cut = pl.col("tie_std").is_null()
     ends_in_cut = cut.shift(-1, fill_value=False) | cut.shift(fill_value=False)
     return rows.with_columns(
         solid=pl.when(~cut).then(expected),
         dashed=pl.when(cut | ends_in_cut.over("model")).then(expected),
-        far=(pl.col("off_by").abs() > gap).fill_null(value=False),
+        far=IS_FAR,
         floor=pl.max_horizontal("lowest", low - room),
         ceiling=pl.min_horizontal("highest", high + room),
     )
@@ -342,7 +357,6 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
     )
     area: Named = {"type": "area", "color": SKY, "line": False}
     line: Named = {"type": "line", "strokeWidth": 1.8, "color": BLUE}
-    colour = alt.ColorValue(INK, condition={"test": "datum.far", "value": VERMILLION})
     tips = tooltips(rows.select(PANEL_TIPS.split()))
     layers = [
         layer_of_parent({**area, "opacity": 0.13}, x=x, y=y("floor"), y2="ceiling:Q"),
@@ -350,10 +364,11 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
         layer_of_parent(line, x=x, y=y("solid")),
         layer_of_parent({**line, "strokeDash": [3, 3]}, x=x, y=y("dashed")),
         layer_of_parent(
-            {"type": "point", "filled": True, "size": 28, "opacity": 1},
+            {"type": "point", "size": 24, "opacity": 1, "color": VERMILLION, "strokeWidth": 1.3}
+            | {"fill": VERMILLION},
             x=x,
             y=y("naive"),
-            color=colour,
+            fillOpacity=FILLED,
             tooltip=tips,
         ),
     ]

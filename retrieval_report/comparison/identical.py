@@ -100,6 +100,20 @@ def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     return pairs if firsts.is_empty() else firsts
 
 
+def folded(rows: pl.DataFrame, groups: Groups) -> pl.DataFrame:
+    """Return rows about models without those of copies; ``row_models`` names the model and its copies.
+
+    >>> rows = pl.DataFrame({"model": ["b", "a", "c"]})
+    >>> folded(rows, (("b", "a"),)).rows()
+    [('a', ['a', 'b']), ('c', ['c'])]
+    """
+    names = {first: [first, *copies] for first, *copies in map(sorted, groups)}
+    copies = [name for same in names.values() for name in same[1:]]
+    row_models = [names.get(name, [name]) for name in rows["model"]]
+    rows = rows.with_columns(row_models=pl.Series(row_models, dtype=pl.List(pl.String)))
+    return rows.filter(~pl.col("model").is_in(copies))
+
+
 def _lists_of_runs(
     rows: pl.DataFrame, names: Sequence[str], of_run: Mapping[str, str]
 ) -> dict[str, bytes]:

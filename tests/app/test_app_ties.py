@@ -46,6 +46,20 @@ def test_the_profile_is_that_of_tie_profile() -> None:
     assert set(table(page, 0)["model"]) == set(table(page, 1)["model"]) == {"fine"}
 
 
+def test_a_model_and_its_copies_share_a_row_on_the_pages_of_lists() -> None:
+    copy = RANKINGS.filter(model="fine").with_columns(model=pl.lit("fine again"))
+    data = made_data(pl.concat([RANKINGS, copy]))
+    assert len(data.models) == 4
+    page = open_page("ties", data)
+    assert sorted(table(page, 0)["model"]) == ["coarse", "fine = …again", "middle"]
+    assert "fine again" not in table(page, 1)["model"].to_list()
+    page = open_page("queries", data)
+    assert {*table(page, 0)["model"]} == {"coarse", "fine = …again", "middle"}
+    assert "Copies of a model are listed with it." in words(page)
+    page.selectbox(key="model").set_value("fine again").run()
+    assert not page.exception
+
+
 def test_no_tie_at_all_is_good_news() -> None:
     page = open_page("ties", made_data(APART))
     assert page.info[0].value.startswith("No two items of a list tie")
