@@ -16,6 +16,7 @@ from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.leaderboard_rows import leaderboard_of
+from retrieval_report.study.terminal import ESTIMATE
 from retrieval_report.study.three_tables import copies_text
 from retrieval_report.writing.names import unique_labels
 from retrieval_report.writing.numbers import (
@@ -23,6 +24,7 @@ from retrieval_report.writing.numbers import (
     chance_text,
     column_decimals,
     decimals,
+    number,
 )
 
 PAIRS = (
@@ -98,8 +100,9 @@ def frame_table(
     for name in names:
         like = DIGITS_OF.get(name, name)
         compared = frame[like if like in names else name]
+        estimates = frame["estimates"].list.contains(name) if "estimates" in frame.columns else None
         width = widths.get(name, _name_width(short_frame[name]) if name in NAMES else None)
-        columns.append(_column(of, short_frame[name], width, compared))
+        columns.append(_column(of, short_frame[name], width, compared, estimates))
     if in_full and not short_frame["model"].equals(frame["model"]):
         whole = frame["row_models"].list.join(" = ") if "row_models" in frame else frame["model"]
         columns.append((whole.alias(IN_FULL), st.column_config.Column("Name in full")))
@@ -171,7 +174,11 @@ def table_height(rows: int, row_height: int | None = None, most: int = SHOWN_ROW
 
 
 def _column(
-    of: str, values: pl.Series, width: int | None, compared: pl.Series
+    of: str,
+    values: pl.Series,
+    width: int | None,
+    compared: pl.Series,
+    estimates: pl.Series | None = None,
 ) -> tuple[pl.Series, Any]:
     """Return the values that the browser formats, or texts where it cannot, with title, help and
     format; with as many digits as tell the ``compared`` values apart.
@@ -206,6 +213,12 @@ def _column(
         needs_own_digits = signed or name.endswith(ALONE)
         places = decimals(*compared) if needs_own_digits else column_decimals(compared)
         places = places if signed else min(places, MAX_DECIMALS)
+    if estimates is not None and estimates.any():  # the browser's formats are for whole columns
+        texts = [
+            None if value is None else f"{ESTIMATE if mark else ''}{number(value, places)}"
+            for value, mark in zip(values, estimates, strict=True)
+        ]
+        return pl.Series(name, texts, pl.String), kinds.Column(**about, alignment="right")
     percentages = 100 * values if declared_column.format == "share" else values
     level = percentages.abs() < 0.5 * 10.0**-places  # −1e-17 would be -0.0000
     percentages = percentages.set(level, 0.0)

@@ -148,6 +148,7 @@ def scores(
         symbolStrokeWidth=0,
     )
     ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
+    hollow: Named = {"fillOpacity": FILLED}
     chart_layers = [span(rows, ends, x, "floor", "ceiling", tips=TIPS, y=y)]
     chart_layers += [
         span(
@@ -158,7 +159,7 @@ def scores(
             color=colour,
             y=y,
             tips=_tips(part),
-            **({"fillOpacity": FILLED} if what == PRINTED else {}),
+            **(hollow if what == PRINTED else {}),
         )
         for what, (part, mark, at) in layers.items()
         if what in used

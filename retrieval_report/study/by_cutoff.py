@@ -28,7 +28,7 @@ def scores_by_cutoff(study: Study) -> pl.DataFrame:
     asked = [cutoff for metric, cutoff in study.measures if metric == study.metric]
     requests = parse_metrics(**study._data.asked)
     metrics = [metric for metric, _ in requests if str(metric) == study.metric]
-    length = study.headline.scores["items"].median() or 0
+    length = study.headline.scores.select(pl.median("items")).item() or 0
     with noticed():  # what is to be said of lists is said of the measures that were asked for
         if study.like is None and metrics and not metrics[0].own_depth:
             usual = [cutoff for cutoff in USUAL_CUTOFFS if cutoff <= length]

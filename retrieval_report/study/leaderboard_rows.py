@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
+import polars.selectors as cs
 
 from retrieval_report.engines.check_scores import MEAN, at_measure, board, join_left
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.scoring.health import NO_LIST
-from retrieval_report.study.table_columns import joined_texts
-from retrieval_report.study.terminal import frame_table, html_table, visible
-from retrieval_report.study.three_tables import with_copies_folded
+from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
+from retrieval_report.study.terminal import ESTIMATE, frame_table, html_table, visible
+from retrieval_report.study.three_tables import LEVEL, MAX_MEASURES, with_copies_folded
+from retrieval_report.writing.names import first_names
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
-ESTIMATE = "≈"  # before the name of a measure
 COUNTED = ["queries", "unpaired"]  # of all models together
 # The other measures follow.
 COLUMNS = [
@@ -44,7 +45,8 @@ def leaderboard_rows(
     health: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return one row per model, best by the first measure first, with what one random order prints
-    and every other measure as a column, marked if it is an estimate. ``ranks`` is the result of
+    and every other measure as a column; ``estimates`` names the columns of a row that are estimates.
+    ``ranks`` is the result of
     :func:`leaderboard`; of one model nothing is ranked. ``three`` is that of
     :func:`three_scores <retrieval_report.ties.three_scores.three_scores>`; copies of a model share
     its row. ``health`` says which models lack lists.
@@ -56,12 +58,21 @@ def leaderboard_rows(
         rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
+    cut = pl.col("truncated_share") > 0
+    rows = rows.with_columns(cut.alias(f"{ESTIMATE}expected"))
     for measure in measures[1:]:
+        name = measure_text(*measure)
+        value, mark = pl.col("value").alias(name), cut.alias(f"{ESTIMATE}{name}")
         of_measure = board(summary.filter(at_measure(*measure)))
-        mark = ESTIMATE if (of_measure["truncated_share"] > 0).any() else ""
-        value = pl.col("value").alias(f"{mark}{measure_text(*measure)}")
-        rows = join_left(rows, of_measure.select("model", value), "model")
-    return with_copies_folded(rows)
+        rows = join_left(rows, of_measure.select("model", value, mark), "model")
+    return with_copies_folded(rows.with_columns(_estimates(rows)).drop(cs.starts_with(ESTIMATE)))
+
+
+def _estimates(rows: pl.DataFrame) -> pl.Expr:
+    """Gather the names of the columns that are marked in every row."""
+    marks = [pl.when(name).then(pl.lit(name[len(ESTIMATE):])) for name in rows.columns
+             if name.startswith(ESTIMATE)]  # fmt: skip
+    return pl.concat_list(marks).list.drop_nulls().alias("estimates")
 
 
 def with_ranks(rows: pl.DataFrame, ranks: pl.DataFrame) -> pl.DataFrame:
@@ -154,13 +165,39 @@ def in_order_of(ranked: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
     return frame.sort(order, nulls_last=True, maintain_order=True)
 
 
+def other_leaders(rows: pl.DataFrame) -> str:
+    """Say which model leads by other measures of a leaderboard where it is another one.
+
+    >>> other_leaders(
+    ...     pl.DataFrame({"model": ["a", "b"], "rank": [1, 2], "ap@5": [0.5, 0.6], "rr@5": [1, 1]})
+    ... )
+    'By ap@5, b leads.'
+    """
+    if "rank" not in rows.columns:
+        return ""
+    by_leader: dict[str, list[str]] = {}
+    ranked = rows.drop_nulls("rank")
+    for name in (name for name in ranked.columns if "@" in name):
+        best = ranked.filter(pl.col(name) >= pl.col(name).max() - LEVEL)
+        if best.height and best["rank"].min() != 1:
+            by_leader.setdefault(best["model"][0], []).append(visible(name))
+    return " ".join(
+        f"By {first_names(measures, MAX_MEASURES)}, {visible(model, MODEL_WIDTH)} leads."
+        for model, measures in by_leader.items()
+    )
+
+
 def estimates_line(rows: pl.DataFrame) -> str:
-    """Return what the mark of a leaderboard means, if a column has it, that ranks by ties also hold
-    what may be missing, if they do, and what costs are of.
+    """Return who leads by other measures, what the mark of a leaderboard means, if a number has it,
+    that ranks by ties also hold what may be missing, if they do, and what costs are of.
     """
     columns = leaderboard_columns(rows)
-    marks = f"{ESTIMATE}: estimates, where lists may be cut." if ESTIMATE in columns else ""
+    is_marked = rows["estimates"].list.len().max()
+    marks = f"{ESTIMATE}: estimates, where lists may be cut." if is_marked else ""
     is_open = "tie_ranks" in columns.split() and (rows["truncated_share"] > 0).any()
     ranks = "Ranks by ties are by ties or missing items, where lists may be cut." if is_open else ""
     costs = rows["cost"].drop_nulls()[:1].to_list() if "cost" in rows.columns else []
-    return " ".join(filter(None, [marks, ranks, *(f"Cost: {visible(cost)}." for cost in costs)]))
+    leaders = other_leaders(rows)
+    return " ".join(
+        filter(None, [leaders, marks, ranks, *(f"Cost: {visible(cost)}." for cost in costs)])
+    )

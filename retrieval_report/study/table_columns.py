@@ -11,7 +11,7 @@ import polars as pl
 from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Layout
-from retrieval_report.study.terminal import Row, deviation, visible
+from retrieval_report.study.terminal import ESTIMATE, Row, deviation, visible
 from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,
@@ -172,6 +172,7 @@ def _cell(name: str, format: str, row: Row) -> Cell:
         return Cell(text, text, "" if text == full else full)
     digits = [row.get("digits", DECIMALS)] if format in ("number", "signed") else []
     text = TEXTS[format](value, *digits)
+    text = f"{ESTIMATE}{text}" if name in (row.get("estimates") or ()) else text
     return Cell(text, text if format == "flag" else sort_key(value))
 
 

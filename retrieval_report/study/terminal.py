@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from operator import add
 from typing import Any
@@ -32,6 +32,7 @@ UNKNOWN_R = "R?"  # and where R, by which a score is divided, may be larger
 EMPTY_STATE = (
     "–"  # shown for a value that does not exist, such as a standard deviation without exact value
 )
+ESTIMATE = "≈"  # before a number that is not exact: ``estimates`` names these columns of a row
 # In a chance 0 means impossible, so that a rounded 0 would be wrong.
 TEXTS = {
     part.name: chance_text if part.format == "chance" else amount
@@ -105,7 +106,7 @@ def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
     for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
         part_shown = part.select(names)
         padded = []
-        for values, texts in zip(part_shown, _cells(part_shown), strict=True):
+        for values, texts in zip(part_shown, _cells(part_shown, _estimates(part)), strict=True):
             cells = [values.name, *texts]
             widths = [display_width(cell) for cell in cells]
             pads = [" " * (max(widths) - width) for width in widths]
@@ -131,7 +132,12 @@ def _heading(row: Row, by: str) -> str:
     return ", ".join(parts)
 
 
-def _cells(frame: pl.DataFrame) -> list[list[str]]:
+def _estimates(frame: pl.DataFrame) -> list[list[str]]:
+    """Return the columns of every row that are estimates."""
+    return frame["estimates"].to_list() if "estimates" in frame.columns else [[]] * frame.height
+
+
+def _cells(frame: pl.DataFrame, estimates: Sequence[Collection[str]]) -> list[list[str]]:
     """Write every column; all means have the decimals that tell the first column of them apart, and
     other measures those that tell themselves apart.
     """
@@ -142,7 +148,12 @@ def _cells(frame: pl.DataFrame) -> list[list[str]]:
         places = exact if values.name in MEANS else DECIMALS
         places = column_decimals(values) if "@" in values.name else places
         write = TEXTS.get(values.name) or partial(size, places=places, minus="-")
-        columns.append([_cell(value, write) for value in values])
+        columns.append(
+            [
+                f"{ESTIMATE if values.name in marked else ''}{_cell(value, write)}"
+                for value, marked in zip(values, estimates, strict=True)
+            ]
+        )
     return columns
 
 
@@ -272,7 +283,10 @@ def html_table(frame: pl.DataFrame, columns: str, *, caption: str = "", note: st
     if not first_rows.height:
         return ""
     head = _html_row("th", first_rows.columns)
-    body = "".join(_html_row("td", row) for row in zip(*_cells(first_rows), strict=True))
+    body = "".join(
+        _html_row("td", row)
+        for row in zip(*_cells(first_rows, _estimates(frame.head(50))), strict=True)
+    )
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     below = f'<p style="opacity: .7">{html.escape(note)}</p>' if note else ""
     return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"

@@ -64,7 +64,9 @@ def copies_text(label: str, row_models: Sequence[str]) -> str:
 def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Return the three scores of every model at one measure, best first, copies folded."""
     rows = with_copies_folded(three.filter(at_measure(*measure)))
-    return rows.with_columns(joined_texts(rows, "shuffled_range"))
+    is_estimate = pl.col("tie_std").is_null() & pl.col("expected").is_not_null()
+    estimates = pl.when(is_estimate).then(["expected"]).otherwise([]).alias("estimates")
+    return rows.with_columns(*joined_texts(rows, "shuffled_range"), estimates)
 
 
 def without_draws(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -1,0 +1,49 @@
+"""A number that is an estimate is marked, and none beside it that is exact."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+import retrieval_report as rr
+from retrieval_report.study.html import render_html
+from retrieval_report.study.leaderboard_rows import leaderboard_of
+
+
+def study_of_a_cut_and_a_whole_list() -> rr.Study:
+    """One list ends inside the tie at cutoff 4; the other one is whole there."""
+    queries = [f"q{number}" for number in range(8)]
+    lists = {
+        "whole": pl.DataFrame({"item": list("abcdef"), "distance": range(6)}),
+        "cut": pl.DataFrame({"item": list("abcdef"), "distance": [0, 1, 2, 3, 3, 3]}),
+    }
+    rows = pl.concat(
+        rows.with_columns(model=pl.lit(name), query=pl.lit(query))
+        for name, rows in lists.items()
+        for query in queries
+    )
+    rows = rows.with_columns(relevance=pl.col("item").is_in(["b", "e"]).cast(pl.Int64))
+    facts = pl.DataFrame({"query": queries, "n_relevant": [3] * 8})
+    return rr.Study(rows, "precision@4, rr@1, recall@5", queries=facts, truncated="within_tie")
+
+
+def test_only_numbers_of_models_with_cut_lists_are_marked_in_every_column() -> None:
+    study = study_of_a_cut_and_a_whole_list()
+    rows, _, note = leaderboard_of(study)
+    marks = dict(rows.select("model", "estimates").iter_rows())
+    assert marks == {"cut": ["expected", "recall@5"], "whole": []}
+    assert "≈: estimates" in note
+    line = {row.split()[1]: row for row in repr(study).split("recall@5\n")[-1].splitlines()[:2]}
+    assert line["cut"].count("≈") == 2
+    assert "≈" not in line["whole"]
+    assert "≈precision" not in repr(study)
+
+
+def test_the_report_marks_the_same_numbers() -> None:
+    page = render_html(study_of_a_cut_and_a_whole_list().contents(), [])
+    board = page[page.index('id="summary-rows"') :]
+    rows = re.findall(r"<tr.*?</tr>", board[: board.index("</tbody>")], re.DOTALL)
+    assert sorted(row.count("≈") for row in rows) == [0, 2]
+    three = page[page.index('id="three-scores-rows"') :]
+    assert three[: three.index("</tbody>")].count("≈") == 1
