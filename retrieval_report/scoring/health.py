@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.frames import MOST_ITEMS, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.wording import advice, setting
@@ -210,18 +210,10 @@ def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
         yield model, REVERSED, True, count, total, TOP_ONLY.format(depth) if depth else ""
 
 
-class _Ties(NamedTuple):
-    """The ties that hold relevant items: their list, the rank of their last item, and how many
-    items and relevant items they hold.
+def _relevant_ties(prepared: Prepared) -> Integers:
+    """Return four rows about the ties that hold relevant items: their list, the rank of their last
+    item, and how many items and relevant items they hold.
     """
-
-    of_list: Integers
-    last: Integers
-    size: Integers
-    relevant: Integers
-
-
-def _relevant_ties(prepared: Prepared) -> _Ties:
     ties = prepared.ties
     cells = np.flatnonzero(prepared.relevant_grade[ties.grade])
     which, first = np.unique(np.searchsorted(ties.tie, cells, side="right") - 1, return_index=True)
@@ -230,10 +222,10 @@ def _relevant_ties(prepared: Prepared) -> _Ties:
     of_list = np.searchsorted(ties.start, which, side="right") - 1
     of_first = before[ties.tie[ties.start[of_list]]]
     relevant = np.diff(running(ties.items[cells])[np.append(first, cells.size)])
-    return _Ties(of_list, end - of_first, end - begin, relevant)
+    return np.stack([of_list, end - of_first, end - begin, relevant])
 
 
-def _last(prepared: Prepared, found: _Ties, depth: int | None) -> pl.DataFrame:
+def _last(prepared: Prepared, found: Integers, depth: int | None) -> pl.DataFrame:
     """Return the models whose relevant items come last among the first ``depth`` of a list, by how
     many deviations, in how many lists and of how many.
 
@@ -241,11 +233,9 @@ def _last(prepared: Prepared, found: _Ties, depth: int | None) -> pl.DataFrame:
     ties, which is the largest. A tie that the depth cuts counts as not relevant. A model of which only
     a part is reversed is found by lists that are so by themselves.
     """
-    length = prepared.length.astype(np.float64)
-    if depth is not None:
-        length = np.minimum(length, depth)
-        found = _Ties(*(array[found.last <= depth] for array in found))
-    of_list, last, size, relevant = found
+    depth = MOST_ITEMS if depth is None else depth
+    length = np.minimum(prepared.length, depth).astype(np.float64)
+    of_list, last, size, relevant = found[:, found[1] <= depth]
 
     def summed(values: Any) -> Any:
         return np.bincount(of_list, values, length.size)

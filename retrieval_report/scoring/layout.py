@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -275,15 +274,12 @@ def _proofs(
 
 def _found(prepared: Prepared, r_known: pl.Series) -> pl.DataFrame:
     """Return, list by list, what was found of the relevant items that are known."""
-    found = prepared.retrieved.total(prepared.relevant_grade)
-    ordered = np.diff(prepared.ties.start) > 1
-    columns: dict[str, Any] = {
-        "items": prepared.length,
-        "found": found,
-        "known": r_known,
-        "ordered": ordered,
-    }
-    return prepared.names.hstack([pl.Series(name, of) for name, of in columns.items()])
+    return prepared.names.with_columns(
+        items=prepared.length,
+        found=prepared.retrieved.total(prepared.relevant_grade),
+        known=r_known,
+        ordered=np.diff(prepared.ties.start) > 1,
+    )
 
 
 def _keyed(
@@ -321,11 +317,8 @@ def _pooled_items(lists: pl.DataFrame, retrieved: pl.DataFrame, keys: Keys) -> p
         several_items = pl.n_unique("items_key").over("query") > 1
         return lists.select(items + several_items).to_series()
     of_rows = retrieved.select("query", item=keys)
-    pool = of_rows.group_by("query").agg(pooled=pl.n_unique("item"))
-    pooled = lists.select("query").join(pool, on="query", how="left", maintain_order="left")[
-        "pooled"
-    ]
-    return pooled.cast(pl.Int64)
+    pool = of_rows.group_by("query").agg(pl.n_unique("item").cast(pl.Int64))
+    return lists.select("query").join(pool, on="query", how="left", maintain_order="left")["item"]
 
 
 def _mixed(keys: Keys) -> Keys:

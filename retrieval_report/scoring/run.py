@@ -9,6 +9,7 @@ from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
@@ -19,7 +20,7 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
-from retrieval_report.kernels.lists import Bools, Floats, Integers, running
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Scalar, running
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
@@ -107,10 +108,11 @@ class Run:
     def lists(self) -> pl.DataFrame:
         """Return the lists, with their items and the relevant items of their query."""
         prepared = self.prepared
-        relevant = null_where(prepared.relevant, prepared.relevant < 0).alias("n_relevant")
-        columns = {"items": prepared.length, "pooled": prepared.pooled}
-        items, pooled = (pl.Series(name, array) for name, array in columns.items())
-        return prepared.names.hstack([items, relevant, pooled])
+        return prepared.names.with_columns(
+            items=prepared.length,
+            n_relevant=null_where(prepared.relevant, prepared.relevant < 0),
+            pooled=prepared.pooled,
+        )
 
     @cached_property
     def blocks(self) -> list[tuple[slice, Run]]:
@@ -150,8 +152,8 @@ class Run:
         """Return the run of some lists, each as often as it is named."""
         return Run(self.prepared.take(which), self.requests, self.options)
 
-    def where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
-        """Return where a rule holds, of shape (lists, columns)."""
+    def where(self, rule: Callable[[Scorer, Metric], NDArray[Scalar]]) -> NDArray[Scalar]:
+        """Return where a rule holds, or another fact of every score, of shape (lists, columns)."""
         scorer = self.scorer
         return np.concatenate(
             [
@@ -474,9 +476,9 @@ def _shuffled_scores(run: Run, exact: Floats | None, means: _OrderMeans | None) 
     if exact is None:
         exact = run.score(Arrangement(run.prepared.ties)).value
     value, std = exact.copy(), np.full_like(exact, 0.0 if draws > 1 else np.nan)
-    if means is not None and not mixed.size:
-        means.add(value, draws)
     if not mixed.size:
+        if means is not None:
+            means.add(value, draws)
         return ScoreArrays(value, std)
     total, square = np.zeros((2, mixed.size, exact.shape[1]))
     first = None
@@ -511,11 +513,8 @@ def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     left_out = run.left_out()
     values[left_out] = np.nan
     spreads[left_out] = np.nan
-    columns = pl.DataFrame(
-        [(str(metric), cutoff, policy) for metric, cutoff in run.measures for policy in policies],
-        MEASURE | {"policy": SCORES["policy"]},
-        orient="row",
-    )
+    policy = pl.DataFrame({"policy": policies}, {"policy": SCORES["policy"]})
+    columns = run.columns.join(policy, how="cross", maintain_order="left_right")
     shape = prepared.names.height, columns.height
     flags = run.truncated, run.where(depends_on_unknown)
     truncated, pooled = (np.repeat(flag, len(policies), axis=1) for flag in flags)
@@ -532,10 +531,8 @@ def doubtful_lists(run: Run, judged: Judged) -> pl.DataFrame:
     guessed = ideal and not judged.whole.judged and "n_relevant" in judged.lists.columns
     guessed = guessed and prepared.relevant_grade.sum() > 1
     unseen = prepared.relevant > prepared.retrieved.total(prepared.relevant_grade)
-    unpooled = np.full(unseen.size, judged.unpooled(run.options))
-    return run.lists.hstack(
-        [pl.Series("unseen", unseen & guessed), pl.Series("unpooled", unpooled)]
-    )
+    unpooled = pl.lit(judged.unpooled(run.options))
+    return run.lists.with_columns(unseen=unseen & guessed, unpooled=unpooled)
 
 
 def warn_of_lists(

@@ -127,7 +127,7 @@ class Scorer:
 
     def _divide(self, metric: Metric, sums: Moments, columns: Integers, into: ScoreArrays) -> None:
         """Write some columns of a metric's scores, 0 where the divisor is 0."""
-        divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)
+        divisor = np.broadcast_to(self.divisor(metric), self.asked.shape)
 
         def divide(first: int, last: int) -> None:  # some lists at a time, which stay in the cache
             mean, variance, by = (part[first:last, columns] for part in (*sums, divisor))
@@ -137,11 +137,7 @@ class Scorer:
 
         over_ranges(divide, np.arange(len(divisor) + 1) * columns.size, self.workers)
 
-    def divisor(self, metric: Metric, cutoffs: Depths) -> Floats:
-        """Return what divides the sum of every list, with a column for each cutoff."""
-        return np.broadcast_to(self._divisor(metric), self.asked.shape)[:, self.columns(cutoffs)]
-
-    def _divisor(self, metric: Metric) -> Floats:
+    def divisor(self, metric: Metric) -> Floats:
         """Return what divides a sum; infinite where a user's function takes no infinite length."""
         try:
             return metric.divisor(self)
@@ -159,8 +155,7 @@ class Scorer:
         bit.
         """
         depths = self.depths if depths is None else depths
-        prepared = self.prepared
-        gains = self.gains(term)
+        prepared, gains = self.prepared, self.gains(term)
         facts = terms.KernelFacts(
             gains,
             prepared.relevant_grade,
@@ -172,7 +167,7 @@ class Scorer:
         )
         kernel, arguments = term.kernel(facts)
         # which orders the true ties itself
-        lists = self.prepared.ties if kernel is ratio_extremes else arrangement.lists
+        lists = prepared.ties if kernel is ratio_extremes else arrangement.lists
         if not arrangement.extreme and cast(Kernel, kernel).unmade:
             lists = lists if term.judged_only or gains[0] else self._shortened(lists)
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))

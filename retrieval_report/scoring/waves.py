@@ -25,7 +25,7 @@ from retrieval_report.metrics.terms import PrecisionSum, Stops, Sum, Term
 from retrieval_report.scoring.convolution import Spread, merged
 from retrieval_report.scoring.run import Run
 from retrieval_report.scoring.score_distribution import score_orders
-from retrieval_report.scoring.scorer import arrange, quotient
+from retrieval_report.scoring.scorer import Scorer, arrange, quotient
 
 MOST_STEPS = 1 << 20  # of one list; each term of a Fourier series takes one pass over them
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
@@ -125,7 +125,7 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     depth = scorer.depths[:, 0]
     if type(term) not in KINDS or term.ratio:
         return np.full(depth.size, np.inf), lambda *_: np.ones(0, np.complex128)
-    divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, 0]
+    divisor = run.where(Scorer.divisor)[:, 0]
     scale = quotient(np.ones(divisor.size), divisor)
     form, weight = KINDS[type(term)]
     gains = scorer.gains(term)

@@ -15,7 +15,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import SCORES, order_column, with_model
-from retrieval_report.contracts.options import BETWEEN_TIES, NO, options_with
+from retrieval_report.contracts.options import BETWEEN_TIES, NO, is_relevant, options_with
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, have, setting
@@ -25,6 +25,7 @@ from retrieval_report.metrics.parsing import Measure, Requests, measure_text, pa
 from retrieval_report.reading import read_queries, read_rankings
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import Run, run_of
+from retrieval_report.scoring.scorer import Scorer, quotient
 
 POLICIES = ("naive", "expected", "worst", "best")
 ENDS = (NO, BETWEEN_TIES)
@@ -214,10 +215,8 @@ def _with_relevant(
     queries: object, rows: pl.DataFrame, relevant_from: float | None
 ) -> pl.DataFrame:
     """Return the queries with ``n_relevant``, by default that of all lists of the first stage."""
-    relevant = pl.col("relevance") > 0
-    if relevant_from is not None:
-        relevant &= pl.col("relevance") >= relevant_from
-    items = rows.group_by("query", "item").agg(relevant.any().alias("relevant"))
+    relevant = is_relevant(pl.col("relevance"), relevant_from)
+    items = rows.group_by("query", "item").agg(relevant=relevant.any())
     counts = items.group_by("query").agg(n_relevant=pl.sum("relevant").cast(pl.Int64))
     if queries is None:
         return counts
@@ -324,16 +323,8 @@ def _scores_at(
             values[number, column], spreads[number, column] = _moments(
                 gains, candidate.final[: len(grades)], choice, weights
             )
-    column = 0
-    for metric, cutoffs in run.requests:
-        divisor = run.scorer.divisor(metric, cutoffs)
-        some = slice(column, column + len(cutoffs))
-        with np.errstate(all="ignore"):
-            spreads[:, some] = np.where(divisor != 0, spreads[:, some] / divisor, 0)
-            values[:, some] = np.where(
-                divisor[..., None] != 0, values[:, some] / divisor[..., None], 0
-            )
-        column += len(cutoffs)
+    divisor = run.where(Scorer.divisor)
+    values, spreads = quotient(values, divisor[..., None]), quotient(spreads, divisor)
     return _frame(run, depth, values, spreads, items)
 
 
