@@ -223,12 +223,6 @@ def ratio_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Sp
 
 
 @inlined
-def sum_between(before: ApBefore, _paired: Paired) -> Spread:
-    """Return mean and variance of the sum for a cutoff between two ties."""
-    return before.high + before.low, before.variance
-
-
-@inlined
 def sum_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Spread:
     """Return the same for a cutoff after some slots of a tie."""
     part, variance = sum_moments(tie, slots, before.values, paired.harmonics)
@@ -348,7 +342,7 @@ ap_moments = costs(slots_walked)(
     walk(
         "ap_moments",
         NO_ITEMS_BEFORE,
-        Steps(see_tie, add_tie, sum_inside, sum_between, add_plain),
+        Steps(see_tie, add_tie, sum_inside, plain=add_plain),
     )
 )
 # Of the sum per relevant item found; a kernel of its own, so that few users have to compile it.
@@ -364,6 +358,6 @@ weighed_ap_moments = costs(slots_walked)(
     walk(
         "weighed_ap_moments",
         NO_ITEMS_BEFORE,
-        Steps(see_tie, add_weighed_tie, weighed_inside, sum_between, add_weighed_plain),
+        Steps(see_tie, add_weighed_tie, weighed_inside, plain=add_weighed_plain),
     )
 )

@@ -120,16 +120,10 @@ def inside(tie: Tie, slots: int, before: TrapezoidBefore, _hits: Hits) -> Spread
     return before.high + (part + before.low), before.variance + variance
 
 
-@inlined
-def between(before: TrapezoidBefore, _hits: Hits) -> Spread:
-    """Return mean and variance of the sum for a cutoff between two ties."""
-    return before.high + before.low, before.variance
-
-
 trapezoid_moments = costs(slots_walked)(
     walk(
         "trapezoid_moments",
         TrapezoidBefore(0, 0.0, 0.0, 0.0),
-        Steps(count_tie, add_tie, inside, between),
+        Steps(count_tie, add_tie, inside),
     )
 )

@@ -178,16 +178,10 @@ def _inside(tie: TieValues, slots: int, so_far: Sums, summed: Summed) -> Spread:
     return so_far.high + (part + so_far.low), so_far.variance + spread
 
 
-@inlined
-def _between(so_far: Sums, _summed: Summed) -> Spread:
-    """Return the moments for a cutoff between two ties."""
-    return so_far.high + so_far.low, so_far.variance
-
-
 additive_moments = costs(slots_walked)(
     walk(
         "additive_moments",
         Sums(0.0, 0.0, 0.0),
-        Steps(tie_values, _add_tie, _inside, _between, _add_plain),
+        Steps(tie_values, _add_tie, _inside, plain=_add_plain),
     )
 )

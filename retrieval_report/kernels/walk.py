@@ -14,12 +14,19 @@ from retrieval_report.kernels.lists import (
     Integers,
     Lists,
     Moments,
+    Spread,
     Stretch,
     Tie,
     count_relevant,
 )
 
 Step = Callable[..., Any]
+
+
+@inlined
+def settled(state: Any, _arguments: Any) -> Spread:
+    """Return mean and variance of a sum that is kept as a pair, for a cutoff between two ties."""
+    return state.high + state.low, state.variance
 
 
 class Steps(NamedTuple):
@@ -31,7 +38,7 @@ class Steps(NamedTuple):
     # size; ``ahead`` are the depths that no tie has reached yet
     add: Step  # (looked, state, given) → the state after the tie
     inside: Step  # (looked, slots, state, given) → mean and variance after some slots of the tie
-    between: Step  # (state, given) → mean and variance after the ties so far
+    between: Step = settled  # (state, given) → mean and variance after the ties so far
     plain: Step | None = None
     """(stretch, lists, given, state) → how many items precede the first tie that is not plain, or that
     reaches beyond the depth, this tie, and the state there, without the mathematics of ties; None

@@ -30,15 +30,25 @@ Column = str | pl.Expr
 class List:
     """The list of a group: its rows' relevance and what orders them; also what divisors ask for."""
 
-    grade: pl.Expr
+    relevance: Column
     order: pl.Expr
     falling: bool
     policy: str
-    depth: pl.Expr | None
-    least: float | None
-    stated: Column | float | None
-    largest_grade: float | None
+    relevant_from: float | None
+    stated: Column | float | None = None
+    largest_grade: float | None = None
     judged: Column | None = None
+    depth: pl.Expr | None = None
+
+    @cached_property
+    def grade(self) -> pl.Expr:
+        """The grade of each row."""
+        return _column(self.relevance)
+
+    @cached_property
+    def least(self) -> float | None:
+        """The smallest relevant grade, None for any above 0."""
+        return Options(relevant_from=self.relevant_from).relevant_from
 
     @cached_property
     def length(self) -> Any:
@@ -305,22 +315,9 @@ def has_expression(metric: Any) -> bool:
     return type(term) in TERMS and not term.ratio and not metric.judged_only
 
 
-def expression(
-    metric: Any,
-    relevance: Column,
-    *,
-    distance: Column | None,
-    score: Column | None,
-    k: int | None,
-    order: str,
-    std: bool,
-    n_relevant: Column | float | None,
-    relevant_from: float | None,
-    no_relevant: str,
-    judged: Column | None,
-) -> pl.Expr:
-    """Return a metric as an expression; `Metric.expr` explains the parameters."""
-    check_choice("order", order, ORDERS)
+def expression(metric: Any, rows: List, k: int | None, no_relevant: str, *, std: bool) -> pl.Expr:
+    """Return a metric of a list as an expression; `Metric.expr` explains the parameters."""
+    check_choice("order", rows.policy, ORDERS)
     check_choice("no_relevant", no_relevant, list(UNDEFINED))
     check_flag("std", std)
     if k is not None:
@@ -328,22 +325,10 @@ def expression(
     term = metric.term
     if not has_expression(metric):
         raise _only_evaluate(str(metric))
-    rows = List(
-        _column(relevance),
-        *_order(distance, score),
-        order,
-        None if k is None else pl.lit(k),
-        Options(relevant_from=relevant_from).relevant_from
-        if metric.level is None
-        else metric.level,
-        n_relevant,
-        term.largest_grade,
-        judged,
-    )
-    if metric.own_depth:
-        rows = replace(rows, depth=rows.relevant)
+    if metric.own_depth or k is not None:
+        rows = replace(rows, depth=rows.relevant if metric.own_depth else pl.lit(k))
     mean, variance = TERMS[type(term)](rows, term)
-    if std and (variance is None or order != "expected"):
+    if std and (variance is None or rows.policy != "expected"):
         raise _only_evaluate(f"{metric}: the standard deviation")
     value = variance.sqrt() if std and variance is not None else mean
     divisor = metric.divisor(rows)
@@ -365,7 +350,7 @@ def _column(value: Any) -> pl.Expr:
     return pl.col(value) if isinstance(value, str) else value
 
 
-def _order(distance: Column | None, score: Column | None) -> tuple[pl.Expr, bool]:
+def ordering(distance: Column | None, score: Column | None) -> tuple[pl.Expr, bool]:
     """Return what orders a list, and whether it falls; every expression asks, also in a fork."""
     refuse_fork()
     if (distance is None) == (score is None):
@@ -415,7 +400,7 @@ def tie_relevant(
     >>> frame.select(tie_relevant("relevance", "distance"))["tie_relevant"].to_list()
     [2, 0, 2]
     """
-    order, falling = _order(distance, score)
+    order, falling = ordering(distance, score)
     least = Options(relevant_from=relevant_from).relevant_from
     hit = is_relevant(_column(relevance), least).cast(pl.Int64)
     running = hit.sort_by(order, descending=falling).cum_sum()
@@ -446,9 +431,7 @@ def first_rank(
     [3.0, 2.0, 4.0]
     """
     check_choice("order", order, EXTREMES)
-    least = Options(relevant_from=relevant_from).relevant_from
-    by = _order(distance, score)
-    rows = List(_column(relevance), *by, "expected", None, least, None, None)
+    rows = List(relevance, *ordering(distance, score), "expected", relevant_from)
     _, relevant = rows.in_tie(rows.hit_received.cast(pl.Int64))
     before, size, hits = (
         part.filter(relevant > 0).first() for part in (rows.before, rows.size, relevant)
@@ -462,5 +445,5 @@ def first_rank(
 
 
 def _rank(method: Any, distance: Column | None, score: Column | None) -> pl.Expr:
-    order, falling = _order(distance, score)
+    order, falling = ordering(distance, score)
     return order.rank(method, descending=falling).cast(pl.Int64)

@@ -234,21 +234,12 @@ class Metric:
         ... ).rows()
         [(0.29013960542590617,)]
         """
-        from retrieval_report.metrics.expressions import expression
+        from retrieval_report.metrics.expressions import List, expression, ordering
 
-        return expression(
-            self,
-            relevance,
-            distance=distance,
-            score=score,
-            k=k,
-            order=order,
-            std=std,
-            n_relevant=n_relevant,
-            relevant_from=relevant_from,
-            no_relevant=no_relevant,
-            judged=judged,
-        )
+        least = relevant_from if self.level is None else self.level
+        by = ordering(distance, score)
+        rows = List(relevance, *by, order, least, n_relevant, self.term.largest_grade, judged)
+        return expression(self, rows, k, no_relevant, std=std)
 
     def __str__(self) -> str:
         """Return the text form: the name and the parameters that differ from their defaults."""

@@ -22,15 +22,21 @@ from retrieval_report.kernels.lists import Integers, running
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
-from retrieval_report.scoring.unrelated import MOST_LISTS, MOST_ROWS, PART, unrelated_models
+from retrieval_report.scoring.unrelated import (
+    MOST_LISTS,
+    MOST_ROWS,
+    PART,
+    SHIFTED_IDS,
+    WRONG_QUERIES,
+    unrelated_models,
+)
 
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 UNJUDGED_LISTS = "unjudged lists"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
-WRONG_QUERIES, SHIFTED_IDS, UNRELATED = "wrong queries", "shifted ids", "unrelated"
-REPEATED = "repeated judgements"
+UNRELATED, REPEATED = "unrelated", "repeated judgements"
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
     NO_MATCH: "no query scores above 0 for {models}, because none of {total} items is judged "
@@ -364,20 +370,9 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
     nobody = {row.model for row in found} == others and all(row.is_clear for row in found)
     hits, total = sum(row.hits for row in found), sum(row.rows for row in found)
     for row in found:
-        if row.lists_of:
-            query, other = map(repr, row.lists_of)
-            example = (
-                f"the list of query {query} holds what the judgements call relevant for query {other}; "
-                "give every list to its own query"
-            )
-            yield row.model, WRONG_QUERIES, True, row.explained, row.lists, example
-        elif row.ids:
-            item, judged_item = map(repr, row.ids)
-            example = (
-                f"they hold {item} where the judgements have {judged_item}; number the items of both "
-                "from the same start"
-            )
-            yield row.model, SHIFTED_IDS, True, row.explained, row.lists, example
+        if row.cause:
+            explained_lists, name, example = row.cause
+            yield row.model, name, True, explained_lists, row.lists, example
         elif nobody:  # one sentence names all
             yield row.model, UNRELATED, True, hits, total, NOBODY_BETTER
         else:

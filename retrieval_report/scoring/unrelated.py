@@ -33,6 +33,10 @@ NUMBERED = r"^(.*?)([0-9]{1,18})$"  # an id: what precedes its number, and the n
 ITEM = ["prefix", "number"]
 
 
+WRONG_QUERIES, SHIFTED_IDS = "wrong queries", "shifted ids"
+Cause = tuple[int, str, str]  # how many lists it explains, its name, and what to do about it
+
+
 class Unrelated(NamedTuple):
     """A model whose lists are no better than chance, or would be far better for other queries or
     under shifted ids.
@@ -44,9 +48,7 @@ class Unrelated(NamedTuple):
     lists: int  # lists that were looked at
     # whether lists that go a fifth of the way from chance to the best ones would have been told apart
     is_clear: bool
-    lists_of: tuple[Any, Any] | None = None  # a query, and the one whose items its list holds
-    ids: tuple[Any, Any] | None = None  # an id in the lists, and that of the judgements
-    explained: int = 0  # lists that one of these explains
+    cause: Cause | None = None
 
 
 def unrelated_models(rows: pl.DataFrame, relevant: pl.DataFrame) -> Iterator[Unrelated]:
@@ -124,9 +126,11 @@ class _Lists:
         score = np.trace(gains)
         hits = self.rows.join(self.relevant, on=["query", "item"], how="semi").height
         found = Unrelated(model, hits, self.rows.height, self.queries.len(), is_clear=True)
-        causes = [self._other_queries(halves), self._shifted_ids(score)]
-        if cause := max(causes, key=lambda cause: cause.get("explained", 0)):
-            return found._replace(**cause)
+        causes = [
+            cause for cause in (self._other_queries(halves), self._shifted_ids(score)) if cause
+        ]
+        if causes:
+            return found._replace(cause=max(causes, key=lambda cause: cause[0]))
         orders = np.tile(np.arange(self.queries.len()), (ORDERS, 1))
         orders = np.random.default_rng(0).permuted(orders, axis=1)
         dealt = gains[orders, np.arange(self.queries.len())].sum(1)
@@ -164,7 +168,7 @@ class _Lists:
         first = np.minimum(length, number[self.own])
         return float((best[first] * own[self.own] / number[self.own]).sum())
 
-    def _other_queries(self, halves: Floats) -> dict[str, Any]:
+    def _other_queries(self, halves: Floats) -> Cause | None:
         """Return whether lists, all or a part of them, hold what is relevant to one other query each.
         Half of the rows choose the query, and the other half shows whether it was an accident.
         """
@@ -177,36 +181,43 @@ class _Lists:
         if of_other.sum() < FAR_BETTER * of_own.sum():
             explained &= of_other > FAR_BETTER * of_own
             if explained.mean() < PART:
-                return {}
+                return None
         if not _no_accident(explained):
-            return {}
+            return None
         place = int(np.argmax(explained))
-        pair = self.queries[place], self.columns[int(column[place])]
-        return {"explained": int(explained.sum()), "lists_of": pair}
+        example = (
+            f"the list of query {self.queries[place]!r} holds what the judgements call relevant for "
+            f"query {self.columns[int(column[place])]!r}; give every list to its own query"
+        )
+        return int(explained.sum()), WRONG_QUERIES, example
 
-    def _shifted_ids(self, score: float) -> dict[str, Any]:
+    def _shifted_ids(self, score: float) -> Cause | None:
         """Return whether lists hold what is relevant if a constant is added to the number in every
         id: half of the rows choose it, and the other half shows whether that was an accident.
         """
         rows, relevant = (_numbered(frame) for frame in (self.rows, self.relevant))
         if rows.is_empty() or relevant.is_empty():
-            return {}
+            return None
         near = rows.filter(half=0).join(relevant, on=["query", "prefix"], how="inner")
         shift = (pl.col("number_right") - pl.col("number")).alias("shift")
         shifts = near.select(shift).filter(pl.col("shift") != 0).to_series().value_counts()
         if shifts.is_empty():
-            return {}
+            return None
         by = shifts.sort("count", pl.col("shift").abs(), descending=[True, False])["shift"][0]
         shifted = rows.with_columns(pl.col("number") + by)
         halves = self._gains(shifted, relevant, ITEM)
         explained = _of_first(halves[1][:, self.own])
         of_shifted = np.trace(halves.sum(0)[:, self.own])
         if not _no_accident(explained) or of_shifted < FAR_BETTER * score:
-            return {}
+            return None
         match = shifted.join(relevant, on=["query", *ITEM], how="semi").row(0, named=True)
         judged = relevant.filter(query=match["query"], prefix=match["prefix"])
         judged_id = judged.filter(number=match["number"])["item"][0]
-        return {"explained": int(explained.sum()), "ids": (match["item"], judged_id)}
+        example = (
+            f"they hold {match['item']!r} where the judgements have {judged_id!r}; number the items of "
+            "both from the same start"
+        )
+        return int(explained.sum()), SHIFTED_IDS, example
 
 
 def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
