@@ -363,7 +363,8 @@ class Completions:
                 else np.full(more.shape, column)
             )
             reached = np.minimum(depths, part.prepared.length[:, None])
-            sums = part.moments(metric.term, arrange(part.prepared, "best"), reached).mean
+            lists = arrange(part.prepared, "best")
+            sums = part.moments(metric.term, "best", lists, reached).mean
             length = self.prepared.length[rows[block]][:, None] + more
             part.length = length.astype(np.float64)
             part.cutoff = part.length if cutoff is None else np.full((1, 1), float(cutoff))
@@ -454,7 +455,7 @@ class Completions:
 def _values(scorer: Scorer, metrics: Sequence[Metric], policy: str) -> dict[Metric, Floats]:
     """Return the values of every metric at all cutoffs, ascending."""
     requests = [(metric, scorer.cutoffs or (None,)) for metric in metrics]
-    scores = scorer.scores(requests, arrange(scorer.prepared, policy))
+    scores = scorer.scores(requests, policy)
     values = np.split(scores.value, len(metrics) or 1, axis=1)
     return dict(zip(metrics, values, strict=False))  # of no metrics there is an empty one
 
@@ -467,8 +468,9 @@ def _preferences(prepared: Prepared, following: Following, workers: int, *, best
     that was cut. The lowest: only the others follow, and those in a cut tie come before its
     relevant items.
     """
-    arrangement = arrange(prepared, "best" if best else "worst")
-    total = Scorer(prepared, (), workers).moments(terms.Preferences(), arrangement).mean[:, 0]
+    policy = "best" if best else "worst"
+    scorer, lists = Scorer(prepared, (), workers), arrange(prepared, policy)
+    total = scorer.moments(terms.Preferences(), policy, lists).mean[:, 0]
     relevant = prepared.relevant_grade
     judged = prepared.judged.total(~relevant)
     retrieved = prepared.retrieved.total(~relevant)

@@ -24,7 +24,6 @@ from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.run import Run
-from retrieval_report.scoring.scorer import arrange
 
 Radii = float | Sequence[float]
 METRICS = ("precision", "recall", "f1", "hit_rate")
@@ -175,7 +174,7 @@ def _scored(
         start = running(inside.astype(np.int64))[prepared.ties.start]
         ties = prepared.ties.with_ties(start, np.flatnonzero(inside))
         near = replace(prepared, ties=ties, length=ties.length)
-        scores = Run(near, parse_metrics(LISTED, None), options).score(arrange(near, "best"))
+        scores = Run(near, parse_metrics(LISTED, None), options).score("best")
         part = prepared.names.with_columns(items=near.length, n_relevant=prepared.relevant)
         part = part.with_columns(pl.DataFrame(scores.value, list(METRICS)))
         parts.append(part.with_columns(radius=radius, index=index))

@@ -20,7 +20,7 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
-from retrieval_report.kernels.lists import Bools, Floats, Integers, Scalar, running
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Scalar, running
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
@@ -35,7 +35,7 @@ from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out, null_where
-from retrieval_report.scoring.scorer import Arrangement, ScoreArrays, Scorer, arrange
+from retrieval_report.scoring.scorer import ScoreArrays, Scorer, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import ends_of
 
@@ -98,11 +98,13 @@ class Run:
         """Return the number of lists, and of metrics with their cutoffs."""
         return self.prepared.length.size, len(self.measures)
 
-    def score(self, arrangement: Arrangement, into: ScoreArrays | None = None) -> ScoreArrays:
-        """Return the scores of every requested metric and cutoff, of shape (lists, columns),
-        written ``into`` arrays if there are some.
+    def score(
+        self, policy: str, lists: Lists | None = None, into: ScoreArrays | None = None
+    ) -> ScoreArrays:
+        """Return the scores of every requested metric and cutoff under a policy, of shape (lists,
+        columns), written into the given arrays, if any.
         """
-        return self.scorer.scores(self.requests, arrangement, into)
+        return self.scorer.scores(self.requests, policy, lists, into)
 
     @cached_property
     def lists(self) -> pl.DataFrame:
@@ -288,7 +290,7 @@ def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
         if policy == "shuffled":
             into.value[:], into.std[:] = _shuffled_scores(run, exact, means)
         elif policy == "expected":
-            run.score(arrange(run.prepared, policy), into)
+            run.score(policy, into=into)
         else:
             for rows, part in run.blocks:
                 into.value[rows] = _ordered_scores(
@@ -308,15 +310,11 @@ def _ordered_scores(run: Run, policy: str, exact: Floats | None) -> Floats:
     # whose extremes add up in another order
     ratio = policy != "naive" and any(metric.term.ratio for metric, _ in run.requests)
     if exact is None or ratio or 2 * tied.size > exact.shape[0]:
-        return run.score(arrange(run.prepared, policy)).value
+        return run.score(policy).value
     values = exact.copy()
     if tied.size:
-        some = run.repeated(tied)
-        if policy == "naive":
-            order = Arrangement(arrange(run.prepared, policy).lists.take(tied))
-        else:
-            order = arrange(some.prepared, policy)
-        values[tied] = some.score(order).value
+        naive = arrange(run.prepared, policy).take(tied) if policy == "naive" else None
+        values[tied] = run.repeated(tied).score(policy, naive).value
     return values
 
 
@@ -460,7 +458,7 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
             work,
             run.options.workers,
         )
-        return run.score(Arrangement(drawn_orders)).value
+        return run.score("shuffled", drawn_orders).value
 
     return score
 
@@ -474,7 +472,7 @@ def _shuffled_scores(run: Run, exact: Floats | None, means: _OrderMeans | None) 
     """
     mixed, draws = _mixed_lists(run), run.options.shuffles
     if exact is None:
-        exact = run.score(Arrangement(run.prepared.ties)).value
+        exact = run.score("shuffled", run.prepared.ties).value
     value, std = exact.copy(), np.full_like(exact, 0.0 if draws > 1 else np.nan)
     if not mixed.size:
         if means is not None:

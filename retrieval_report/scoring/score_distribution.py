@@ -18,7 +18,6 @@ from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
 from retrieval_report.metrics.terms import Term, check_judged_only
 from retrieval_report.scoring.arrays import drawn_lists
 from retrieval_report.scoring.run import Run, draw_together
-from retrieval_report.scoring.scorer import Arrangement, arrange
 
 MOST_ORDERS = 2_000  # orders of one list that are enumerated; if there are more, some are drawn
 FEW_ORDERS = 64  # the same for many lists, whose sums would be too many
@@ -97,7 +96,7 @@ def _enumerated(run: Run, included: Integers) -> dict[int, tuple[Floats, Floats]
             grade=np.concatenate([part.ravel() for part in grades])
         )
         part = run.repeated(list_numbers)
-        values = _defined(part, part.score(Arrangement(lists)).value)
+        values = _defined(part, part.score("shuffled", lists).value)
         split = np.split(values, np.cumsum(copies)[:-1])
         result |= zip(numbers.tolist(), zip(split, chances, strict=True), strict=True)
     return result
@@ -181,10 +180,7 @@ def _closed_forms(run: Run, included: Integers) -> dict[int, tuple[Floats, Float
     """Return every score of lists, and the probability of each, from the worst and best order and
     the first tie that matters.
     """
-    low, high = (
-        _defined(run, run.score(arrange(run.prepared, policy)).value)
-        for policy in ("worst", "best")
-    )
+    low, high = (_defined(run, run.score(policy).value) for policy in ("worst", "best"))
     return {
         number: _closed_form(run, number, low[number], high[number]) for number in included.tolist()
     }

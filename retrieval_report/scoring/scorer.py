@@ -30,6 +30,7 @@ from retrieval_report.scoring.layout import Prepared
 LEAST_GAIN = 2.0**-1000
 LEAST_SQUARED_GAIN = 2.0**-481
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
+BOUNDS = ("worst", "best")  # policies with the ties in one order
 LONGEST = 2**32  # positions for which a table of weights is made
 
 
@@ -40,24 +41,16 @@ class ScoreArrays(NamedTuple):
     std: Floats
 
 
-class Arrangement(NamedTuple):
-    """Lists in the order of a policy, which is an ``extreme`` if it is best or worst."""
-
-    lists: Lists
-    extreme: str | None = None
-    want_variance: bool = False
-
-
-def arrange(prepared: Prepared, policy: str) -> Arrangement:
+def arrange(prepared: Prepared, policy: str) -> Lists:
     """Return lists in the order of a policy: the true
     ties, the order received, or high or low grades first.
     """
     if policy == "naive":
         assert prepared.naive is not None
-        return Arrangement(singles(running(prepared.length), prepared.naive))
+        return singles(running(prepared.length), prepared.naive)
     if policy == "expected":
-        return Arrangement(prepared.ties, want_variance=True)
-    return Arrangement(ordered(prepared.ties, best=policy == "best"), policy)
+        return prepared.ties
+    return ordered(prepared.ties, best=policy == "best")
 
 
 @dataclass
@@ -97,15 +90,20 @@ class Scorer:
             lists = self.prepared.judged if term.over == "judged" else self.prepared.retrieved
             length = lists.length[:, None]
             depths = np.minimum(self.asked, length) if term.over == "judged" else self.depths
-            self._ideals[term] = self.moments(term.sum, Arrangement(lists), depths).mean
+            self._ideals[term] = self.moments(term.sum, "naive", lists, depths).mean
         return self._ideals[term]
 
     def scores(
-        self, requests: Requests, arrangement: Arrangement, into: ScoreArrays | None = None
+        self,
+        requests: Requests,
+        policy: str,
+        lists: Lists | None = None,
+        into: ScoreArrays | None = None,
     ) -> ScoreArrays:
         """Return the scores of every metric at its cutoffs, of shape (lists, columns), written
-        ``into`` arrays if there are some.
+        into the given arrays, if any. The ``lists`` are in the order of the policy, if given.
         """
+        lists = arrange(self.prepared, policy) if lists is None else lists
         self._short = None  # draws write into the same lists
         # asked once: a user's may hold a new function every time
         term_columns = [
@@ -115,7 +113,7 @@ class Scorer:
         for _, term, columns in term_columns:
             deepest[term] = max(deepest.get(term, 0), int(columns.max()) + 1)
         sums = {
-            term: self.moments(term, arrangement, np.ascontiguousarray(self.depths[:, :most]))
+            term: self.moments(term, policy, lists, np.ascontiguousarray(self.depths[:, :most]))
             for term, most in deepest.items()
         }
         ends = running(np.array([columns.size for _, _, columns in term_columns], np.int64))
@@ -147,7 +145,7 @@ class Scorer:
             return np.full((1, 1), np.inf)
 
     def moments(
-        self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None
+        self, term: terms.Term, policy: str, lists: Lists, depths: Integers | None = None
     ) -> Moments:
         """Return mean and variance of a sum, with columns in ascending order of cutoff.
 
@@ -156,19 +154,20 @@ class Scorer:
         """
         depths = self.depths if depths is None else depths
         prepared, gains = self.prepared, self.gains(term)
+        extreme = policy if policy in BOUNDS else None
         facts = terms.KernelFacts(
             gains,
             prepared.relevant_grade,
             _longest(depths),
-            arrangement.extreme,
-            arrangement.want_variance,
+            extreme,
+            policy == "expected",
             prepared.relevant,
             prepared.judged,
         )
         kernel, arguments = term.kernel(facts)
         # which orders the true ties itself
-        lists = prepared.ties if kernel is ratio_extremes else arrangement.lists
-        if not arrangement.extreme and cast(Kernel, kernel).unmade:
+        lists = prepared.ties if kernel is ratio_extremes else lists
+        if not extreme and cast(Kernel, kernel).unmade:
             lists = lists if term.judged_only or gains[0] else self._shortened(lists)
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         over_ranges(

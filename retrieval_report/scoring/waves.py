@@ -25,7 +25,7 @@ from retrieval_report.metrics.terms import PrecisionSum, Stops, Sum, Term
 from retrieval_report.scoring.convolution import Spread, merged
 from retrieval_report.scoring.run import Run
 from retrieval_report.scoring.score_distribution import score_orders
-from retrieval_report.scoring.scorer import Scorer, arrange, quotient
+from retrieval_report.scoring.scorer import Scorer, quotient
 
 MOST_STEPS = 1 << 20  # of one list; each term of a Fourier series takes one pass over them
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
@@ -54,9 +54,7 @@ def tied_lists(run: Run) -> list[TiedList]:
         )
         for scores in score_orders(run)
     }
-    mean, worst, best = (
-        run.score(arrange(run.prepared, policy)) for policy in ("expected", "worst", "best")
-    )
+    mean, worst, best = map(run.score, ("expected", "worst", "best"))
     reach = (best.value - worst.value) ** 2 / 4  # what a variance is at most, if it is not known
     variance = np.where(np.isnan(mean.std), reach, mean.std**2)
     moments = mean.value, variance, worst.value, best.value

@@ -126,7 +126,7 @@ def curve_of(
         return pl.DataFrame()
     naive = ties
     if "naive" in settings.policies:
-        naive = _ties_of(arrange(prepared, "naive").lists, prepared.relevant_grade)
+        naive = _ties_of(arrange(prepared, "naive"), prepared.relevant_grade)
     relevant = np.maximum(prepared.relevant, 0)[:, None]
     needed = frozen(np.maximum((np.array(levels) * relevant + 0.9).astype(np.int64), 1))
     values, spreads = np.full((2, len(settings.policies), *needed.shape), np.nan)

@@ -12,7 +12,7 @@ from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.catalogue import DCG, Recall
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.scorer import Scorer, arrange
+from retrieval_report.scoring.scorer import Scorer
 
 GRADES = [[0, 1, 2, 1], [0, 0, 0, 0], [2, 2, 1, 0]]
 
@@ -32,10 +32,9 @@ def scorer(top: float = 2.0) -> Scorer:
 
 def test_scores_stand_in_the_order_of_the_cutoffs_asked_for_with_numpys_bits() -> None:
     every = scorer()
-    arrangement = arrange(every.prepared, "expected")
-    value, std = every.scores([(Recall(), (None, 1)), (DCG(), (3,))], arrangement)
-    alone = every.scores([(Recall(), (None, 1))], arrangement)
-    mean, variance = every.moments(Recall().term, arrangement)
+    value, std = every.scores([(Recall(), (None, 1)), (DCG(), (3,))], "expected")
+    alone = every.scores([(Recall(), (None, 1))], "expected")
+    mean, variance = every.moments(Recall().term, "expected", every.prepared.ties)
     relevant: Floats = np.array([[3.0], [np.inf], [3.0]])  # nothing is relevant to the second
     assert (value[:, :2] == (mean / relevant)[:, [2, 0]]).all()
     assert (std[:, :2] == (np.sqrt(variance) / relevant)[:, [2, 0]]).all()
@@ -46,4 +45,4 @@ def test_scores_stand_in_the_order_of_the_cutoffs_asked_for_with_numpys_bits() -
 def test_a_value_that_overflows_is_reported() -> None:
     huge = scorer(1.7e308)
     with pytest.raises(DataError, match="above the largest float64"):
-        huge.scores([(DCG(), (None,))], arrange(huge.prepared, "expected"))
+        huge.scores([(DCG(), (None,))], "expected")
