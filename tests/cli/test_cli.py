@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -272,18 +271,6 @@ def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
     assert plain.returncode == c_locale.returncode == 0
     assert plain.stdout == c_locale.stdout
     assert "naïve" in plain.stdout
-
-
-def test_row_109_the_same_input_gives_the_same_bytes(rankings: Path) -> None:
-    written: list[Sequence[bytes]] = []
-    for name in ("one", "two"):
-        folder = rankings.parent / name
-        assert (
-            run("evaluate", rankings, "--policies", "expected,shuffled", "--out", folder).exit_code
-            == 0
-        )
-        written.append([path.read_bytes() for path in sorted(folder.iterdir())])
-    assert written[0] == written[1]
 
 
 @pytest.mark.slow

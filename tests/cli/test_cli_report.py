@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-import retrieval_report as rr
 from retrieval_report import Study, read_report
 from retrieval_report.cli import cli
 
@@ -55,18 +54,6 @@ def test_the_page_is_one_file(rankings: Path, tmp_path: Path) -> None:
     assert result.output.endswith(
         f"\nWrote 1 file to {tmp_path / 'out'}: open report.html first.\n"
     )
-
-
-def test_row_098_a_failed_report_says_why(
-    rankings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise rr.OutputError("cannot write: No space left on device")
-
-    monkeypatch.setattr(rr, "write_report", full)
-    result = run(rankings, "--metrics", "rr@1", "--out", tmp_path / "new")
-    assert result.exit_code == 2
-    assert "No space left" in result.stderr
 
 
 def test_the_default_title_names_the_data_their_size_and_the_day(

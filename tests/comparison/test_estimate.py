@@ -232,11 +232,11 @@ def covered(found: dict[str, Floats], truth: float) -> list[float]:
 def test_intervals_of_hits_hold_from_25_queries_on(machine: str, hits: float) -> None:
     for judged in (25, 50, 100):
         draw = np.random.default_rng(judged)
-        truth = (draw.random((1_000, 400)) < hits).astype(np.float64)
+        truth = (draw.random((500, 400)) < hits).astype(np.float64)
         guess = MACHINES_OF_HITS[machine](truth, draw)
         found = powered(guess, np.where(np.arange(400) < judged, truth, np.nan), 0.95)
         # 93 %, less two standard errors of the simulation
-        assert min(covered(found, hits)) >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / 1_000)
+        assert min(covered(found, hits)) >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / 500)
         widths = [found["ci_high"] - found["ci_low"], found["human_high"] - found["human_low"]]
         assert min(width.min() for width in widths) > 0.01
         assert found["std_error"].min() > 0

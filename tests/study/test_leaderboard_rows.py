@@ -172,7 +172,7 @@ def digits_left_out(sentence: str) -> str:
 @pytest.mark.slow
 def test_the_lead_is_the_verdict_of_all_models_without_its_p(study: rr.Study) -> None:
     looks = set()
-    for names in [*combinations(study.model_names[::2], 3)][::3]:
+    for names in [*combinations(study.model_names[::2], 3)][::4]:
         for measure in ("ndcg@10", "precision@10"):
             three = study.models(*names).at(measure)
             said = lead(three, three.leaderboard)

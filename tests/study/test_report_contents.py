@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
+from made_reports import CUTOFFS, METRICS, made_rankings, made_report
 from retrieval_report.contracts.registry import column
 from retrieval_report.report import report_contents
 from retrieval_report.study.fingerprint import content_hash
@@ -277,19 +276,8 @@ def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
     assert "<b>" not in markdown
     assert r"50\% \& \$x\_1\$ \{\textasciitilde{}\textasciicircum{}\textbackslash{}\}" in latex
     assert "\x1b" not in markdown + latex
-
-
-def test_row_105_addresses_in_names_are_no_links_in_markdown() -> None:
-    markdown = markdown_table(made_report(ACTING))
     assert not re.search(r"(?i)https?://\w|www\.|@\w+\.\w", markdown)
     assert markdown.replace("\u2060", "").count("evil.example") == 3
-
-
-def test_row_106_hostile_names_leave_the_contents_finite_and_short() -> None:
-    report = made_report(HOSTILE)
-    assert all(len(sentence) < 1000 for sentence in report.verdict)
-    assert "\u202e" not in "".join(report.verdict)
-    assert all(math.isfinite(value) for value in report.summary["value"])
 
 
 def test_the_queries_that_decide_are_those_between_the_leaders_by_the_measure_of_the_verdict() -> (
