@@ -68,17 +68,6 @@ def test_winners_that_are_accidents_are_counted_and_named() -> None:
     assert shown.height == truth.height
 
 
-def test_winners_are_those_among_the_chosen_models() -> None:
-    data = made_data(RANKINGS)
-    page = open_page("audit", data, models=["coarse", "middle"])
-    chosen = RANKINGS.filter(pl.col("model").is_in(["coarse", "middle"]))
-    truth = rr.audit(chosen, metrics="ndcg", cutoffs=3).unique(
-        ["system", "version", "call"], maintain_order=True
-    )
-    assert set(table(page, 0)["winner"]) == set(truth["winner"].drop_nulls())
-    assert all("fine" not in name for name in table(page, 0)["winner"])
-
-
 def test_no_accident_is_good_news() -> None:
     apart = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query"))
     page = open_page("audit", made_data(apart))

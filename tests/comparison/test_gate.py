@@ -114,12 +114,6 @@ def test_the_worst_tie_order_is_stricter() -> None:
     assert held(ranking(), tie_order="worst").status == "passed"  # without ties there is one order
 
 
-def test_distances_against_scores() -> None:
-    turned = ranking().select("query", "item", score=-pl.col("distance"))
-    found = held(turned)
-    assert (found.status, found.difference) == ("passed", 0.0)
-
-
 def test_whole_numbers_of_one_run_do_not_tie_beside_decimals_of_the_other() -> None:
     """2⁶⁰ and 2⁶⁰ + 1 are one Float64; the item in second rank would be worth 0.75."""
     lists = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]})

@@ -94,14 +94,6 @@ def test_two_models_need_no_correction(queries: int, correction: str) -> None:
     assert pair.select("family", "family_method").row(0) == (1, correction)
 
 
-def test_drawn_patterns_agree_with_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(5).random((5, 13)) + np.linspace(0.4, 0, 5)[:, None]
-    exact = step_down(values, Pairs.every(5), 1, 0)
-    monkeypatch.setattr(max_t, "EXACT", 5)
-    drawn = step_down(values, Pairs.every(5), 20_000, 0)
-    assert all(within(one, float(other), 20_000) for one, other in zip(drawn, exact, strict=True))
-
-
 def test_missing_scores_leave_each_pair_its_own_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the definition: every pair by |Σ d| / √Σ d² over the queries that both have."""
     values = np.random.default_rng(1).random((3, 8)) + np.array([[0.3], [0.1], [0.0]])

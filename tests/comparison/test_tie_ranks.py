@@ -118,12 +118,6 @@ def test_queries_that_a_model_lacks_are_left_out_for_all() -> None:
     assert board.select("queries", "unpaired").rows() == [(3, 1)] * 3
 
 
-def test_without_ties_ranks_are_exact() -> None:
-    ranks = rr.stats.tie_ranks(scores_of(VALUES))
-    assert by_model(ranks) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
-    assert set(ranks["method"]) == {"exact"}
-
-
 def test_no_rank_contradicts_a_bound_in_the_same_row() -> None:
     """B may reach 0.9 in every query and so its mean; the normal distribution alone would put it
     ahead of A.

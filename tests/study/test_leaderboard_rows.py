@@ -16,7 +16,6 @@ from retrieval_report.study.leaderboard_rows import lead, leaderboard_of
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.study.table_columns import column_of
 from retrieval_report.study.tables import report_tables
-from retrieval_report.study.three_tables import with_copies_folded
 
 DOCS = sample_folder() / "docs"
 FILES = [str(DOCS / "runs"), "--judgements", str(DOCS / "qrels.txt")]
@@ -108,12 +107,6 @@ def test_copies_share_a_row() -> None:
     assert folded["rank"].to_list() == [1, 4]
     table = report_tables(study.contents())["three-scores"]
     assert [row[0].text for row in table.rows] == folded["model"].to_list()
-
-
-def test_long_names_of_copies_are_told_from_the_first_and_not_cut() -> None:
-    names = [f"anserini-2019-06-{day}-bm25.rm3.run" for day in (18, 28)]
-    rows = pl.DataFrame({"model": names, "copy_of": [None, names[0]]})
-    assert with_copies_folded(rows)["model"].to_list() == [f"{names[0]} = …28…"]
 
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ the same study.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -150,26 +149,6 @@ def test_three_lines_from_any_form_give_the_same_table(form: str) -> None:
     assert_frame_equal(study.table(), wanted())
     assert study.verdict
     assert "<table>" in study._repr_html_()
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet", "trec"])
-def test_three_lines_from_files(form: str, tmp_path: Path) -> None:
-    for model, part in LONG.group_by("model"):
-        path = tmp_path / f"{model[0]}.{form}"
-        if form == "trec":
-            lines = part.select(
-                pl.format(
-                    "{} Q0 {} 1 {} {}", "query", "item", 0 - pl.col("distance"), pl.lit(model[0])
-                )
-            ).to_series()
-            path.with_suffix(".run").write_text("\n".join(lines) + "\n")
-        else:
-            getattr(part.drop("model"), f"write_{form}")(path)
-    judgements = tmp_path / "judged" / "qrels.json"
-    judgements.parent.mkdir()
-    judgements.write_text(json.dumps(QRELS))
-    files = sorted(path for path in tmp_path.iterdir() if path.is_file())
-    assert_frame_equal(rr.Study(files, MEASURES, judgements=QRELS).table(), wanted())
 
 
 def test_a_score_too_large_to_become_a_distance_is_refused() -> None:
