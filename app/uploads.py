@@ -109,7 +109,7 @@ def read_texts(upload: Upload) -> pl.DataFrame:
     content_columns = [name for name in ("text", "image") if name in items.columns]
     if not content_columns:
         raise FileError(f"{upload.label}: no column 'text' or 'image' beside 'item'")
-    texts = items.select(pl.col("query").alias("item"), *content_columns).cast(pl.String)
+    texts = items.rename({"query": "item"}).select("item", *content_columns).cast(pl.String)
     if (
         "image" in content_columns
         and not texts["image"].drop_nulls().str.starts_with("data:image/").all()

@@ -96,8 +96,8 @@ def shuffled_distribution(
     means = checked_frame(shuffled, "shuffled")
     wide, where = models_at(summary, metric, cutoff)
     draws = at_measure(means, metric, cutoff, "value")[0]
-    width = (pl.max("value") - pl.min("value")).alias("width")
-    varying = draws.group_by("model").agg(width).filter(pl.col("width") > SAME)
+    width = pl.max("value") - pl.min("value")
+    varying = draws.group_by("model").agg(width=width).filter(pl.col("width") > SAME)
     if varying.is_empty():
         raise Said(f"All random tie orders give the same {where}.")
     panel_models = varying.sort("width", "model", descending=[True, False]).head(PANELS)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -254,23 +254,23 @@ class InputFiles:
 
     def read_judgements(self) -> Any:
         """Read the judgements, if there are any; of several judges by name."""
-        columns = "judgement_columns"
-        return self._read(rr.read_judgements, self.judgements, columns, negative=self.negative)
+        read = partial(rr.read_judgements, negative=self.negative)
+        return self._read(read, self.judgements, "judgement_columns")
 
     def read_queries(self) -> Any:
         """Read the queries, if there are any."""
         return self._read(rr.read_queries, self.queries, "query_columns")
 
-    def _read(self, read: Callable[..., Any], value: Any, option: str, **how: Any) -> Any:
+    def _read(self, read: Callable[..., Any], value: Any, option: str) -> Any:
         """Read a file, if one was named, or several by name; messages name the option for its
         columns, since --columns is for the rankings.
         """
         if isinstance(value, dict):
-            return {name: self._read(read, path, option, **how) for name, path in value.items()}
+            return {name: self._read(read, path, option) for name, path in value.items()}
         if value is None:
             return None
         with speaking_to(Terminal(columns=option)):
-            return read(value, columns=getattr(self, option), max_bytes=self.max_bytes, **how)
+            return read(value, columns=getattr(self, option), max_bytes=self.max_bytes)
 
 
 def data_options(*names: str) -> Addition:

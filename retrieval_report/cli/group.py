@@ -185,9 +185,8 @@ def _typed(value: object) -> str:
     ('query=q_id,item=doc', '0.5')
     """
     if isinstance(value, dict):
-        pairs = value.items()
         return ",".join(
-            f"{name}={'…' if argument is ... else argument}" for name, argument in pairs
+            f"{name}={'…' if argument is ... else argument}" for name, argument in value.items()
         )
     return "…" if value is ... else str(value)
 

@@ -87,7 +87,7 @@ def evaluate(
     its standard deviation (expected), over random orders of them (shuffled), with ties in the order
     of the file (naive), and the lowest and highest that any order can give.
     """
-    foreign_options = {name for of_engine in ONLY.values() for name in of_engine} - ONLY[engine]
+    foreign_options = set[str]().union(*ONLY.values()) - ONLY[engine]
     refused = sorted(name for name in foreign_options if was_given(name))
     if refused:
         raise click.UsageError(f"{option(refused[0])} does not work with --engine {engine}")
@@ -120,13 +120,11 @@ def evaluate(
 def demo(out: str | None) -> None:
     """Show who wins in the two samples of the package: digit images and Python's docstrings."""
     folder = None if out is None else check_writable_folder(out)
-    names = [sample.name for sample in SAMPLES]
     for sample in SAMPLES:
         click.echo("\n".join([sample.title, "", *_sample_verdict(sample, folder), ""]))
-    pages = [] if folder is None else [folder / name / "report.html" for name in names]
-    if pages:
-        click.echo("Open the report on each sample:")
-        click.echo("\n".join(f"  {page}" for page in pages))
+    if folder is not None:
+        pages = (f"  {folder / sample.name / 'report.html'}" for sample in SAMPLES)
+        click.echo("\n".join(["Open the report on each sample:", *pages]))
     docs = sample_folder() / "docs"
     words = ("retrieval-report", "report", docs / "runs", "--judgements", docs / "qrels.txt")
     click.echo("For your own, put your files in place of these runs and judgements:")

@@ -285,13 +285,11 @@ def powered(machine: Floats, human: Floats, confidence: float, *, of_pairs: bool
         more = _with_imaginary(machine[coarse], human[coarse], of_pairs)
         wide = _tuned(*more, confidence, sparse=False)
         for low, high, mean in ((*ENDS[:2], "value"), (*ENDS[2:], "human_only")):
-            unknown = np.isnan(columns[low][coarse])
             for end, outer in ((low, np.minimum), (high, np.maximum)):
-                reach = outer(wide[end], columns[mean][coarse])
-                columns[end][coarse] = np.where(unknown, np.nan, reach)
-        for name in ("std_error", "gain"):
-            unknown = np.isnan(columns["std_error"][coarse])
-            columns[name][coarse] = np.where(unknown, np.nan, wide[name])
+                wide[end] = outer(wide[end], columns[mean][coarse])
+        for name in (*ENDS, "std_error", "gain"):
+            unknown = "std_error" if name == "gain" else name
+            columns[name][coarse] = np.where(np.isnan(columns[unknown][coarse]), np.nan, wide[name])
     return columns
 
 

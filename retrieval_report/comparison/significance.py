@@ -98,8 +98,7 @@ def _spread_of_clusters(rest: Floats, paired: Bools, cluster: Indices) -> tuple[
     sums[np.abs(sums) <= _rounding(rest)[:, None]] = 0.0
     units = (by_cluster(paired.astype(np.float64), cluster) > 0).sum(axis=1)
     variance = (sums**2).sum(axis=1) * units / np.maximum(units - 1, 1)
-    size = np.maximum(paired.sum(axis=1), 1)
-    return np.sqrt(variance * units) / size, units
+    return np.sqrt(variance * units) / np.maximum(paired.sum(axis=1), 1), units
 
 
 def _rounding(difference: Floats) -> Floats:
@@ -169,8 +168,7 @@ def holm(p: Floats) -> Floats:
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
     """
-    order = np.argsort(p, kind="stable")
-    return _stepwise(p, order, np.arange(p.size, 0, -1), np.maximum)
+    return _stepwise(p, np.argsort(p, kind="stable"), np.arange(p.size, 0, -1), np.maximum)
 
 
 def benjamini_hochberg(p: Floats) -> Floats:

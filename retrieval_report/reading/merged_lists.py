@@ -117,7 +117,7 @@ def _divides(rows: pl.DataFrame, column: pl.Series, column_ranks: pl.Expr, order
     """Return whether the values of a column divide the rows of most queries into lists that each
     have an order of their own, which is no accident.
     """
-    system_rows = rows.with_columns(column.alias("system"))
+    system_rows = rows.with_columns(system=column)
     lists = system_rows.group_by("query", "system", maintain_order=True).agg(
         own=column_ranks, different=pl.col(order).n_unique()
     )

@@ -381,8 +381,7 @@ class LevelledStudy:
         no metric was named.
         """
         metric = self._view.calibrate
-        at_least = self._view.at_least
-        return NO_FRAME if metric is None else self.matches.calibrate(metric, at_least)
+        return NO_FRAME if metric is None else self.matches.calibrate(metric, self._view.at_least)
 
     @answer
     def matches(self) -> Thresholds:

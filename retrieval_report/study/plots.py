@@ -42,10 +42,9 @@ class Plots:
 
     def __dir__(self) -> list[str]:
         """The names of the charts, that of the three scores first."""
-        names = sorted(charts.__all__, key=FIRST.__ne__)
         return [
             name
-            for name in names
+            for name in sorted(charts.__all__, key=FIRST.__ne__)
             if all(
                 parameter.name in KNOWN or parameter.default is not Parameter.empty
                 for parameter in signature(getattr(charts, name)).parameters.values()
