@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from retrieval_report.contracts.options import Options
 from retrieval_report.kernels import grouping
 from retrieval_report.kernels.lists import (
     Bools,
@@ -50,11 +51,10 @@ class Completions:
         self,
         prepared: Prepared,
         cutoffs: Sequence[int | None],
-        workers: int,
+        options: Options,
         *,
-        relevant_from: float | None = None,
-        largest_grade: float | None = None,
-        judged_only: bool = False,
+        largest_grade: float | None,
+        judged_only: bool,
     ) -> None:
         """Take truncated lists, and the cutoffs (none for metrics over the first R positions).
 
@@ -67,14 +67,14 @@ class Completions:
         if not prepared.relevant_grade.any():  # following items need a relevant grade
             grade = largest_grade
             if grade is None:
-                least = relevant_from or 1.0
+                least = options.relevant_from or 1.0
                 grade = max(least, float(np.nextafter(prepared.grades[-1], np.inf)))
                 self.unlimited_grade = grade
             grades = np.append(prepared.grades, grade)
             relevant_grade = np.append(prepared.relevant_grade, True)
             prepared = replace(prepared, grades=grades, relevant_grade=relevant_grade)
         self.prepared = prepared
-        self.workers = workers
+        self.workers = options.workers
         self.own_depth = not cutoffs
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEPEST_CUTOFF))
         self.deep = tuple(k for k in cutoffs if k is None or k > DEEPEST_CUTOFF)

@@ -262,11 +262,11 @@ def _read(
     else:
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
+        row_mask = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else pl.lit(value=True)
         if options.exclude_self:
-            row_mask = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
-            rows = rows.with_columns(mask=~is_own(rows) & row_mask)
+            row_mask &= ~is_own(rows)
+            rows = rows.with_columns(mask=row_mask)
         if judgements is None and options.unjudged in (None, "error"):
-            row_mask = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
             nothing = pl.col("relevance").is_null() & row_mask
             refuse(rows, nothing, "relevance", "null or NaN", unjudged_hint)
         # naive scores may use the order of the file

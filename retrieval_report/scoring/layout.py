@@ -274,12 +274,13 @@ def _proofs(
 
 def _found(prepared: Prepared, r_known: pl.Series) -> pl.DataFrame:
     """Return, list by list, what was found of the relevant items that are known."""
-    return prepared.names.with_columns(
-        items=prepared.length,
-        found=prepared.retrieved.total(prepared.relevant_grade),
-        known=r_known,
-        ordered=np.diff(prepared.ties.start) > 1,
-    )
+    columns = {
+        "items": prepared.length,
+        "found": prepared.retrieved.total(prepared.relevant_grade),
+        "known": r_known,
+        "ordered": np.diff(prepared.ties.start) > 1,
+    }
+    return prepared.names.hstack(pl.DataFrame(columns))
 
 
 def _keyed(

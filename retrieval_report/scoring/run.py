@@ -110,11 +110,12 @@ class Run:
     def lists(self) -> pl.DataFrame:
         """Return the lists, with their items and the relevant items of their query."""
         prepared = self.prepared
-        return prepared.names.with_columns(
-            items=prepared.length,
-            n_relevant=null_where(prepared.relevant, prepared.relevant < 0),
-            pooled=prepared.pooled,
-        )
+        columns = {
+            "items": prepared.length,
+            "n_relevant": null_where(prepared.relevant, prepared.relevant < 0),
+            "pooled": prepared.pooled,
+        }
+        return prepared.names.hstack(pl.DataFrame(columns))
 
     @cached_property
     def blocks(self) -> list[tuple[slice, Run]]:
@@ -186,15 +187,13 @@ class Run:
             metric, _ = column[1]
             grade = None if prepared.relevant_grade.any() else metric.term.largest_grade
             columns.setdefault(grade, []).append(column)
-        cutoffs, options = self.scorer.cutoffs, self.options
         return [
             (
                 bounded,
                 Completions(
                     prepared,
-                    cutoffs,
-                    options.workers,
-                    relevant_from=options.relevant_from,
+                    self.scorer.cutoffs,
+                    self.options,
                     largest_grade=grade,
                     judged_only=prepared.all_judged and self.judged_only,
                 ),
@@ -511,8 +510,11 @@ def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     left_out = run.left_out()
     values[left_out] = np.nan
     spreads[left_out] = np.nan
-    policy = pl.DataFrame({"policy": policies}, {"policy": SCORES["policy"]})
-    columns = run.columns.join(policy, how="cross", maintain_order="left_right")
+    columns = pl.DataFrame(
+        [(str(metric), cutoff, policy) for metric, cutoff in run.measures for policy in policies],
+        MEASURE | {"policy": SCORES["policy"]},
+        orient="row",
+    )
     shape = prepared.names.height, columns.height
     flags = run.truncated, run.where(depends_on_unknown)
     truncated, pooled = (np.repeat(flag, len(policies), axis=1) for flag in flags)
@@ -529,8 +531,8 @@ def doubtful_lists(run: Run, judged: Judged) -> pl.DataFrame:
     guessed = ideal and not judged.whole.judged and "n_relevant" in judged.lists.columns
     guessed = guessed and prepared.relevant_grade.sum() > 1
     unseen = prepared.relevant > prepared.retrieved.total(prepared.relevant_grade)
-    unpooled = pl.lit(judged.unpooled(run.options))
-    return run.lists.with_columns(unseen=unseen & guessed, unpooled=unpooled)
+    unpooled = np.full(unseen.size, judged.unpooled(run.options))
+    return run.lists.hstack(pl.DataFrame({"unseen": unseen & guessed, "unpooled": unpooled}))
 
 
 def warn_of_lists(

@@ -116,9 +116,10 @@ class Scorer:
             term: self.moments(term, policy, lists, np.ascontiguousarray(self.depths[:, :most]))
             for term, most in deepest.items()
         }
-        ends = running(np.array([columns.size for _, _, columns in term_columns], np.int64))
-        scores = ScoreArrays(*np.empty((2, len(self.asked), ends[-1]))) if into is None else into
-        for (metric, term, columns), end in zip(term_columns, ends[1:].tolist(), strict=True):
+        end, width = 0, sum(columns.size for _, _, columns in term_columns)
+        scores = ScoreArrays(*np.empty((2, len(self.asked), width))) if into is None else into
+        for metric, term, columns in term_columns:
+            end += columns.size
             value, std = (part[:, end - columns.size : end] for part in scores)
             self._divide(metric, sums[term], columns, ScoreArrays(value, std))
         return scores

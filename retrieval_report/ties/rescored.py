@@ -125,7 +125,9 @@ def rescored(
     """
     refuse_fork()
     check_choice("truncated", truncated, ENDS)
-    depths = [_depth(stage_depth) for stage_depth in as_list(depth)]
+    depths = [
+        None if stage == "all" else check_whole("depth", stage, 1) for stage in as_list(depth)
+    ]
     requests = parse_metrics(measures, None)
     check_whole("shuffles", shuffles, 1)
     if isinstance(first, Inputs):
@@ -183,10 +185,6 @@ class Chosen(NamedTuple):
 
     tied: Bools
     kept: int
-
-
-def _depth(depth: object) -> int | None:
-    return None if depth == "all" else check_whole("depth", depth, 1)
 
 
 def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
@@ -399,7 +397,7 @@ class State(NamedTuple):
     @classmethod
     def start(cls, slots: int) -> State:
         """Return the state before the first item."""
-        nothing, first = np.zeros(slots + 1), np.zeros(slots + 1)
+        nothing, first = np.zeros((2, slots + 1))
         first[0] = 1
         ends = np.where(first > 0, 0.0, np.inf)
         return cls(first, nothing, nothing, ends, -ends)

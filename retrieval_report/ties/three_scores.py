@@ -359,16 +359,14 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     order of each.
     """
     rows = part.to_dicts()
-    lowest = max(
-        (row["lowest"] for row in rows if row["model"] in first), default=None, key=_without_none
-    )
-    if not first or lowest is None:
+    bounds = [row["lowest"] for row in rows if row["model"] in first and row["lowest"] is not None]
+    if not bounds:
         return {"agreeing_chance": None, "agreeing_method": None}
     rivals = [
         row
         for row in rows
         if row["model"] not in first
-        and (row["highest"] is None or row["highest"] > lowest + LEVEL_WITHIN)
+        and (row["highest"] is None or row["highest"] > max(bounds) + LEVEL_WITHIN)
     ]
     if not rivals:
         return {"agreeing_chance": 1.0, "agreeing_method": EXACT}
@@ -385,7 +383,3 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     methods = {mean.method for mean in all_means}
     method = next(name for name in (DRAWN, NORMAL, EXACT) if name in methods)
     return {"agreeing_chance": min(chance, 1.0), "agreeing_method": method}
-
-
-def _without_none(value: float | None) -> float:
-    return -np.inf if value is None else value
