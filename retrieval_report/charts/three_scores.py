@@ -148,7 +148,7 @@ def scores(
         symbolStrokeWidth=0,
     )
     ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
-    hollow: Named = {"fillOpacity": FILLED}
+    hollow: Named = {"fillOpacity": FILLED, "detail": "far:N"}  # which keeps the column
     chart_layers = [span(rows, ends, x, "floor", "ceiling", tips=TIPS, y=y)]
     chart_layers += [
         span(

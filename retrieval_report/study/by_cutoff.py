@@ -74,11 +74,13 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     )
     metric = clean(at["metric"][0], 60)
     if not other:
-        return f"By {metric}, naive scores print the expected order of the models at every cutoff."
+        return (
+            f"By {metric}, naive scores print the expected order of the models at {_texts(same)}."
+        )
     text = (
         f"By {metric}, the order of the models that naive scores print is an accident of ties at "
     )
-    text += "every cutoff" if not same else f"cutoff {_texts(other)}"
+    text += f"cutoff {_texts(other)}"
     if winner:
         whole = winner == other and len(other) > 1
         text += (

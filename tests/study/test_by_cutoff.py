@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
+from retrieval_report import charts
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.html import render_html
 
@@ -60,8 +61,8 @@ def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_ac
 @pytest.mark.parametrize(
     ("naive", "text"),
     [
-        ([1, 2] * 3, "expected order of the models at every cutoff."),
-        ([2, 1, 2, 1, 2, 1], "of ties at every cutoff (each with another winner)."),
+        ([1, 2] * 3, "expected order of the models at 1, 5 and all."),
+        ([2, 1, 2, 1, 2, 1], "of ties at cutoff 1, 5 and all (each with another winner)."),
         (
             [1, 2, 2, 1, 1, 2],
             "at cutoff 5 (another winner at 5), and the expected one at 1 and all.",
@@ -89,3 +90,11 @@ def test_cutoffs_at_which_every_score_is_an_estimate_are_not_named() -> None:
     assert cutoffs_sentence(frame).endswith(
         "cutoff 5 (another winner at 5), and the expected one at 1."
     )
+
+
+def test_the_chart_fills_naive_marks_that_are_off_by_more_than_the_gap() -> None:
+    three = tied_study("ndcg@1").three_scores
+    for off_by, far in ((-0.9, "true"), (-0.5, "false")):  # the gap is 0.5
+        text = charts.scores(three.with_columns(off_by=pl.lit(off_by)), metric="ndcg@1").to_json()
+        assert '"test": "datum.far"' in text
+        assert f'"far": {far}' in text  # in the rows of the layer that is filled by it
