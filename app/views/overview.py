@@ -26,9 +26,11 @@ from url_controls import another_order
 TURNING = "source reversal verdict family_p varied"  # what fits a phone first
 THREE = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
 NOBODY = "–"
+OTHERS = "The verdict on the other models"
 LETTERS = 90  # of the names of winners
 WIDTHS = {"shuffled_range": 130}
-ROW, ROWS = 25, 13  # pixels of a row of the table, and rows before it scrolls
+ROW = 25  # pixels of a row of the table
+ROWS, FEWER_ROWS = 13, 8  # before it scrolls; fewer below findings, so that charts begin as high
 ALONG = "along-the-cutoffs"  # the address of a part of the page
 SHORT = 130  # letters of a verdict that fits beside the numbers
 MEANINGS = (
@@ -49,20 +51,21 @@ def show(page: Page) -> None:
     )
     rows = three_rows(three, study.measures[0])
     findings = study.findings
-    first = findings if len(findings) == 1 else findings[1:2]
-    if study.status == CHECK:
-        first = findings[:3]  # no verdict on some; who leads of the others; how safely
-    sentences = [*filter(None, [study.decision]), *first]
+    sentences = [*filter(None, [study.decision]), *(findings[1:2] or findings)]
+    faults = health_sentences(study.health.filter("serious"))
+    folded: list[str] = []
+    if study.status == CHECK:  # the cause, and on whom there is no verdict; not yet who leads
+        folded = [*faults[FINDINGS:], *filter(None, [study.decision]), *findings[1:3]]
+        sentences = [*faults[:FINDINGS], findings[0]]
     # A short verdict stands beside the numbers, so that charts begin higher.
     beside = _winners(rows, winners.row(0, named=True))
-    with beside if sum(map(len, sentences)) <= SHORT and study.status != CHECK else st.container():
-        faults = health_sentences(study.health.filter("serious"))
-        say(study.chip, [*faults[:FINDINGS], *sentences])
-        if faults[FINDINGS:]:
-            with st.expander(more_findings(faults)):
-                st.markdown("\n\n".join(map(plain, faults[FINDINGS:])))
+    with beside if sum(map(len, sentences)) <= SHORT and not folded else st.container():
+        say(study.chip, sentences)
+        if folded:
+            with st.expander(more_findings(faults) if faults[FINDINGS:] else OTHERS):
+                st.markdown("\n\n".join(map(plain, folded)))
     how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS}
-    how |= {"row_height": ROW, "most_rows": ROWS}
+    how |= {"row_height": ROW, "most_rows": FEWER_ROWS if folded else ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
         how |= {"key": f"three scores {hash(tuple(rows['model']))}", "selection_mode": "multi-row"}
     _choose_models(page, frame_table(rows, alt="The three scores, best first.", **how))
