@@ -53,8 +53,8 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     ...     }
     ... )
     >>> print(cutoffs_sentence(rows))
-    By ap, the order of the models that naive scores print is an accident of ties at cutoff 1 and 5
-    (each with another winner), and the expected one at 10.
+    By ap, the naive order of the models is an accident of ties at cutoffs 1 and 5
+    (with another winner); at cutoff 10 it is the expected one.
     """
     rows = rows.filter(pl.col("copy_of").is_null(), TO_EXPECTED.is_not_null())
     moved = TO_EXPECTED != TO_NAIVE
@@ -74,26 +74,22 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     )
     metric = clean(at["metric"][0], 60)
     if not other:
-        return (
-            f"By {metric}, naive scores print the expected order of the models at {_texts(same)}."
-        )
-    text = (
-        f"By {metric}, the order of the models that naive scores print is an accident of ties at "
-    )
-    text += f"cutoff {_texts(other)}"
+        return f"By {metric}, the naive order of the models is the expected one {_texts(same)}."
+    text = f"By {metric}, the naive order of the models is an accident of ties {_texts(other)}"
     if winner:
-        whole = winner == other and len(other) > 1
-        text += (
-            f" ({'each with another winner' if whole else f'another winner at {_texts(winner)}'})"
-        )
-    return f"{text}, and the expected one at {_texts(same)}." if same else f"{text}."
+        whole = winner == other
+        text += f" ({'with' if whole else f'{_texts(winner)} with'} another winner)"
+    return f"{text}; {_texts(same)} it is the expected one." if same else f"{text}."
 
 
 def _texts(cutoffs: Sequence[int | None]) -> str:
     """Return cutoffs as text.
 
-    >>> _texts([1, 3, None])
-    '1, 3 and all'
+    >>> _texts([1, 3]), _texts([10, None]), _texts([None])
+    ('at cutoffs 1 and 3', 'at cutoff 10 and over whole lists', 'over whole lists')
     """
-    *others, last = ("all" if cutoff is None else str(cutoff) for cutoff in cutoffs)
-    return f"{', '.join(others)} and {last}" if others else last
+    numbers = [str(cutoff) for cutoff in cutoffs if cutoff is not None]
+    whole = ["over whole lists"] * (None in cutoffs)
+    listed = " and ".join(filter(None, [", ".join(numbers[:-1]), *numbers[-1:]]))
+    at = [f"at cutoff{'s' * (len(numbers) > 1)} {listed}"] if numbers else []
+    return " and ".join([*at, *whole])

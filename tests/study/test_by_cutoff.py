@@ -51,8 +51,8 @@ def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_ac
     page = render_html(report, [])
     sentence = cutoffs_sentence(report.by_cutoff)
     assert sentence == (
-        "By ndcg, the order of the models that naive scores print is an accident of ties at cutoff 1 "
-        "(another winner at 1), and the expected one at 3 and 5."
+        "By ndcg, the naive order of the models is an accident of ties at cutoff 1 (with another "
+        "winner); at cutoffs 3 and 5 it is the expected one."
     )
     assert sentence in page[page.index('id="verdict"') : page.index('id="three"')]
     assert '<a href="#cutoffs">' in page[page.index(sentence) : page.index('id="three"')]
@@ -61,11 +61,14 @@ def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_ac
 @pytest.mark.parametrize(
     ("naive", "text"),
     [
-        ([1, 2] * 3, "expected order of the models at 1, 5 and all."),
-        ([2, 1, 2, 1, 2, 1], "of ties at cutoff 1, 5 and all (each with another winner)."),
+        ([1, 2] * 3, "is the expected one at cutoffs 1 and 5 and over whole lists."),
+        (
+            [2, 1, 2, 1, 2, 1],
+            "of ties at cutoffs 1 and 5 and over whole lists (with another winner).",
+        ),
         (
             [1, 2, 2, 1, 1, 2],
-            "at cutoff 5 (another winner at 5), and the expected one at 1 and all.",
+            "cutoff 5 (with another winner); at cutoff 1 and over whole lists it is the expected one.",
         ),
         ([None] * 6, ""),
         ([1, 2, None, None, None, None], ""),  # nothing to set it against
@@ -88,7 +91,7 @@ def test_cutoffs_at_which_every_score_is_an_estimate_are_not_named() -> None:
     ranks = {"expected_rank": [1, 2] * 3, "naive_rank": [1, 2, 2, 1, 2, 1]}
     frame = pl.DataFrame({**rows, **ranks, "tie_std": [0.0, 0.1, None, 0.1, None, None]})
     assert cutoffs_sentence(frame).endswith(
-        "cutoff 5 (another winner at 5), and the expected one at 1."
+        "cutoff 5 (with another winner); at cutoff 1 it is the expected one."
     )
 
 
