@@ -126,7 +126,7 @@
   for (const part of document.querySelectorAll("details")) part.addEventListener("toggle", drawOpen);
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("details.question")) part.open = true;
+    for (const part of document.querySelectorAll("details.question, #verdict details.note")) part.open = true;
     drawOpen();
   });
   follow();
