@@ -51,8 +51,8 @@ def test_it_prints_and_writes_what_the_function_returns(labels: Path, tmp_path: 
     ("words", "message"),
     [
         (["--k", "0"], "--k: 0 is not a whole number from 1 on"),
-        (["--vote", "most"], "--vote: 'most' is not one of"),
-        (["--tied-votes", "last"], "--tied-votes: 'last' is not one of"),
+        (["--vote", "most"], "'--vote': 'most' is not one of"),
+        (["--tied-votes", "last"], "'--tied-votes': 'last' is not one of"),
     ],
 )
 def test_bad_options_are_named(labels: Path, words: list[str], message: str) -> None:
