@@ -51,13 +51,15 @@ PANEL_LETTERS = 19  # of a name above a panel
 PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
 )
-_AHEAD = pl.col("expected").sort(descending=True)
-# Of rows that are sorted so: from every expected score to the next one, above or below.
-NEXT_GAP = pl.min_horizontal(_AHEAD.shift(1) - _AHEAD, _AHEAD - _AHEAD.shift(-1))
+_RANKED = pl.col("expected").sort(descending=True, nulls_last=True)
+# From every expected score to the next one, above or below, in whatever order the rows are.
+NEXT_GAP = pl.min_horizontal(_RANKED.shift(1) - _RANKED, _RANKED - _RANKED.shift(-1)).gather(
+    pl.col("expected").rank("ordinal", descending=True) - 1
+)
 IS_FAR = (
     pl.col("off_by").abs() > pl.max_horizontal(pl.col("gap").fill_null(0.0), pl.lit(SAME))
 ).fill_null(value=False)
-HOLLOW = "filled where off by more than the gap to the next model"
+WHEN_FILLED = "filled where off by more than the gap to the next model"
 FILLED = alt.FillOpacityValue(0, condition={"test": "datum.far", "value": 1})
 OTHER_RANK = "◆"  # on tiles: the naive order gives another rank there
 NUMBER_MARK: Named = {"angle": 0, "dy": {"expr": f"{IS_NARROW} ? 2 : 0"}}
@@ -148,7 +150,7 @@ def scores(
         symbolStrokeWidth=0,
     )
     ends = {"type": "rule", "strokeWidth": 1, "color": SKY, "opacity": 0.7}
-    hollow: Named = {"fillOpacity": FILLED, "detail": "far:N"}  # which keeps the column
+    fill: Named = {"fillOpacity": FILLED, "detail": "far:N"}  # which keeps the column
     chart_layers = [span(rows, ends, x, "floor", "ceiling", tips=TIPS, y=y)]
     chart_layers += [
         span(
@@ -159,7 +161,7 @@ def scores(
             color=colour,
             y=y,
             tips=_tips(part),
-            **(hollow if what == PRINTED else {}),
+            **(fill if what == PRINTED else {}),
         )
         for what, (part, mark, at) in layers.items()
         if what in used
@@ -170,7 +172,7 @@ def scores(
         (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
     )
     text += ", cut at the frame" if cut.height else ""
-    text += f"; ◆: naive, {HOLLOW}" if near else ""
+    text += f"; ◆: naive, {WHEN_FILLED}" if near else ""
     step = ROOMY_STEP if roomy else TIGHT_STEP
     title = f"{where}: expected, shuffled and naive"
     return finish(
@@ -281,9 +283,7 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     panels_chart = _panels(rows, rows["k"].unique(maintain_order=True).to_list(), labels)
     cut = rows["dashed"].count()
     text = f"line: expected{', dashed where lists may lack items' if cut else ''}; band: 90% "
-    text += (
-        f"of orders, paler: all{', and what cut lists lack' if cut else ''}; dot: naive, {HOLLOW}"
-    )
+    text += f"of orders, paler: all{', and what cut lists lack' if cut else ''}; dot: naive, {WHEN_FILLED}"
     text += f"; not drawn: {with_number(len(rest), 'other model')}" if rest else ""
     last = rows.group_by("label", maintain_order=True).last()
     title = f"{name} along the cutoffs: expected, shuffled and naive"

@@ -7,6 +7,7 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report import charts
+from retrieval_report.charts.three_scores import NEXT_GAP
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.html import render_html
 
@@ -101,3 +102,12 @@ def test_the_chart_fills_naive_marks_that_are_off_by_more_than_the_gap() -> None
         text = charts.scores(three.with_columns(off_by=pl.lit(off_by)), metric="ndcg@1").to_json()
         assert '"test": "datum.far"' in text
         assert f'"far": {far}' in text  # in the rows of the layer that is filled by it
+
+
+def test_the_gap_is_to_the_next_score_in_whatever_order_the_rows_are() -> None:
+    rows = pl.DataFrame({"expected": [0.2, 0.9, None, 0.5, 0.8], "cutoff": [1] * 5})
+    rows = pl.concat([rows, rows.with_columns(cutoff=pl.lit(5, pl.Int64), expected=pl.lit(0.5))])
+    gaps = rows.with_columns(gap=NEXT_GAP.over("cutoff"))["gap"].to_list()
+    assert gaps[2] is None
+    gaps[2] = 0.0
+    assert gaps == pytest.approx([0.3, 0.1, 0.0, 0.3, 0.1, *[0.0] * 5])
