@@ -20,13 +20,14 @@ from retrieval_report.metrics.parsing import (
     parse_measure,
     parse_metric,
 )
+from retrieval_report.study.by_cutoff import USUAL_CUTOFFS
 from retrieval_report.study.server import CONTROLLED
 from retrieval_report.writing.names import with_number
 
 MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
 METRICS = tuple(metric for metric, _ in MEASURES)
-CUTOFFS = (1, 3, 5, 10, 20, 50, 100, None)
+CUTOFFS = (*USUAL_CUTOFFS, None)
 NAMED = 3  # files in the name of data
 LABEL = 120  # characters of an upload's name
 FRAMES = ("rankings", "judgements", "queries")

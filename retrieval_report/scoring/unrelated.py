@@ -25,9 +25,7 @@ FALSE_ALARM = 1e-6  # how often chance alone may explain as many lists as a caus
 DEVIATIONS = 4.75  # which a normal number exceeds once in a million
 CLEAR_SKILL = 0.2  # of the way to the best lists: a skill that is never taken for chance
 FAR_BETTER = 2  # times what the lists hold for their own queries
-PART = (
-    0.1  # of a model's lists: so many that belong to other queries are no accident of some topics
-)
+PART = 0.1  # of a model's lists: so many that are wrong are no accident of some topics
 MOST_CELLS = 3_000_000  # lists by queries
 NUMBERED = r"^(.*?)([0-9]{1,18})$"  # an id: what precedes its number, and the number
 ITEM = ["prefix", "number"]
