@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import polars as pl
@@ -11,8 +10,6 @@ import pytest
 from bad_input import rankings, refused
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import (
-    ColumnError,
-    DataError,
     KeyMismatchError,
     RetrievalReportWarning,
 )
@@ -39,22 +36,6 @@ def test_judgements_whose_queries_all_have_other_ids_show_both_ids() -> None:
         "1 of 2 queries has no judgements",
         "unjudged_query='skip'",
         judgements=some,
-    )
-
-
-def test_rankings_without_relevance_are_told_what_to_pass() -> None:
-    refused(
-        BARE,
-        ColumnError,
-        "no column 'relevance'",
-        "pass judgements=, a table of query, item and relevance",
-    )
-
-
-def test_nan_is_answered_with_what_to_do() -> None:
-    frame = rankings(distance=[0.1, 0.2, 0.1, math.nan])
-    refused(
-        frame, DataError, "1 NaN", "leave such rows out, or make them null (see null_distance=)"
     )
 
 

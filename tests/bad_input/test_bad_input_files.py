@@ -62,12 +62,6 @@ def test_row_075_utf16(tmp_path: Path, encoding: str) -> None:
     refused(write(tmp_path / "b.csv.gz", gzip.compress(content)), "UTF-16|UTF-32")
 
 
-def test_row_075_utf16_big_endian_with_mark(tmp_path: Path) -> None:
-    refused(
-        write(tmp_path / "a.csv", b"\xfe\xff" + HEADER.encode("utf-16-be")), "not UTF-8 but UTF-16"
-    )
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
 def test_row_076_latin1_bytes(tmp_path: Path, name: str) -> None:
     # Beyond the first chunk, and behind a character of two bytes, so that the offset has to be
@@ -76,16 +70,6 @@ def test_row_076_latin1_bytes(tmp_path: Path, name: str) -> None:
     content = before + b"q3,caf\xe9,1,1\n"
     path = write(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
     refused(path, rf"byte {len(before) + 6} \(0xe9\) is not UTF-8; is it Latin-1")
-
-
-def test_row_076_latin1_bytes_in_the_header_and_in_json(tmp_path: Path) -> None:
-    refused(
-        write(tmp_path / "a.csv", b"query,item,distance,caf\xe9\nq,a,1,1\n"), r"byte 23 \(0xe9\)"
-    )
-    refused(
-        write(tmp_path / "a.jsonl", b'{"query": "\xe9", "item": "a", "score": 1}\n'),
-        r"byte 11 \(0xe9\)",
-    )
 
 
 def test_row_077_crlf(tmp_path: Path) -> None:
@@ -98,13 +82,6 @@ def test_row_077_crlf(tmp_path: Path) -> None:
 
 def test_row_078_cr_only(tmp_path: Path) -> None:
     refused(write(tmp_path / "a.csv", (HEADER + ROWS).replace("\n", "\r")), "lines end in CR only")
-
-
-def test_row_078_a_stray_cr_among_rows_that_have_to_be_walked(tmp_path: Path) -> None:
-    refused(
-        write(tmp_path / "a.csv", HEADER + "q1,a,1,\r\n\nq\r2,b,1,\n"),
-        r"line 4: a carriage return \(CR\)",
-    )
 
 
 def test_row_078_a_stray_cr_is_named_with_its_line(tmp_path: Path) -> None:
@@ -142,10 +119,8 @@ def test_row_080_a_query_may_be_called_query(tmp_path: Path) -> None:
     ("body", "line", "fields"),
     [
         ("q1,a,1\n" + ROWS, 2, 3),
-        (ROWS + "q3\n", 5, 1),
         (ROWS + "q3,a,1,\n\nq3,b,2\n", 7, 3),
         (ROWS + '"q\n3",b,1,1\nq3,c,2\n', 7, 3),
-        (ROWS + "   \n", 5, 1),
     ],
 )
 def test_row_081_short_rows(tmp_path: Path, body: str, line: int, fields: int) -> None:
@@ -171,7 +146,7 @@ def test_row_082_long_rows(tmp_path: Path) -> None:
     refused(write(tmp_path / "a.tsv", text), "line 5: 5 fields")
 
 
-@pytest.mark.parametrize("text", ["NaN", "nan", "inf", "-inf", "NA", ""])
+@pytest.mark.parametrize("text", ["NaN", "-inf", ""])
 def test_row_083_missing_and_infinite_values_reach_the_rules(tmp_path: Path, text: str) -> None:
     read = read_rankings(write(tmp_path / "a.csv", HEADER + ROWS + f"q3,a,{text},1\n"))
     assert read["distance"].dtype.is_numeric()
@@ -216,20 +191,9 @@ def test_row_085_type_changes_after_100_rows(tmp_path: Path) -> None:
     assert read.row(-1) == ("a", "q7", "a", 0.5, 0.25, 5000)
 
 
-@pytest.mark.parametrize(
-    "body", ['"q3,a,1,1\n' + ROWS, 'q3,"a,1,1\n' + ROWS, ROWS + 'q3,a,1,"1\n', 'q3,5" disk,1,1\n']
-)
+@pytest.mark.parametrize("body", ['"q3,a,1,1\n' + ROWS, 'q3,5" disk,1,1\n'])
 def test_row_086_open_quote(tmp_path: Path, body: str) -> None:
     refused(write(tmp_path / "a.csv", HEADER + ROWS + body), r'a quote \("\) is not closed')
-
-
-def test_row_086_open_quote_in_the_header_or_before_a_long_rest(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", '"' + HEADER + ROWS), r'line 1: a quote \("\) is not closed')
-    refused(
-        write(tmp_path / "b.csv", '"' + HEADER + ROWS * 20_000),
-        "line 1: a quote .* is not closed",
-    )
-    refused(write(tmp_path / "c.csv", HEADER + '"' + ROWS * 20_000), "a quote .* is not closed")
 
 
 def test_row_086_newline_inside_an_id(tmp_path: Path) -> None:
@@ -237,7 +201,7 @@ def test_row_086_newline_inside_an_id(tmp_path: Path) -> None:
     assert read.select("query", "item").rows() == [("q1", "a"), ("q\n2", 'b,"c"')]
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.run", "a.jsonl", "a.json", "a.csv.gz"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.csv.gz"])
 @pytest.mark.parametrize("rows", [1, 500_000])
 def test_row_086_nul_bytes_inside_are_damage(tmp_path: Path, name: str, rows: int) -> None:
     lines = {
@@ -253,7 +217,7 @@ def test_row_086_nul_bytes_inside_are_damage(tmp_path: Path, name: str, rows: in
     refused(path, f"byte {len(before)} is NUL, which no text holds|NUL bytes in the first line")
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.run", "a.jsonl"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_row_087_truncated_text(tmp_path: Path, name: str) -> None:
     text = {
         "run": "q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.25 t",
@@ -265,13 +229,6 @@ def test_row_087_truncated_text(tmp_path: Path, name: str) -> None:
         RetrievalReportWarning, match="no newline at the end; the file may have been truncated"
     ):
         assert read_rankings(path).height >= 2
-
-
-def test_row_087_a_line_cut_in_the_middle_of_json(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "a.jsonl", '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "it'
-    )
-    refused(path, "line 2: not JSON")
 
 
 def of_pyarrow(path: Path, rows: int = 50, **how: Any) -> bytes:
@@ -325,11 +282,9 @@ def test_row_089_row_counts_that_all_lie_alike(tmp_path: Path, read: Any, how: A
 @pytest.mark.parametrize(
     "how",
     [
-        {},
         {"compression": "zstd", "write_statistics": True, "write_page_checksum": True},
         {"row_group_size": 7, "data_page_size": 1},
         {"data_page_version": "2.0", "use_dictionary": False, "write_page_index": True},
-        {"rows": 0},
     ],
 )
 def test_row_089_whole_files_of_other_writers_are_read(tmp_path: Path, how: Any) -> None:
@@ -369,21 +324,10 @@ def test_row_088_truncated_parquet_or_arrow(tmp_path: Path, name: str, kept: int
     refused(path, "damaged or truncated file")
 
 
-def test_row_088_truncated_arrow_stream(tmp_path: Path) -> None:
-    content = binary(tmp_path, "arrows")
-    refused(write(tmp_path / "a.arrows", content[: len(content) // 2]), "damaged or truncated file")
-
-
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
 def test_row_088_a_binary_ending_without_its_content(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / f"a.{name}", b"\x00\x01\x02\x80" + binary(tmp_path, name)[4:])
     refused(path, f"is not in {name} format .it begins b'.*; damaged or misnamed")
-
-
-def test_row_089_flipped_bits(tmp_path: Path) -> None:
-    content = bytearray(binary(tmp_path, "parquet"))
-    content[len(content) - 6] ^= 0x10  # the length of the metadata
-    refused(write(tmp_path / "a.parquet", bytes(content)), "damaged or truncated file")
 
 
 def test_row_090_gzip(tmp_path: Path) -> None:
@@ -438,8 +382,6 @@ def test_row_092_content_decides_against_the_ending(tmp_path: Path) -> None:
     [
         (b"PK\x03\x04", "a zip archive"),
         (b"(\xb5/\xfd", "zstd"),
-        (b"BZh91AY", "bzip2"),
-        (b"\xfd7zXZ\x00", "xz"),
         (b"FEA1\x00\x00", "first version of Feather"),
     ],
 )
@@ -457,13 +399,6 @@ def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
     refused(
         write(tmp_path / "d.jsonl", '{"query": "q", "item": "a", "score": NaN}\n'),
         "line 1: not JSON: .*NaN",
-    )
-
-
-def test_row_092_words_in_a_binary_file_with_the_wrong_ending(tmp_path: Path) -> None:
-    refused(
-        write(tmp_path / "a.parquet", "caf\xe9 au lait".encode("latin-1")),
-        "neither a table with a header nor a TREC file",
     )
 
 
@@ -548,16 +483,6 @@ def test_row_094_a_gzip_bomb_is_counted_before_it_is_held(
         read_rankings(path, max_bytes=60_000_000)
     assert tracemalloc.get_traced_memory()[1] < 2**25
     tracemalloc.stop()
-
-
-def test_row_094_what_is_counted_first_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = HEADER + "".join(f"q,{item},1,0\n" for item in range(500_000))
-    path = write(tmp_path / "a.csv.gz", gzip.compress(text.encode(), 1))
-    whole = read_rankings(path)
-    monkeypatch.setattr(sources, "COUNT_FIRST", 2**20)
-    assert read_rankings(path).equals(whole)
 
 
 def test_row_094_zeros_behind_text_are_refused_before_they_are_held(tmp_path: Path) -> None:

@@ -51,11 +51,6 @@ def test_row_036_repeated_item() -> None:
     refused(rankings(item=numbers([7, 8, 7, 7], pl.UInt64)), DataError, "2 rows", "'q2'", "7")
 
 
-def test_row_036_the_same_item_in_another_list_is_no_repetition() -> None:
-    frame = rankings(model=["a", "a", "b", "b"], query=["q"] * 4, relevance=[1, 0, 1, 0])
-    assert scores(frame, "rr") == [1.0, 1.0]
-
-
 def test_row_036_repeated_among_the_rows_that_were_not_retrieved() -> None:
     for distance in ([0.1, 0.2, 0.1, None], [0.1, 0.2, None, None]):
         frame = rankings(item=["a", "b", "b", "b"], distance=distance)
@@ -110,19 +105,6 @@ def test_row_038_null_id(column: str) -> None:
     refused(integers, DataError, f"'{column}'", "2 null")
 
 
-def test_row_038_null_id_in_judgements_and_queries() -> None:
-    for column in ("query", "item"):
-        judgements = JUDGEMENTS.with_columns(pl.when(pl.int_range(pl.len()) < 2).then(column))
-        refused(BARE, DataError, f"'{column}'", "1 null", judgements=judgements)
-    refused(
-        rankings(),
-        DataError,
-        "'query'",
-        "1 null",
-        queries=QUERIES.with_columns(query=pl.Series(["q1", None])),
-    )
-
-
 @pytest.mark.parametrize("column", ["query", "item"])
 def test_row_039_blanks_belong_to_ids(column: str) -> None:
     ids = ["a", " a", "a ", ""]
@@ -136,13 +118,6 @@ def test_row_039_blanks_belong_to_ids(column: str) -> None:
         sorted(ids) if column == "query" else ["q1", "q2"]
     )
     assert found["value"].sum() == (1.0 if column == "query" else 0.5)
-
-
-def test_row_039_an_empty_id_is_an_id() -> None:
-    frame = one_list([1, 2], [1, 0]).with_columns(query=pl.lit(""), item=pl.Series(["", "a"]))
-    found = evaluate(frame, metrics="rr", cutoffs=None)
-    assert found["query"].unique().to_list() == [""]
-    assert found["value"].to_list() == [1.0] * 3
 
 
 def test_row_039_blanks_around_a_header_do_not_matter() -> None:
@@ -170,17 +145,6 @@ def test_row_040_unicode_ids_are_compared_as_bytes(column: str) -> None:
     ):
         found = evaluate(frame, metrics="recall", cutoffs=None, truncated="no")
     assert set(found["query"]) == (set(ids) if column == "query" else {"q1", "q2"})
-
-
-@pytest.mark.filterwarnings("ignore:judgements. none of the 4 retrieved items is judged")
-def test_row_040_unicode_without_twins_is_not_warned_of() -> None:
-    frame = rankings(
-        query=["\u00e9", "\u00e9", "\U0001f600", "\U0001f600"], item=["ä", "ß", "日", "q\u200b"]
-    )
-    assert scores(frame, "rr") == [1.0, 0.5]  # U+00E9 stands before U+1F600
-    judgements = pl.DataFrame({"query": ["\u00e9"], "item": ["e\u0301"], "relevance": [1]})
-    bare = rankings(relevance=None, query=["\u00e9"] * 4, item=["\u00e9", "b", "c", "d"])
-    assert value(bare, "recall", judgements=judgements, truncated="no") == 0.0
 
 
 def test_row_041_nul_in_an_id() -> None:
@@ -227,17 +191,10 @@ def test_row_043_queries_of_another_kind() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "far"),
     [
-        *(
-            (pl.Int8, pl.Int64, 1000),
-            (pl.UInt8, pl.Int64, -1),
-            (pl.UInt64, pl.Int64, -1),
-            (pl.Int64, pl.UInt8, 200),
-        ),
-        *(
-            (pl.Int64, pl.UInt64, 2**64 - 1),
-            (pl.UInt32, pl.Int32, 5),
-            (pl.Int64, pl.Int128, 2**100),
-        ),
+        (pl.Int8, pl.Int64, 1000),
+        (pl.UInt8, pl.Int64, -1),
+        (pl.Int64, pl.UInt64, 2**64 - 1),
+        (pl.Int64, pl.Int128, 2**100),
     ],
 )
 @pytest.mark.parametrize("column", ["query", "item"])
@@ -258,15 +215,6 @@ def test_row_043_whole_numbers_of_another_width_fit(
     )
     recalls = dict(found.select("query", "value").iter_rows())
     assert recalls == ({1: 1.0, 2: 1.0, far: 0.0} if column == "query" else {1: 1.0, 2: 0.5})
-
-
-def test_row_043_queries_of_another_width_fit() -> None:
-    frame = rankings(query=numbers([1, 1, 2, 2], pl.Int8))
-    queries = pl.DataFrame({"query": [1, 2, 1000], "label": ["x", "y", "z"]})
-    found = evaluate(frame, queries=queries, metrics="recall", cutoffs=None, policies="expected")
-    assert found["value"].to_list() == [1.0, 1.0, 0.0]
-    alone = evaluate(frame, metrics="recall", cutoffs=None, policies="expected")
-    assert summarise(alone, queries=queries, average="macro")["value"].to_list() == [1.0]
 
 
 @pytest.mark.parametrize("dtype", WHOLE_NUMBERS)
@@ -295,13 +243,10 @@ def test_row_043_whole_numbers_of_every_width_are_ids(dtype: Any) -> None:
     "ids",
     [
         numbers([1.0, 2.0, 3.0, 4.0], pl.Float64),
-        numbers([1.0, 2.0, 3.0, 4.0], pl.Float32),
         numbers([1, 2, 3, 4], pl.Decimal(5, 0)),
         numbers([True, False, True, False], pl.Boolean),
         numbers([dt.date(2020, 1, day) for day in (1, 2, 3, 4)], pl.Date),
-        numbers([b"a", b"b", b"c", b"d"], pl.Binary),
         numbers([["a"], ["b"], ["c"], ["d"]], pl.List(pl.String)),
-        numbers([{"x": 1}] * 4, pl.Struct({"x": pl.Int64})),
     ],
     ids=lambda series: str(series.dtype),
 )

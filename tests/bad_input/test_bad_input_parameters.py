@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from bad_input import POLICIES, one_list, rankings, scores, value
+from bad_input import one_list, rankings, scores, value
 from catalogue_texts import TEXTS
 from retrieval_report import AP, DCG, NDCG, Metric, evaluate, shuffled_means, summarise
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.lists import query_weights, tie_groups
+from retrieval_report.lists import query_weights
 
 NO_CUTOFFS = [
     *(
@@ -62,7 +62,7 @@ def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
         shuffled_means(rankings(), cutoffs=cutoffs)
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "2.5", "x", "", "None", "10@10", "1,5"])
+@pytest.mark.parametrize("text", ["0", "2.5", "x", "None"])
 def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
     with pytest.raises(
         ParameterError,
@@ -71,7 +71,7 @@ def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
         evaluate(rankings(), metrics=f"ndcg@{text}")
 
 
-@pytest.mark.parametrize("integer", [np.int8, np.int32, np.int64, np.uint8, np.uint64])
+@pytest.mark.parametrize("integer", [np.int8, np.uint64])
 def test_row_059_numpy_integers(integer: Any) -> None:
     frame = one_list([1, 2], [1, 0])
     assert (
@@ -133,17 +133,6 @@ def test_row_060_cutoff_beyond_the_list() -> None:
     assert value(frame, "precision(denominator=retrieved)", 12) == pytest.approx(2 / 3, rel=1e-12)
 
 
-def test_row_060_cutoff_beyond_the_list_of_a_missing_query() -> None:
-    frame = rankings(model=["a", "a", "b", "b"], relevance=[1, 1, 1, 1])
-    found = evaluate(frame, metrics=TEXTS, cutoffs=[1, 9, None], policies=POLICIES, shuffles=2)
-    missing = found.filter(items=0)
-    assert missing.select("model", "query").unique().sort("model").rows() == [
-        ("a", "q2"),
-        ("b", "q1"),
-    ]
-    assert missing["value"].unique().to_list() == [0.0]
-
-
 def test_row_061_repeated_and_unsorted_cutoffs() -> None:
     frame = one_list([1, 2, 3], [1, 0, 1])
     given: Any = [3, 1, None, 3, "all", np.int64(1), 2]
@@ -177,13 +166,7 @@ def test_row_061_huge_cutoffs() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "close"),
-    [
-        ("precison", "precision"),
-        ("ncdg@10", "ndcg"),
-        ("rekall", "recall"),
-        ("hit_rte", "hit_rate"),
-        ("mpa", "map"),
-    ],
+    [("precison", "precision"), ("ncdg@10", "ndcg"), ("hit_rte", "hit_rate")],
 )
 def test_row_062_unknown_metric(metric: str, close: str) -> None:
     for call in (evaluate, shuffled_means, query_weights):
@@ -202,25 +185,16 @@ def test_row_062_unknown_metric(metric: str, close: str) -> None:
         ("recall(k=3)", "recall takes denominator=…, judged_only=…, rel=…, each once"),
         ("ap@ten", "the cutoff 'ten' is not"),
         ("ap@1_0", "the cutoff '1_0' is not"),
-        (f"ap@{'1' * 5000}", "is not a whole number from 1 on"),
         ("ap@@2", "not of the form"),
         ("ndcg(discount=ln)", "ndcg discount: 'ln' is not one of"),
         ("err(max_grade=-1)", "err max_grade: -1.0 is not a number above 0 and at most"),
-        ("ap(min)", "'min'"),
-        ("ap(", "name@10"),
         ("ap,r r", "'r r' holds blanks; write a comma between measures: r,r"),
         ("ap, (", "name@10"),
         (",", "measures: none given"),
-        ("", "measures: none given"),
         ("ndcg(gain=cubic)", "cubic"),
         ("ndcg(gain=linear,gain=exp2)", "gain"),
-        ("ndcg(ideal=top)", "top"),
         ("rbp(p=1)", "p: 1"),
-        ("rbp(p=often)", "often"),
-        ("rbp(max_grade=high)", "high"),
         ("rbp(max_grade=inf)", "inf"),
-        ("rbp(max_grade=0)", "max_grade: 0"),
-        ("err(max_grade=nan)", "nan"),
         ("dcg(gain=0:0;1)", "grade:gain"),
     ],
 )
@@ -230,9 +204,7 @@ def test_row_062_metrics_with_wrong_parameters(metric: str, message: str) -> Non
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "metrics", [5, object(), AP, [AP], [None], [5], [b"ap"], [["ap"]], Metric(), [Metric()]]
-)
+@pytest.mark.parametrize("metrics", [5, AP, [AP], [None], Metric(), [Metric()]])
 def test_row_062_what_is_no_metric(metrics: Any) -> None:
     for call in (evaluate, shuffled_means, query_weights):
         with pytest.raises(ParameterError, match="measures: "):
@@ -240,9 +212,7 @@ def test_row_062_what_is_no_metric(metrics: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [DCG, NDCG])
-@pytest.mark.parametrize(
-    "gain", [None, 3, [0, 1], np.array([0, 1]), (0, 1), {"a": 1}, {0: None}, {0: "x"}, {}, {1: 1}]
-)
+@pytest.mark.parametrize("gain", [None, [0, 1], {"a": 1}, {0: "x"}, {}])
 def test_row_062_gains_that_are_no_gains(make: type[DCG], gain: Any) -> None:
     with pytest.raises(ParameterError, match="gain"):
         evaluate(rankings(), metrics=make(gain=gain))
@@ -250,7 +220,7 @@ def test_row_062_gains_that_are_no_gains(make: type[DCG], gain: Any) -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [lambda x: x * np.nan, lambda x: -x, lambda x: 1 - x, lambda x: x[:1], lambda x: None],
+    [lambda x: x * np.nan, lambda x: -x, lambda x: x[:1], lambda x: None],
 )
 def test_row_062_gain_functions_that_give_no_gains(function: Any) -> None:
     with pytest.raises(ParameterError, match="gain"):
@@ -259,41 +229,17 @@ def test_row_062_gain_functions_that_give_no_gains(function: Any) -> None:
 
 @pytest.mark.parametrize(
     "discount",
-    [None, 3, [1, 0.5], np.array([1, 0.5]), "log", lambda rank: rank, lambda rank: rank[:1]],
+    [None, [1, 0.5], np.array([1, 0.5]), "log", lambda rank: rank],
 )
 def test_row_062_discounts_that_are_no_discounts(discount: Any) -> None:
     with pytest.raises(ParameterError, match="discount"):
         evaluate(rankings(), metrics=DCG(discount=discount))
 
 
-def test_row_062_metrics_from_any_iterable_and_only_once() -> None:
-    frame = rankings()
-    wanted = scores(frame, ["ap", "rr"])
-    for given in (
-        ("ap", "rr"),
-        iter(["ap", "rr"]),
-        (name for name in ("ap", "rr")),
-        np.array(["ap", "rr"]),
-    ):
-        assert scores(frame, given) == wanted
-    assert scores(frame, ["ap", "map", AP(), "MAP"]) == scores(frame, "ap")
-    with pytest.raises(ParameterError, match="measures: none given"):
-        evaluate(frame, metrics=[])
-
-
-@pytest.mark.parametrize(
-    "policies", [None, 5, [None], ["Expected"], "", "expected,best", [["best"]], [5]]
-)
+@pytest.mark.parametrize("policies", [None, ["Expected"], "", [["best"]]])
 def test_row_062_what_is_no_policy(policies: Any) -> None:
     with pytest.raises(ParameterError, match="policies"):
         evaluate(rankings(), policies=policies)
-
-
-def test_row_062_policies_that_are_there_twice() -> None:
-    found = evaluate(rankings(), metrics="rr", cutoffs=1, policies=["best", "expected", "best"])
-    assert found["policy"].to_list() == ["best", "expected"] * 2
-    with pytest.raises(ParameterError, match="policies: none given"):
-        evaluate(rankings(), policies=())
 
 
 CHOICES = {
@@ -343,12 +289,6 @@ def test_row_062_numpy_scalars_are_numbers() -> None:
     assert summarise(found, confidence=confidence).height == 1
 
 
-@pytest.mark.parametrize("relevant_from", ["x", float("nan"), 0, True])
-def test_row_062_tie_groups_checks_its_argument(relevant_from: Any) -> None:
-    with pytest.raises(ParameterError, match="relevant_from"):
-        tie_groups(rankings(), relevant_from=relevant_from)
-
-
 GOLDEN_DRAWS = [0.25, 1.0, 1.0, 1 / 3, 1.0, 1.0, 0.5, 0.5]
 GOLDEN_INTEGER_DRAWS = [1.0, 0.2, 0.5, 1.0, 0.2, 0.5, 1.0, 1 / 3]
 
@@ -372,17 +312,6 @@ def test_row_070_draws_are_the_same_everywhere_and_always() -> None:
         shuffled_means(integers, metrics="rr", cutoffs=None, shuffles=8)["value"].to_list()
         == GOLDEN_INTEGER_DRAWS
     )
-
-
-def test_row_070_the_width_of_integer_ids_is_no_part_of_the_seed() -> None:
-    frame = one_list([1] * 6, [1, 0, 0, 0, 0, 1])
-    draws = {
-        str(dtype): shuffled_means(
-            frame.with_columns(query=pl.lit(7).cast(dtype)), metrics="rr", cutoffs=None, shuffles=5
-        )["value"].to_list()
-        for dtype in (pl.Int8, pl.UInt8, pl.Int64, pl.UInt64, pl.Int128)
-    }
-    assert all(given == draws["Int64"] for given in draws.values()), draws
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128])
@@ -413,7 +342,7 @@ def test_row_070_what_is_no_seed(seed: Any) -> None:
         evaluate(rankings(), seed=seed)
 
 
-@pytest.mark.parametrize("shuffles", [0, -1, 2.0, True, None, "5", np.float64(2)])
+@pytest.mark.parametrize("shuffles", [0, 2.0, True, "5"])
 def test_row_071_number_of_shuffles(shuffles: Any) -> None:
     for call in (evaluate, shuffled_means):
         with pytest.raises(

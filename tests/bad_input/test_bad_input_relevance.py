@@ -77,18 +77,13 @@ def test_row_023_judgements_without_relevance() -> None:
     refused_judgements(judged(1.0, NAN, NAN), DataError, "'relevance'", "2 NaN", "'q1'", "'b'")
 
 
-def test_row_023_the_message_says_that_it_is_the_judgements() -> None:
-    refused_judgements(judged(1, 0, None), DataError, "judgements")
-    refused_judgements(judged(1, 0, -1), DataError, "judgements: ")
-
-
 def test_row_023_a_list_that_loses_all_rows_is_empty_not_gone() -> None:
     frame = rankings(relevance=[1, 0, None, None])
     found = evaluate(frame, metrics="recall", cutoffs=None, policies="expected", unjudged="drop")
     assert found.select("query", "value", "items").rows() == [("q1", 1.0, 2), ("q2", 0.0, 0)]
 
 
-@pytest.mark.parametrize("dtype", [pl.Int8, pl.Int64, pl.Float32, pl.Float64, pl.Decimal(10, 2)])
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.Float64, pl.Decimal(10, 2)])
 def test_row_024_negative_relevance(dtype: Any) -> None:
     refused(
         rankings(relevance=numbers([1, 0, 0, -1], dtype)),
@@ -144,7 +139,7 @@ def test_row_025_fractional_relevance(dtype: Any) -> None:
     assert value(frame, "wap") == pytest.approx((0.25 + 1.75 / 2) / 2, rel=1e-12)
 
 
-@pytest.mark.parametrize("grade", [1e-3, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("grade", [1e-3, 1e-12])
 def test_row_025_small_fractions_keep_their_digits(grade: float) -> None:
     with mpmath.workdps(40):
         gain = mpmath.mpf(2) ** mpmath.mpf(grade) - 1
@@ -198,11 +193,9 @@ def test_row_028_the_largest_grade_that_has_a_gain() -> None:
     assert scores(frame, ["ndcg(gain=exp2)", "ndcg(gain=exp2,ideal=list)"]) == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("metric", ["dcg()", "ndcg()"])
 @pytest.mark.parametrize(
-    "metric", ["dcg()", "ndcg()", "ndcg(ideal=list)", "dcg(discount=reciprocal)"]
-)
-@pytest.mark.parametrize(
-    ("grade", "printed"), [(1024, "2^1024"), (10**6, "2^1e+06"), (2**62, "2^4.611686018427388e+18")]
+    ("grade", "printed"), [(1024, "2^1024"), (2**62, "2^4.611686018427388e+18")]
 )
 def test_row_028_gain_that_is_not_finite(metric: str, grade: int, printed: str) -> None:
     frame = one_list([1, 2], [grade, 0])
@@ -415,11 +408,6 @@ def test_row_034_models_that_disagree_about_an_item() -> None:
     assert scores(agreeing, "rr") == [1.0, 0.5]
 
 
-def test_row_034_disagreement_does_not_get_lost_in_counts() -> None:
-    with pytest.raises(DataError, match="'x'"):
-        count_ties(rankings(**DISAGREEING, relevance=[1, 0, 0, 2]))
-
-
 def test_row_034_disagreement_of_an_item_that_was_not_retrieved() -> None:
     frame = rankings(**DISAGREEING, relevance=[1, 0, 0, 2], distance=[1, 2, 1, None])
     refused(frame, DataError, "'relevance'", "'x'", "'q'", null_distance="not_retrieved")
@@ -434,11 +422,6 @@ def test_row_034_rankings_that_disagree_with_the_judgements() -> None:
     refused(rankings(), DataError, "'relevance'", "1 differ", *LAST, judgements=judged(1, 0, 2))
 
 
-def test_row_034_the_same_relevance_in_another_type_is_no_disagreement() -> None:
-    single = rankings(relevance=numbers([0.1, 0, 0, 0.1], pl.Float32))
-    assert scores(single, "recall", judgements=judged(0.1, 0.0, 0.1)) == [1.0, 1.0]
-
-
 def test_row_035_steep_gains_are_warned_of() -> None:
     frame = one_list([1, 2, 3], [100, 0, 50])
     with pytest.warns(RetrievalReportWarning, match=r"exp2.*100.*one item decides"):
@@ -449,13 +432,3 @@ def test_row_035_steep_gains_are_warned_of() -> None:
     assert value(frame, "dcg") == 125.0
     assert value(frame, "ap") == pytest.approx((1 + 2 / 3) / 2, rel=1e-12)
     assert scores(frame, [DCG(gain=np.sqrt)]) == pytest.approx([10 + math.sqrt(50) / 2], rel=1e-12)
-
-
-def test_row_035_the_warning_comes_once_and_points_at_the_caller() -> None:
-    with pytest.warns(RetrievalReportWarning) as caught:
-        evaluate(
-            one_list([1, 2, 3], [100, 0, 50]),
-            metrics="dcg(gain=exp2), ndcg(gain=exp2), ndcg(gain=exp2,ideal=list)",
-        )
-    assert len(caught) == 1
-    assert caught[0].filename == __file__

@@ -129,29 +129,6 @@ def test_row_055_missing_column() -> None:
     )
 
 
-@pytest.mark.parametrize("column", ["distance", "relevance"])
-def test_row_055_missing_distance_or_relevance(column: str) -> None:
-    frame = rankings(**{column: None}, note=[1, 2, 1, 2])
-    refused(frame, ColumnError, f"'{column}'", "rankings", "'note'")
-
-
-def test_row_055_a_wrong_case_and_the_names_of_other_tools_are_known() -> None:
-    wanted = evaluate(rankings(), metrics=TEXTS)
-    for column in ("query", "distance", "relevance"):
-        assert_frame_equal(
-            evaluate(rankings().rename({column: column.title()}), metrics=TEXTS), wanted
-        )
-    names = {
-        "query": "qid",
-        "item": "docno",
-        "distance": "dist",
-        "relevance": "label",
-        "model": "system",
-    }
-    assert_frame_equal(evaluate(rankings().rename(names), metrics=TEXTS), wanted)
-    assert_frame_equal(evaluate(rankings().rename(names).lazy(), metrics=TEXTS), wanted)
-
-
 def test_row_055_columns_of_other_functions() -> None:
     with pytest.raises(ColumnError, match=r"no column 'metric'.*expected what evaluate returns"):
         summarise(rankings())
@@ -225,11 +202,6 @@ def test_row_058_one_item() -> None:
         assert found["std"].drop_nulls().unique().to_list() == [0.0]
     summary = summarise(evaluate(one_list([7], [1]), metrics="rr", cutoffs=1, policies="expected"))
     assert summary.select("value", "query_se", "ci_low", "queries").row(0) == (1.0, None, None, 1)
-
-
-def test_row_072_whole_and_broken_numbers_in_one_list() -> None:
-    frame = rankings().to_dict(as_series=False) | {"distance": [0, 0.5, 1, 1.5]}
-    assert scores(frame, "rr") == [1.0, 0.5]
 
 
 NO_FRAMES = [

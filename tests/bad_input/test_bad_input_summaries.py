@@ -16,7 +16,6 @@ from retrieval_report import evaluate, summarise
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
-    KeyMismatchError,
     RetrievalReportError,
 )
 from retrieval_report.lists import query_weights
@@ -64,22 +63,13 @@ def test_row_003_infinite_values() -> None:
 @pytest.mark.parametrize(
     ("column", "given"),
     [
-        *(
-            ("value", "x"),
-            ("std", "x"),
-            ("items", "2"),
-            ("n_relevant", [1]),
-            ("items", [1]),
-            ("value", {"a": 1.0}),
-        ),
-        *(
-            ("model", 1),
-            ("metric", 1),
-            ("policy", 1),
-            ("query", 1.5),
-            ("query", [1]),
-            ("cutoff", "5"),
-        ),
+        ("value", "x"),
+        ("items", "2"),
+        ("n_relevant", [1]),
+        ("model", 1),
+        ("query", 1.5),
+        ("query", [1]),
+        ("cutoff", "5"),
     ],
 )
 def test_row_019_scores_of_other_types(column: str, given: Any) -> None:
@@ -115,19 +105,6 @@ def test_row_036_scores_that_are_there_twice() -> None:
     )
 
 
-def test_row_036_weights_that_are_there_twice() -> None:
-    twice = pl.concat([WEIGHTS, WEIGHTS[:1].with_columns(weight=pl.lit(9.0))])
-    refused_summary(SCORES, DataError, "2 rows", "'q1'", "'itq'", queries=twice, average="weighted")
-    refused_summary(
-        SCORES,
-        DataError,
-        "2 rows",
-        "'q1'",
-        queries=pl.concat([QUERIES, QUERIES[:1]]),
-        average="weighted",
-    )
-
-
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf"), None])
 @pytest.mark.parametrize("frame", [WEIGHTS, QUERIES], ids=["by list", "by query"])
 def test_row_024_weights_that_are_no_weights(frame: pl.DataFrame, weight: float | None) -> None:
@@ -137,27 +114,6 @@ def test_row_024_weights_that_are_no_weights(frame: pl.DataFrame, weight: float 
         .otherwise("weight")
     )
     refused_summary(SCORES, DataError, "'weight'", "'q1'", queries=bad, average="weighted")
-
-
-@pytest.mark.parametrize("frame", [WEIGHTS, QUERIES], ids=["by list", "by query"])
-def test_row_027_weights_of_text(frame: pl.DataFrame) -> None:
-    text = frame.with_columns(weight=pl.lit("1"))
-    refused_summary(SCORES, ColumnError, "'weight'", "String", queries=text, average="weighted")
-
-
-@pytest.mark.parametrize("column", ["model", "query", "metric"])
-def test_row_043_weights_with_keys_of_another_kind(column: str) -> None:
-    other = WEIGHTS.with_columns(pl.lit(1).alias(column))
-    refused_summary(
-        SCORES, (KeyMismatchError, ColumnError), f"'{column}'", queries=other, average="weighted"
-    )
-
-
-def test_row_055_weights_without_a_column() -> None:
-    for column in ("query", "weight"):
-        refused_summary(
-            SCORES, ColumnError, f"'{column}'", queries=WEIGHTS.drop(column), average="weighted"
-        )
 
 
 def test_row_055_weights_that_do_not_cover_the_scores() -> None:

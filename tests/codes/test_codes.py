@@ -49,7 +49,7 @@ def test_multi_hot_labels(width: int) -> None:
     assert rows(graded) == by_hand(distance, shared)
 
 
-@pytest.mark.parametrize("model", ["itq-32", "é"])
+@pytest.mark.parametrize("model", ["é"])
 def test_ids_and_model_are_kept_and_sorted_by(model: str) -> None:
     codes = random_bits(37, 3, 8)
     counts = count_codes(

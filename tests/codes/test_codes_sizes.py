@@ -53,13 +53,6 @@ def test_every_form_of_codes_gives_the_same_counts(form: str, bits: int) -> None
     assert rows(counts) == expected
 
 
-def test_lists_are_arrays_too() -> None:
-    counts = count_codes(
-        [[1, 0]], [[1, 0], [0, 0]], query_labels=["cat"], item_labels=["cat", "dog"]
-    )
-    assert rows(counts) == [(0, 0, 1, 1), (0, 1, 0, 1)]
-
-
 def test_bytes_of_zeros_and_ones_are_bits_unless_told_otherwise() -> None:
     codes = np.array([[0, 1], [1, 0]], np.uint8)
     labels: dict[str, Any] = {"query_labels": [0, 0], "item_labels": [0, 0]}
@@ -82,7 +75,7 @@ def counted_at_once(
     return found
 
 
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 4095, 4096, 4097, 8193, 20_001])
+@pytest.mark.parametrize("size", [1, 8, 9, 4095, 4096, 4097, 20_001])
 @pytest.mark.parametrize("bits", [20, 64, 96])
 def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int) -> None:
     queries, items = random_bits(7, 3, bits), random_bits(8, size, bits)
@@ -95,11 +88,14 @@ def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int)
 @pytest.mark.parametrize(  # every two of them together, but for some kinds of codes of 100 bits
     ("size", "kinds", "bits", "kind"),
     [
-        *((17_000, 10, 64, "random"), (17_000, 10, 255, "equal"), (17_000, 10, 20, "half equal")),
-        *(((1 << 14) + 1, 5000, 64, "equal"), ((1 << 14) + 1, 5000, 255, "half equal")),
-        *(((1 << 14) + 1, 5000, 20, "random"), ((1 << 14) + 1, 5000, 100, "random")),
-        *(((1 << 16) + 129, 1, 64, "half equal"), ((1 << 16) + 129, 1, 255, "random")),
-        *(((1 << 16) + 129, 1, 20, "equal"), ((1 << 16) + 129, 1, 256, "half equal")),
+        (17_000, 10, 64, "random"),
+        (17_000, 10, 255, "equal"),
+        ((1 << 14) + 1, 5000, 255, "half equal"),
+        ((1 << 14) + 1, 5000, 20, "random"),
+        ((1 << 16) + 129, 1, 64, "half equal"),
+        ((1 << 16) + 129, 1, 255, "random"),
+        ((1 << 16) + 129, 1, 20, "equal"),
+        ((1 << 16) + 129, 1, 256, "half equal"),
     ],
 )
 def test_many_items_of_any_classes_and_codes(size: int, kinds: int, bits: int, kind: str) -> None:

@@ -287,27 +287,6 @@ def test_faiss_finds_the_same() -> None:
     assert [[-score for _, score in row[:50]] for row in found] == distances.tolist()
 
 
-def test_sentence_transformers_quantises_the_same() -> None:
-    module = pytest.importorskip(
-        "sentence_transformers.util.quantization",
-        reason="sentence-transformers, of the extra `peers`, is not installed",
-    )
-    rng = np.random.default_rng(12)
-    queries, items = (rng.normal(size=(rows, 33)).astype(np.float32) for rows in (8, 200))
-    one, other = (
-        module.quantize_embeddings(x, "int8", calibration_embeddings=items).astype(int)
-        for x in (queries, items)
-    )
-    runs = rr.from_embeddings(queries, items, ["int8"], depth=30, similarity="inner_product")
-    assert searched(runs, "int8") == lists(one @ other.T, 30)
-    bits = [
-        np.unpackbits(module.quantize_embeddings(x, "ubinary"), axis=1) for x in (queries, items)
-    ]
-    distances = (bits[0][:, None] != bits[1][None]).sum(axis=2)
-    found = searched(rr.from_embeddings(queries, items, ["binary"], depth=30), "binary")
-    assert found == lists(-distances, 30)
-
-
 def test_calibration_sets_the_ranges_and_values_outside_are_clipped() -> None:
     queries, items, sample = on_grid(20, 4, 6) * 3, on_grid(21, 30, 6) * 3, on_grid(22, 50, 6)
     codes = [steps(vectors, sample, 8) for vectors in (queries, items)]
@@ -378,17 +357,6 @@ def test_ties_of_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     vectors = on_grid(31, 40, 4)
     with pytest.raises(rr.DataError, match=r"format 'digits:0': .* rows for the first 40 queries"):
         rr.from_embeddings(vectors, vectors, ["digits:0"], depth=2)
-
-
-def test_zeros_have_an_inner_product() -> None:
-    items = changed(4, slice(None), 0)
-    runs = rr.from_embeddings(VECTORS, items, similarity="inner_product", formats=["float32"])
-    assert runs.rankings.filter(item=4)["score"].to_list() == [0.0] * 5
-
-
-def test_formats_are_read_in_any_order() -> None:
-    one, other = parse_format("truncate:64+binary"), parse_format("binary+truncate:64")
-    assert vars(one) | {"text": ""} == vars(other) | {"text": ""}
 
 
 @pytest.mark.parametrize(

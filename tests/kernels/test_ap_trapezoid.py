@@ -76,11 +76,6 @@ def test_a_long_tie_has_the_moments_of_drawn_orders() -> None:
     assert values.std() == pytest.approx(np.sqrt(variance), rel=0.02)
 
 
-@pytest.mark.parametrize("text", ["ap_trapezoid", "trapezoid_ap@5", "oxford_ap"])
-def test_other_names(text: str) -> None:
-    assert str(parse_metric(text)[0]) == "ap(interpolation=trapezoid)"
-
-
 @pytest.mark.parametrize(
     "text",
     ["wap(interpolation=trapezoid)", "ap(denominator=retrieved,interpolation=trapezoid)"],

@@ -10,7 +10,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -180,12 +179,6 @@ def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_
         (process.wait(), process.communicate()[0].strip().isdigit()) for process in together
     ] == [(0, True)] * 3
     assert start(0).communicate()[0].strip() == "3"
-
-
-def test_nothing_is_said_where_all_is_well() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert kernel(plus_one)(1) == 2
 
 
 COMPILING = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,12 @@ from oracle_completions import completions
 from real_data import folder
 from retrieval_report import (
     ParameterError,
-    Study,
     evaluate,
-    evaluate_to,
     read_judgements,
     read_rankings,
     shuffled_means,
     summarise,
 )
-from retrieval_report.lists import score_distribution
 
 POLICIES = ("expected", "best", "worst", "naive")
 # 0: judged and not relevant, None: not judged
@@ -121,15 +117,6 @@ def test_long_ties_have_the_moments_of_the_closed_form_in_fractions() -> None:
     assert row["std"] == pytest.approx(math.sqrt(variance) / total, rel=1e-9)
 
 
-def test_a_list_has_the_mean_of_all_its_orders() -> None:
-    near: list[list[int | None]] = [[0, 1], [1, 0, 0], [2]]
-    rankings = frames(near, [])["rankings"].with_columns(relevance=pl.Series([0, 1, 1, 0, 0, 2]))
-    every = score_distribution(rankings, model="model", query="q", metric="bpref", cutoff=None)
-    mean = every.select((pl.col("value") * pl.col("probability")).sum()).item()
-    assert mean == pytest.approx(float(oracles.moments([[0, 1], [1, 0, 0], [2]], "bpref").mean))
-    assert set(every["method"]) == {"exact"}
-
-
 def test_items_without_judgement_are_never_taken_for_judged_ones() -> None:
     """Where a column of the rankings holds the relevance, nothing says which of its zeros are
     judgements.
@@ -202,28 +189,6 @@ def test_beside_others_bpref_sees_judged_items_alone_and_the_others_see_all(
     assert means.filter(metric="bpref").equals(condensed_means)
 
 
-def test_bpref_beside_others_has_a_chance_of_a_reversal_and_a_distribution() -> None:
-    rows, judgements = partly_judged()
-    # Models that are no better than chance would not be compared.
-    rows = rows.join(judgements, on=["query", "item"], how="left", maintain_order="left").select(
-        "model", "query", "item", pl.col("distance") - pl.col("relevance").fill_null(0)
-    )
-    asked: dict[str, Any] = {"judgements": judgements, "truncated": "no", "shuffles": 5}
-    together, alone = (
-        Study(rows, "ndcg@5, bpref", **asked),
-        Study(rows, "bpref", unjudged="drop", **asked),
-    )
-    assert together.at("bpref").comparison.equals(alone.comparison)
-    one: dict[str, Any] = {
-        "model": "a",
-        "query": 3,
-        "metric": "bpref",
-        "cutoff": None,
-        "judgements": judgements,
-    }
-    assert score_distribution(rows, **one).equals(score_distribution(rows, **one, unjudged="drop"))
-
-
 def extremes(
     ties: list[list[int]], unretrieved: list[int], level: int | None, *, within: bool
 ) -> list[Fraction]:
@@ -285,17 +250,6 @@ def test_bounds_of_cut_lists_are_open_where_the_judged_items_are_not_known() -> 
     assert cut["value"].to_list() == [whole["value"][0], None, None]
     assert cut["std"].null_count() == 3
     assert whole["std"][0] > 0
-
-
-def test_files_in_parts_and_streams_give_the_same_bits(tmp_path: Path) -> None:
-    rows, judgements = partly_judged()
-    asked: dict[str, Any] = {"metrics": "bpref, ap", "policies": POLICIES, "truncated": "no"}
-    whole = evaluate(rows, judgements=judgements, **asked)
-    path = evaluate_to(
-        tmp_path / "scores.parquet", rows.lazy(), judgements=judgements, **asked, rows_per_part=200
-    )
-    keys = ["model", "query", "metric", "policy"]
-    assert pl.read_parquet(path).sort(keys).equals(whole.sort(keys))
 
 
 def test_pytrec_eval_prints_the_same() -> None:

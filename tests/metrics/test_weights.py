@@ -177,12 +177,3 @@ def test_weigh_gains_of_ap_is_what_a_meter_computes() -> None:
         ParameterError, match=r"weight: ap\(denominator=min\): .* none of its variants"
     ):
         rr.lists.weigh_gains(rows, "ap(denominator=min)")
-
-
-def test_the_weight_of_an_item_that_is_not_relevant_changes_no_ap() -> None:
-    batch = weighed_batch([[[Fraction(1), None, Fraction(3)], [None, Fraction(2)]]])
-    other = {**batch, "sample_weight": [[1.0, 9.0, 3.0, 0.5, 2.0]]}
-    one, two = rr.Meter("ap@2"), rr.Meter("ap@2")
-    one.update(**batch)
-    two.update(**other)
-    assert one.compute().equals(two.compute(), null_equal=True)

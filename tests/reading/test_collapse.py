@@ -116,23 +116,6 @@ def test_scores_add_up_to_the_same_bits_in_any_order() -> None:
     assert largest["score"].to_list() == [0.7, 0.7]
 
 
-def test_a_document_retrieved_in_many_chunks_counts_once() -> None:
-    """The shape of llama_index 22683: ids of documents, each as often as it has chunks."""
-    run = {"query": ["q"] * 5, "item": ["d1", "d1", "d1", "d2", "d3"], "score": [5, 4, 3, 2, 1]}
-    judgements = {"q": {"d1": 1, "d3": 1}}
-    with pytest.raises(DataError, match="chunks of documents, collapse them") as refused:
-        rr.evaluate(run, judgements=judgements)
-    assert "group=" in str(refused.value)
-    documents = rr.collapse(run)
-    assert documents.select("item", "score", "row").rows() == [
-        ("d1", 5, 0),
-        ("d2", 2, 3),
-        ("d3", 1, 4),
-    ]
-    study = rr.Study(documents, "recall@2, rr", judgements=judgements)
-    assert study.table().row(0)[1:] == (0.5, 1.0)
-
-
 def test_columns_models_masks_grades_and_unretrieved_items() -> None:
     frame = pl.DataFrame(
         {
@@ -171,7 +154,6 @@ def test_columns_models_masks_grades_and_unretrieved_items() -> None:
     ("rankings", "how", "error", "words"),
     [
         ({"distance": [1]}, {"how": "sum"}, ParameterError, "'sum' adds scores"),
-        ({"distance": [1]}, {"how": "first"}, ParameterError, "how: 'first' is not one of"),
         (
             {"distance": [1]},
             {"group": "doc"},

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.contracts.errors import ParameterError
 
 LABELS: dict[str, Any] = {
     "gpt": {"q1": {"a": 3, "b": 3, "c": 0}},
@@ -48,15 +47,3 @@ def test_negative_grades_rank_last_or_leave() -> None:
 def test_what_cannot_be_label_sets_is_refused(labels: object, said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         rr.from_labels(labels)
-
-
-def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError):
-        rr.from_labels(tmp_path)
-
-
-def test_a_study_of_label_sets() -> None:
-    human = {"q1": {"a": 0, "b": 1, "c": 0}, "q2": {"a": 1}}
-    study = rr.Study(rr.from_labels(LABELS), "ndcg@1", judgements=human)
-    found = study.scores.filter(pl.col("query") == "q1", policy="expected")
-    assert dict(found.select("model", "value").rows()) == {"gpt": 0.5, "llama": 1.0}

@@ -103,14 +103,6 @@ def test_runs_are_read_alike(content: bytes) -> None:
     )
 
 
-@given(files(6))
-def test_runs_of_other_columns_are_read_alike(content: bytes) -> None:
-    columns = {"model": "iteration", "score": "rank"}
-    assert result(content, RUN_FIELDS, columns, plain=True) == result(
-        content, RUN_FIELDS, columns, plain=False
-    )
-
-
 @given(files(4))
 @example(b"q 0 a 1 t\nq 0 a\n")
 def test_judgements_are_read_alike(content: bytes) -> None:

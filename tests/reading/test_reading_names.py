@@ -30,15 +30,6 @@ def test_label_is_relevance_in_judgements_and_the_class_of_a_query_in_queries() 
     assert match_columns(["qid", "label"], QUERIES, None, "f")["label"] == "label"
 
 
-def test_our_own_names_take_precedence() -> None:
-    found = ["qid", "query", "item", "docno", "dist", "score"]
-    assert match_columns(found, RANKINGS, None, "f") == {
-        "query": "query",
-        "item": "item",
-        "score": "score",
-    }
-
-
 @pytest.mark.parametrize(
     ("found", "mapping"),
     [

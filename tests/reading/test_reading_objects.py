@@ -4,7 +4,6 @@ models of them.
 
 from __future__ import annotations
 
-import warnings
 from collections import namedtuple
 from pathlib import Path
 from typing import Any
@@ -59,26 +58,6 @@ def test_dictionaries_of_pytrec_eval() -> None:
     )
     for query, metric, value in ours.select("query", "metric", "value").iter_rows():
         assert value == pytest.approx(theirs[query]["map" if metric == "ap" else "ndcg"], rel=1e-12)
-
-
-@pytest.mark.slow  # it compiles for half a minute
-def test_runs_and_qrels_of_ranx() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ranx = pytest.importorskip("ranx", reason="ranx, of the extra `peers`, is not installed")
-        run = ranx.Run({query: items for query, items in RUN.items() if items}, name="bm25")
-        qrels = ranx.Qrels(QRELS)
-    found = read_rankings(run)
-    assert found["model"].unique().to_list() == ["bm25"]
-    assert_frame_equal(found.select("query", "item", "score"), FRAME)  # ranx sorts stably here
-    assert_frame_equal(read_judgements(qrels).sort("query", "item"), JUDGED.sort("query", "item"))
-    assert_frame_equal(evaluate({"model": run}, judgements=qrels, **ASKED), WANTED)
-    assert read_rankings([run, ranx.Run({"q1": {"a": 1.0}}, name="b")])[
-        "model"
-    ].unique().sort().to_list() == [
-        "b",
-        "bm25",
-    ]
 
 
 class Run:
@@ -239,7 +218,6 @@ def test_number_types_of_models_are_united_without_changing_an_order() -> None:
     ("given", "message"),
     [
         ({"q": {"a": 1.0, 7: 2.0}}, "column 'item' cannot be used"),
-        ({"q": {"a": 1.0}, 1: {"b": 2.0}}, "column 'query' cannot be used"),
         ({"q": {"a": 1.0}, "r": {"b": "2"}}, "query 'r', item 'b': '2' is text, not a number"),
         ({"q": {"a": 2**200}}, "column 'score' cannot be used"),
         ({"q": {"\ud800": 1}}, "half a surrogate pair"),

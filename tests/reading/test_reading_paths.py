@@ -12,8 +12,7 @@ from polars.testing import assert_frame_equal
 
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
-from retrieval_report.reading import read_judgements, read_queries, read_rankings
-from retrieval_report.reading.finding import find_files
+from retrieval_report.reading import read_judgements, read_rankings
 
 CSV = "query,item,distance,relevance\nq1,007,2,1\nq1,7,2,0\nq2,007,5,1\n"
 
@@ -50,12 +49,6 @@ def test_a_list_keeps_its_order_and_a_glob_is_sorted(tmp_path: Path) -> None:
     assert read_rankings(str(tmp_path / "**" / "b.csv"))["item"].to_list() == ["b1", "b2"]
 
 
-def test_a_glob_passes_over_folders(tmp_path: Path) -> None:
-    path = write(tmp_path / "b.csv", "query,item,score\nq,b1,1\n")
-    (tmp_path / "b.csv.d").mkdir()
-    assert read_rankings(f"{path}*").height == 1
-
-
 def test_a_file_name_with_brackets_is_a_file(tmp_path: Path) -> None:
     frame = pl.DataFrame({"query": ["q"], "item": ["a"], "score": [1]})
     frame.write_csv(tmp_path / "a[1].csv")
@@ -75,15 +68,6 @@ def test_nothing_to_read_is_an_error(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileError):
         read_rankings(path)
-
-
-def test_a_path_of_another_type_is_refused() -> None:
-    with pytest.raises(ColumnError, match=r"rankings: a int is not a frame"):
-        read_rankings(7)
-    with pytest.raises(
-        ParameterError, match=r"path: expected a file name, a Path or a list of them, got DataFrame"
-    ):
-        find_files(pl.DataFrame())
 
 
 def test_two_files_with_one_name_are_called_after_their_folders_or_the_model(
@@ -171,17 +155,6 @@ def test_row_010_one_list_of_two_float_types_is_refused(tmp_path: Path) -> None:
     assert read_rankings(tmp_path)["score"].dtype == pl.Float64
 
 
-def test_integer_types_of_several_files_find_a_common_one(tmp_path: Path) -> None:
-    parquet(tmp_path / "a.parquet", [1], pl.UInt64)
-    parquet(tmp_path / "b.parquet", [-1], pl.Int8)
-    assert read_rankings(tmp_path)["score"].to_list() == [1, -1]
-    parquet(tmp_path / "a.parquet", [2**64 - 1], pl.UInt64)
-    with pytest.raises(
-        ColumnError, match=r"a.parquet: column 'score' has UInt64 values that Int64"
-    ):
-        read_rankings(tmp_path)
-
-
 def test_large_integers_do_not_become_floats_because_of_another_file(tmp_path: Path) -> None:
     parquet(tmp_path / "a.parquet", [2**53, 2**53 + 1], pl.Int64)
     parquet(tmp_path / "b.parquet", [0.5], pl.Float64)
@@ -191,19 +164,6 @@ def test_large_integers_do_not_become_floats_because_of_another_file(tmp_path: P
         read_rankings(tmp_path)
     parquet(tmp_path / "a.parquet", [2**53, 2**53 + 2], pl.Int64)  # Float64 tells these apart
     assert read_rankings(tmp_path)["score"].to_list() == [2.0**53, 2.0**53 + 2, 0.5]
-
-
-def test_an_empty_file_does_not_change_the_types_of_others(tmp_path: Path) -> None:
-    write(tmp_path / "a.csv", "query,item,distance\n")
-    write(tmp_path / "b.csv", "query,item,distance\nq,a,1\n")
-    assert read_rankings(tmp_path)["distance"].dtype == pl.Int64
-
-
-def test_judgements_and_queries_from_several_files(tmp_path: Path) -> None:
-    write(tmp_path / "a.csv", "qid,docno,rel\n1,a,1\n")
-    write(tmp_path / "b.jsonl", '{"query": "2", "item": "b", "grade": 0.5}\n')
-    assert read_judgements(tmp_path).rows() == [("1", "a", 1.0), ("2", "b", 0.5)]
-    assert read_queries([tmp_path / "a.csv", tmp_path / "b.jsonl"]).rows() == [("1",), ("2",)]
 
 
 def test_negative_grades_are_kept_or_count_as_unjudged(tmp_path: Path) -> None:

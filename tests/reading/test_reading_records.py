@@ -168,14 +168,6 @@ def test_sets_have_no_order_and_so_tie() -> None:
     assert scores.filter(policy="expected")["value"].to_list() == [0.75]
 
 
-def test_a_dictionary_of_columns_stays_one() -> None:
-    table = {"query": ["q", "q"], "item": ["a", "b"], "score": [2, 1]}
-    assert rr.read_rankings(table).height == 2
-    strange = {"frage": ["q", "q"], "dok": ["a", "b"], "wert": [2, 1]}
-    with pytest.raises(ColumnError, match="lack query and item"):
-        rr.read_rankings(strange)
-
-
 @pytest.mark.parametrize("given", [{"q": {"a": "0.5"}}, {"m": {"q": {"a": "0.5"}}}])
 def test_scores_that_are_text_are_no_paths(given: Any, tmp_path: Path) -> None:
     with pytest.raises(ColumnError, match=r"query 'q', item 'a': '0\.5' is text, not a number"):
@@ -197,11 +189,6 @@ def test_a_reranker_that_keeps_the_old_scores_is_noticed() -> None:
         assert rr.read_rankings(turned)["item"].to_list() == ["b", "a"]
 
 
-def test_an_item_without_an_id_is_refused() -> None:
-    with pytest.raises(ColumnError, match="an item has none of the keys docid"):
-        rr.read_rankings([{"query": "q", "candidates": [{"score": 1.0}]}])
-
-
 def test_a_search_that_failed_is_refused_and_a_part_of_one_is_warned_of() -> None:
     failed = {"responses": [{"hits": HITS}, {"error": {"type": "index_not_found"}, "status": 404}]}
     with pytest.raises(ColumnError, match=r"entry 1 is an error: .*index_not_found"):
@@ -210,16 +197,6 @@ def test_a_search_that_failed_is_refused_and_a_part_of_one_is_warned_of() -> Non
         with pytest.warns(RetrievalReportWarning, match="only a part of the index was searched"):
             rr.read_rankings({"took": 1, **sign, "hits": HITS})
     rr.read_rankings({"timed_out": False, "_shards": {"total": 2, "failed": 0}, "hits": HITS})
-
-
-@pytest.mark.parametrize("given", [[], ()])
-def test_an_empty_list_is_called_empty(given: Any) -> None:
-    with pytest.raises(ColumnError, match=r"rankings: the (list|tuple) is empty"):
-        rr.evaluate(given, measures="rr")
-
-
-def test_rows_by_model_stay_models() -> None:
-    assert rr.read_rankings({"bm25": ROWS, "dense": ROWS})["model"].n_unique() == 2
 
 
 @pytest.mark.parametrize("wrap", [list, tuple, np.array])

@@ -116,34 +116,6 @@ def test_with_grades_unknown_they_are_the_extremes_over_all_grades_seen(
     check(found, ties, True, NDCG, within=within, unknown=unknown)
 
 
-@pytest.mark.parametrize(
-    ("grades", "total", "hit_rate", "recall"),
-    [
-        ((0, 0), 3, (0.0, 1.0), 0.0),
-        ((0, 1), 3, (1.0, 1.0), 1 / 3),
-        ((1, 1), 3, (1.0, 1.0), 2 / 3),
-        ((0, 0), 0, (0.0, 0.0), 0.0),
-    ],
-)
-def test_a_whole_list_that_was_cut_holds_what_it_shows(
-    grades: tuple[int, ...], total: int, hit_rate: tuple[float, float], recall: float
-) -> None:
-    queries = pl.DataFrame({"query": ["q"], "n_relevant": [total]})
-    rankings = frame([[grade] for grade in grades])
-    found = bounds(
-        rankings, ["hit_rate", "recall"], [None], queries=queries, truncated="between_ties"
-    )
-    assert found["hit_rate", None][1::2] == hit_rate
-    assert found["recall", None][1] == pytest.approx(recall)
-
-
-def test_down_to_where_a_list_was_cut_nothing_can_follow() -> None:
-    found = bounds(frame([[0], [1]]), ["ndcg"], [1, 2, 3], truncated="between_ties")
-    best = [found["ndcg", cutoff][3] for cutoff in (1, 2)]
-    assert best == pytest.approx([0.0, 1 / math.log2(3)])
-    assert found["ndcg", 3][3] > best[1]
-
-
 @pytest.mark.parametrize(("zeros", "more"), [(4, 1), (6, 1), (6, 2)])
 def test_no_more_items_enter_the_best_ideal_than_are_missing(zeros: int, more: int) -> None:
     """Of a list that begins in vain, the ratio would rise with every item that follows."""
@@ -264,12 +236,6 @@ def test_a_missing_item_has_any_grade_where_no_relevant_one_was_seen(
         _, worst, _, best = found[text.partition("@")[0], 3]
         assert worst == low
         assert best == (None if high is None else pytest.approx(high, rel=1e-15)), text
-
-
-def test_without_a_missing_item_a_grade_that_was_not_seen_opens_nothing() -> None:
-    queries = pl.DataFrame({"query": ["q"], "n_relevant": [0]})
-    found = bounds(frame([[0], [0]]), ["dcg", "wap"], [3], queries=queries, truncated="within_tie")
-    assert {(worst, best) for _, worst, _, best in found.values()} == {(0.0, 0.0)}
 
 
 JUDGED_ONLY = ["precision", "recall", "ap", "rr", "hit_rate", "f1", "ap_at_r", "r_precision"]

@@ -54,32 +54,6 @@ def test_counts_are_those_of_a_group_by(name: str, order: str) -> None:
         assert not np.signbit(zeros.to_numpy()).any()
 
 
-def test_types_stay_and_masked_rows_go() -> None:
-    frame = pl.DataFrame(
-        {
-            "query": [1] * 3,
-            "item": [1, 2, 3],
-            "distance": [4] * 3,
-            "relevance": [1, 1, 0],
-            "mask": [True, False, True],
-        },
-        schema_overrides={"query": pl.UInt16, "distance": pl.UInt8, "relevance": pl.Int8},
-    )
-    counts = count_ties(frame)
-    assert counts.rows() == [("model", 1, 4, 0, 1), ("model", 1, 4, 1, 1)]
-    assert counts.schema == pl.Schema(
-        {
-            "model": pl.String,
-            "query": pl.UInt16,
-            "distance": pl.UInt8,
-            "relevance": pl.Int8,
-            "count": pl.Int64,
-        }
-    )
-    nothing = count_ties(frame.clear())
-    assert (nothing.height, nothing.schema) == (0, counts.schema)
-
-
 def test_repeats_and_disagreements_are_refused() -> None:
     frame = rankings("distance", SPREADS["few"], text=True)
     with pytest.raises(DataError, match="2 rows repeat another's model, query, item"):

@@ -113,12 +113,6 @@ def test_a_list_of_its_query_alone_is_there_and_empty() -> None:
     assert scores.select("query", "value", "items").rows() == [("a", 0.0, 0), ("b", 1.0, 1)]
 
 
-def test_a_null_relevance_of_an_own_item_is_ignored_too() -> None:
-    rows = {"query": ["a", "a"], "item": ["a", "b"], "distance": [0, 1], "relevance": [None, 1]}
-    scores = rr.evaluate(rows, measures="rr", exclude_self=True, truncated="no")
-    assert scores["value"].to_list() == [1.0] * scores.height
-
-
 def test_every_face_takes_the_option(tmp_path: Path) -> None:
     rows, judged = made()
     rest: dict[str, Any] = {"rankings": by_hand(rows), "judgements": by_hand(judged)}

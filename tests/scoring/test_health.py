@@ -15,8 +15,6 @@ import retrieval_report as rr
 from real_data import folder as real_folder
 from retrieval_report.cli import cli, engines
 from retrieval_report.contracts.registry import schema
-from retrieval_report.study.caveats import health_sentences
-from retrieval_report.study.samples import SAMPLES
 
 QUERIES, ITEMS = 12, 20
 JUDGED = {
@@ -68,7 +66,7 @@ FAULTS = {
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("others", [0, 1, 2])
+@pytest.mark.parametrize("others", [0, 2])
 def test_row_111_a_fault_is_named_and_nothing_else_is(fault: str, others: int) -> None:
     broken, affected, total = FAULTS[fault]
     sound = {"good": GOOD, "fair": lists(1, 0.7)}
@@ -121,19 +119,6 @@ def test_no_answer_names_a_broken_model_winner_or_loser(fault: str) -> None:
     assert made.compare("good", "broken")["difference"].null_count() == 0
 
 
-def test_of_nothing_but_broken_models_nothing_is_said() -> None:
-    made = study({"one": flipped(), "two": half()}, by=None)
-    assert made.winners["winner"].null_count() == made.winners.height == 2
-    assert made.three_scores["expected_rank"].null_count() == 4
-    assert "wins" not in repr(made)
-    assert "no winner can be named" in repr(made)
-    assert made.suspects == ["one", "two"]
-    assert made.sentences == ("No verdict is given on one and two.",)
-    assert made.comparison.is_empty()
-    assert set(made.flips["verdict"]) == {"check your data"}
-    assert made.leaderboard["rank"].null_count() == made.leaderboard.height
-
-
 def test_leaving_out_queries_does_not_let_half_a_run_win() -> None:
     """Its mean is of other queries than those of the rest."""
     made = study({"good": GOOD, "half": half()}, missing_query="skip")
@@ -156,15 +141,7 @@ def test_a_query_that_a_system_finds_nothing_for_is_only_noted() -> None:
     ]
 
 
-def test_one_sentence_names_all_models_with_the_same_fault() -> None:
-    made = study({name: half() for name in "abc"})
-    assert len(health_sentences(made.health)) == 1
-    assert (
-        "6 of 12 judged queries have no list from a, b and c (" in health_sentences(made.health)[0]
-    )
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_system_no_better_than_chance_is_not_taken_for_reversed(seed: int) -> None:
     made = study({"chance": lists(seed, 0.0), "worse": lists(seed, -0.15)})
     assert faults(made) == []
@@ -236,7 +213,7 @@ def ranked(flip: int) -> pl.DataFrame:
     return pl.DataFrame(rows, ["model", "query", "item", "score", "rank"], orient="row")
 
 
-@pytest.mark.parametrize("kind", ["frame", "csv", "run"])
+@pytest.mark.parametrize("kind", ["frame", "run"])
 def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: Any) -> None:
     for flip, expected in ((1, []), (-1, [("run", "printed ranks", True, 12, 12)])):
         frame: Any = ranked(flip)
@@ -250,25 +227,6 @@ def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: 
             frame = path
         assert faults(study(frame)) == expected
         assert ("printed_rank" in rr.read_rankings(frame).columns) == (flip == -1)
-
-
-def test_ranks_of_one_file_of_two_do_not_keep_them_apart(tmp_path: Any) -> None:
-    for name, flip in (("good", 1), ("odd", -1)):
-        lines = (f"{q} Q0 {i} {r} {s} {name}" for _, q, i, s, r in ranked(flip).iter_rows())
-        (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
-    made = study([str(tmp_path / "good.run"), str(tmp_path / "odd.run")])
-    assert [row[:2] for row in faults(made)] == [("odd", "printed ranks")]
-
-
-def test_counts_have_a_health_too() -> None:
-    counts = rr.count_ties(study({"good": GOOD, "flipped": flipped()}).judged.retrieved)
-    made = rr.Study(counts, "ap", truncated="no")
-    assert [row[:3] for row in faults(made)] == [("flipped", "reversed", True)]
-
-
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_the_samples_are_healthy(sample: Any) -> None:
-    assert faults(rr.Study(**sample.files, truncated=sample.truncated)) == []
 
 
 @pytest.mark.filterwarnings("ignore:.*more than 6 fields")
@@ -340,14 +298,3 @@ def test_files_scored_part_by_part_have_their_health_from_a_sample(
             assert ("in a sample of 60 of 120 queries" in row["message"]) == (
                 row["model"] is not None
             )
-
-
-def test_parts_warn_together_that_no_item_is_judged(tmp_path: Path) -> None:
-    rows = {"query": [0, 1, 2], "item": [7, 8, 9], "distance": [1, 1, 1]}
-    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
-    how: dict[str, Any] = {"measures": "rr", "policies": "expected", "rows_per_part": 1}
-    truth = {"query": [0, 1, 2], "item": [1, 1, 1], "relevance": [1, 1, 1]}
-    with pytest.warns(rr.RetrievalReportWarning, match="none of the 3 retrieved items is judged"):
-        rr.evaluate_to(tmp_path / "s.parquet", tmp_path / "a.parquet", judgements=truth, **how)
-    truth["item"][1] = 8
-    rr.evaluate_to(tmp_path / "s.parquet", tmp_path / "a.parquet", judgements=truth, **how)

@@ -102,17 +102,6 @@ def test_rows_of_the_lists_have_the_relevance_that_they_are_scored_by() -> None:
     assert dropped.scored_rows["item"].to_list() == ["b", "a"]
 
 
-def test_lists_that_nobody_has_rows_for_are_missing() -> None:
-    lists = judged(JUDGEMENTS, QUERIES).lists
-    assert lists.filter("missing").select("model", "query").rows() == [
-        ("m", "r"),
-        ("m", "s"),
-        ("n", "q"),
-        ("n", "s"),
-    ]
-    assert dict(lists.select("query", "n_relevant").iter_rows()) == dict(QUERIES.iter_rows())
-
-
 def odd_names() -> pl.DataFrame:
     return pl.DataFrame(
         {

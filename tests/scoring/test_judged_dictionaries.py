@@ -69,7 +69,7 @@ def same(monkeypatch: pytest.MonkeyPatch, *given: Any, **options: Any) -> bool:
     return found != [] and found[0] is not None
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "options",
     [
@@ -111,16 +111,6 @@ def test_grades_may_be_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     assert same(monkeypatch, run, fractions)
     assert same(monkeypatch, defaultdict(dict, run), fractions)
-
-
-def test_lists_that_hold_the_same_items_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = {f"q{i}": {f"d{j}": float((j * 7 + i) % 11) for j in range(9)} for i in range(5)}
-    qrels = {f"q{i}": {f"d{i}": 1} for i in range(5)}
-    assert not same(monkeypatch, run, qrels)
-    assert not outcome(run, qrels)[0]["truncated"].any()
-    run["q4"]["other"] = 0.5  # the first lists alone do not show it
-    assert not same(monkeypatch, run, qrels)
-    assert outcome(run, qrels)[0]["truncated"].any()
 
 
 def test_a_query_without_judgements_is_an_error_or_skipped(

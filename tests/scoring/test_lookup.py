@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_report import evaluate
-from retrieval_report.contracts.errors import DataError
 from retrieval_report.scoring.known_items import judged_rows
 
 TEXT, WHOLE, WIDE = (lambda n: f"item {n}"), (lambda n: n - 3), (lambda n: n + 2**70)
@@ -73,31 +72,6 @@ def test_many_rows_are_looked_up() -> None:
     check(rows, judged, pl.String)
 
 
-def test_rows_that_differ_from_their_judgement_are_refused_with_their_place() -> None:
-    rows = pl.DataFrame(
-        {"query": ["p", "q"], "item": ["a", "b"], "distance": [0, 1], "relevance": [1, 2]}
-    )
-    judgements = pl.DataFrame({"query": ["p", "q"], "item": ["a", "b"], "relevance": [1.0, 1.0]})
-    with pytest.raises(
-        DataError,
-        match=r"1 differ from the judgements, first in query 'q', item 'b'.*drop the column",
-    ):
-        evaluate(rows, judgements=judgements)
-
-
-def test_rows_that_are_dropped_leave_the_others_in_their_lists() -> None:
-    rows = pl.DataFrame(
-        {"query": ["p", "q", "p", "q"], "item": list("abcd"), "score": [4.0, 3.0, 2.0, 1.0]}
-    )
-    judgements = pl.DataFrame(
-        {"query": ["p", "p", "q"], "item": ["a", "c", "d"], "relevance": [0, 1, 1]}
-    )
-    scores = evaluate(
-        rows, judgements=judgements, metrics="rr", cutoffs=None, policies="naive", unjudged="drop"
-    )
-    assert scores.select("query", "value", "items").rows() == [("p", 0.5, 2), ("q", 1.0, 1)]
-
-
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
 @given(rows_of.filter(bool), st.sampled_from(["item", "item_descending"]), st.integers(0, 3))
 def test_the_order_of_items_is_the_same_from_rows_in_any_order(
@@ -116,21 +90,6 @@ def test_the_order_of_items_is_the_same_from_rows_in_any_order(
     scores = [evaluate(one, truncated="no", relevant_items="own", **asked) for one in given]
     assert scores[0].equals(scores[1])
     assert scores[0].equals(scores[2])
-
-
-def test_a_list_that_goes_on_further_down_is_sorted_as_a_whole() -> None:
-    rows = pl.DataFrame(
-        {
-            "query": list("ppqpp"),
-            "item": list("cdaab"),
-            "distance": [1] * 5,
-            "relevance": [1, 0, 1, 0, 0],
-        }
-    )
-    scores = evaluate(
-        rows, metrics="rr", cutoffs=None, policies="naive", naive_order="item", truncated="no"
-    )
-    assert scores["value"].to_list() == [1 / 3, 1.0]
 
 
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64, pl.UInt8])

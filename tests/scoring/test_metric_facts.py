@@ -81,25 +81,6 @@ def test_grades_below_relevant_from_that_may_follow_are_in_the_ideal() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "cutoff", "length", "relevant"),
-    [
-        ("precision", True, False, False),
-        ("precision(denominator=retrieved)", True, True, False),
-        ("recall", False, False, True),
-        ("ap(denominator=min)", True, False, True),
-        ("ap(denominator=retrieved)", False, False, False),
-        ("ndcg", False, False, False),
-    ],
-)
-def test_a_record_knows_what_its_divisor_reads(
-    text: str, cutoff: bool, length: bool, relevant: bool
-) -> None:
-    reads = parse_metric(text)[0].reads
-    assert (reads.cutoff, reads.length, reads.relevant) == (cutoff, length, relevant)
-    assert bool(reads.ideals) == text.startswith("ndcg")
-
-
 @pytest.mark.parametrize("text", [*METRICS, BINARY])
 def test_no_score_is_above_the_largest_that_its_record_names(text: str) -> None:
     generator = np.random.default_rng(5)

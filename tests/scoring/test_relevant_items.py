@@ -9,11 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from made_cuts import QUERIES, marked, models, ranked, said, top
+from made_cuts import marked, ranked, said, top
 from retrieval_report import (
-    DataError,
     ParameterError,
-    count_ties,
     evaluate,
 )
 
@@ -88,61 +86,8 @@ def test_r_unknown_is_refused_on_request() -> None:
         said(TWO, relevant_items="all")
 
 
-def test_judgements_and_n_relevant_are_not_pooled() -> None:
-    judged = TWO.select("query", "item", "relevance").unique()
-    for kind in ("pooled", "own"):
-        scores, _ = said(
-            TWO.drop("relevance"),
-            judgements=judged,
-            metrics="recall",
-            relevant_items=kind,
-            truncated="no",
-        )
-        assert scores["n_relevant"].unique().to_list() == [3]
-
-
-def test_counts_that_differ_in_r_are_told_of() -> None:
-    both = models(a=top(ranked(1), 60), b=top(ranked(2), 60))
-    counts = pl.concat(
-        [count_ties(part) for part in both.partition_by("model", maintain_order=True)]
-    )
-    shown = (
-        both.group_by("query", "model")
-        .agg(pl.col("relevance").sum())
-        .group_by("query")
-        .agg("relevance")
-    )
-    differ = shown.filter(pl.col("relevance").list.n_unique() > 1).sort("query")
-    query, numbers = differ.row(0)
-    _, warned = said(counts, truncated="no", metrics="recall")
-    (warning,) = warned
-    assert warning == (
-        f"counts: R of {differ.height} queries is not known, first {query!r} (a model has "
-        f"{min(numbers)} to "
-        f"{max(numbers)} relevant items): counts have no items to pool, so recall, ap and ndcg of "
-        "a model are divided "
-        "by its own number; count the rankings of all models together, or give n_relevant in the "
-        "queries frame"
-    )
-    told = pl.DataFrame({"query": [f"q{n}" for n in range(QUERIES)], "n_relevant": [17] * QUERIES})
-    assert said(counts, truncated="no", metrics="recall", queries=told)[1] == []
-    assert said(counts, truncated="no", metrics="precision")[1] == []  # R does not divide it
-    assert said(count_ties(both), truncated="no", metrics="recall")[1] == []
-    assert said(count_ties(models(a=ranked(1), b=ranked(2))), metrics="recall")[1] == []
-
-
 # Beside other options
 # ----------------------------------------------------------------------------------
-
-
-def test_a_list_that_is_missing_is_not_open() -> None:
-    part = models(a=top(ranked(1)), b=top(ranked(2)).filter(pl.col("query") != "q3"))
-    scores, _ = said(part, metrics=("precision", "recall"), truncated="within_tie")
-    gone = scores.filter(model="b", query="q3")
-    assert not gone["truncated"].any()
-    assert gone["value"].unique().to_list() == [0.0]
-    assert gone.filter(policy="expected")["std"].to_list() == [0.0] * 4
-    assert scores.filter(model="b", query="q4", cutoff=10)["truncated"].all()
 
 
 def test_behind_a_distance_threshold_nothing_counts() -> None:
@@ -205,9 +150,3 @@ def test_masked_rows_are_not_in_a_list() -> None:
     lists = top(ranked(1))
     short = lists.with_columns(mask=pl.int_range(pl.len()).over("query") < 7)
     assert said(short)[0].equals(said(short.filter("mask").drop("mask"))[0])
-
-
-def test_a_list_that_shows_more_relevant_items_than_known_is_an_error_cut_or_not() -> None:
-    told = pl.DataFrame({"query": ["q"], "n_relevant": [1]})
-    with pytest.raises(DataError, match="'n_relevant'"):
-        said(TWO, queries=told, truncated="within_tie")

@@ -102,13 +102,3 @@ def test_the_health_of_a_study_counts_them(
             "one": 2,
             "other": 2,
         }
-
-
-def test_the_terminal_and_the_gate_pass_over_them_with_a_note(tmp_path: Path) -> None:
-    qrels, run = tmp_path / "qrels.txt", tmp_path / "m.run"
-    qrels.write_text("q 0 a 1\nq 0 b 2\nq 0 a 1\n")
-    run.write_text("q Q0 a 1 3 m\nq Q0 b 2 2 m\nq Q0 c 3 1 m\n")
-    words = ["--qrels", str(qrels), "--measures", "dcg@3", "--truncated", "no"]
-    done = CliRunner().invoke(cli, ["evaluate", str(run), *words])
-    assert done.exit_code == 0
-    assert "Note on the data: 1 of 3 judgements repeat an item that was" in done.output

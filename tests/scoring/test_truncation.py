@@ -16,7 +16,6 @@ from made_cuts import marked, models, ranked, said, top
 from retrieval_report import (
     DataError,
     ParameterError,
-    Study,
     count_ties,
     evaluate,
     evaluate_to,
@@ -105,13 +104,6 @@ def test_rankings_of_one_collection_are_whole(rankings: pl.DataFrame) -> None:
     assert set(reasons(rankings).values()) == {WHOLE}
 
 
-def test_some_queries_may_be_items_and_judgements_may_be_complete() -> None:
-    some = pl.concat([itself(ranked(1)).filter(query="i3"), ranked(1).filter(query="q5")])
-    assert reasons(some) == {"model": WHOLE}
-    known = ranked(1).drop("relevance")
-    assert reasons(known, judgements=judged(ranked(1))) == {"model": WHOLE}
-
-
 def test_other_lists_refute_or_leave_open_that_lists_are_whole() -> None:
     same = top(ranked(1).sort("query", "item"))
     assert reasons(models(a=same)) == {"a": WHOLE}
@@ -141,13 +133,6 @@ def test_a_whole_model_stays_whole_beside_one_of_top_lists() -> None:
     itself_too = pl.DataFrame({"query": ["i3"], "item": ["i3"], "distance": [0], "relevance": [0]})
     own = pl.concat([top(itself(ranked(2))), itself_too])
     assert reasons(models(a=itself(ranked(1)), b=own))["a"] == ("within_tie", OUTDONE.format("i3"))
-
-
-def test_a_part_of_the_queries_is_judged_by_all_of_them() -> None:
-    queries = {"query": [f"q{n}" for n in range(12)], "first": [n == 0 for n in range(12)]}
-    part = Study(ranked(1), "precision@10", queries=queries, shuffles=2).where(first=True)
-    assert part.truncation["reason"].to_list() == [WHOLE[1]]
-    assert part.notices == ()
 
 
 # What was called whole in silence
@@ -184,30 +169,6 @@ def test_lists_that_share_no_item() -> None:
     assert_not_known(top(whole), whole)
 
 
-def test_few_lists_of_which_one_is_shorter() -> None:
-    rankings = top(ranked(1))
-    rankings = rankings.filter(
-        (pl.col("query") != "q5") | (pl.int_range(pl.len()).over("query") != 4)
-    )
-    assert reasons(rankings) == {"model": UNKNOWN}
-    assert_not_known(rankings, ranked(1))
-
-
-def test_forty_lists_of_which_most_are_shorter() -> None:
-    collections = [
-        ranked(seed).with_columns(query=pl.format("{}-{}", pl.lit(seed), "query"))
-        for seed in range(4)
-    ]
-    whole = pl.concat(collections)
-    whole = whole.filter(pl.col("query").is_in(whole["query"].unique().sort().head(40).implode()))
-    number = pl.col("query").rank("dense")
-    rankings = top(whole).filter(
-        pl.int_range(pl.len()).over("query") < 10 - (number <= 25) * (number % 3)
-    )
-    assert reasons(rankings) == {"model": UNKNOWN}
-    assert_not_known(rankings, whole)
-
-
 # Nothing that counts can follow
 # ----------------------------------------------------------------------------
 
@@ -235,18 +196,6 @@ def test_where_every_relevant_item_is_retrieved_only_its_tie_is_open() -> None:
     whole, _ = said(rankings, judgements=judgements, **asked, truncated="no")
     alike = ["metric", "cutoff", "policy", "value", "std"]
     assert scores.filter(query="p").select(alike).equals(whole.filter(query="p").select(alike))
-
-
-def test_the_same_holds_where_the_number_of_relevant_items_is_given() -> None:
-    rankings = pl.DataFrame(
-        {"query": ["p"] * 3, "item": list("abc"), "distance": [1, 2, 2], "relevance": [1, 0, 0]}
-    )
-    queries = {"query": ["p"], "n_relevant": [1]}
-    scores, _ = said(
-        rankings, queries=queries, metrics="ap, recall, ndcg, precision@3", cutoffs=None
-    )
-    assert not marked(scores)
-    assert marked(said(rankings, metrics="ap", cutoffs=None)[0]) == {"model"}
 
 
 # Counts say how their lists end
@@ -283,11 +232,6 @@ def test_counts_of_the_nearest_end_between_ties() -> None:
     whole, _ = said(counted(None), cutoffs=20)
     alike = ["query", "metric", "cutoff", "policy", "value", "std"]
     assert scores.filter(cutoff=20).select(alike).equals(whole.select(alike))
-
-
-def test_counts_of_all_items_are_complete() -> None:
-    assert not marked(said(counted(None), cutoffs=None)[0])
-    assert marked(said(counted(None).drop("truncated"), cutoffs=None)[0]) == {"model"}
 
 
 def test_every_engine_reads_what_counts_say(
@@ -356,19 +300,9 @@ def test_every_model_has_a_word_of_its_own() -> None:
             "truncated of model 'a': 'cut' is not one of 'auto', 'no', 'between_ties', 'within_tie'",
         ),
         ("yes", "truncated: 'yes' is not one of 'auto', 'no', 'between_ties', 'within_tie'"),
-        (True, "truncated: True is not one of 'auto'"),
-        (None, "truncated: None is not one of 'auto'"),
     ],
 )
 def test_what_is_refused(truncated: Any, message: str) -> None:
     with pytest.raises(ParameterError) as caught:
         said(models(a=top(ranked(1)), b=top(ranked(2))), truncated=truncated)
     assert str(caught.value).startswith(message)
-
-
-def test_what_is_not_known_counts_as_cut_within_a_tie() -> None:
-    rankings = top(ranked(1))
-    assert not marked(said(rankings, cutoffs=1)[0])
-    for cutoffs in (1, 10):
-        scores = said(rankings, cutoffs=cutoffs)[0]
-        assert scores.equals(said(rankings, cutoffs=cutoffs, truncated="within_tie")[0])

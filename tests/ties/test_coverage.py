@@ -46,16 +46,6 @@ def test_share_and_residual_are_those_of_all_orders(k: int) -> None:
         assert std == pytest.approx(np.std(values), rel=1e-9, abs=1e-15)
 
 
-def test_bounds_are_those_asked_for() -> None:
-    rows = pl.DataFrame({"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1]})
-    told = pl.DataFrame({"query": ["q"], "item": ["b"], "relevance": [1]})
-    best = judgement_coverage(rows, told, cutoffs=1, p=0.5, policies="best")
-    assert best.select("metric", "policy", "value").rows() == [
-        ("judged", "best", 1.0),
-        ("rbp_residual(p=0.5)", "best", 1.0),
-    ]
-
-
 def test_options_about_relevance_are_refused() -> None:
     rows = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [3]})
     told = rows.drop("distance")

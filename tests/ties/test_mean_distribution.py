@@ -7,11 +7,10 @@ from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
-from retrieval_report import evaluate, shuffled_means, summarise
+from retrieval_report import evaluate, summarise
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.scoring.judged import judge
@@ -81,20 +80,6 @@ def test_every_mean_has_the_share_of_the_orders_that_give_it(measure: str, score
     assert dict(found.schema) == MEAN_DISTRIBUTION
 
 
-def test_the_moments_are_those_of_the_summary_and_draws_stay_inside() -> None:
-    summary = summarise(evaluate(RANKINGS, metrics="precision@2", truncated="no"))
-    found = distribution(RANKINGS, summary, "precision@2")
-    value, chance = found["value"].to_numpy(), found["probability"].to_numpy()
-    expected = summary.filter(policy="expected").row(0, named=True)
-    assert chance.sum() == pytest.approx(1.0, abs=1e-12)
-    assert value @ chance == pytest.approx(expected["value"], abs=1e-12)
-    assert np.sqrt(value**2 @ chance - (value @ chance) ** 2) == pytest.approx(
-        expected["tie_std"], abs=1e-9
-    )
-    draws = shuffled_means(RANKINGS, metrics="precision@2", shuffles=200)["value"].round(9)
-    assert set(draws) <= set(found["value"].round(9))
-
-
 def test_what_is_not_known_exactly_has_no_rows() -> None:
     fixed = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("query"))
     cases: list[tuple[pl.DataFrame, str, dict[str, Any]]] = [
@@ -105,12 +90,3 @@ def test_what_is_not_known_exactly_has_no_rows() -> None:
     for rankings, measure, options in cases:
         summary = summarise(evaluate(rankings, metrics=measure, **options))
         assert distribution(rankings, summary, measure, **options).is_empty(), measure
-
-
-def test_means_with_weights_are_left_out() -> None:
-    queries = pl.DataFrame({"query": ["p", "q", "r"], "group": ["a", "a", "b"]})
-    scores = evaluate(RANKINGS, metrics="precision@2", queries=queries)
-    summary = summarise(scores).with_columns(
-        value=pl.col("value") + 0.01
-    )  # any mean but the plain one
-    assert distribution(RANKINGS, summary, "precision@2").is_empty()

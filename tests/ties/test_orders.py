@@ -7,7 +7,6 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -20,7 +19,7 @@ from oracles import Grade
 from properties import OWN_DEPTH
 from retrieval_report import ParameterError, count_ties, evaluate, shuffled_means
 from retrieval_report.lists import tie_groups
-from retrieval_report.ties.distributions import DISTRIBUTION, DRAWS, score_distribution
+from retrieval_report.ties.distributions import DRAWS, score_distribution
 from retrieval_report.ties.orders import ranking_ties
 
 ONE: dict[str, Any] = {"model": "m", "query": "q"}
@@ -107,40 +106,6 @@ def test_too_many_orders_are_drawn_as_shuffled_means_draws_them() -> None:
     assert (set(shallow["method"]), set(shallow["orders"])) == ({"exact"}, {8})
 
 
-def test_long_lists_stay_within_the_rows_that_may_be_scored() -> None:
-    frame = score_distribution(
-        rankings_of([[1, *[0] * 900]]), **ONE, metric="ap", cutoff=None, draws=50
-    )
-    assert set(frame["method"]) == {"draws"}  # 901 orders of 901 rows would be above the limit
-    exact = score_distribution(
-        rankings_of([[1, *[0] * 300], [0] * 5]), **ONE, metric="rr", cutoff=None
-    )
-    assert exact["value"].round(9).to_list() == [
-        round(1 / measure, 9) for measure in range(301, 0, -1)
-    ]
-    assert np.allclose(exact["probability"], 1 / 301)
-
-
-@pytest.mark.parametrize("metric", ["ndcg", "rr", "ap_at_r"])
-def test_a_list_of_which_nothing_is_ranked_has_the_score_of_none(metric: str) -> None:
-    rankings = pl.DataFrame(
-        {"query": ["q"] * 2, "item": ["a", "b"], "distance": [None, None], "relevance": [1, 0]},
-        schema_overrides={"distance": pl.Float64},
-    )
-    asked: dict[str, Any] = {"metric": metric, "cutoff": 2, "null_distance": "not_retrieved"}
-    scores = score_distribution(rankings, model="model", query="q", **asked)
-    assert scores.rows() == [(0.0, 1.0, "exact", 1)]
-
-
-def test_queries_without_a_score_have_no_distribution() -> None:
-    rankings = rankings_of([[0, 0]])
-    skipped = score_distribution(rankings, **ONE, metric="ap", no_relevant="skip")
-    unknown = score_distribution(rankings, model="m", query="nowhere", metric="ap")
-    for frame in (skipped, unknown):
-        assert frame.schema == pl.Schema(DISTRIBUTION)
-        assert frame.height == 0
-
-
 def test_a_list_is_what_tie_groups_says_of_it() -> None:
     rankings = rankings_of([[0, 2], [1, 0, 0]])
     rows = ranking_ties(rankings, **ONE, relevant_from=2)
@@ -181,14 +146,4 @@ def test_what_other_models_show_to_be_relevant_counts_in_the_scores_of_one_list(
     own = score_distribution(rows, model="a", query="q", metric="ap", relevant_items="own")
     assert own["value"].to_list() == pytest.approx(
         [2 * value for value in found["value"].to_list()]
-    )
-
-
-def test_a_list_that_a_model_does_not_have_is_empty_with_judgements_too() -> None:
-    rankings = {"model": ["m", "n"], "query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1]}
-    judgements = {"query": ["p", "q"], "item": ["a", "a"], "relevance": [1, 0]}
-    rows = ranking_ties(rankings, model="m", query="q", judgements=judgements)
-    assert rows.is_empty()
-    assert (
-        rows.columns == ranking_ties(rankings, model="n", query="q", judgements=judgements).columns
     )

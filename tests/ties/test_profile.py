@@ -12,8 +12,6 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
-from retrieval_report.study.samples import sample_folder
 from retrieval_report.ties.profile import PROFILE, tie_profile
 
 CUTOFFS = (1, 2, 5, 30, None)
@@ -146,31 +144,6 @@ def test_without_relevances_only_what_needs_them_is_null() -> None:
     assert blind.select(pl.col(unknown).is_null().all()).row(0) == (True, True)
 
 
-def test_judgements_decide_what_is_mixed_and_which_queries_count() -> None:
-    rankings = pl.DataFrame(
-        {"query": ["q", "q", "r", "r"], "item": ["a", "b"] * 2, "distance": [1.0] * 4}
-    )
-    judgements = pl.DataFrame({"query": ["q"], "item": ["a"], "relevance": [1]})
-    with pytest.raises(KeyMismatchError):
-        tie_profile(rankings, judgements=judgements)
-    profile = tie_profile(rankings, cutoffs=1, judgements=judgements, unjudged_query="skip")
-    assert profile.select("queries", "cut_share", "mixed_share").row(0) == (1, 1.0, 1.0)
-
-
-def test_masked_rows_and_rounding_change_the_ties() -> None:
-    rankings = pl.DataFrame(
-        {
-            "query": ["q"] * 3,
-            "item": list("abc"),
-            "distance": [0.11, 0.12, 0.12],
-            "relevance": [1, 0, 0],
-            "mask": [True, True, False],
-        }
-    )
-    assert tie_profile(rankings, cutoffs=None)["tie_max"].item() == 1
-    assert tie_profile(rankings, cutoffs=None, decimals=1)["tie_max"].item() == 2
-
-
 @pytest.mark.parametrize(("dtype", "expected"), [(pl.Float32, 1 / 3), (pl.Float64, 0.0)])
 def test_gaps_of_a_few_ulp_are_near_ties_in_the_type_of_the_column(
     dtype: type[pl.DataType], expected: float
@@ -183,27 +156,6 @@ def test_gaps_of_a_few_ulp_are_near_ties_in_the_type_of_the_column(
     assert tie_profile(rankings, cutoffs=None)["near_ties"].item() == expected
     negated = rankings.select(pl.exclude("distance"), score=-pl.col("distance"))
     assert tie_profile(negated, cutoffs=None)["near_ties"].item() == expected
-
-
-def test_no_rows_have_no_profile() -> None:
-    assert tie_profile(random_rankings(4).clear()).schema == pl.Schema(PROFILE)
-
-
-def test_a_cutoff_must_be_a_whole_number() -> None:
-    with pytest.raises(ParameterError, match="cutoffs: 0"):
-        tie_profile(random_rankings(5), cutoffs=0)
-
-
-def test_the_digits_tie_as_their_readme_says() -> None:
-    folder = sample_folder() / "digits"
-    rankings = pl.read_parquet(folder / "rankings.parquet").filter(
-        pl.col("model").is_in(["cosine-bfloat16", "itq-16"])
-    )
-    profile = tie_profile(
-        rankings, cutoffs=None, queries=pl.read_parquet(folder / "queries.parquet")
-    )
-    shares = profile.select("model", "tie_max", pl.col("tied_items", "mixed_items").round(3)).rows()
-    assert shares == [("cosine-bfloat16", 18, 0.938, 0.466), ("itq-16", 187, 0.999, 0.805)]
 
 
 @pytest.mark.parametrize(
@@ -223,9 +175,3 @@ def test_ties_cut_by_the_end_are_counted_apart_from_those_cut_by_k(
     profile = tie_profile(rankings, cutoffs=(2, 3, 4), truncated=word)
     assert profile["ends_in_cut_tie"].to_list() == shares
     assert profile["cut_share"].to_list() == [0, 1, 0]
-
-
-def test_only_the_lists_of_models_that_are_cut_can_end_in_a_cut_tie() -> None:
-    rankings = random_rankings(4)
-    profile = tie_profile(rankings, cutoffs=30, truncated={"coarse": "within_tie", "fine": "no"})
-    assert profile.select("model", "ends_in_cut_tie").rows() == [("coarse", 1.0), ("fine", 0.0)]

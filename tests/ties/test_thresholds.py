@@ -234,13 +234,6 @@ def test_counts_and_scores_say_the_same_as_rankings() -> None:
         assert single.equals(one.calibrate(resamples=20).filter(model="a"))
 
 
-def test_areas_of_more_pairs_than_fit_into_a_list() -> None:
-    counts = {"query": ["p", "p", "q"], "distance": [1, 1, 2], "relevance": [1, 0, 0]}
-    row = rr.thresholds({**counts, "count": [2**40, 2**40, 2**41]}).areas.row(0, named=True)
-    assert (row["roc_auc"], row["average_precision"], row["ap"]) == (5 / 6, 0.5, None)
-    assert row["all_pairs"] == 2.0**42
-
-
 def test_judgements_decide_and_rates_of_nothing_are_null() -> None:
     rankings = {"query": list("pq"), "item": list("ab"), "distance": [1.5, 2.5]}
     found = rr.thresholds(rankings, judgements={"p": {"a": 2}, "q": {"b": 1}}, relevant_from=2)
@@ -277,36 +270,6 @@ def test_an_answer_is_given_only_where_the_bound_allows_it() -> None:
         assert rr.thresholds(frame, k=2).abstain(risk).equals(found.abstain(risk))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("risk", [0.1, 0.3])
-def test_new_queries_are_answered_wrongly_no_more_often_than_promised(risk: float) -> None:
-    """Exchangeable queries with coarse distances; the threshold is chosen on 30 of them."""
-    generator = np.random.default_rng(17)
-    trials, queries = 400, 30
-    distance = generator.integers(0, 12, (trials, queries + 1, 3))
-    right = generator.random(distance.shape) > distance / 14
-    trial, query, item = np.indices(distance[:, 1:].shape).reshape(3, -1)
-    frame = pl.DataFrame(
-        {
-            "model": trial,
-            "query": query,
-            "item": trial * 3 + item,  # models share no item, whose grades differ
-            "distance": distance[:, 1:].ravel(),
-            "relevance": right[:, 1:].ravel().astype(np.int64),
-        }
-    ).with_columns(pl.col("model").cast(pl.String))
-    found = rr.thresholds(frame).abstain(risk)
-    threshold = dict(found.select(pl.col("model").cast(pl.Int64), "threshold").iter_rows())
-    losses = []
-    for number, (new, hits) in enumerate(zip(distance[:, 0], right[:, 0], strict=True)):
-        given = threshold[number] is not None and new.min() <= threshold[number]
-        losses.append(given * (1 - hits[new == new.min()].mean()))
-    # Five standard errors above the risk would be a broken promise; half of it, a useless one.
-    spread = np.std(losses) / trials**0.5
-    assert np.mean(losses) <= risk + 5 * spread
-    assert np.mean(losses) >= risk / 2
-
-
 def test_bad_arguments_are_refused() -> None:
     frame = made(0)
     found = rr.thresholds(frame)
@@ -321,14 +284,6 @@ def test_bad_arguments_are_refused() -> None:
             found.calibrate("precision", value)  # type: ignore[arg-type]
         with pytest.raises(ParameterError, match=r"risk: .* is not a number above 0"):
             found.abstain(value)  # type: ignore[arg-type]
-
-
-def test_no_rows_give_no_models() -> None:
-    found = rr.thresholds(made(0).clear())
-    assert found.table.height == found.areas.height == 0
-    assert found.calibrate().height == found.abstain().height == 0
-    assert found.table.schema == rr.thresholds(made(0)).table.schema
-    assert found.areas.schema == rr.thresholds(made(0)).areas.schema
 
 
 def drawn_areas(seed: int, queries: int) -> tuple[pl.DataFrame, dict[str, float]]:
@@ -390,39 +345,3 @@ def test_areas_without_spread_have_an_interval_and_those_of_one_query_none() -> 
     # queries of which nothing is accepted say nothing on precision
     again = rr.thresholds(both).calibrate("precision", resamples=20).row(0, named=True)
     assert (again["threshold"], again["ci_low"]) == (1, chosen["ci_low"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("metric", "least"), [("f1", None), ("precision", 0.45)])
-def test_intervals_of_fifty_queries_hold_the_truth(metric: str, least: float | None) -> None:
-    whole = rr.thresholds(made(1, queries=20_000, levels=20))
-    best = whole.calibrate(metric, least, resamples=1)["threshold"][0]
-    areas = whole.areas.row(0, named=True)
-    held = []
-    found = rr.thresholds(
-        pl.concat(
-            made(seed + 100, queries=50, levels=20).with_columns(
-                pl.col("item") + f" of {seed}", model=pl.lit(f"{seed}")
-            )
-            for seed in range(100)
-        )
-    )
-    values = dict(whole.table.select("threshold", metric).iter_rows())
-    draws = {row["model"]: row for row in found.areas.rows(named=True)}
-    for row in found.calibrate(metric, least, resamples=100).rows(named=True):
-        if row["threshold"] is None:  # no threshold reaches the number: there is no value to hold
-            continue
-        value, of_draw = values[row["threshold"]], draws[row["model"]]
-        held.append(
-            [
-                row["ci_low"] <= value <= row["ci_high"],
-                (row["strictest"] or 0) <= best <= row["loosest"],
-            ]
-            + [
-                of_draw[f"{name}_low"] <= areas[name] <= of_draw[f"{name}_high"]
-                for name in ("roc_auc", "average_precision")
-            ]
-        )
-    assert len(held) > 80
-    # 90 %, less one and a half standard errors of the simulation
-    assert np.mean(held, axis=0).min() >= 0.86

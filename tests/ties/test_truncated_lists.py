@@ -4,14 +4,11 @@ ones.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 
 ALONE = {
@@ -56,27 +53,7 @@ def test_columns_and_what_each_cutoff_meets() -> None:
     ]
 
 
-def test_relevance_plays_no_part_and_counts_are_lists_too() -> None:
-    options: dict[str, Any] = {"cutoffs": (1, 3), "truncated": "within_tie"}
-    found = rr.truncated_lists(ALONE, **options)
-    without = {name: values for name, values in ALONE.items() if name != "relevance"}
-    assert rr.truncated_lists(without, **options).equals(found)
-    assert rr.truncated_lists(rr.count_ties(ALONE), **options).equals(found)
-
-
-def test_every_model_has_its_own_word() -> None:
-    frame = pl.DataFrame(ALONE)
-    both = pl.concat([frame.with_columns(model=pl.lit(name)) for name in ("one", "two")])
-    found = rr.truncated_lists(both, cutoffs=3)
-    assert found["truncated"].to_list() == ["within_tie", "within_tie"]
-    assert set(found["reason"]) == {"not known"}
-    told = rr.truncated_lists(both, cutoffs=3, truncated={"one": "no", "two": "within_tie"})
-    assert told.select("model", "open_share").rows() == [("one", 0.0), ("two", 1.0)]
-    with pytest.raises(ParameterError, match="no model 'three'"):
-        rr.truncated_lists(both, truncated={"three": "no"})
-
-
-@pytest.mark.parametrize(("bits", "least"), [(64, 0.97), (32, 0.97), (16, 0.7)])
+@pytest.mark.parametrize(("bits", "least"), [(64, 0.97), (16, 0.7)])
 @pytest.mark.parametrize(("depth", "cutoff"), [(10, 10), (50, 50)])
 def test_the_depth_is_enough_for_nearly_all_lists(
     bits: int, least: float, depth: int, cutoff: int
