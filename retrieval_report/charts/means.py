@@ -5,6 +5,7 @@ scores; against their costs; and over their versions.
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 
 import altair as alt
 import polars as pl
@@ -33,7 +34,7 @@ from retrieval_report.charts.layers import (
     row_axis,
     span,
 )
-from retrieval_report.charts.theme import STEP, chart, filled, finish, layered, row_chart
+from retrieval_report.charts.theme import HEIGHT, STEP, chart, filled, finish, layered, row_chart
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import Cutoff
@@ -49,6 +50,8 @@ MAX_MODELS = 60  # models, from the top
 COMFORTABLE_ROWS = 12
 TIGHT_STEP = 16  # of more rows, so that most of them are on the first screen of a report
 NAMED = 8  # of more models, only those on the front are named
+NAME_HEIGHT = 15  # pixels, of one line
+ENDS = ("lowest", "ci_low", "value", "highest", "ci_high")
 FRONT = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2, "color": BLUE}
 VERSION_TIPS = "version value tie_std lowest highest ci_low ci_high difference step_p p_tie"
 VERSION_LINE = {"type": "line", "strokeWidth": 1, "opacity": 0.5}
@@ -180,18 +183,25 @@ def costs(
     low = float(str(rows["amount"].min()))
     high = float(str(rows["amount"].max()))
     on_log = high > 20 * low > 0
-    scale = alt.Scale(type="log") if on_log else alt.Scale(zero=False)
+    scale = alt.Scale(type="log", nice=False, padding=24) if on_log else alt.Scale(zero=False)
     x = number_axis(alt.X, what, scale=scale)("amount")
     y = number_axis(alt.Y, where)
     layers = [
         layer(rows.filter("front"), FRONT, x=x, y=y("value")),
         *models(rows, y, f"model amount front beaten_by {MODEL}", x=x),
     ]
-    labelled_rows = rows if rows.height <= NAMED else rows.filter("front")
+    labelled_rows = (
+        (rows if rows.height <= NAMED else rows.filter("front")).drop_nulls("value").sort("value")
+    )
+    # Names of models that score nearly the same are lifted off one another.
+    axis_length = pl.max_horizontal(ENDS).max() - pl.min_horizontal(ENDS).min()
+    line = rows.select(axis_length).item() * NAME_HEIGHT / HEIGHT
+    heights = accumulate(labelled_rows["value"], lambda below, value: max(value, below + line))
+    labelled_rows = labelled_rows.with_columns(named_at=pl.Series([*heights], dtype=pl.Float64))
     right = pl.col("amount") > (math.sqrt(low * high) if on_log else (low + high) / 2)
     for part, align, dx in ((~right, "left", 7), (right, "right", -7)):  # into the plot
         name = {**TEXT, "align": align, "dx": dx, "dy": -7, "limit": {"expr": "width / 2.5"}}
-        layers.append(layer(labelled_rows.filter(part), name, x=x, y=y("value"), text="label:N"))
+        layers.append(layer(labelled_rows.filter(part), name, x=x, y=y("named_at"), text="label:N"))
     return finish(
         layered(layers),
         f"Scores at {where} against {what}",

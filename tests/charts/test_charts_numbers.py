@@ -353,3 +353,15 @@ def test_policies_that_are_missing_are_not_drawn() -> None:
     assert charts.policies(bounds, **PLACE).to_dict()["title"]["text"] == ["Scores at precision@2"]
     nothing = charts.scores_by_cutoff(bounds, metric="precision").to_dict()["description"]
     assert nothing == "Nothing to show: no policy of this summary is expected, shuffled or naive."
+
+
+def test_names_of_models_that_score_nearly_the_same_do_not_lie_on_each_other() -> None:
+    """One over the other by a line of text, however close their scores are, on any width."""
+    names = {"a": 0.5, "b": 0.5001, "c": 0.5002, "d": 0.9}
+    summary = summarise(scores_of({name: [score] * 2 for name, score in names.items()}))
+    table = rr.stats.cost_table(summary, {name: index + 1 for index, name in enumerate(names)})
+    rows = rows_with(charts.costs(table, metric="ap", cutoff=10), "named_at", "label")
+    line = (0.9 - 0.5) * 15 / 340
+    assert rows["label"].to_list() == list("abcd")
+    assert (rows["named_at"].diff().drop_nulls() > line * 0.999).all()
+    assert rows["named_at"][0] == 0.5 and rows["named_at"][-1] == 0.9
