@@ -364,4 +364,4 @@ def test_names_of_models_that_score_nearly_the_same_do_not_lie_on_each_other() -
     line = (0.9 - 0.5) * 15 / 340
     assert rows["label"].to_list() == list("abcd")
     assert (rows["named_at"].diff().drop_nulls() > line * 0.999).all()
-    assert rows["named_at"][0] == 0.5 and rows["named_at"][-1] == 0.9
+    assert (rows["named_at"][0], rows["named_at"][-1]) == (0.5, 0.9)
