@@ -184,7 +184,7 @@ def costs(
     high = float(str(rows["amount"].max()))
     on_log = high > 20 * low > 0
     scale = alt.Scale(type="log", nice=False, padding=24) if on_log else alt.Scale(zero=False)
-    x = number_axis(alt.X, what, scale=scale, axis=alt.Axis(labelBound=True))("amount")
+    x = number_axis(alt.X, what, scale=scale, axis=alt.Axis(labelFlush=16))("amount")
     y = number_axis(alt.Y, where)
     layers = [
         layer(rows.filter("front"), FRONT, x=x, y=y("value")),
