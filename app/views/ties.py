@@ -57,7 +57,7 @@ def show(page: Page) -> None:
             "judged item, and of those beyond the list or the cutoff."
         )
         frame_table(
-            covered,
+            page.best_first(covered).sort("metric", maintain_order=True),
             of="coverage",
             show=COVERAGE,
             alt="Judged share of every model at the cutoff.",

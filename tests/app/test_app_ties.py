@@ -105,3 +105,14 @@ def test_counts_have_ties_too() -> None:
     truth = best_first(rr.tie_profile(RANKINGS, cutoffs=3))
     assert table(page, 0)["cut_share"].to_list() == (100 * truth["cut_share"]).to_list()
     assert table(page, 1).rows() == ties_at_cutoff(RANKINGS, cutoff=3).rows()
+
+
+def test_what_is_judged_is_listed_metric_by_metric_with_the_best_model_first() -> None:
+    judged = RANKINGS.filter(model="fine").select("query", "item", "relevance")
+    data = made_data(RANKINGS.drop("relevance"), judgements=judged)
+    page = open_page("ties", data)
+    covered = table(page, 2)
+    best = table(page, 0)["model"].to_list()
+    assert covered["metric"].is_sorted()
+    assert covered["metric"].n_unique() == 2
+    assert covered["model"].to_list() == best * 2
