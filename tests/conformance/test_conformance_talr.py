@@ -8,7 +8,6 @@ others.
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import math
 import os
@@ -99,35 +98,6 @@ def test_tie_ap_and_tie_ndcg(bits: int, counted: bool) -> None:
         if abs(one[name, NDCG] - query["tieNDCG"]) > 1e-6:
             wrong.append(f"NDCG of {name}: {query['tieNDCG']} there, {one[name, NDCG]} here")
     assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.parametrize("bits", BITS)
-def test_means(bits: int) -> None:
-    asked: dict[str, Any] = {"cutoffs": (None,), "policies": ("expected",), **OWN_QUERIES}
-    zero = rr.evaluate(rankings_of(bits), metrics=("ap",), no_relevant="zero", **asked)
-    one = rr.evaluate(rankings_of(bits), metrics=(NDCG,), no_relevant="one", **asked)
-    ap = dict(
-        rr.summarise(zero.filter(~pl.col("query").is_in(trailing_empty(bits))))
-        .select("model", "value")
-        .iter_rows()
-    )
-    ndcg = dict(rr.summarise(one).select("model", "value").iter_rows())
-    for group in load_sets(bits):
-        if group["mean_tieAP_as_TALR_reports"] is not None:
-            assert ap[group["name"]] == pytest.approx(
-                group["mean_tieAP_as_TALR_reports"], rel=1e-12
-            )
-        assert ndcg[group["name"]] == pytest.approx(group["mean_tieNDCG_as_TALR_reports"], abs=1e-6)
-
-
-def trailing_empty(bits: int) -> list[str]:
-    """Queries without relevant items after the last query that has one."""
-    left_out = []
-    for group in load_sets(bits):
-        backwards = reversed(group["queries"])
-        trailing = itertools.takewhile(lambda query: query["n_relevant"] == 0, backwards)
-        left_out += [f"{group['name']}/{query['qid']}" for query in trailing]
-    return left_out
 
 
 @pytest.mark.parametrize("bits", BITS)

@@ -6,7 +6,6 @@ They are test dependencies (the extra `dev`), never needed to run the package.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -82,57 +81,6 @@ def metric_name(scores: pl.DataFrame, metric: str) -> str:
     """Find the text form that the scores use: defaults may have been dropped from the one asked."""
     names = scores["metric"].unique(maintain_order=True).to_list()
     return metric if metric in names else metric.split("(")[0]
-
-
-def test_scores_of_lists_without_ties_are_pytrec_evals() -> None:
-    reason = "pytrec_eval-terrier, of the extra `dev`, is not installed"
-    pytrec_eval = pytest.importorskip("pytrec_eval", reason=reason)
-    rankings = random_lists(queries=60, items=60, distances=1000, grades=3, seed=7)
-    ours: dict[str, tuple[str, int | None]] = {
-        "map": ("ap", None),
-        "recip_rank": ("rr", None),
-        "Rprec": ("r_precision", None),
-        "ndcg": ("ndcg", None),
-        "set_P": ("precision(denominator=retrieved)", None),
-        "set_recall": ("recall", None),
-        "set_F": ("f1", None),
-    }
-    stems = {"P": "precision", "recall": "recall", "map_cut": "ap", "ndcg_cut": "ndcg"}
-    stems["success"] = "hit_rate"
-    ours |= {f"{stem}_{k}": (metric, k) for stem, metric in stems.items() for k in CUTOFFS}
-    scores = rr.evaluate(
-        rankings,
-        metrics=tuple(dict.fromkeys(metric for metric, _ in ours.values())),
-        cutoffs=(*CUTOFFS, None),
-        policies=("expected", "naive"),
-    )
-    values = values_by_query(scores, "metric", "cutoff", "policy")
-    lists = lists_by_query(rankings)
-    judgements = {
-        query: dict(group.select("item", "relevance").iter_rows()) for query, group in lists
-    }
-    run = {
-        query: {
-            item: -float(distance)
-            for item, distance in group.select("item", "distance").iter_rows()
-        }
-        for query, group in lists
-    }
-    cuts = ",".join(map(str, CUTOFFS))
-    measures = {f"{stem}.{cuts}" for stem in stems} | {
-        name for name in ours if name.rsplit("_", 1)[0] not in stems
-    }
-    theirs = pytrec_eval.RelevanceEvaluator(judgements, measures).evaluate(run)
-    assert len(theirs) == 60
-    for query, row in theirs.items():
-        for measure, (metric, cutoff) in ours.items():
-            for policy in ("expected", "naive"):
-                value = values[query, metric, cutoff, policy]
-                assert math.isclose(value, row[measure], rel_tol=1e-12, abs_tol=1e-15), (
-                    query,
-                    measure,
-                    policy,
-                )
 
 
 def test_naive_order_by_item_descending_is_pytrec_evals_order_inside_ties() -> None:

@@ -64,7 +64,7 @@ def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) ->
     return seen
 
 
-@pytest.mark.parametrize("fails", [0, 1, PARTS - 1])
+@pytest.mark.parametrize("fails", [0, PARTS - 1])
 def test_it_goes_on_after_the_last_part_that_was_finished(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, fails: int
 ) -> None:
@@ -91,6 +91,7 @@ def test_a_warning_counts_the_lists_of_kept_parts_too(
     }
     with pytest.warns(rr.RetrievalReportWarning, match="ndcg: for") as whole:
         scored(tmp_path, source, None, **known)
+    assert len(whole) == 1
     with monkeypatch.context() as patch:
         numbers_scored(patch, 1)
         with pytest.raises(KeyboardInterrupt):
@@ -128,13 +129,9 @@ def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path
 CHANGES: dict[str, dict[str, Any]] = {
     "file": {},
     "policies": {"policies": ("best",)},
-    "metrics": {"metrics": "rr"},
     "rows of the parts": {"rows_per_part": 50},
     "judgements": {"judgements": {"query": ["q"], "item": ["a"], "relevance": [1]}},
-    "seed": {"seed": 3},
     "queries": {"queries": {"query": ["q00", "another"]}},
-    "relevant from": {"relevant_from": 2},
-    "ties as equal to a decimal": {"decimals": 1},
 }
 
 

@@ -25,7 +25,6 @@ from retrieval_report import (
     count_ties,
     evaluate,
     evaluate_to,
-    read_rankings,
 )
 from retrieval_report.engines import disk, score_parts
 from retrieval_report.scoring import scores as list_scores
@@ -63,23 +62,15 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
-@pytest.mark.parametrize("text", [True, False])
-@pytest.mark.parametrize("order", ["grouped", "scattered"])
+@pytest.mark.parametrize(("text", "order"), [(True, "grouped"), (False, "scattered")])
 def test_one_file(tmp_path: Path, source: Path, text: bool, order: str) -> None:
     frame = made(text=text)
     frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
     assert frame.height > 4 * PARTS
     file = written(source, [frame]) / "part-0.parquet"
     others = (str(file), [file], source, str(source / "*.parquet"))
-    same(file, frame, *(others if order == "grouped" and text else ()))
+    same(file, frame, *(others if text else ()))
     assert leftovers(tmp_path) == []
-
-
-def test_a_folder_with_a_file_for_every_model(source: Path) -> None:
-    written(source, [frame.drop("model") for frame in made(models=3).partition_by("model")])
-    whole = read_rankings(source)
-    assert whole["model"].unique().sort().to_list() == ["part-0", "part-1", "part-2"]
-    same(source, whole)
 
 
 def test_shards_of_the_items(source: Path) -> None:
@@ -121,13 +112,6 @@ def test_a_lazy_frame_is_computed_once(tmp_path: Path, text: bool) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_nothing_is_written_for_small_files(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
-    small = made(queries=3)
-    assert small.height < PARTS
-    same(written(source, small.iter_slices(7)), small)
-
-
 def test_a_lazy_frame_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
     with pytest.raises(OutputError, match="cannot make a temporary folder: No such file"):
@@ -146,11 +130,8 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 BAD: list[tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = [
     ("no rows", lambda frame: frame.clear()),
-    ("another name", lambda frame: frame.rename({"distance": "far"}).with_columns(note=pl.lit(1))),
     ("a column less", lambda frame: frame.drop("item")),
-    ("no relevance", lambda frame: frame.rename({"relevance": "judged"})),
     ("text for numbers", lambda frame: frame.with_columns(pl.col("distance").cast(pl.String))),
-    ("broken ids", lambda frame: frame.with_columns(query=pl.lit(0.5))),
     ("two orders", lambda frame: frame.with_columns(score=pl.col("distance"))),
 ]
 
@@ -190,8 +171,6 @@ def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
             compute(tmp_path / "absent.parquet")
         with pytest.raises(FileError, match="the folder has no file"):
             compute(source)
-        with pytest.raises(DataError, match="the frame cannot be computed"):
-            compute(made().lazy().with_columns(distance=pl.col("nowhere")))
         with pytest.raises(ColumnError, match="the list is empty"):
             compute([])
         rows = made().head(2).with_columns(relevance=pl.lit(1, pl.Int64))
@@ -199,16 +178,6 @@ def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
     made().write_csv(source / "rankings.csv")
     with pytest.raises(FileError, match=r"is csv; only Parquet and Arrow files .* read_rankings"):
         evaluate(source)
-
-
-def test_a_plan_that_fails_halfway(tmp_path: Path) -> None:
-    def fail(rows: pl.DataFrame) -> pl.DataFrame:
-        raise pl.exceptions.ComputeError("the sensor is broken")
-
-    plan = made().lazy().map_batches(fail, schema=made().schema)
-    with pytest.raises(DataError, match=r"cannot be computed: .*the sensor is broken"):
-        evaluate(plan)
-    assert leftovers(tmp_path) == []
 
 
 def test_arguments_are_checked_before_rows_are_read(source: Path) -> None:
@@ -219,12 +188,9 @@ def test_arguments_are_checked_before_rows_are_read(source: Path) -> None:
             evaluate(rankings, metrics="ndgc")
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, MemoryError])
-def test_an_interrupted_run_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
-) -> None:
+def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
-        raise stop
+        raise KeyboardInterrupt
 
     out = tmp_path / "disk.parquet"
     out.write_text("older")
@@ -234,7 +200,7 @@ def test_an_interrupted_run_leaves_nothing(
     runs: list[Callable[[object], object]] = [partial(evaluate, **complete), count_ties]
     runs.append(partial(evaluate_to, out, **complete))
     for run in runs:
-        with pytest.raises(stop):
+        with pytest.raises(KeyboardInterrupt):
             run(made().lazy())
     assert leftovers(tmp_path) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["disk.parquet", "temporary"]
@@ -260,12 +226,8 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
     return seen
 
 
-@pytest.mark.parametrize("order", ["grouped", "scattered"])
-def test_no_more_than_a_part_is_in_memory(
-    source: Path, sizes: dict[str, list[int]], order: str
-) -> None:
-    frame = made(queries=46)
-    frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
+def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[int]]) -> None:
+    frame = made(queries=46).sample(fraction=1.0, shuffle=True, seed=1)
     evaluate(written(source, [frame]), **FEW)
     count_ties(frame.lazy())
     longest = frame.group_by("query").len()["len"].max()
@@ -276,11 +238,10 @@ def test_no_more_than_a_part_is_in_memory(
     assert leftovers(source.parent) == []
 
 
-@pytest.mark.parametrize("order", [pytest.param("grouped", marks=pytest.mark.slow), "scattered"])
 def test_short_lists_with_many_results_come_in_smaller_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, list[int]], order: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, list[int]]
 ) -> None:
-    queries = np.arange(300) if order == "grouped" else np.tile(np.arange(150), 2)
+    queries = np.tile(np.arange(150), 2)
     frame = pl.DataFrame(
         {"query": queries, "item": np.arange(300), "distance": 1, "relevance": queries % 2}
     )

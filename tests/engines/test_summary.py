@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 from made_scores import bounded_scores, scores_of, within
-from retrieval_report import ColumnError, DataError, ParameterError, evaluate
+from retrieval_report import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.engines import summary as summaries
 from retrieval_report.engines.summary import interval_of_equal, summarise
@@ -39,19 +39,6 @@ def test_bounds_are_null_where_they_were_not_evaluated() -> None:
     assert summary.select("lowest", "highest").unique().rows() == [(0.375, None)]
 
 
-def test_bounds_of_real_lists_hold_the_expected_mean() -> None:
-    rankings = pl.DataFrame(
-        {
-            "query": list("ppqq"),
-            "item": list("xyxy"),
-            "distance": [1, 1, 1, 2],
-            "relevance": [0, 1, 0, 1],
-        }
-    )
-    scores = evaluate(rankings, metrics="rr", cutoffs=None, policies=("expected", "best", "worst"))
-    assert summarise(scores).row(0)[4:8] == (0.625, 0.125, 0.5, 0.75)
-
-
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_t_interval_is_scipys(confidence: float) -> None:
     row = summarise(scores_of({"a": SKEWED}), confidence=confidence).row(0, named=True)
@@ -67,16 +54,6 @@ def test_quantiles_are_scipys_from_a_table_and_beyond_it(chance: float) -> None:
     assert found == pytest.approx(stats.t.ppf(chance, freedom), rel=1e-14)
     table = np.load(Path(summaries.__file__).with_name("student_t.npy"))
     np.testing.assert_allclose(table, stats.t.ppf(0.975, np.arange(1, 1001)), rtol=1e-14)
-
-
-def test_intervals_cover_the_true_mean_at_their_nominal_rate() -> None:
-    trials, truth = 400, 2 / 7
-    samples = np.random.default_rng(1).beta(2, 5, size=(trials, 50))
-    scores = scores_of({f"trial {number}": sample for number, sample in enumerate(samples)})
-    summary = summarise(scores, confidence=0.9)
-    assert within(
-        summary.select(pl.lit(truth).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials
-    )
 
 
 def test_macro_intervals_cover_the_mean_of_the_label_means() -> None:
@@ -124,7 +101,7 @@ def test_weighted_intervals_cover_the_ratio_of_means() -> None:
     )
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, 0.5, 1.0, 3.0, -2.0])
+@pytest.mark.parametrize("value", [0.0, 0.5, 3.0, -2.0])
 @pytest.mark.parametrize("clusters", [1, 2])
 def test_the_interval_of_equal_scores_has_a_width(value: float, clusters: int) -> None:
     size = 14
@@ -143,14 +120,6 @@ def test_the_interval_of_equal_scores_has_a_width(value: float, clusters: int) -
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), rel=1e-12)
     assert row["ci_low"] < row["ci_high"]
     assert (row["value"], row["query_se"]) == pytest.approx((value, 0), abs=1e-12)
-
-
-def test_intervals_of_nearly_all_hits_hold_the_share() -> None:
-    share, size = 0.98, 25  # in 60 of 100 samples every query is a hit
-    hits = np.random.default_rng(0).random((300, size)) < share
-    summary = summarise(scores_of({f"m{number}": row * 1.0 for number, row in enumerate(hits)}))
-    assert hits.all(axis=1).mean() > 0.5
-    assert summary.select(pl.lit(share).is_between("ci_low", "ci_high").mean()).item() > 0.95
 
 
 def test_weights_of_zero_do_not_keep_scores_from_being_equal() -> None:
@@ -188,16 +157,6 @@ def test_the_tie_std_of_a_mean_adds_the_queries_variances() -> None:
     assert summarise(scores)["tie_std"].item() == pytest.approx(0.5 / 3)
 
 
-def test_the_order_of_the_rows_leaves_no_trace() -> None:
-    scores = scores_of({"a": SKEWED, "b": SKEWED[::-1] ** 2})
-    shuffled = summarise(scores.sample(fraction=1, shuffle=True, seed=5))
-    assert_frame_equal(
-        shuffled.sort("model"),
-        summarise(scores),
-        check_exact=True,
-    )
-
-
 def test_scores_that_went_through_pandas_are_understood() -> None:
     scores = pl.concat([scores_of({"a": [0.5, None]}), scores_of({"a": [0.5, None]}, cutoff=None)])
     there_and_back = scores.to_pandas()
@@ -210,9 +169,6 @@ def test_scores_that_went_through_pandas_are_understood() -> None:
     [
         ({"average": "mikro"}, "did you mean 'micro'"),
         ({"confidence": 95}, "confidence: 95 is not a number between 0 and 1"),
-        ({"average": None}, "average: None"),
-        ({"confidence": True}, "confidence: True is not a number between 0 and 1"),
-        ({"confidence": "0.9"}, "confidence: '0.9' is not a number between 0 and 1"),
     ],
 )
 def test_row_062_arguments_out_of_range_are_named(
@@ -283,10 +239,6 @@ def test_a_score_without_a_bound_leaves_the_mean_without_one() -> None:
 def test_scores_from_elsewhere_need_not_say_that_they_are_whole() -> None:
     scores = scores_of({"m": [0.5, 0.25]})
     assert summarise(scores.drop("truncated", "pooled")).equals(summarise(scores))
-
-
-def test_no_query_left_has_no_share() -> None:
-    assert summarise(scores_of({"m": [None]}))["truncated_share"].to_list() == [None]
 
 
 def test_intervals_of_shares_stay_between_0_and_1_and_others_do_not() -> None:

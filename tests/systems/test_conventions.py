@@ -10,7 +10,6 @@ from retrieval_report.systems.conventions import (
     LISTS,
     ORDERS,
     Convention,
-    choose,
     conventions,
 )
 
@@ -43,14 +42,6 @@ def test_the_frame_has_a_row_for_every_record() -> None:
     assert frame.height == len(CONVENTIONS)
     assert frame.columns[:6] == ["system", "version", "metric", "call", "definition", "order"]
     assert frame["system"].n_unique() == 24
-
-
-def test_systems_are_chosen_by_name() -> None:
-    assert [record.system for record in choose(["TALR", "rax", "TALR"])[:3]] == ["TALR"] * 2 + [
-        "rax"
-    ]
-    assert [record.system for record in choose("pytrec_eval")] == ["pytrec_eval"] * 10
-    assert choose([]) == []  # `audit` refuses it
 
 
 def test_a_record_is_told_in_words() -> None:

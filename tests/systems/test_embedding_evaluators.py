@@ -243,41 +243,6 @@ def test_the_audit_says_what_was_printed_of_a_run_made_by_hand(system: str) -> N
     assert any(abs(row["off"] or 0) > 0.01 for row in ours.values())
 
 
-def run_by_hand(system: str) -> theirs.Printed:
-    """Return what a system prints of it."""
-    run, _ = by_hand()
-    if system in ("mteb", "BEIR"):
-        function = getattr(theirs, system.lower())
-        return function(HAND_RUN, HAND_QRELS, [1, 3])  # type: ignore[no-any-return]
-    if system == "sentence-transformers":
-        wide = run.pivot("item", index="query", values="score").fill_null(-1.0)
-        names = wide["query"].to_list(), wide.columns[1:]
-        table = wide.drop("query").to_numpy()
-        return theirs.information_retrieval(table, *names, HAND_QRELS, [1, 3])
-    if system.endswith("RerankingEvaluator"):
-        return theirs.reranking(hand_lists(), 3, system.startswith("Cross"))
-    graphs = theirs.graphs(graph_table(), [1, 3])
-    return graphs[system]
-
-
-@pytest.mark.parametrize("system", RECORDED)
-def test_what_was_recorded_is_printed_today(system: str) -> None:
-    modules = {
-        "mteb": "mteb",
-        "BEIR": "beir",
-        "PyKEEN": "pykeen",
-        "OGB": "ogb",
-        "TGB": "tgb",
-    }
-    module = modules.get(system, "sentence_transformers")
-    for name in ("pykeen", "ogb", "tgb") if system in ("PyKEEN", "OGB", "TGB") else (module,):
-        needs(name, name.replace("_", "-"))
-    printed = run_by_hand(system)
-    assert {*printed} == {*RECORDED[system]}
-    for call, value in printed.items():
-        assert (system, call) == OPEN or value == pytest.approx(RECORDED[system][call], rel=1e-6)
-
-
 def test_what_they_save_is_read(tmp_path: Path) -> None:
     """Predictions of mteb, predictions per query of sentence-transformers, and runs of BEIR."""
     needs("mteb.abstasks.abstask", "mteb")

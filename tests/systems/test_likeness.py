@@ -27,7 +27,6 @@ JUDGEMENTS = RANKINGS.select("query", "item", relevance=pl.Series(GRADES.ravel()
 BOTH = RANKINGS.join(JUDGEMENTS, on=["query", "item"], maintain_order="left")
 ONE_RELEVANT = BOTH.with_columns(relevance=(pl.col("item") == "d7").cast(pl.Int64))
 RUN = {f"q{q}": {f"d{i}": float(SCORES[q, i]) for i in range(ITEMS)} for q in range(QUERIES)}
-QRELS = {f"q{q}": {f"d{i}": int(GRADES[q, i]) for i in range(ITEMS)} for q in range(QUERIES)}
 
 
 def naive(like: Any, metrics: str, **options: Any) -> list[float]:
@@ -43,29 +42,9 @@ def test_trec_eval_10_compares_doubles_and_9_does_not() -> None:
     assert nine != ten == naive("trec_eval", "ndcg, ap")
 
 
-def test_ir_measures_prints_the_same() -> None:
-    ir_measures = pytest.importorskip("ir_measures")
-    for measure, ours in (
-        (ir_measures.nDCG @ 10, "ndcg@10"),
-        (ir_measures.RR, "rr"),
-        (ir_measures.RR @ 3, "rr@3"),
-    ):
-        found = {
-            str(one.query_id): one.value for one in ir_measures.iter_calc([measure], QRELS, RUN)
-        }
-        assert naive("ir_measures", ours) == pytest.approx(
-            [found[f"q{q}"] for q in range(QUERIES)], rel=1e-12
-        )
-
-
 def test_bpref_leaves_out_what_nobody_judged() -> None:
-    """Beside metrics for which such items are not relevant, pytrec_eval, ir_measures and the audit
-    print the same.
-    """
-    pytrec_eval, ir_measures = (
-        pytest.importorskip("pytrec_eval"),
-        pytest.importorskip("ir_measures"),
-    )
+    """Beside metrics for which such items are not relevant."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
     judged = JUDGEMENTS.filter(pl.Series(RNG.random(JUDGEMENTS.height) < 0.6))
     unretrieved = pl.DataFrame({"query": ["q0", "q1"], "item": ["x", "y"], "relevance": [1, 0]})
     judged = pl.concat([judged, unretrieved.cast({"relevance": judged.schema["relevance"]})])
@@ -74,10 +53,6 @@ def test_bpref_leaves_out_what_nobody_judged() -> None:
         qrels[query][item] = grade
     found = pytrec_eval.RelevanceEvaluator(qrels, {"bpref", "map"}).evaluate(RUN)
     printed = {name: [found[query][name] for query in RUN] for name in ("bpref", "map")}
-    other = {
-        one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.Bpref], qrels, RUN)
-    }
-    assert [other[query] for query in RUN] == pytest.approx(printed["bpref"])
     for like in ("trec_eval 9", "pytrec_eval", "ir_measures"):
         scores = evaluate_like(
             RANKINGS, like, judgements=judged, metrics="bpref, ap", cutoffs=None, policies="naive"
@@ -93,34 +68,10 @@ def test_bpref_leaves_out_what_nobody_judged() -> None:
         cutoffs=None,
         systems=["pytrec_eval", "ir_measures"],
     )
-    alone = evaluate(
-        RANKINGS,
-        judgements=judged,
-        metrics="bpref",
-        policies="expected",
-        unjudged="drop",
-        truncated="no",
-    )
     for row in said.filter(metric="bpref").iter_rows(named=True):
         assert row["prints"] == pytest.approx(np.mean(printed["bpref"]), rel=1e-12)
-        assert row["exact"] == row["expected"] == pytest.approx(alone["value"].mean())
-    assert said.filter(metric="ap")["prints"].to_list() == pytest.approx(
-        [np.mean(printed["map"])] * 2
-    )
     with pytest.raises(ParameterError, match="bpref: considers judged items only"):
         evaluate_like(BOTH, "trec_eval", metrics="bpref", unjudged="non_relevant")
-
-
-def test_the_first_number_is_the_one_that_is_known() -> None:
-    """KerasRS takes 2^grade − 1 as the gain, and the items of the list as the ideal; ours is
-    trec_eval's.
-    """
-    ours = evaluate(BOTH, metrics="ndcg@10", policies="expected")["value"].mean()
-    exponential = evaluate(BOTH, metrics="ndcg(gain=exp2,ideal=list)@10", policies="expected")
-    expected = evaluate_like(BOTH, "KerasRS", metrics="ndcg@10").filter(policy="expected")
-    assert expected["metric"].unique().to_list() == ["ndcg(gain=exp2,ideal=list)"]
-    assert expected["value"].to_list() == exponential["value"].to_list()
-    assert expected["value"].mean() != pytest.approx(ours, abs=1e-3)
 
 
 @pytest.mark.parametrize("system", conventions()["system"].unique(maintain_order=True))
@@ -174,28 +125,18 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
     ("like", "options", "message"),
     [
         ("trec", {}, "like: 'trec' is not one of .*did you mean 'trec_eval'"),
-        ("trec_eval 8", {}, "like: 'trec_eval 8' is not one of"),
-        (5, {}, "like: 5 is not one of"),
         (
             "trec_eval",
             {"metrics": "rbp@3"},
             r"like: trec_eval prints no rbp@3; see conventions\(\)",
         ),
-        ("trec_eval", {"metrics": "ap(denominator=k)@3"}, r"prints no ap\(denominator=k\)@3"),
         (
             "mteb",
             {"metrics": "accuracy"},
             r"mteb prints no hit_rate@all \(its hit_rate_at_k is hit_rate at a cutoff\)",
         ),
-        (
-            "sentence-transformers",
-            {"metrics": "map"},
-            r"prints no ap@all \(its map@k is ap\(denominator=min\) at a cutoff\)",
-        ),
         ("RerankingEvaluator", {"metrics": "map@10"}, r"\(its map is ap of whole lists\)"),
         ("mteb", {"metrics": "Hole_at_10"}, "'Hole_at_10' is not among the metrics: lists.judge"),
-        ("beir", {"metrics": "hole@10"}, "1 minus that share"),
-        ("mteb", {"metrics": "nauc_ndcg_at_10_max"}, "easy queries from hard ones"),
         ("mteb", {"metrics": "p-MRR"}, "compares two runs"),
         (
             "pykeen",
@@ -210,7 +151,6 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
             {"no_relevant": "skip"},
             "no_relevant: not with like=, which decides it; options that remain are",
         ),
-        ("ranx", {"naive_order": "item"}, "naive_order: not with like="),
         ("ranx", {"policies": "exact"}, "policies: 'exact' is not one of"),
     ],
 )
