@@ -233,9 +233,3 @@ def test_titles_stand_nowhere_else() -> None:
 def test_columns_of_files_are_described() -> None:
     frame = pl.DataFrame({"value": [1.0], "p_tie": [0.5]})
     assert describe({"comparison": frame.select("p_tie")}).row(0)[3].startswith("probability")
-
-
-def test_the_interval_of_a_pair_says_that_it_is_not_adjusted_for_their_number() -> None:
-    for frame in ("comparison", "judged_pairs"):
-        assert "not adjusted for the number of pairs" in column(frame, "ci_low").help
-    assert "pairs" not in column("summary", "ci_low").help

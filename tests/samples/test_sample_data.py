@@ -4,7 +4,6 @@ themselves.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ import polars as pl
 import pytest
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
-DIGITS_DEPTH = 100
 DOCS_DEPTH = 20
 
 
@@ -62,48 +60,6 @@ def test_the_folders_stay_small() -> None:
     assert sizes["docs"] < 1_000_000
 
 
-def test_digits_count_relevant_items_beyond_the_list(
-    digits: pl.DataFrame, digit_queries: pl.DataFrame
-) -> None:
-    listed = digits.group_by("model", "query").agg(
-        pl.col("relevance").sum().cast(pl.Int64).alias("listed")
-    )
-    joined = listed.join(digit_queries, on="query")
-    assert joined.height == listed.height
-    assert (joined["listed"] <= joined["n_relevant"]).all()
-    assert (joined["listed"] < joined["n_relevant"]).any()
-    per_digit = digit_queries.select("label", "n_relevant").unique()
-    assert per_digit.height == 10
-    assert per_digit["n_relevant"].sum() == 1797 - 200
-
-
-def test_digits_rows_stand_in_stable_argsort_order(digits: pl.DataFrame) -> None:
-    assert digits.equals(digits.sort("model", "query", "distance", "item"))
-
-
-def test_digits_lists_end_with_the_tie_that_holds_the_hundredth_item(digits: pl.DataFrame) -> None:
-    farthest = pl.col("distance").max()
-    lists = digits.group_by("model", "query").agg(
-        items=pl.len(), before_last_tie=(pl.col("distance") < farthest).sum()
-    )
-    assert (lists["items"] >= DIGITS_DEPTH).all()
-    assert (lists["before_last_tie"] < DIGITS_DEPTH).all()
-
-
-def test_hamming_and_other_whole_distances_are_whole(digits: pl.DataFrame) -> None:
-    whole = digits.filter(pl.col("model").str.contains("itq|lsh|pca|centroid|int8"))
-    assert (whole["distance"] == whole["distance"].round(0)).all()
-    assert (whole["distance"].abs() < 2**24).all()
-    codes = whole.filter(pl.col("model").str.contains("itq|lsh|pca"))
-    bits = codes["model"].str.extract(r"(\d+)$").cast(pl.Float32)
-    assert codes["distance"].is_between(pl.lit(0.0), bits).all()
-
-
-def test_bfloat16_distances_come_from_eight_significant_bits(digits: pl.DataFrame) -> None:
-    similarity = 1 - digits.filter(model="cosine-bfloat16")["distance"].to_numpy()
-    assert not (similarity.view("uint32") & 0xFFFF).any()
-
-
 @pytest.mark.slow
 def test_digits_maker_repeats_the_shipped_rows(
     tmp_path: Path, digits: pl.DataFrame, digit_queries: pl.DataFrame
@@ -140,22 +96,6 @@ def test_runs_end_with_the_tie_that_holds_the_twentieth_item(runs: pl.DataFrame)
     assert (lists["items"] >= 10).all()  # words are shared by fewer, but by ten
 
 
-def test_scores_have_the_precision_of_their_format(runs: pl.DataFrame) -> None:
-    scores = {
-        name.removeprefix("wordllama-"): part["score"].to_numpy()
-        for (name,), part in runs.group_by("model")
-    }
-    for bits in (64, 128, 256):
-        equal = scores[f"binary-{bits}"]
-        assert (equal == equal.round()).all()
-        assert (equal <= bits).all()
-    assert (scores["2-digits"] == scores["2-digits"].round(2)).all()
-    assert not (scores["bfloat16"].astype("float32").view("uint32") & 0xFFFF).any()
-    assert (scores["bfloat16"] == scores["bfloat16"].astype("float32")).all()
-    assert (scores["float16"] == scores["float16"].astype("float16")).all()
-    assert (scores["float32"] != scores["float32"].astype("float16")).any()
-
-
 def test_qrels_hold_grades_that_follow_from_the_names(qrels: pl.DataFrame) -> None:
     assert qrels.null_count().sum_horizontal().item() == 0
     assert qrels.select("query", "item").is_duplicated().sum() == 0
@@ -167,13 +107,6 @@ def test_qrels_hold_grades_that_follow_from_the_names(qrels: pl.DataFrame) -> No
     assert qrels.filter(grade=3)["query"].n_unique() == 150
 
 
-def test_docs_queries_carry_their_module_as_label(qrels: pl.DataFrame) -> None:
-    queries = pl.read_csv(SAMPLES / "docs" / "queries.csv")
-    assert queries.columns == ["query", "label"]
-    assert queries["query"].to_list() == qrels["query"].unique(maintain_order=True).to_list()
-    assert queries.select(pl.col("query").str.starts_with(pl.col("label") + ".").all()).item()
-
-
 @pytest.mark.slow
 def test_docs_maker_repeats_the_same_bytes_under_the_shipped_names(tmp_path: Path) -> None:
     pytest.importorskip("wordllama", reason="only the maker of this sample needs its weights")
@@ -183,28 +116,3 @@ def test_docs_maker_repeats_the_same_bytes_under_the_shipped_names(tmp_path: Pat
     assert built == folder_bytes(tmp_path / "second")
     # Other Pythons have other docstrings, hence the names of the files only.
     assert built.keys() == shipped.keys()
-
-
-@pytest.mark.parametrize("name", ["common.py", "make_docs.py"])
-def test_the_makers_doctests_hold(name: str) -> None:
-    run_script("-m", "doctest", SAMPLES / name)
-
-
-def test_a_failed_build_leaves_the_old_folder(tmp_path: Path) -> None:
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / "old.txt").write_text("old")
-    code = (
-        "from pathlib import Path; from common import replaced_folder\n"
-        "with replaced_folder(Path('kept')) as new:\n"
-        "    (new / 'new.txt').write_text('new')\n"
-        "    raise SystemExit(3)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(SAMPLES)},
-        check=False,
-    )
-    assert done.returncode == 3
-    assert folder_bytes(tmp_path) == {"old.txt": b"old"}
-    assert [path.name for path in tmp_path.iterdir()] == ["kept"]

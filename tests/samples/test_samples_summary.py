@@ -41,32 +41,3 @@ def test_summary_is_the_one_kept(sample: Sample) -> None:
     kept = pl.read_csv(DATA / f"summary_{sample.name}.csv", schema=summary_of(sample).schema)
     found = summary_of(sample)
     assert_frame_equal(found, kept, rel_tol=1e-12, abs_tol=1e-15)
-
-
-def test_expected_precision_of_digits_by_window_expressions() -> None:
-    """P@k = Σ over ties of (slots inside k) · (share of relevant items), written in Polars
-    alone.
-    """
-    groups = rr.lists.tie_groups(rr.read_rankings(sample_folder() / "digits/rankings.parquet"))
-    slots = (pl.lit(10) - pl.col("tie_start") + 1).clip(0, None).clip(None, pl.col("tie_size"))
-    ties = groups.unique(["model", "query", "tie"]).with_columns(
-        hits=slots * pl.col("tie_relevant") / pl.col("tie_size")
-    )
-    plain = (
-        ties.group_by("model")
-        .agg(value=pl.col("hits").sum() / 10 / pl.col("query").n_unique())
-        .sort("model")
-    )
-    found = (
-        summary_of(SAMPLES[0])
-        .filter(metric="precision", cutoff=10, policy="expected")
-        .sort("model")
-    )
-    assert found["value"].to_list() == pytest.approx(plain["value"].to_list(), rel=1e-12)
-
-
-def test_winners_of_digits_flip_between_naive_and_exact() -> None:
-    summary = summary_of(SAMPLES[0]).filter(metric="precision", cutoff=1)
-    value = {(row["model"], row["policy"]): row["value"] for row in summary.iter_rows(named=True)}
-    assert value["cosine-1-digit", "naive"] > value["itq-32", "naive"]
-    assert value["cosine-1-digit", "expected"] < value["itq-32", "expected"]

@@ -43,11 +43,6 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_text_is_written_as_utf_8_with_the_line_ends_it_has(tmp_path: Path) -> None:
-    write_files({tmp_path / "note.txt": "é\r\n±\n".encode()})
-    assert (tmp_path / "note.txt").read_bytes() == "é\r\n±\n".encode()
-
-
 def test_a_missing_folder_is_made(tmp_path: Path) -> None:
     write_files({tmp_path / "report" / "digits" / "a.csv": b"1"})
     assert (tmp_path / "report" / "digits" / "a.csv").read_bytes() == b"1"
@@ -193,18 +188,12 @@ def test_row_103_text_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
 
 SIGNS = "=+-@＝＋－＠﹦﹢﹣﹫"
 BEFORE = ("", " ", "\u00a0", "\u3000 ", "\n", "\n ", "\ufeff")
-COMMANDS = [f"{before}{sign}1" for before in BEFORE for sign in SIGNS]
 
 
-@pytest.mark.parametrize("text", COMMANDS)
-def test_row_103_formulas_behind_blanks_and_breaks_are_defused(text: str) -> None:
-    cell = (
-        csv_bytes(pl.DataFrame({"model": [text]}), raw=False)
-        .decode()
-        .removeprefix("model\n")
-        .strip('"\n')
-    )
-    assert not re.match(rf"[\s\0\ufeff]*[{re.escape(SIGNS)}]", cell), cell
+def test_row_103_formulas_behind_blanks_and_breaks_are_defused() -> None:
+    for text in (f"{before}{sign}1" for before in BEFORE for sign in SIGNS):
+        cell = csv_bytes(pl.DataFrame({"model": [text]})).decode().removeprefix("model\n")
+        assert not re.match(rf"[\s\0\ufeff]*[{re.escape(SIGNS)}]", cell.strip('"\n')), cell
 
 
 @given(st.lists(st.text("=+-@＝＠;' \n\t\uff1da", max_size=8)))
