@@ -135,46 +135,6 @@ def test_ranks_are_those_of_holm_by_hand(seed: int) -> None:
     assert [ranks.tolist() for ranks in rank_ranges(means)] == [low, high]
 
 
-def test_intervals_and_ranks_hold_over_data_sets_and_queries() -> None:
-    """Draw data sets and queries of unequal numbers; the true means are those of the population."""
-    generator = np.random.default_rng(7)
-    trials, truth = 150, np.array([0.45, 0.4, 0.4])
-    sizes = np.array([5, 10, 20, 40, 80, 160])
-    level = generator.normal(0, 0.1, (trials, 1, 6))  # of a data set
-    own = generator.normal(0, 0.03, (trials, 3, 6))  # of a model in it
-    noise = generator.normal(0, 0.2, (trials, 3, 6)) / np.sqrt(sizes)
-    trial, model, at = (axis.ravel() for axis in np.indices(own.shape))
-    of_sets = pl.DataFrame(
-        {
-            "metric": "dcg",
-            "cutoff": trial,
-            "dataset": at,
-            "rank": None,
-            "model": model,
-            "value": (truth[:, None] + level + own + noise).ravel(),
-            "tie_std": 0.0,
-            "ci_low": None,
-            "ci_high": None,
-            "queries": sizes[at],
-        }
-    ).with_columns(dataset=pl.format("d{}", "dataset"), model=pl.format("m{}", "model"))
-    table = dataset_table(of_sets)
-    known = table.join(
-        pl.DataFrame(
-            {"model": ["m0", "m1", "m2"], "truth": truth, "best": [1, 2, 2], "worst": [1, 3, 3]}
-        ),
-        on="model",
-    )
-    held = pl.col("truth").is_between("ci_low", "ci_high")
-    ranked = (pl.col("rank_low") <= pl.col("worst")) & (pl.col("rank_high") >= pl.col("best"))
-    missed = known.filter(~held, model="m0").height
-    wrong = known.filter(~ranked)["cutoff"].n_unique()
-    assert known.height == 3 * trials
-    most = scipy_stats.binom.ppf(0.999, trials, 0.05)
-    assert missed <= most
-    assert wrong <= most
-
-
 def test_scores_of_other_policies_are_refused() -> None:
     naive = scores_of({"a": ()}).with_columns(policy=pl.lit("naive"))
     with pytest.raises(rr.ParameterError, match="no policy 'expected'"):

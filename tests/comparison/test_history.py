@@ -91,11 +91,6 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, said: str) -> No
         history(made(), pattern)
 
 
-def test_one_version_has_no_step() -> None:
-    steps = history(made(["v1"]), "(?P<version>.+)")
-    assert steps["difference"].null_count() == steps.height == 2
-
-
 def test_small_steps_that_add_up_show_against_the_first_and_the_best() -> None:
     rng = np.random.default_rng(0)
     base = rng.random(60)
@@ -115,11 +110,3 @@ def test_small_steps_that_add_up_show_against_the_first_and_the_best() -> None:
         for name, other in zip(steps["model"][2:], steps["best"][2:], strict=True)
     ]
     assert all(p <= q + 1e-12 for p, q in zip(raw, steps["best_p"][2:], strict=True))
-
-
-def test_the_best_version_is_found_by_measure() -> None:
-    steps = history(made(["v1", "v2", "v3", "v4"]), "(?P<version>v.)")
-    for _, part in steps.group_by("metric", maintain_order=True):
-        for row in range(2, 4):
-            earlier = part.head(row).sort("value", descending=True, maintain_order=True)
-            assert part["best"][row] == earlier["model"][0]

@@ -95,17 +95,12 @@ def test_batches_are_one_evaluation_to_the_bit(
     assert meter.compute().equals(rr.summarise(whole).filter(policy="expected"))
 
 
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize(
-    "kind",
-    [np.float32, np.float64, pytest.param(np.int8, marks=pytest.mark.slow)],  # it compiles
-)
-@pytest.mark.parametrize("items", [10, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("items", "masked"), [(10, True), (300, False)])
 def test_where_few_items_are_relevant_the_others_are_counted_to_the_same_bits(
-    items: int, kind: type, masked: bool, monkeypatch: pytest.MonkeyPatch
+    items: int, masked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(items)
-    scores: np.ndarray = rng.integers(-20, 20, (30, items)).astype(kind)
+    scores: np.ndarray = rng.integers(-20, 20, (30, items)).astype(np.float32)
     grades = rng.choice([0, 1, 2, 3], scores.shape, p=[0.94, 0.03, 0.02, 0.01])
     masks = rng.random(scores.shape) < 0.8 if masked else None
     counted = Mock(wraps=batches._as_counts)
@@ -149,17 +144,13 @@ class Tensor:
 def test_matrices_tensors_rows_and_frames_are_the_same() -> None:
     scores, grades = made(12, 30)
     whole = evaluated(frame_of(scores.tolist(), grades.tolist()), "ndcg@5, ap")
-    half = scores.astype(np.float64)
     inputs: list[dict[str, Any]] = [
         {"scores": scores, "relevance": grades},
-        {"scores": half, "relevance": grades.astype(np.float32)},
         {"scores": Tensor(scores), "relevance": Tensor(grades)},
         {"scores": scores.tolist(), "relevance": grades.tolist()},
         {"scores": [Tensor(row, here=True) for row in scores], "relevance": list(grades)},
         {"distances": -scores, "relevance": grades.astype(np.uint8)},
         {"rankings": frame_of(scores.tolist(), grades.tolist())},
-        {"rankings": frame_of(scores.tolist(), grades.tolist()).with_columns(model=pl.lit("mine"))},
-        {"scores": scores, "relevance": grades, "query_ids": np.arange(12)},
     ]
     for batch in inputs:
         meter = rr.Meter("ndcg@5, ap")
@@ -194,16 +185,9 @@ def test_weights_of_queries_are_those_of_the_mean() -> None:
     ]
     wanted = float(sum(exact) / sum(map(Fraction, weights)))
     assert meter.compute()["value"].item() == pytest.approx(wanted, rel=1e-15)
-    partly = rr.Meter("precision@4")
-    partly.update(scores[:4], grades[:4])
-    partly.update(scores[4:], grades[4:], sample_weight=np.ones(5))
-    plain = rr.Meter("precision@4")
-    plain.update(scores, grades)
-    assert partly.compute()["value"].item() == pytest.approx(plain.compute()["value"].item())
 
 
-@pytest.mark.parametrize("ids", [None, list("qwertzuiop"), list(range(90, 80, -1))])
-@pytest.mark.parametrize("no_relevant", ["zero", "skip"])
+@pytest.mark.parametrize(("no_relevant", "ids"), [("zero", None), ("skip", list("qwertzuiop"))])
 def test_weights_of_items_are_those_of_query_weights_and_weigh_gains(
     no_relevant: str, ids: Any
 ) -> None:
@@ -242,7 +226,7 @@ def test_weights_of_items_are_those_of_query_weights_and_weigh_gains(
             assert row[name] == wanted[name]
 
 
-@pytest.mark.parametrize("ids", [None, list("qwertzuiop"), list(range(90, 80, -1))])
+@pytest.mark.parametrize("ids", [None, list("qwertzuiop")])
 def test_meters_of_workers_merge_and_travel(ids: Any) -> None:
     scores, grades = made(10, 8)
     named = [{}] * 3 if ids is None else [{"query_ids": ids[a:b]} for a, b in ((0, 3), (3, 10))]
@@ -308,8 +292,6 @@ def test_labels_below_0_and_the_mask_of_keras_rs_leave_items_out() -> None:
     )
     with pytest.raises(rr.RetrievalReportError, match="masks: given together with a mask in"):
         keras.update(scores, {"labels": labels, "mask": ~masks}, masks=~masks)
-    with pytest.raises(rr.RetrievalReportError, match="relevance: matrices of 'a', but the models"):
-        rr.from_search({"m": scores}, relevance={"a": grades}, scores=True)
 
 
 @pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
@@ -327,25 +309,16 @@ def test_a_batch_of_nothing_has_no_scores_or_those_of_empty_lists(shape: tuple[i
 SCORES, GRADES = made(2, 3)
 BAD: list[tuple[dict[str, Any], str]] = [
     ({}, "takes one of scores=, distances= and rankings="),
-    ({"scores": SCORES, "distances": SCORES}, "takes one of"),
     ({"scores": SCORES}, "relevance: none given"),
     ({"scores": SCORES, "relevance": GRADES[:1]}, "relevance: 1 rows of 3 values in all, for 2"),
-    ({"scores": SCORES, "relevance": GRADES.T}, "relevance: 3 rows of 6 values in all, for 2"),
     ({"scores": SCORES * np.nan, "relevance": GRADES}, "column 'score': 6 NaN"),
-    ({"scores": SCORES + np.inf, "relevance": GRADES}, "column 'score': 6 infinite"),
-    ({"scores": SCORES, "relevance": {"a": GRADES}}, "relevance: object values"),
     ({"scores": SCORES, "relevance": {"labels": GRADES, "k": 1}}, "relevance: keys 'labels', 'k'"),
     ({"scores": SCORES, "relevance": GRADES * np.nan}, "column 'relevance': 6 null or NaN"),
     ({"scores": SCORES.astype(str), "relevance": GRADES}, "scores: <U32 values"),
-    ({"scores": SCORES[None], "relevance": GRADES}, r"scores: shape \(1, 2, 3\)"),
     ({"scores": SCORES, "relevance": GRADES, "masks": GRADES[:1]}, "masks: 1 rows"),
     ({"scores": SCORES, "relevance": GRADES, "query_ids": ["a"]}, "query_ids: .* for 2 lists"),
-    ({"scores": SCORES, "relevance": GRADES, "query_ids": ["a", "a"]}, "query 'a' is given twice"),
     ({"scores": SCORES, "relevance": GRADES, "query_ids": [0.5, 1]}, "query_ids: float64"),
     ({"scores": SCORES, "relevance": GRADES, "sample_weight": [1, 2, 3]}, r"sample_weight: shape \(3,\)"),
-    ({"scores": SCORES, "relevance": GRADES, "sample_weight": SCORES.T}, "sample_weight: 3 rows"),
-    ({"scores": SCORES, "relevance": GRADES, "sample_weight": SCORES - 9}, "sample_weight: a weig"),
-    ({"scores": SCORES, "relevance": GRADES, "sample_weight": -1.0}, "sample_weight: a weight"),
     ({"scores": SCORES, "relevance": GRADES, "sample_weight": [-1, 1]}, "sample_weight: a weight"),
     ({"rankings": {"query": []}, "relevance": GRADES}, "rankings: a frame has relevance"),
     (

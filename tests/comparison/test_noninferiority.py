@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -43,7 +42,7 @@ def unseen_p(difference: np.ndarray, margin: float, largest: float = 1.0) -> flo
     return float((1 - min(max(share, 0), 1)) ** difference.size)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("margin", [0.002, 0.01])
 def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float) -> None:
     weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason=MISSING)
@@ -104,30 +103,6 @@ def test_too_few_queries_decide_nothing(queries: int) -> None:
     unknown = (row["no_worse_p"], row["detectable"], row["queries_needed"])
     assert (row["verdict"], *unknown) == ("not decided", None, None, None)
     assert (row["queries"], row["unpaired"]) == (queries, 2 - queries)
-
-
-@pytest.mark.slow
-def test_what_is_needed_passes_with_probability_080() -> None:
-    """If nothing is lost, and if the true loss is the observed one."""
-    scores = scores_of(pair(3, queries=60, loss=0.002))
-    how: dict[str, Any] = {"baseline": "float32", "margin": 0.02}
-    row = rr.stats.no_worse(scores, **how).row(0, named=True)
-    spread = row["detectable"] / rr.stats.detectable_effect(1.0, 60)
-    for loss, queries in (
-        (0.0, row["queries_needed"]),
-        (-row["difference"], row["queries_if_observed"]),
-    ):
-        generator = np.random.default_rng(5)
-        base = generator.random((100, queries))
-        value = base - loss + generator.normal(0, spread, base.shape)
-        trials = pl.concat(
-            scores_of({"float32": base[trial], "int8": value[trial]}, cutoff=trial)
-            for trial in range(100)
-        )
-        found = rr.stats.no_worse(trials, **how)
-        assert 0.68 < found.filter(verdict="no worse").height / 100 < 0.94
-    beyond = scores_of(pair(3, queries=60, loss=0.03))
-    assert rr.stats.no_worse(beyond, **how)["queries_if_observed"].to_list() == [None]
 
 
 def test_every_model_and_place_against_the_baseline() -> None:
@@ -266,26 +241,13 @@ def without_advice(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_loss_at_the_margin_hardly_ever_passes(name: str) -> None:
     """Student's t alone passes 82 % of 10 queries of which 2 % are lost, 68 % with a little noise."""
     trials = 200
-    for queries in (10, 40, 300):
+    for queries in (10, 40):
         generator = np.random.default_rng(queries)
         drawn = {f"m{n:03}": AT_THE_MARGIN[name](generator, queries) for n in range(trials)}
         values = {model: 2.0 + difference for model, difference in drawn.items()}
         scores = scores_of({**values, "base": [2.0] * queries})
         found = rr.stats.no_worse(scores, baseline="base", margin=0.02)
         assert found.filter(verdict="no worse").height <= 0.11 * trials  # 5 % and 4 errors of it
-
-
-@pytest.mark.usefixtures("without_advice")
-@pytest.mark.parametrize("share", [0.0, 0.05])
-def test_of_500_queries_a_model_that_loses_nothing_passes(share: float) -> None:
-    generator = np.random.default_rng(1)
-    trials, queries = 100, 500
-    change = (generator.random((trials, queries)) < share) * generator.beta(2, 8, (trials, queries))
-    change *= generator.choice([-1, 1], change.shape)
-    values = {f"m{number:02}": 2.0 + row for number, row in enumerate(change)}
-    scores = scores_of({**values, "base": [2.0] * queries})
-    found = rr.stats.no_worse(scores, baseline="base", margin=0.02)
-    assert found.filter(verdict="no worse").height >= 0.9 * trials
 
 
 def test_bounds_are_the_margins_at_which_the_test_turns() -> None:
@@ -297,18 +259,6 @@ def test_bounds_are_the_margins_at_which_the_test_turns() -> None:
         for factor, below in ((1 + 1e-6, True), (1 - 1e-6, False)):
             row = rr.stats.no_worse(scores, baseline="a", margin=-low * factor)
             assert (row["no_worse_p"].item() < 0.05) == below
-
-
-@pytest.mark.usefixtures("without_advice")
-def test_a_larger_margin_never_turns_a_pass_into_a_doubt() -> None:
-    generator = np.random.default_rng(3)
-    for draw in AT_THE_MARGIN.values():
-        scores = scores_of({"a": [2.0] * 60, "b": 2.0 + draw(generator, 60)})
-        p = [
-            rr.stats.no_worse(scores, baseline="a", margin=margin)["no_worse_p"].item()
-            for margin in np.linspace(0.01, 0.9, 12)
-        ]
-        assert p == sorted(p, reverse=True)
 
 
 def test_clusters_are_tested_by_their_number_and_size() -> None:

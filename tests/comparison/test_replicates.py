@@ -252,27 +252,3 @@ def test_a_mapping_and_both_kinds_of_pattern_name_the_same_models() -> None:
 def test_bad_groups_are_refused(groups: object, said: str) -> None:
     with pytest.raises(rr.ParameterError, match=said):
         replicate_table(scores_of({"a-s0": [0.5], "b": [0.5]}), groups)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("replicates", "queries", "spread"), [(3, 25, 0.1), (5, 50, 0.02)])
-def test_intervals_and_p_hold_their_level(replicates: int, queries: int, spread: float) -> None:
-    generator = np.random.default_rng(replicates)
-    trials = 150
-    topic = generator.normal(0.4, 0.2, (trials, 1, 1, queries))
-    shift = generator.normal(0, spread, (trials, 2, replicates, 1))
-    noise = generator.normal(0, 0.1, (trials, 2, replicates, queries))
-    scores = pl.concat(
-        scores_of({**runs("a", sides[0]), **runs("b", sides[1])}).with_columns(
-            cutoff=pl.lit(trial, pl.Int64)
-        )
-        for trial, sides in enumerate(topic + shift + noise)
-    )
-    table = replicate_table(scores, PATTERN).filter(model="a")
-    missed = table.filter(~pl.lit(0.4).is_between("ci_low", "ci_high")).height
-    pairs = replicate_pairs(scores, PATTERN)
-    false = pairs.filter(pl.col("p") < 0.05).height
-    assert table.height == pairs.height == trials
-    most = scipy_stats.binom.ppf(0.999, trials, 0.05)
-    assert missed <= most
-    assert false <= most

@@ -62,6 +62,7 @@ def test_a_segment_with_another_winner_is_found() -> None:
     found = rr.stats.segment_winners(scores, queries, "language")
     winners = dict(found.select("segment", "winner").iter_rows())
     assert winners == {"de": "m1", "en": "m0", "fr": "m0"}
+    np.testing.assert_allclose(found["segments_p"], holm(found["family_p"].to_numpy()))
     overall = found["overall_winner"][0]
     for segment, verdict in found.select("segment", "verdict").iter_rows():
         assert verdict == ("same winner" if winners[segment] == overall else "other winner")
@@ -70,34 +71,6 @@ def test_a_segment_with_another_winner_is_found() -> None:
     means = dict(rr.summarise(english).select("model", "value").iter_rows())
     assert row["value"] == pytest.approx(means["m0"])
     assert row["overall_value"] == pytest.approx(means[row["overall_winner"]])
-
-
-@pytest.mark.slow
-def test_noise_makes_other_winners_no_more_often_than_alpha() -> None:
-    """Both models alike: the better one of a segment is chance. Without the correction over the
-    segments, a third of the trials finds another winner.
-    """
-    trials, segments = 30, 20
-    scores = pl.concat(
-        scores_of(
-            {
-                f"m{row}": values
-                for row, values in enumerate(np.random.default_rng(seed).random((2, 12 * segments)))
-            },
-            cutoff=seed,
-        )
-        for seed in range(trials)
-    )
-    queries = scores.select("query").unique(maintain_order=True)
-    queries = queries.with_columns(source=pl.int_range(pl.len()) % segments)
-    found = rr.stats.segment_winners(scores, queries, "source")
-    for _, part in found.fill_null(1.0).group_by("cutoff"):
-        np.testing.assert_allclose(part["segments_p"], holm(part["family_p"].to_numpy()))
-    lucky = found.filter(pl.col("family_p") < 0.05)["cutoff"].n_unique()
-    others = found.filter(pl.col("verdict") != "same winner")["cutoff"].n_unique()
-    false = found.filter(verdict="other winner")["cutoff"].n_unique()
-    assert others > 0.9 * trials
-    assert false / trials <= 0.05 + 4 * (0.05 * 0.95 / trials) ** 0.5 < lucky / trials
 
 
 def test_segments_of_any_kind_of_column_keep_its_order() -> None:
@@ -122,21 +95,10 @@ def test_segments_of_any_kind_of_column_keep_its_order() -> None:
     assert [name for name, _ in segments_of(scores, categories, "kind")] == ["z", "a"]
 
 
-def test_queries_in_whole_numbers() -> None:
-    scores = scores_of({"a": [0.1, 0.2]}).with_columns(query=pl.Series([1, 2]))
-    queries = pl.DataFrame({"query": pl.Series([1, 2, 3], dtype=pl.UInt8), "kind": ["x", "y", "x"]})
-    assert [name for name, _ in segments_of(scores, queries, "kind")] == ["x", "y"]
-    texts = queries.with_columns(pl.col("query").cast(pl.String))
-    assert [name for name, _ in segments_of(scores, texts, "kind")] == ["x", "y"]
-    with pytest.raises(rr.KeyMismatchError, match="'query' is Int64 in the scores and String"):
-        segments_of(scores, texts.with_columns(query="q" + pl.col("query")), "kind")
-
-
 @pytest.mark.parametrize(
     ("change", "by", "words"),
     [
         (lambda frame: frame, "lang", "no column 'lang'"),
-        (lambda frame: frame.drop("query"), "language", "no column 'query'"),
         (
             lambda frame: frame.with_columns(length=pl.lit(0.5)),
             "length",
@@ -172,9 +134,3 @@ def test_level_models_keep_the_overall_winner() -> None:
     found = rr.stats.segment_winners(scores, queries, "kind")
     assert found["winner"].to_list() == ["b", "b"]
     assert found["verdict"].to_list() == ["same winner"] * 2
-
-
-def test_no_scores() -> None:
-    scores, queries = made()
-    for analyse in (rr.stats.summarise_by, rr.stats.compare_by, rr.stats.segment_winners):
-        assert analyse(scores.clear(), queries, "language").height == 0

@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import retrieval_report as rr
 from made_scores import scores_of, within
@@ -80,16 +79,3 @@ def test_rounding_does_not_part_equal_sums() -> None:
     values = np.stack([np.arange(20) % 3 / 10 + 0.1, np.arange(20) % 3 / 10, np.zeros(20)])
     values[1, ::2] += 0.2
     assert sampled(values)[0] == 1.0
-
-
-def test_missing_queries_are_those_of_the_pair() -> None:
-    values = np.random.default_rng(6).random((3, 60))
-    values[0, 20:] += 0.1
-    values[1, :20] = np.nan
-    values[2, 50:] = np.nan
-    found = sampled(values)
-    for pair in range(3):
-        difference = values[FIRST[pair]] - values[SECOND[pair]]
-        assert found[pair] == pytest.approx(
-            stats.ttest_1samp(difference, 0, nan_policy="omit").pvalue, abs=0.03
-        )

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from real_data import adhoc
 from retrieval_report.comparison.significance import benjamini_hochberg, holm, paired_t, wilcoxon
-from retrieval_report.engines.score_grid import Pairs, differences
 from retrieval_report.kernels.lists import Floats
 
 
@@ -42,7 +40,7 @@ def test_t_without_spread() -> None:
     np.testing.assert_array_equal(result.high, [0.0, 0.1, np.nan, np.nan])
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 13, 14, 30, 50, 51, 200])
+@pytest.mark.parametrize("size", [1, 5, 13, 14, 50, 51])
 @pytest.mark.parametrize("step", [0.0, 0.5], ids=["distinct", "with ties"])
 def test_wilcoxon_is_scipys_without_the_zeros_and_normal_from_50_on_as_in_r(
     size: int, step: float
@@ -86,15 +84,6 @@ def test_wilcoxon_of_few_differences_with_ties_is_exact_where_r_approximates(
     difference: list[float], p: float
 ) -> None:
     assert wilcoxon(np.array([difference]))[0] == p
-
-
-def test_equal_sizes_of_published_scores_are_ties_as_with_digits_rank_in_r() -> None:
-    """By default R prints 0.003445188, because rounding sets equal differences of
-    decimals apart.
-    """
-    values = adhoc(8)[124:126]
-    difference = differences(values, Pairs.every(2))
-    assert wilcoxon(difference)[0] == pytest.approx(0.003391942667, rel=1e-9)
 
 
 def test_wilcoxon_of_many_rows_is_that_of_each() -> None:

@@ -41,51 +41,6 @@ def test_ties_alone_by_their_moments() -> None:
     assert set(ranks["method"]) == {"normal"}
 
 
-def test_ranks_are_those_over_shared_queries() -> None:
-    """Of the shared queries, "tied" is ahead in every order; its four other queries have nothing
-    relevant on top.
-    """
-    shared, own = ["p", "q"], ["r", "s", "t", "u"]
-    lists = [("tied", query, (1, 1, 2, 3)) for query in shared] + [
-        ("tied", query, (9, 1, 2, 3)) for query in own
-    ]
-    lists += [("third", query, (3, 1, 2, 4)) for query in shared]
-    rows = [
-        (model, query, item, distance, int(item == "w"))
-        for model, query, distances in lists
-        for item, distance in zip("wxyz", distances, strict=True)
-    ]
-    names = ["model", "query", "item", "distance", "relevance"]
-    study = rr.Study(
-        pl.DataFrame(rows, names, orient="row"),
-        "rr@3",
-        missing_query="skip",
-        shuffles=50,
-        truncated="no",
-    )
-    columns = ["model", "rank", "tie_rank_low", "tie_rank_high", "queries", "unpaired"]
-    leaderboard = rr.leaderboard(study.scores, policies="expected")
-    assert leaderboard.select(columns).rows() == [
-        ("tied", 1, 1, 1, 2, 4),
-        ("third", 2, 2, 2, 2, 4),
-    ]
-    assert study.suspects == ["third"]  # which lacks most queries
-    ranks = rr.stats.tie_ranks(study.scores, policies="expected")
-    assert set(ranks["method"]) == {"normal"}
-
-
-@pytest.mark.filterwarnings("ignore:no query has a relevant item")
-def test_queries_that_are_all_left_out_leave_no_ranks() -> None:
-    rows = {"query": ["q"] * 2, "item": list("xy"), "distance": [1, 1], "relevance": [0, 0]}
-    study = rr.Study({"a": rows, "b": rows}, "rr@1", no_relevant="skip", shuffles=3, truncated="no")
-    assert study.status == "no score"
-    assert study.leaderboard.select("model", "rank", "tie_rank_low", "queries").rows() == [
-        ("a", None, None, 0),
-        ("b", None, None, 0),
-    ]
-    assert study.deciding.is_empty()
-
-
 def test_a_policy_without_tie_spread_says_nothing_of_ties() -> None:
     ranks = rr.stats.tie_ranks(scores_of(VALUES, policy="naive"))
     assert ranks["rank_low"].null_count() == ranks["method"].null_count() == 3
@@ -97,10 +52,9 @@ def test_level_models_share_the_better_rank() -> None:
     assert by_model(ranks) == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
 
 
-@pytest.mark.parametrize("scale", [1, 1e4, 1e8])
-@pytest.mark.parametrize("correction", ["max-t", "holm"])
+@pytest.mark.parametrize(("scale", "correction"), [(1, "holm"), (1e8, "max-t")])
 def test_the_same_scores_in_another_order_share_a_rank(scale: float, correction: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         random = np.random.default_rng(seed)
         values = random.random(5) * scale
         scores = scores_of({name: random.permutation(values) for name in "abc"}, metric="dcg")
@@ -180,7 +134,7 @@ def test_models_of_which_nothing_is_known_may_have_any_rank() -> None:
     assert found == {"a": (1, 3), "b": (None, None), "c": (2, 4), "d": (None, None), "e": (3, 5)}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_ranks_by_bounds_are_those_of_every_choice_within_them(seed: int) -> None:
     random = np.random.default_rng(seed)
     low = random.integers(0, 6, 5) / 8
