@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.study.decision import decision
 
 QUERIES = 400
 
@@ -53,13 +52,6 @@ def test_a_model_that_is_no_worse_is_shipped_at_a_share_of_the_cost() -> None:
     )
 
 
-def test_of_models_that_cost_the_same_the_better_one_is_shipped() -> None:
-    lists = rankings({"float32": 0, "bfloat16": 2, "float16": 1})
-    costs = {"float32": 4, "bfloat16": 2, "float16": 2}
-    found = rr.Study(lists, "rr@3", baseline="float32", margin=0.05, truncated="no", costs=costs)
-    assert found.decision.startswith("Ship float16: ")
-
-
 def test_without_a_margin_there_is_no_decision() -> None:
     plain = rr.Study(LISTS, "rr@3", truncated="no")
     assert plain.decision == ""
@@ -94,40 +86,8 @@ def test_margins_are_by_measure_or_a_share_of_the_baseline() -> None:
         rr.Study(LISTS, "rr@3", largest_loss=0.1)
 
 
-def test_what_is_not_decided_takes_no_model_off_the_front() -> None:
-    """int8 loses less than the margin, but these queries do not show that others would, too."""
-    found = rr.Study(
-        rankings({"float32": 0, "int8": 40}),
-        "rr@3",
-        baseline="float32",
-        margin=0.06,
-        truncated="no",
-        costs={"float32": 2, "int8": 1},
-    )
-    row = found.no_worse.row(0, named=True)
-    assert (row["verdict"], -row["difference"] < row["margin"]) == ("not decided", True)
-    assert found.costs.filter(policy="expected")["front"].all()
-
-
 def test_the_front_leaves_out_a_baseline_for_which_there_is_a_cheaper_model() -> None:
     front = study(costs=COSTS).costs.filter(metric="rr", policy="expected")
     assert front.filter("front")["model"].to_list() == ["lsh", "int8"]
     strict = rr.Study(LISTS, "rr@3", costs=COSTS, truncated="no").costs.filter(policy="expected")
     assert strict.filter("front")["model"].to_list() == ["lsh", "int8", "float32"]
-
-
-def test_costs_are_a_column_of_the_leaderboard_where_they_are_given() -> None:
-    assert "cost_amount" in repr(study(costs=COSTS))
-    assert "cost_amount" not in repr(study())
-
-
-def test_models_with_the_lists_of_the_baseline_need_no_test() -> None:
-    lists = rankings({"float32": 0, "copy": 0})
-    few = lists.filter(pl.col("query") < "q003")
-    found = rr.Study(few, "rr@3", baseline="float32", margin=0.001, truncated="no")
-    assert found.no_worse.select("verdict", "same_lists").rows() == [("no worse", True)]
-    assert found.decision == "Ship copy: no worse than float32 (margin 0.001 in rr@3)."
-
-
-def test_nothing_is_decided_without_rows() -> None:
-    assert decision(pl.DataFrame(), pl.DataFrame(), ("rr", 3)) == ""

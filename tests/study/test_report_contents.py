@@ -10,7 +10,6 @@ import pytest
 
 import retrieval_report as rr
 from made_reports import CUTOFFS, METRICS, made_rankings, made_report
-from retrieval_report.contracts.registry import column
 from retrieval_report.report import report_contents
 from retrieval_report.study.fingerprint import content_hash
 from retrieval_report.study.html import describe_metrics, render_html
@@ -51,21 +50,11 @@ def test_counts_have_no_naive_policy_and_no_audit() -> None:
     assert not any("Naive" in sentence for sentence in report.verdict)
 
 
-@pytest.mark.parametrize("measure", ["acg@2", "err@2", "rbp@2", "wap@2", "ap_at_r"])
-def test_measures_that_no_other_system_prints_have_a_report_without_audit(
-    measure: str,
-) -> None:
-    study = rr.Study(made_rankings(("a", "b"), queries=3), measure, shuffles=2)
+def test_measures_that_no_other_system_prints_have_a_report_without_audit() -> None:
+    study = rr.Study(made_rankings(("a", "b"), queries=3), "rbp@2", shuffles=2)
     report = study.contents()
     assert report.audit.is_empty()
     assert 'id="audit"' not in render_html(report, [])
-
-
-def test_one_model_has_a_verdict_too() -> None:
-    report = made_report(("alone",))
-    assert report.status == "single model"
-    assert report.verdict[0].startswith("alone has an expected precision@3 of 0.")
-    assert report.comparison.is_empty()
 
 
 def test_judgements_queries_and_options_reach_every_part() -> None:
@@ -175,10 +164,6 @@ def test_a_printed_winner_that_shares_the_lead_is_no_other_winner() -> None:
     _, sentences = verdict(summary_of(rows), pair, metric="rr", cutoff=None)
     assert sentences[0].startswith("a and b share the highest expected rr@all: 0.5000.")
     assert sentences[-1].endswith("instead of 0.5000).")
-    others = [(*row[:2], 0.95, None) if row[:2] == ("c", "naive") else row for row in rows]
-    assert verdict(summary_of(others), pair, metric="rr", cutoff=None)[1][-1].endswith(
-        "c would win, purely because of how ties are ordered."
-    )
 
 
 @pytest.mark.parametrize(("why", "said"), [
@@ -245,11 +230,6 @@ def test_every_metric_of_the_catalogue_has_a_formula_and_every_choice_a_divisor(
         method.divisor and method.formula
         for method in describe_metrics(f"{name}@1" for name in CATALOGUE)
     )
-
-
-def test_every_column_of_every_frame_has_a_meaning() -> None:
-    for name, frame in made_report().frames.items():
-        assert all(len(column(name, part).meaning) > 5 for part in frame.columns)
 
 
 def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:

@@ -12,7 +12,6 @@ from scipy import stats
 import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.comparison.new_draws import enough_queries, new_queries
-from retrieval_report.comparison.verdicts import depends
 from retrieval_report.study.reversals import (
     not_varied_line,
     objections,
@@ -120,19 +119,12 @@ def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -
     assert study.verdict[1] == sentence
     assert study.verdict[2] == judged().verdict[1]
     assert len(study.sentences) == len(judged().sentences) + 1
-    assert row(judged(), "judge")["verdict"] == "too few to tell"
-    assert row(judged(), "judge")["reversal"] == pytest.approx(1 / 6)
-    assert "judges" not in " ".join(judged().sentences)
-    assert objections(judged().reversals) == ""
-    both = judged("x", "y")
-    assert both.verdict[1] == "The 2 other judges order these two the other way."
 
 
 @pytest.mark.parametrize(
     ("others", "against", "reversal", "word"),
     [
         (4, 0, 0.1, "too few to tell"),
-        (5, 0, 0.5 / 6, "depends on the judge"),
         (9, 0, 0.05, "safe"),
         (9, 1, 0.15, "depends on the judge"),
     ],
@@ -154,8 +146,6 @@ LEVEL = {"first": {"q": {"a": 2, "b": 1}}, "second": {"q": {"a": 1, "b": 2}}}
     ("others", "sentence"),
     [
         ({"x": {"a": 1, "b": 1}}, "The 1 other judge has them level."),
-        ({"x": {"a": 1, "b": 1}, "y": {"a": 2, "b": 2}}, "The 2 other judges have them level."),
-        ({"x": {"a": 1, "b": 1}, "y": {"a": 1}}, "Of 2 other judges, 1 has them level."),
         (
             {"x": {"a": 1, "b": 1}, "y": {"b": 1}},
             "Of 2 other judges, 1 orders these two the other way and 1 has them level.",
@@ -187,9 +177,3 @@ def test_a_judge_who_finds_nothing_relevant_has_no_vote() -> None:
     assert found["varied"] == "0 other judges; no vote: 1 who found nothing relevant"
     assert objections(study.reversals) == ""
     assert study.judges["abstains"].to_list() == [False, False, True, True]
-
-
-def test_words_follow_the_threshold_of_ties() -> None:
-    assert depends("the seed", 1 / 20) == "safe"
-    assert depends("the seed", 0.051) == "depends on the seed"
-    assert depends("the seed", 0.9, enough=False, few="too few runs") == "too few runs"

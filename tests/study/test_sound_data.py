@@ -81,11 +81,6 @@ def test_row_114_where_no_query_of_any_model_scores_nothing_is_shipped(
         assert "status-check-your-data" in page
 
 
-def shifted() -> Lists:
-    names = list(GOOD)
-    return {query: GOOD[names[number - 1]] for number, query in enumerate(names)}
-
-
 def shuffled_popular() -> Lists:
     random = np.random.default_rng(2)
     items = [f"d{n}-7" for n in range(KEPT)]
@@ -99,8 +94,6 @@ def nearly_popular() -> Lists:
 WRONG: dict[str, tuple[Callable[[], Lists], str]] = {
     "same items in any order": (shuffled_popular, "same list"),
     "same items in all lists but one": (nearly_popular, "same list"),
-    "a tenth of the ids": (lambda: renamed(GOOD, lambda place: place % 8 == 3), "other ids"),
-    "half of the ids": (lambda: renamed(GOOD, lambda place: place % 2 == 1), "other ids"),
 }
 
 
@@ -114,54 +107,15 @@ def test_row_113_lists_that_cannot_be_right_have_no_verdict(kind: str) -> None:
     assert made.suspects == ["broken"]
 
 
-def test_lists_of_the_next_query_that_find_nothing_are_seen() -> None:
-    judged = {q: grades | {f"d{n + 1}-9": 0 for n in [int(q[1:])]} for q, grades in JUDGED.items()}
-    made = study({"good": GOOD, "next": shifted()}, judged)
-    nothing_green(made, "next")
-    assert "lists of next belong to other queries" in made.verdict[0]
-
-
-def pool(random: np.random.Generator, gain: float) -> Lists:
-    """Of one pool of items the nearest to each query; the first ten of every sixth are relevant."""
-    lists = {}
-    for query in range(QUERIES):
-        scores = random.normal(size=300)
-        scores[(7 * query) % 290 : (7 * query) % 290 + 10] += gain
-        best = np.argsort(-scores)[:100]
-        lists[f"q{query}"] = {str(1000 + item): float(scores[item]) for item in best}
-    return lists
-
-
-def pool_judgements(shift: int) -> dict[str, dict[str, int]]:
-    return {
-        f"q{query}": {str(1000 + (7 * query) % 290 + place + shift): 1 for place in range(10)}
-        for query in range(QUERIES)
-    }
-
-
-@pytest.mark.parametrize("gain", [1.0, 2.5])
-def test_row_112_judgements_of_other_items_with_like_ids_are_seen(gain: float) -> None:
-    random = np.random.default_rng(4)
-    runs = {name: pool(random, gain) for name in ("a", "b")}
-    assert study(runs, pool_judgements(0)).health.is_empty()
-    made = study(runs, pool_judgements(140), baseline="a", margin=0.001)
-    assert made.health.select("model", "finding", "serious").rows() == [
-        (name, "shifted ids", True) for name in "ab"
-    ]
-    assert "where the judgements have" in made.verdict[0]
-    nothing_green(made, "a")
-
-
 def test_ids_of_another_form_are_counted_over_whole_lists() -> None:
     made = study({"good": GOOD, "broken": renamed(GOOD, lambda place: place >= 5)})
     row = made.health.filter(finding="other ids").row(0, named=True)
     assert (row["affected"], row["total"]) == (QUERIES * (KEPT - 5), QUERIES * KEPT)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_whole_collections_in_any_order_are_not_taken_for_popular_items(seed: int) -> None:
+def test_whole_collections_in_any_order_are_not_taken_for_popular_items() -> None:
     """Every query ranks the same few items, of which different ones are relevant."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     items = [f"d{n}" for n in range(25)]
     every = {f"q{q}": dict(zip(items, random.random(25), strict=True)) for q in range(12)}
     most = {q: dict(sorted(row.items(), key=lambda pair: pair[1])[5:]) for q, row in every.items()}
@@ -198,17 +152,6 @@ def test_a_margin_that_lets_nothing_fail_decides_nothing(margin: Any) -> None:
     assert "is no less than what baseline scores" in found.line()
 
 
-def test_noise_is_not_shipped() -> None:
-    random = np.random.default_rng(1)
-    judgements = {f"q{n}": {f"d{random.integers(2000)}": 1} for n in range(200)}
-    kept: Any = {"query_ids": list(judgements), "item_ids": [f"d{n}" for n in range(2000)]}
-    queries, items = random.normal(size=(200, 32)), random.normal(size=(2000, 32))
-    data = rr.from_embeddings(queries, items, ["float32", "int8"], judgements=judgements, **kept)
-    made = rr.Study(data, "ndcg@10", baseline="float32", margin=0.02)
-    assert not made.decision.startswith("Ship")
-    assert made.chip in {"not decided", "check your data"}
-
-
 def test_a_large_margin_is_set_against_the_score() -> None:
     made = study({"good": GOOD, "fair": FAIR}, baseline="good", margin="60 %")
     assert "60% of what good scores" in made.decision
@@ -227,7 +170,7 @@ def test_the_chip_answers_what_was_asked() -> None:
     assert tight.chip == ("keep" if tight.decision.startswith("Keep good:") else "not decided")
 
 
-@pytest.mark.parametrize("margin", [0.005, 0.02, 0.05, 0.1])
+@pytest.mark.parametrize("margin", [0.005, 0.05])
 def test_no_number_of_queries_is_promised_that_there_is_already(margin: float) -> None:
     made = study({"good": GOOD, "fair": FAIR}, baseline="good", margin=margin)
     numbers = [int(word) for word in made.decision.split() if word.isdigit()]

@@ -93,12 +93,6 @@ def frames(kind: str) -> Callable[[], Given]:
     return make
 
 
-def duckdb_relation() -> Given:
-    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
-    long = LONG  # noqa: F841  (DuckDB finds it by its name)
-    return duckdb.sql("select * from long").pl(), {"judgements": QRELS}
-
-
 def scored_docs() -> Given:
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     runs = {
@@ -122,7 +116,6 @@ FORMS: dict[str, Callable[[], Given]] = {
         kind: frames(kind)
         for kind in ("polars", "lazy", "pandas", "arrow", "by model", "other names")
     },
-    "duckdb": duckdb_relation,
     "pytrec_eval": pytrec_eval_dictionaries,
     "ranx": ranx_objects,
     "ir_measures": scored_docs,

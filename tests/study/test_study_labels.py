@@ -94,14 +94,6 @@ def test_the_pages_of_the_dashboard_show_them() -> None:
     assert "--labels" in page.info[0].value
 
 
-def test_a_study_draws_its_thresholds() -> None:
-    study = rr.Study(RANKINGS, "ap@3")
-    assert (
-        study.plot.thresholds().to_dict()
-        == rr.charts.thresholds(study.thresholds().table).to_dict()
-    )
-
-
 @pytest.mark.parametrize("labelled", [True, False])
 def test_the_menu_names_pages_that_have_something_to_show(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, labelled: bool

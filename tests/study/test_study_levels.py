@@ -102,13 +102,6 @@ def test_seed_and_data_set_are_rows_of_what_could_turn_it_around() -> None:
         f"{against} of 2 data sets against",
         "too few to tell",
     )
-    wide = study.dataset_scores.pivot("model", index="dataset", values="value").drop("dataset")
-    tests = [(scipy_stats.ttest_rel(wide[a], wide[b]).pvalue, {a, b}) for a, b in PAIRS]
-    steps = np.minimum(
-        np.maximum.accumulate([p * (3 - n) for n, (p, _) in enumerate(sorted(tests))]), 1
-    )
-    known = dict(zip([frozenset(two) for _, two in sorted(tests)], steps, strict=True))
-    assert sets["family_p"] == pytest.approx(known[frozenset(best)])
 
 
 def test_the_verdict_says_what_seeds_and_data_sets_turn_round() -> None:
@@ -181,23 +174,6 @@ def test_the_chance_of_ties_is_that_of_the_mean_over_runs() -> None:
         assert (part["value"] * part["probability"]).sum() == pytest.approx(mean)
 
 
-def test_the_luckiest_run_does_not_lead() -> None:
-    """Of three runs, the best of the weaker model is ahead of all others."""
-    scores = {"steady": (0.6, 0.6, 0.6), "lucky": (0.95, 0.3, 0.3)}
-    rows = [
-        {"model": model, "seed": seed, "query": f"q{query}", "item": item, "score": score}
-        for model, shares in scores.items()
-        for seed, share in enumerate(shares)
-        for query in range(20)
-        for item, score in (("a", int(query < 20 * share)), ("b", 0.5))
-    ]
-    given: dict[str, Any] = {"judgements": {f"q{n}": {"a": 1} for n in range(20)}}
-    study = rr.Study(pl.DataFrame(rows), "rr@1", replicate="seed", truncated="no", **given)
-    assert study.sentences[0].startswith("steady has the highest expected rr@1: 0.6000, ahead of l")
-    assert study.runs.sentences[0].startswith("lucky seed=0 has the highest expected rr@1: 0.9500")
-    assert study.reversals["model_a"].unique().to_list() == ["steady"]
-
-
 def test_a_difference_of_these_runs_alone_is_not_significant() -> None:
     """Seeds move whole runs, so that queries alone would call the difference significant."""
     generator = np.random.default_rng(3)
@@ -244,11 +220,6 @@ def runs_with(shares: dict[str, tuple[float, ...]], queries: int = 400) -> pl.Da
         ((0.90, 1.00, 1.00, 1.00), "not decided", "Keep large for now: small may lose too much"),
         (
             (0.965, 1.0, 1.0, 1.0),
-            "not significant over runs",
-            "Keep large for now: small may lose too much",
-        ),
-        (
-            (0.60, 1.00, 1.00, 0.90),
             "not significant over runs",
             "Keep large for now: small may lose too much",
         ),
@@ -377,14 +348,7 @@ def test_commands_show_models_before_runs(files: Path, tmp_path: Path) -> None:
     assert rr.read_report(tmp_path / "report").datasets["datasets"].to_list() == [2] * 3
 
 
-def test_a_pattern_that_fits_nothing_is_told_as_an_option(files: Path) -> None:
-    given = [*sorted(files.glob("*.csv")), "--metrics", "ndcg@3"]
-    result = run("compare", *given, "--replicates", "(?P<model>.+)-fold")
-    assert result.exit_code == 2
-    assert "--replicate: '(?P<model>.+)-fold' matches none of the models" in result.output
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet", "ndjson"])
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_files_keep_the_columns_that_name_seeds_and_data_sets(tmp_path: Path, form: str) -> None:
     path = tmp_path / f"runs.{form}"
     getattr(ROWS, f"write_{form}")(path)
@@ -392,6 +356,3 @@ def test_files_keep_the_columns_that_name_seeds_and_data_sets(tmp_path: Path, fo
     same = rr.Study(ROWS, "ndcg@3", replicate="seed", dataset="from")
     assert study.replicate_pairs.equals(same.replicate_pairs)
     assert study.datasets.equals(same.datasets)
-    parts = {name: own for (name,), own in ROWS.partition_by("model", as_dict=True).items()}
-    of_parts = rr.Study(parts, "ndcg@3", replicate="seed", dataset="from")
-    assert of_parts.replicate_pairs.equals(same.replicate_pairs)

@@ -114,10 +114,6 @@ def test_wide_and_combining_characters_stay_in_line() -> None:
     assert len({display_width(line) for line in lines}) == 1
 
 
-def test_an_empty_summary_is_an_empty_table() -> None:
-    assert summary_table(summary({"a": ALL_POLICIES}).clear()) == ""
-
-
 def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
     chances = [0.0, 1e-9, 0.00009, 0.0001, 0.5, None]
     frame = pl.DataFrame({"p_tie": chances, "difference": chances})

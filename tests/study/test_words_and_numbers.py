@@ -11,7 +11,7 @@ import pytest
 import retrieval_report as rr
 from random_studies import contradictions, random_study
 
-FEW, MANY = 10, 24
+FEW, MANY = 8, 16
 
 
 def found_in(seed: int) -> list[str]:

