@@ -28,18 +28,6 @@ def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:
         assert joined[name].fill_nan(None).to_list() == joined[f"{name}_told"].to_list()
 
 
-def test_evaluators_of_the_same_definition_come_first_the_furthest_off_at_the_top() -> None:
-    shown = table(open_page("audit", DATA, model="middle"), 1)
-    another = (shown["definition_shift"].abs() > 1e-12).to_list()
-    assert another == sorted(another)
-    assert {*another} == {False, True}
-    off = shown["off"].head(another.index(True)).fill_nan(None).drop_nulls().abs().to_list()
-    assert off == sorted(off, reverse=True)
-    assert off[0] > off[-1] == 0
-    assert shown.columns[:2] == ["system", "prints"]
-    assert table(open_page("audit", DATA), 0).columns[:3] == ["system", "winner", "same_winner"]
-
-
 def test_winners_that_are_accidents_are_counted_and_named() -> None:
     page = open_page("audit", made_data(ACCIDENT, metric="rr", cutoff=3))
     truth = rr.audit(ACCIDENT, metrics="rr", cutoffs=3).unique(
@@ -66,12 +54,6 @@ def test_winners_that_are_accidents_are_counted_and_named() -> None:
         shown["winner"][wrong.height : wrong.height + undecided.height].str.contains(" or ").all()
     )
     assert shown.height == truth.height
-
-
-def test_no_accident_is_good_news() -> None:
-    apart = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query"))
-    page = open_page("audit", made_data(apart))
-    assert page.info[0].value.startswith("Tie order changes the winner in none of ")
 
 
 def test_counts_have_no_order_to_audit() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import polars as pl
 import pytest
 
-from app_visits import LAPTOP, OPENINGS, READY, Visit, lists
-from visits import served
+from app_visits import LAPTOP, OPENINGS, READY, Visit
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +25,6 @@ PAGES = {
     "data": "Data & export",
     "segments?open=digits": "Segments",
     "thresholds?open=digits": "Thresholds",
-    "?open=digits": "Overview",
 }
 WITHOUT_CHART = {"audit", "data", "costs", "segments?open=digits"}
 FAULTS = """() => {
@@ -99,7 +95,7 @@ def assert_nothing_is_cut(visit: Visit, size: dict[str, int]) -> None:
 
 # Where little fits, and dark, every page; on a laptop those on which most stands side by side, which
 # then get as narrow as a telephone that is turned.
-VISITS = [(PHONE, path) for path in PAGES] + [(LAPTOP, path) for path in ("overview", "compare")]
+VISITS = [(PHONE, path) for path in PAGES] + [(LAPTOP, "overview")]
 
 
 @pytest.mark.slow
@@ -125,28 +121,6 @@ def test_every_page_draws_without_a_complaint_or_a_request_to_others(
         visit.assert_clean()
 
 
-@pytest.mark.slow
-def test_history_and_neighbours_are_read_on_a_telephone_in_the_dark(
-    browser: Any, tmp_path: Path
-) -> None:
-    runs = lists("run-1") + lists("run-2")[36:] + lists("run-10")[36:]
-    (tmp_path / "runs.csv").write_bytes(runs)
-    labels = [f"{kind}{number},{number % 2}" for kind in "qd" for number in range(9)]
-    for name, rows in (("query", labels[:4]), ("item", labels[9:])):
-        (tmp_path / f"{name}.csv").write_text("\n".join([f"{name},label", *rows]))
-    files = ("runs.csv", "--queries", "query.csv", "--labels", "item.csv")
-    with served(tmp_path, *files, "--history", r"run-(?P<version>\d+)") as address:
-        for path, title in (("history", "History"), ("neighbours", "Nearest neighbours")):
-            with Visit(browser, address, path, PHONE, color_scheme="dark") as visit:
-                visit.title(title)
-                visit.page.locator("[data-testid=stDataFrame]").first.wait_for()
-                if path == "history":
-                    visit.page.locator("svg.marks text").first.wait_for()
-                assert_nothing_is_cut(visit, PHONE)
-                assert visit.page.evaluate(FAINT) == []
-                visit.assert_clean()
-
-
 def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) -> None:
     with Visit(
         browser, server, "?models=https://evil.example%20www.evil.example&seed=me@evil.example"
@@ -154,55 +128,6 @@ def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) 
         visit.title("Overview: ndcg@10")
         assert visit.alerts().count("evil.example") == 3
         assert visit.page.locator("a[href*='evil.example']").count() == 0
-
-
-@pytest.mark.slow
-def test_the_numbers_and_the_report_can_be_taken_away(
-    browser: Any, server: str, tmp_path: Path
-) -> None:
-    with Visit(
-        browser, server, "data?metric=rr&cutoff=10&models=bm25&models=wordllama-int8"
-    ) as visit:
-        visit.title("Data & export")
-        with visit.page.expect_download() as caught:
-            visit.page.get_by_role("button", name="Summary, CSV").click()
-        caught.value.save_as(tmp_path / "summary.csv")
-        summary = pl.read_csv(tmp_path / "summary.csv")
-        assert set(summary["model"]) == {"bm25", "wordllama-int8"}
-        assert set(summary["metric"]) == {"rr"}
-        visit.page.get_by_role("button", name="Prepare the HTML report").click()
-        with visit.page.expect_download() as caught:
-            visit.page.get_by_role("button", name="Download the report").click()
-        caught.value.save_as(tmp_path / "report.html")
-        visit.assert_clean()
-    page = browser.new_page()
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto((tmp_path / "report.html").as_uri())
-    page.wait_for_selector(".chart[data-drawn] svg")
-    assert "rr@10" in page.locator("body").inner_text()
-    assert requests == [(tmp_path / "report.html").as_uri()]
-    page.close()
-
-
-@pytest.mark.slow
-def test_row_101_two_sessions_do_not_disturb_each_other(browser: Any, server: str) -> None:
-    with (
-        Visit(browser, server, "?metric=rr&cutoff=5&models=bm25") as one,
-        Visit(browser, server, "?metric=recall&cutoff=5&models=wordllama-bfloat16") as two,
-    ):
-        one.choose("Metric", "ap")
-        two.choose("Metric", "precision")
-        one.title("Overview: ap@5")
-        two.title("Overview: precision@5")
-        one.choose("Cutoff k", "20")
-        two.choose("Cutoff k", "50")
-        one.title("Overview: ap@20")
-        two.title("Overview: precision@50")
-        for visit, model in ((one, "bm25"), (two, "wordllama-bfloat16")):
-            verdict = visit.page.locator("[data-testid=stMain]").inner_text()
-            assert f"{model} has an expected" in verdict
-            visit.assert_clean()
 
 
 def test_dark_pages_are_dark_and_their_charts_are_read(browser: Any, server: str) -> None:
@@ -280,30 +205,6 @@ def test_rows_of_the_first_table_choose_models(browser: Any, server: str) -> Non
         boxes = [visit.page.get_by_role("combobox", name=f"Model {side}") for side in "AB"]
         assert [box.input_value() for box in boxes] == names
         visit.assert_clean()
-
-
-@pytest.mark.slow
-def test_long_names_are_told_apart_on_every_page(browser: Any, server: str) -> None:
-    names = [f"anserini-2019-06-{day}-{run}" for run in ("ql.ax", "bm25.rm3") for day in (18, 28)]
-    content = b"".join(lists(name)[36 if number else 0 :] for number, name in enumerate(names))
-    with Visit(browser, server, "data", PHONE) as visit:
-        upload(visit, "runs.csv", content)
-        visit.page.get_by_text("runs.csv · 4 models").wait_for()
-        for name in ("Overview", "Two models", "Compare"):
-            visit.page.get_by_test_id("stExpandSidebarButton").click()
-            visit.page.get_by_role("link", name=name, exact=True).click()
-            visit.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-            visit.title(name)
-            assert_nothing_is_cut(visit, PHONE)
-            texts = visit.page.locator("svg.marks .role-axis-label text").all_text_contents()
-            assert not {text for text in texts if text.endswith("…") and "…" not in text[:-1]}
-        visit.assert_clean()
-
-
-def upload(visit: Visit, name: str, content: bytes) -> None:
-    box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
-    box.set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
-    visit.page.get_by_role("button", name="Open these files").click()
 
 
 def choose_rows(visit: Visit, *numbers: int) -> list[str]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from cached import answered, read_files, scored, study_of
+from cached import answered, read_files, scored
 from made_pages import made_data, open_page, words
 from made_reports import made_rankings
-from records import USUAL, Choice, Files
+from records import Files
 
 ROWS = "query,item,distance,relevance\nq,a,1,{}\nq,b,2,{}\n"
 
@@ -45,17 +45,6 @@ def test_a_file_that_grew_at_the_same_moment_is_read_again(tmp_path: Path) -> No
     assert grades(path) != first
 
 
-def test_judgements_that_changed_are_read_again(tmp_path: Path) -> None:
-    lists, judged = tmp_path / "lists.csv", tmp_path / "judged.csv"
-    lists.write_text("query,item,distance\nq,a,1\nq,b,2\n", encoding="utf-8")
-    judged.write_text("query,item,relevance\nq,a,1\n", encoding="utf-8")
-    first = grades(lists, judgements=str(judged))
-    before = judged.stat()
-    judged.write_text("query,item,relevance\nq,b,1\n", encoding="utf-8")
-    os.utime(judged, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
-    assert grades(lists, judgements=str(judged)) != first
-
-
 def test_data_of_one_name_are_told_apart_by_their_content() -> None:
     rankings = made_rankings(("coarse", "fine"))
     turned = rankings.with_columns(distance=20 - pl.col("distance"))
@@ -74,16 +63,6 @@ def test_frames_are_told_apart_by_all_their_rows() -> None:
 
 def _given_back(frame: pl.DataFrame, **_: object) -> pl.DataFrame:
     return frame
-
-
-def test_a_cutoff_beyond_the_usual_ones_is_scored_and_settings_are_those_chosen() -> None:
-    data = made_data(made_rankings(("coarse", "fine")))
-    options = {**USUAL, "seed": 5, "shuffles": 4}
-    choice = Choice("ndcg", 7, data.models, options)
-    assert ("ndcg", 7) in scored(data, choice)[0].measures
-    study = study_of(data, choice)
-    assert study.measure == "ndcg@7"
-    assert (study.options.seed, study.options.shuffles) == (5, 4)
 
 
 def test_models_in_the_address_are_those_shown_and_unknown_ones_are_named() -> None:

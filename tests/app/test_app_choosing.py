@@ -89,21 +89,3 @@ def test_a_row_chooses_its_list_and_a_rectangle_the_first_of_its_queries(
             "query => new URLSearchParams(location.search).get('query') !== query", arg=query
         )
         assert visit.problems == []
-
-
-@pytest.mark.slow
-def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None:
-    with Visit(browser, server, "compare") as visit:
-        visit.page.wait_for_selector("[data-testid=stDataFrame] canvas >> nth=1")
-        visit.page.wait_for_function(READY)
-        for _ in range(8):
-            click_row(visit, 3)  # not the first two models, which the address leaves out
-            with suppress(PlaywrightTimeout):
-                visit.page.get_by_role("link", name="query by query").click(timeout=15_000)
-                break
-        visit.title("Two models")
-        first = wait_until_told(visit, "a")
-        visit.page.get_by_text(f"A is {first}").first.wait_for()
-        visit.page.get_by_role("link", name="All models").click()
-        visit.title("Overview")
-        assert visit.problems == []

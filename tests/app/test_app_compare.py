@@ -61,11 +61,7 @@ def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
     assert page.number_input(key="margin").value == 0.3
     relative = open_page("compare", DATA, baseline="fine", margin="30", margin_unit="percent")
     share = rr.Study(RANKINGS, "ndcg@3", baseline="fine", margin="30 %").no_worse
-    assert sorted(table(relative, 1)["bound_low"]) == sorted(share["bound_low"])
-    [sentence] = [
-        line for line in words(relative).splitlines() if "more than" in line and "against" in line
-    ]
-    assert plain(f"{share['margin'][0]:g}") in sentence
+    assert plain(f"{share['margin'][0]:g}") in words(relative)
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")

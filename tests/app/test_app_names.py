@@ -13,7 +13,7 @@ DATA = made_data(made_rankings(NAMES))
 CHOSEN = {"pair": {"a": "**bold**", "b": "<b>tag</b>"}}
 
 
-@pytest.mark.parametrize("name", ["overview", "pair", "compare", "ties", "audit"])
+@pytest.mark.parametrize("name", ["overview", "pair", "compare", "ties", "audit", "queries"])
 def test_names_are_text(name: str) -> None:
     page = open_page(name, DATA, **CHOSEN.get(name, {}))
     said = words(page)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
+from made_pages import charts, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.orders import ranking_ties
@@ -128,23 +128,3 @@ def test_texts_of_query_and_items_are_shown_as_text() -> None:
     shown = page.dataframe[len(page.dataframe) - 1].value
     texts = dict(zip(shown["item"].astype(str), shown["text"], strict=True))
     assert (texts["0"], texts["1"]) == ("# first", "**second**")
-
-
-def test_names_of_models_queries_and_items_are_text() -> None:
-    texts = dict(enumerate(NAMES))
-    rankings = made_rankings(NAMES).with_columns(
-        pl.col("query").str.slice(-1).cast(pl.Int64).replace_strict(texts, return_dtype=pl.String),
-        pl.col("item").replace_strict({**texts, 7: "plain"}, return_dtype=pl.String),
-    )
-    for query in (NAMES[0], NAMES[5]):
-        page = open_page("queries", made_data(rankings))
-        page.selectbox(key="model").set_value("$x^2$")
-        shown = next(
-            option
-            for option in page.selectbox(key="query").options
-            if option.startswith(query[:30])
-        )
-        page.selectbox(key="query").set_value(shown).run()
-        assert not page.exception
-        assert "Expected" in numbers(page)
-        assert not [name for name in NAMES if name in words(page)]

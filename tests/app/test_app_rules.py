@@ -5,7 +5,6 @@ everything follows them.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -20,8 +19,6 @@ from records import MEASURES, USUAL, Choice, OpenedData
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS
 from retrieval_report.study.samples import sample_folder
-from retrieval_report.ties.distributions import score_distribution
-from retrieval_report.ties.profile import ties_at_cutoff
 from text import plain
 from url_controls import REFUSED
 
@@ -35,7 +32,6 @@ JUDGEMENTS = RANKINGS.select("query", "item", "relevance").unique(maintain_order
 JUDGED = {"judgements": JUDGEMENTS.filter(pl.col("query") != "query 1")}
 CURED: list[Any] = [
     pytest.param(NO_RELEVANCE, {}, "unjudged", "non_relevant", id="relevance is null"),
-    pytest.param(NO_DISTANCE, {}, "null_distance", "not_retrieved", id="distance is null"),
     pytest.param(RANKINGS.drop("relevance"), JUDGED, "unjudged_query", "skip", id="no judgements"),
 ]
 # Data that several rules change at once, and these rules.
@@ -114,15 +110,9 @@ def test_a_link_with_rules_gives_the_numbers_of_the_library(
     for column in ("tied_items", "mixed_items", "items", "queries"):
         percent = 100 if column in ("tied_items", "mixed_items") else 1
         assert table(ties, 0)[column].to_list() == (percent * profile[column]).to_list()
-    graded: dict[str, Any] = {"relevant_from": rules.get("relevant_from")}
-    cuts = ties_at_cutoff(**data.frames, cutoff=3, **graded, **of_rows)
-    assert table(ties, 1)["size"].to_list() == cuts["size"].to_list()
     audited = {name: value for name, value in rules.items() if name != "distance_threshold"}
     page = open_page("audit", data, model="fine", **address)
     assert ("evaluators have no such rule" in words(page)) == (audited != rules)
-    audit = rr.audit(**data.frames, **MEASURE, **audited).filter(model="fine")
-    printed = table(page, 1)["prints"]
-    assert sorted(printed.fill_nan(None).drop_nulls()) == sorted(audit["prints"].drop_nulls())
 
 
 @pytest.mark.parametrize(("rankings", "others", "rules"), CHANGING)
@@ -134,15 +124,6 @@ def test_one_list_and_the_report_follow_the_rules(
     scores = rr.lists.query_table(rr.evaluate(**data.frames, **MEASURE, policies=POLICIES, **rules))
     row = scores.filter(model="middle", query="query 4").row(0, named=True)
     assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
-    found = score_distribution(**data.frames, model="middle", query="query 4", **PLACE, **rules)
-    if found.height > 1:
-        spec = next(
-            spec
-            for title, spec in charts(page).items()
-            if "of one list under its tie orders" in title
-        )
-        bars = next(rows for rows in spec["datasets"].values() if "probability" in rows[0])
-        assert [bar["value"] for bar in bars] == found["value"].to_list()
     options = {**USUAL, **rules, "shuffles": 5}
     content = report(data, Choice(**PLACE, models=data.models, options=options), {}).decode()
     for number in answers(data, **rules).filter(policy="expected")["value"]:
@@ -181,8 +162,6 @@ def test_scores_have_no_distance_to_be_cut_at() -> None:
 def test_numbers_that_no_control_takes_are_refused() -> None:
     pairs = [
         ("inf", "-inf"),
-        ("nan", "10001"),
-        ("nan", "1" + "0" * 310),
         ("1" + "0" * 5000, "1e400"),
     ]
     for seed, shuffles in pairs:
@@ -217,11 +196,7 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     assert shown["expected"].to_list() == [f"≈{value:.4f}" for value in truth["value"]]
     page = changed(page, "truncated", "no")
     assert "are cut" not in words(page)
-    assert "shuffled_range" in table(page, 2).columns
-    shown = table(open_page("ties", data), 0).sort("model")
-    profile = rr.tie_profile(data.frames["rankings"], cutoffs=3).sort("model")
-    assert shown["ends_in_cut_tie"].to_list() == (100 * profile["ends_in_cut_tie"]).to_list()
-    assert shown["ends_in_cut_tie"].sum() > 0
+    assert table(open_page("ties", data), 0)["ends_in_cut_tie"].sum() > 0
 
 
 def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> None:
@@ -239,23 +214,11 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
     assert f"“{PARAMETERS['relevant_items'].title}”" in page.error[0].value
 
 
-def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:
-    start = Choice("ndcg", 3, options={**USUAL, "truncated": "between_ties"})
-    page = open_page("data", replace(top(), start=start))
-    assert page.selectbox(key="given_truncated").value == "between_ties"
-    page.session_state["made data"] = top()
-    page = drawn(page.run())
-    assert page.selectbox(key="truncated").value == "auto"
-
-
 @pytest.mark.parametrize(
     ("spelled", "measure", "options"),
     [
-        ("nDCG@3", "ndcg@3", {}),
-        ("map", "ap@5", {}),
         ("nDCG(dcg='exp-log2')@3", "ndcg(gain=exp2)@3", {}),
         ("AP(rel=2)@3", "ap@3", {"relevant_from": 2.0}),
-        ("recall@all", "recall@all", {}),
     ],
 )
 def test_a_measure_in_the_address_may_be_spelled_as_elsewhere(

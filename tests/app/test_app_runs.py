@@ -61,7 +61,7 @@ def test_queries_and_ties_are_of_runs() -> None:
     assert shown <= {name for name in NAMES if not name.startswith("fine")}
 
 
-@pytest.mark.parametrize("name", ["compare", "thresholds", "costs", "audit"])
+@pytest.mark.parametrize("name", ["compare", "thresholds"])
 def test_every_other_page_opens(name: str) -> None:
     page = open_page(name, made_data(RUNS, replicate=PATTERN))
     assert not page.error

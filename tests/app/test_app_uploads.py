@@ -32,7 +32,6 @@ CSV = RANKINGS.drop("model").write_csv().encode()
         ("../../etc/passwd", "passwd"),
         ("C:\\temp\\lists.csv", "lists.csv"),
         ("a\x00b\n.csv", "ab.csv"),
-        ("..", "upload"),
         ("", "upload"),
         ("x" * 500 + ".csv", "x" * 116 + ".csv"),
     ],
@@ -138,12 +137,8 @@ def test_row_094_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("name", ["aborts.parquet", "aborts.arrow"])
 def test_an_upload_that_ends_its_reader_is_refused(name: str) -> None:
     upload = Upload(name, (Path(__file__).parents[1] / "data" / name).read_bytes())
-    for given in (
-        {"rankings": [upload]},
-        {"rankings": [Upload("a.csv", CSV)], "judgements": upload},
-    ):
-        with pytest.raises(FileError, match=f"{name}: damaged file.* ended by SIGABRT"):
-            read_tables(**given)
+    with pytest.raises(FileError, match=f"{name}: damaged file.* ended by SIGABRT"):
+        read_tables([upload])
 
 
 def test_columns_that_are_not_read_are_told() -> None:

@@ -65,19 +65,3 @@ def test_without_queries_their_labels_are_asked_for(labels: Path) -> None:
     result = run(GIVEN[0], "--labels", labels)
     assert result.exit_code == 2
     assert "--queries is missing" in result.stderr
-
-
-def test_a_study_classifies_what_it_shows() -> None:
-    rankings, queries = rr.read_rankings(GIVEN[0]), rr.read_queries(DIGITS / "queries.parquet")
-    study = rr.Study(rankings, "ap", queries=queries)
-    whole = rr.knn(rankings, LABELS, queries=queries, k=3)
-    assert study.knn(LABELS, k=3).chances.equals(whole.chances)
-    part = study.where(label=3).models("itq-16", "lsh-64").knn(LABELS, k=3, tied_votes="random")
-    rows = rankings.filter(pl.col("model").is_in(["itq-16", "lsh-64"]))
-    threes = queries.filter(label=3)
-    rows = rows.join(threes.select("query"), on="query")
-    assert part.classes.equals(
-        rr.knn(rows, LABELS, queries=threes, k=3, tied_votes="random").classes
-    )
-    with pytest.raises(rr.ColumnError, match="no column 'label'"):
-        rr.Study(rankings, "ap").knn(LABELS)

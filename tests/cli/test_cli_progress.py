@@ -40,9 +40,7 @@ def test_slow_steps_are_told_on_standard_error_alone() -> None:
     ("command", "told"),
     [
         ("evaluate a.parquet --metrics rr --engine disk", "Scoring parts … "),
-        ("evaluate a.parquet --metrics rr@10 --like ranx", "Scoring … "),
         ("profile a.parquet", "Looking at ties … "),
-        ("similarity a.parquet b.parquet", "Comparing lists … "),
         ("gate a.parquet b.parquet --metrics rr --margin 0.1", "Testing losses … "),
         ("codes q.npz q.npz --metrics ap", "Scoring codes … "),
         ("neighbours d.npy i.npy --k 1", "Judging neighbours … "),

@@ -47,15 +47,6 @@ def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path) -> N
     assert (tmp_path / "out/summary.md").is_file()
 
 
-def test_the_page_is_one_file(rankings: Path, tmp_path: Path) -> None:
-    result = run(rankings, "--metrics", "rr@1", "--formats", "html", "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
-    assert result.output.endswith(
-        f"\nWrote 1 file to {tmp_path / 'out'}: open report.html first.\n"
-    )
-
-
 def test_the_default_title_names_the_data_their_size_and_the_day(
     rankings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,14 +70,3 @@ def test_bad_options_are_named(tmp_path: Path, words: list[str], message: str) -
     result = run(tmp_path / "run.csv", *words)
     assert result.exit_code == 2
     assert message in result.stderr
-
-
-def test_a_study_counts_the_pairs_of_what_it_shows(given: list[Path]) -> None:
-    rankings, queries = rr.read_rankings(given[0]), rr.read_queries(DIGITS / "queries.parquet")
-    study = rr.Study(rankings, "ap", queries=queries)
-    assert study.thresholds(k=3).table.equals(rr.thresholds(rankings, k=3).table)
-    part = study.where(label=3).models("itq-16", "lsh-64")
-    own = queries.filter(label=3).select("query")
-    rows = rankings.filter(pl.col("model").is_in(["itq-16", "lsh-64"])).join(own, on="query")
-    assert part.thresholds().table.equals(rr.thresholds(rows).table)
-    assert set(part.thresholds().areas["model"]) == {"itq-16", "lsh-64"}
