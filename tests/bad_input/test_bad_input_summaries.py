@@ -86,14 +86,6 @@ def test_row_059_cutoffs_of_scores_are_whole_numbers(cutoff: float) -> None:
     assert_frame_equal(summarise(whole), summarise(SCORES))
 
 
-@pytest.mark.parametrize("count", [2**64 - 1, 1e30, 2.5])
-def test_row_063_counts_of_scores_are_64_bit_numbers(count: float) -> None:
-    for column in ("items", "n_relevant"):
-        refused_scores(
-            RetrievalReportError, f"'{column}'", **{column: numbers([count] * SCORES.height, None)}
-        )
-
-
 def test_row_036_scores_that_are_there_twice() -> None:
     refused_summary(
         pl.concat([SCORES, SCORES[:1]]),

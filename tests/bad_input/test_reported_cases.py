@@ -139,8 +139,6 @@ def test_a_column_whose_name_says_nothing_of_models_is_found_by_its_lists(
     else:
         with pytest.warns(rr.RetrievalReportWarning, match="column 'arm' divides all lists into 2"):
             read(given)
-    assert rr.read_rankings(given, model="both")["model"].unique().to_list() == ["both"]
-    assert rr.read_rankings({"both": given})["model"].n_unique() == 1
     rankings = rr.read_rankings(given, columns={"model": "arm"})
     means = rr.summarise(rr.evaluate(rankings, measures="rr", policies="expected", truncated="no"))
     assert means.select("model", "value").rows() == [("x", 0.75), ("y", 1.0)]
@@ -162,7 +160,6 @@ def test_columns_that_divide_lists_by_something_else_are_left_alone() -> None:
         }
     )
     rr.read_rankings(frame.drop("rank"))
-    rr.read_rankings(frame.sort("query", "score", descending=[False, True]).drop("rank"))
     ranked = frame.sort("query", "score", descending=[False, True]).with_columns(frame["rank"])
     rr.read_rankings(ranked)
     tied = ranked.with_columns(pl.col("rank") // 2, score=-1.0 * (pl.col("rank") // 2))
@@ -186,7 +183,6 @@ def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any) -> None:
         return rr.from_search(distances, query_labels=of[:20], item_labels=of)
 
     assert inputs(column).rankings.equals(inputs(labels).rankings)
-    assert mean(counts(column), "ap") > 0.4 if classes == 2 else True
 
 
 @pytest.mark.parametrize("others", [["KILT_7:2", "KILT_7:5"], ["whole"]])

@@ -150,20 +150,6 @@ def test_counts_without_a_pool_are_marked_and_warned_of() -> None:
         evaluate(apart, metrics="precision", truncated="within_tie", policies="expected")
 
 
-def test_a_threshold_takes_the_pool_away() -> None:
-    """Nothing tells at which distance another model retrieved what this one did not."""
-    counts = count_ties(runs(0))
-    with pytest.warns(RetrievalReportWarning, match="counts have no items to pool"):
-        scores = evaluate(
-            counts,
-            metrics="recall",
-            distance_threshold=1,
-            truncated="within_tie",
-            policies="expected",
-        )
-    assert scores["pooled"].all()
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
