@@ -5,8 +5,6 @@ second spelling.
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import fields
 from types import ModuleType
@@ -62,17 +60,6 @@ def test_a_name_has_one_home_and_a_docstring() -> None:
     for group in (rr.codes, rr.lists, rr.stats, rr.systems):
         functions = [name for name in group.__all__ if inspect.isfunction(getattr(group, name))]
         assert [name for name in functions if f":func:`{name}`" not in str(group.__doc__)] == []
-
-
-def test_a_group_is_an_attribute_without_an_import_of_its_own() -> None:
-    program = (
-        "import retrieval_report as rr; print(rr.codes.count_codes.__name__, "
-        "rr.lists.tie_groups.__name__)"
-    )
-    outcome = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert outcome.stdout.split() == ["count_codes", "tie_groups"]
 
 
 @pytest.mark.parametrize(

