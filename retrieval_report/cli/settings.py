@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from retrieval_report.cli.files import Addition, Command, add_all, split
+from retrieval_report.cli.files import Addition, add_all, split
 from retrieval_report.cli.group import option
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import DRAWS, PARAMETERS, RULES, Options
@@ -134,14 +134,9 @@ at_least_option = click.option(
 )
 
 
-def explains(frame: str, *names: str) -> Addition:
-    """Explain columns of the printed table in a command's help."""
-
-    def add(command: Command) -> Command:
-        command.__dict__["columns"] = [(name, column(frame, name).meaning) for name in names]
-        return command
-
-    return add
+def explained(frame: str, *names: str) -> list[tuple[str, str]]:
+    """Return columns of the printed table with their meanings, for a command's help."""
+    return [(name, column(frame, name).meaning) for name in names]
 
 
 def settled(settings: Named, label_sets: bool = False) -> Named:
