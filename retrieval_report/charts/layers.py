@@ -90,7 +90,7 @@ class SharedRows(alt.InlineData):
         return self
 
 
-def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> alt.Chart | None:
+def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: object) -> alt.Chart | None:
     """Draw rows with a mark, and the columns of ``tips`` as tool tips; None if there are no rows."""
     if rows.is_empty():
         return None
@@ -103,7 +103,7 @@ def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> al
     return chart.encode(**_whole(channels))
 
 
-def layer_of_parent(mark: Mark, **channels: Any) -> alt.Chart:
+def layer_of_parent(mark: Mark, **channels: object) -> alt.Chart:
     """Draw with a mark the rows of the chart that this layer is part of."""
     chart: alt.Chart = alt.Chart(mark=alt.MarkDef(**mark))
     return chart.encode(**_whole(channels))

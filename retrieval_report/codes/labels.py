@@ -158,7 +158,7 @@ def as_names(values: Any, what: str) -> pl.Series:
         raise DataError(f"{what}: beyond int64, largest {series.max()!r}") from None
 
 
-def check_ids(ids: Any, count: int | None, what: str) -> pl.Series:
+def check_ids(ids: object, count: int | None, what: str) -> pl.Series:
     """Return ids as a series of distinct text or whole numbers, one per row if that is known."""
     if count is not None and (rows := rows_of(ids, what)) != count:
         raise DataError(f"{what}: {rows} ids for {count} rows")

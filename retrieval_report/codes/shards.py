@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import polars as pl
 
@@ -69,7 +69,7 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
         raise DataError("item_codes: no shards")
 
 
-def is_array(item_codes: Any) -> TypeGuard[Sized]:
+def is_array(item_codes: object) -> TypeGuard[Sized]:
     """Return whether items are one array, not shards of it."""
     return hasattr(item_codes, "shape") or (
         isinstance(item_codes, list) and isinstance((item_codes or [0])[0], list)

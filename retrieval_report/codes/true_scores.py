@@ -142,7 +142,7 @@ def from_scores(
 _NONE = np.empty((0, 3), np.int64)
 
 
-def _pairs(result: Any, mask: object, what: str) -> Iterator[tuple[str, Array, Array]]:
+def _pairs(result: object, mask: object, what: str) -> Iterator[tuple[str, Array, Array]]:
     """Yield the true scores and the candidates of every batch, masked ones as NaN, and its name."""
     if not isinstance(result, Iterator):
         true, candidates = _pair(result, what)
@@ -157,7 +157,7 @@ def _pairs(result: Any, mask: object, what: str) -> Iterator[tuple[str, Array, A
         yield name, *_pair(batch, name)
 
 
-def _pair(result: Any, what: str) -> tuple[Array, Array]:
+def _pair(result: object, what: str) -> tuple[Array, Array]:
     """Return the true scores and the candidates of a result."""
     if isinstance(result, Mapping) and {*result} == {*OGB_KEYS}:
         result = tuple(result[name] for name in OGB_KEYS)

@@ -191,7 +191,7 @@ def surely_depends(pair: Mapping[str, Any]) -> bool:
     return bool(pair["disagree"]) if low is None else low >= TIE_RISK
 
 
-def equal_means(first: Any, second: Any) -> bool:
+def equal_means(first: object, second: object) -> bool:
     """Whether two means are equal to 12 digits, as `order_of` has it.
 
     >>> equal_means(0.1 + 0.2, 0.3), equal_means(0.3, None)

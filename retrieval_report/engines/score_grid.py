@@ -166,7 +166,7 @@ class Pairs:
 
 
 def measured(
-    columns: Mapping[str, object], measure: Measure, contract: Mapping[str, Any]
+    columns: Mapping[str, object], measure: Measure, contract: Mapping[str, object]
 ) -> pl.DataFrame:
     """Return columns about one measure as a frame in its contract; NaN becomes null, and a single
     word or number stands in every row.

@@ -344,7 +344,7 @@ def expression(metric: Any, rows: List, k: int | None, no_relevant: str, *, std:
     return pl.when(rows.usable).then(scored).alias(f"{name} std" if std else name)
 
 
-def _column(value: Any) -> pl.Expr:
+def _column(value: object) -> pl.Expr:
     if not isinstance(value, str | pl.Expr):
         raise ParameterError(f"{value!r} is neither the name of a column nor an expression")
     return pl.col(value) if isinstance(value, str) else value

@@ -90,7 +90,7 @@ def is_listing(value: object, knows: Knows) -> bool:
     return kinds in ({str}, {int}) and all(len(set(items)) == len(items) for items in lists)
 
 
-def listing_as_nested(lists: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any, int]]:
+def listing_as_nested(lists: Mapping[object, object], kind: str) -> dict[Any, dict[Any, int]]:
     """Return ``{query: [ids]}`` with numbers: 1 for judgements and for all items of a set, else a
     score that falls from rank to rank.
 
@@ -111,12 +111,12 @@ def listing_as_nested(lists: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any
     }
 
 
-def _plain(items: Any) -> Any:
+def _plain(items: object) -> Any:
     """Return an array of ids as a list."""
     return items.tolist() if isinstance(items, np.ndarray) and items.ndim == 1 else items
 
 
-def _in_order(items: Any) -> Any:
+def _in_order(items: object) -> Any:
     """Return items in their order, and those of a set in that of their ids."""
     return sorted(items) if isinstance(items, set | frozenset) else items
 
@@ -229,7 +229,7 @@ def nested_frame(nested: Nested, value: str, what: str) -> pl.DataFrame:
     return frame.with_columns((cs.by_name("query", "item") & cs.by_dtype(pl.Null)).cast(pl.String))
 
 
-def record_columns(records: Iterable[Any], what: str) -> dict[str, list[Any]]:
+def record_columns(records: Iterable[object], what: str) -> dict[str, list[Any]]:
     """Return the columns of an iterable of named tuples,
     such as ir_measures' ``ScoredDoc`` and ``Qrel``.
 

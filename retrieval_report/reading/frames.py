@@ -217,7 +217,7 @@ def _lists(content: object) -> list[Any]:
     return [value for value in values if isinstance(value, list | tuple)]
 
 
-def _is_columnar(values: Any) -> bool:
+def _is_columnar(values: object) -> bool:
     """Return whether this is a column, or a plain value passed as one."""
     plain = (
         isinstance(values, str | int | float | np.generic) or getattr(values, "shape", None) == ()

@@ -96,7 +96,7 @@ def as_array(values: object, what: str) -> Array:
             raise DataError(f"{what}: not an array: {error}") from None
 
 
-def _ragged(rows: Sequence[Any]) -> Array:
+def _ragged(rows: Sequence[object]) -> Array:
     """Return rows of unequal length as an array of rows."""
     array = np.empty(len(rows), object)
     array[:] = rows

@@ -476,7 +476,7 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def not_audited(options: Mapping[str, Any]) -> str:
+def not_audited(options: Mapping[str, object]) -> str:
     """Say which rules an audit does not apply; nothing if none of them was asked for.
 
     >>> not_audited({"decimals": 2, "distance_threshold": None})

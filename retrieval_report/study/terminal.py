@@ -157,7 +157,7 @@ def _cells(frame: pl.DataFrame, estimates: Sequence[Collection[str]]) -> list[li
     return columns
 
 
-def _cell(value: Any, write: Callable[[float], str]) -> str:
+def _cell(value: object, write: Callable[[float], str]) -> str:
     if value is None:
         return EMPTY_STATE
     if isinstance(value, bool):

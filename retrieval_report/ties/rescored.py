@@ -295,8 +295,8 @@ def _lists(rows: pl.DataFrame) -> dict[tuple[Any, ...], CandidateList]:
 def _scores_at(
     depth: int | None,
     run: Run,
-    candidates: dict[tuple[Any, ...], CandidateList],
-    choices: dict[tuple[int | None, tuple[Any, ...]], Chosen],
+    candidates: dict[tuple[object, ...], CandidateList],
+    choices: dict[tuple[int | None, tuple[object, ...]], Chosen],
 ) -> pl.DataFrame:
     """Return the scores of all lists by some metrics, whose items are rescored to a depth."""
     prepared = run.prepared
@@ -327,7 +327,7 @@ def _scores_at(
 
 
 def _choose_items(
-    candidate: CandidateList, depth: int | None, key: tuple[Any, ...], *, whole: bool
+    candidate: CandidateList, depth: int | None, key: tuple[object, ...], *, whole: bool
 ) -> Chosen:
     """Return which items may be handed over; refuse lists
     that may lack some, and items without a final score.
