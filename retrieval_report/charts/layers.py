@@ -147,7 +147,7 @@ def span(
     return layer(rows.drop_nulls([low, high or low]), mark, **ends, **how)
 
 
-def models(rows: pl.DataFrame, axis: Axis, tips: str, **across: Any) -> list[alt.Chart | None]:
+def models(rows: pl.DataFrame, axis: Axis, tips: str, **across: object) -> list[alt.Chart | None]:
     """Draw the ``value`` of every model with its interval over queries and its range over tie
     orders, on one axis.
     """

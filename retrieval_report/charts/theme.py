@@ -171,7 +171,7 @@ def chart(draw: Drawer) -> Drawer:
     """Let a function that draws a chart show the sentence that it raises."""
 
     @wraps(draw)
-    def drawn(*frames: object, **options: Any) -> Any:
+    def drawn(*frames: object, **options: object) -> Any:
         try:
             with unchecked():
                 return draw(*frames, **options)

@@ -94,7 +94,7 @@ def compare(
     output: Output,
     baseline: str | None,
     everything: bool,
-    **settings: Any,
+    **settings: object,
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and show which pairs depend on tie order.
 
@@ -169,7 +169,7 @@ def compare(
     "(?P<model>…), the model.",
 )
 @output_options("history.csv")
-def history(data: InputFiles, output: Output, pattern: str, **settings: Any) -> None:
+def history(data: InputFiles, output: Output, pattern: str, **settings: object) -> None:
     """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
     output.check(data.paths, "history.csv")
     table = rr.stats.history(study_of(data, settings).under(*EXACT).scores, pattern)
@@ -249,7 +249,7 @@ def audit(
 @click.option("--human", metavar="JUDGE", default="human", help="The judge who is a person.")
 @output_options("estimates.csv")
 @json_option
-def estimate(data: InputFiles, output: Output, human: str, **settings: Any) -> None:
+def estimate(data: InputFiles, output: Output, human: str, **settings: object) -> None:
     """Estimate the scores of RANKINGS if people had judged all queries.
 
     People judged some of the queries and a machine all. Name both: --judgements

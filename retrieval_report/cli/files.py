@@ -185,7 +185,7 @@ def _gathered(command: Command, name: str, record: type) -> Command:
     """Return the command with the options that are fields of a record as one argument."""
 
     @wraps(command)
-    def taking(**values: Any) -> Any:
+    def taking(**values: object) -> Any:
         taken = {part.name: values.pop(part.name) for part in fields(record) if part.name in values}
         return command(**values, **{name: record(**taken)})
 

@@ -35,7 +35,7 @@ def _cutoffs(text: str) -> list[int | str]:
     return [whole_number(part) for part in split(text)]
 
 
-def setting(name: str, **how: Any) -> Addition:
+def setting(name: str, **how: object) -> Addition:
     """Return an option of `evaluate` with its sentence, its type or choices, and its default."""
     parameter = PARAMETERS[name]
     kind = click.Choice(parameter.choices) if parameter.choices else parameter.kind
@@ -45,7 +45,7 @@ def setting(name: str, **how: Any) -> Addition:
 
 
 def _split_at_commas(
-    name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: Any
+    name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: object
 ) -> Addition:
     """Return the same for a list with commas, which
     ``parts`` takes apart; by default ``usual``, or None.

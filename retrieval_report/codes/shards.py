@@ -8,14 +8,15 @@ from typing import TypeGuard
 import polars as pl
 
 from retrieval_report.codes.counting import Items
-from retrieval_report.codes.inputs import CodeSpace, Matrix, as_matrix
+from retrieval_report.codes.inputs import CodeSpace, as_matrix
 from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.errors import DataError, ParameterError
 
 SLICE_BYTES = 1 << 25  # of encoded codes; with labels and checks some 300 MiB for 64-bit codes
 
 
-Shard = tuple[str, Matrix, object, object]  # its name in messages; codes, labels and ids
+Shard = tuple[str, Array, object, object]  # its name in messages; codes, labels and ids
 
 
 def read_slices(

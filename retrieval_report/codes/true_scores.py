@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import query_names
 from retrieval_report.codes.search import Inputs, scored_models
-from retrieval_report.contracts.arguments import check_flag, is_name
+from retrieval_report.contracts.arguments import Array, check_flag, is_name
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import NO
 from retrieval_report.reading.combine import Part, combine
-from retrieval_report.reading.search_results import Array, as_array
+from retrieval_report.reading.search_results import as_array
 
 NEARER, AS_NEAR, FARTHER = range(3)
 BLOCK = 1 << 22  # scores that are compared at a time

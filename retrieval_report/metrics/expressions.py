@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -19,6 +19,9 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.metrics import terms
+
+if TYPE_CHECKING:
+    from retrieval_report.metrics.record import Metric
 
 ORDERS = ("expected", "best", "worst", "received")
 EXTREMES = ("expected", "best", "worst")
@@ -309,7 +312,7 @@ TERMS: Mapping[type, Callable[[List, Any], tuple[pl.Expr, pl.Expr | None]]] = {
 }
 
 
-def has_expression(metric: Any) -> bool:
+def has_expression(metric: Metric) -> bool:
     """Return whether a metric can be written as an expression, whatever its gains and discounts."""
     term = metric.term
     return type(term) in TERMS and not term.ratio and not metric.judged_only

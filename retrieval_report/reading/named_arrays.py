@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, TypeGuard
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
@@ -21,7 +22,6 @@ from retrieval_report.contracts.errors import (
 from retrieval_report.reading.convert import convert
 from retrieval_report.reading.names import Choose, Kind, under_our_names
 from retrieval_report.reading.search_results import (
-    Array,
     Results,
     as_array,
     check_direction,

@@ -15,14 +15,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import quoted
+from retrieval_report.contracts.arguments import Array, quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.wording import in_python
 
 NO_RESULT = -1
 """The index that FAISS and others return if there are no more results."""
 
-Array = NDArray[Any]
 Whole = NDArray[np.int64]
 
 
