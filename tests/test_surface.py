@@ -4,9 +4,11 @@ second spelling.
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
 
@@ -44,6 +46,20 @@ def test_what_a_newcomer_sees_is_short_and_loads() -> None:
     assert dir(rr) == rr.__all__ == sorted(rr.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'evalute'"):
         rr.evalute  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_type_checkers_see_the_names_that_python_sees() -> None:
+    stub = ast.parse(Path(rr.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    homes = {
+        alias.name: node.module
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    groups = dict.fromkeys(
+        (group.__name__.rpartition(".")[2] for group in GROUPS), "retrieval_report"
+    )
+    assert homes == {**vars(rr)["_HOMES"], **groups}
 
 
 def test_a_name_has_one_home_and_a_docstring() -> None:
