@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import altair as alt
 import polars as pl
-from altair.typing import ChartType
+from altair.typing import ChartType as ChartType
 from altair.utils.schemapi import debug_mode
 
 from retrieval_report.charts.layers import IN_CELL, INK

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import Array, quoted
+from retrieval_report.contracts.arguments import Array, Named, quoted
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.kernels.lists import Floats
@@ -277,7 +277,7 @@ def parse_format(text: object) -> Format:
     """
     if not isinstance(text, str):
         raise ParameterError(f"formats: {text!r} is not text, such as 'int8'")
-    parameters: dict[str, Any] = {}
+    parameters: Named = {}
     for part in text.split("+"):
         field, value = _parsed(part, text)
         if field in parameters:
@@ -291,7 +291,7 @@ def parse_format(text: object) -> Format:
     return parsed
 
 
-def _parsed(part: str, text: str) -> tuple[str, Any]:
+def _parsed(part: str, text: str) -> tuple[str, object]:
     """Return the field that a part of a format sets, and its value."""
     word, colon, number = part.partition(":")
     if word in NUMBERED and colon:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.reading.records import EXPECTED, FOUND, LISTS_OF_RECORDS, QUERY_NAMES
 
 Knows = Callable[[object], bool]
@@ -46,7 +47,7 @@ def as_records(content: object, knows: Knows) -> Any:
     return _by_query(content, knows) if rows is None else rows
 
 
-def _rows(table: Mapping[Any, Any], knows: Knows) -> list[dict[str, Any]] | None:
+def _rows(table: Mapping[Any, Any], knows: Knows) -> list[Named] | None:
     """Return the rows of a table that pandas wrote by columns, by rows, split, or with its schema;
     None of anything else.
     """
@@ -75,7 +76,7 @@ def _names_columns(names: Mapping[object, object], knows: Knows) -> bool:
     return len(names) <= MOST_COLUMNS and sum(map(knows, names)) > 1
 
 
-def _by_query(hits_by_query: Mapping[object, object], knows: Knows) -> Any:
+def _by_query(hits_by_query: Mapping[object, object], knows: Knows) -> object:
     """Return ``{query: [hits]}`` as records."""
     if {*FOUND, *EXPECTED, *LISTS_OF_RECORDS} & hits_by_query.keys():
         return hits_by_query
@@ -89,7 +90,7 @@ def _by_query(hits_by_query: Mapping[object, object], knows: Knows) -> Any:
     ]
 
 
-def _hits(values: object) -> list[Any] | None:
+def _hits(values: object) -> list[object] | None:
     """Return a list of hits, objects without a query or
     pairs of an id and a score; None of anything else.
     """

@@ -18,7 +18,7 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import with_number
 
-Columns = dict[str, list[Any]]
+Columns = dict[str, list[object]]
 FOUND = (
     "candidates", "ctxs", "contexts", "results", "retrieved_ids", "hits", "source_nodes", "points",
     "matches",
@@ -47,10 +47,10 @@ GRADE = ("rating", "relevance", "has_answer", "grade")
 class Hit(NamedTuple):
     """An item that was found or judged; None for what is not said of it."""
 
-    query: Any
-    item: Any
-    score: Any = None
-    relevance: Any = None
+    query: object
+    item: object
+    score: object = None
+    relevance: object = None
 
 
 def record_table(value: object, kind: str, what: str) -> Columns | None:
@@ -112,7 +112,7 @@ def holds_records(value: object) -> bool:
     return next(_records(value), None) is not None
 
 
-def _records(content: object) -> Iterator[tuple[Any, Any]]:
+def _records(content: object) -> Iterator[tuple[object, Any]]:
     """Yield the records of an object, each with what names it: a key, or its number."""
     if isinstance(content, list | tuple):
         if content and isinstance(content[0], Mapping):
@@ -148,7 +148,7 @@ def _expected(record: Mapping[object, object]) -> bool:
     return any(isinstance(record.get(key), list) for key in EXPECTED)
 
 
-def _query(record: Mapping[object, object], number: object) -> Any:
+def _query(record: Mapping[object, object], number: object) -> object:
     """Return the id of the query of a record, or its text, or what names the record."""
     for key in QUERY:
         value = record.get(key)
@@ -170,7 +170,7 @@ def _ranked(number: object, record: Mapping[object, object], what: str) -> Itera
         yield hit._replace(score=parallel[rank]) if parallel and hit.score is None else hit
 
 
-def _judged(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
+def _judged(number: object, record: Mapping[object, Any], what: str) -> Iterator[Hit]:
     """Yield what a record expects."""
     for key, relevance in EXPECTED.items():
         for item in record.get(key) or []:
@@ -200,7 +200,7 @@ def _hit(query: object, entry: object, what: str) -> Hit:
     return Hit(query, item, _number(_first(entry, SCORE)), relevance)
 
 
-def _number(value: object) -> Any:
+def _number(value: object) -> object:
     """Return a score that is written as text, as DPR writes them, as a number."""
     try:
         return float(value) if isinstance(value, str) else value
@@ -208,7 +208,7 @@ def _number(value: object) -> Any:
         return value
 
 
-def _first(entry: Mapping[object, object], keys: Sequence[str]) -> Any:
+def _first(entry: Mapping[object, object], keys: Sequence[str]) -> object:
     return next((entry[key] for key in keys if entry.get(key) is not None), None)
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from retrieval_report import charts
 
 if TYPE_CHECKING:
-    from altair.typing import ChartType
-
+    from retrieval_report.charts.theme import ChartType
     from retrieval_report.study.study import Study
 
 ELSEWHERE = {"thresholds": "matches.table"}  # `study.thresholds` is a method
