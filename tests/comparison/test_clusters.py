@@ -16,10 +16,8 @@ from polars.testing import assert_frame_equal
 import retrieval_report as rr
 from made_scores import scores_of
 from retrieval_report.comparison.new_draws import enough_queries, new_queries
-from retrieval_report.comparison.significance import paired_t
 
 MISSING = "statsmodels, of the extra `dev`, is not installed"
-TESTED = ["difference", "ci_low", "ci_high", "t_p", "permutation_p", "family_p", "bh_p"]
 SIZES = (5, 1, 3, 2, 7, 4)
 
 
@@ -38,17 +36,6 @@ def made(seed: int, sizes: tuple[int, ...] = SIZES, models: int = 3, holes: int 
     scores = scores_of({f"m{row}": values for row, values in enumerate(known)})
     queries = scores["query"].unique().sort()
     return scores, pl.DataFrame({"query": queries, "topic": topic}), value, topic
-
-
-def duplicated(scores: pl.DataFrame, times: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Every query several times, as a cluster."""
-    copies = [
-        scores.with_columns(pl.format("{} copy {}", "query", pl.lit(n)).alias("query"))
-        for n in range(times)
-    ]
-    found = pl.concat(copies)
-    queries = found.select("query").unique().sort("query")
-    return found, queries.with_columns(topic=pl.col("query").str.split(" ").list.first())
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -118,27 +105,6 @@ def test_where_every_query_is_a_cluster_nothing_changes(
     assert_frame_equal(found, answer(scores), check_exact=True)
 
 
-@pytest.mark.parametrize("queries", [6, 30])
-def test_copies_of_queries_tell_nothing_new(queries: int) -> None:
-    scores, _, _, _ = made(2, (1,) * queries)
-    copied, topics = duplicated(scores, 3)
-    over: dict[str, Any] = {"cluster": "topic", "queries": topics}
-    once, again = rr.compare(scores), rr.compare(copied, **over)
-    assert_frame_equal(once.select(TESTED), again.select(TESTED), rel_tol=1e-9)
-    assert (rr.compare(copied)["t_p"] < 0.9 * once["t_p"]).all()  # what clusters are for
-    columns = ["model", "query_rank_low", "query_rank_high", "ci_low", "ci_high"]
-    assert_frame_equal(
-        rr.leaderboard(copied, **over).select(columns),
-        rr.leaderboard(scores).select(columns),
-        rel_tol=1e-9,
-    )
-    asked: dict[str, Any] = {"baseline": "m0", "margin": 0.1}
-    numbers = ["bound_low", "bound_high", "no_worse_p", "worse_p", "detectable"]
-    first, second = rr.stats.no_worse(scores, **asked), rr.stats.no_worse(copied, **asked, **over)
-    assert_frame_equal(first.select(numbers), second.select(numbers), rel_tol=1e-9)
-    assert (second["queries_needed"] == 3 * first["queries_needed"]).all()
-
-
 def test_one_cluster_has_no_p() -> None:
     scores, queries, _, _ = made(0)
     over: dict[str, Any] = {
@@ -152,14 +118,6 @@ def test_one_cluster_has_no_p() -> None:
     assert rr.summarise(scores, **over)["query_se"].null_count() == 3
     verdicts = rr.stats.no_worse(scores, baseline="m0", margin=0.1, **over)["verdict"]
     assert set(verdicts) == {"not decided"}
-
-
-def test_clusters_of_one_mean_leave_no_error() -> None:
-    cluster = np.array([0, 0, 1, 1])
-    found = paired_t(np.array([[0.1, -0.1, 0.1 + 0.2, -0.3], [0.2, 0.4, 0.4, 0.2]]), 0.95, cluster)
-    assert found.mean.tolist() == pytest.approx([0.0, 0.3])
-    assert found.p.tolist() == [1.0, 0.0]
-    assert found.spread.tolist() == [0.0, 0.0]
 
 
 def test_a_mean_over_clusters_is_weighted_as_statsmodels_does() -> None:

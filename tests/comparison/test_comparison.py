@@ -27,19 +27,6 @@ SCORES = pl.concat(
 )
 
 
-def test_every_pair_of_each_metric_and_policy_has_a_row() -> None:
-    comparison = compare(SCORES)
-    assert comparison.select("metric", "policy").unique(maintain_order=True).rows() == [
-        ("ap", "naive"),
-        ("ap", "expected"),
-        ("ndcg", "naive"),
-        ("ndcg", "expected"),
-    ]
-    pairs = comparison.filter(metric="ap", policy="naive").select("model_a", "model_b").rows()
-    assert pairs == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
-    assert comparison["family"].unique().to_list() == [6]
-
-
 def test_numbers_are_those_of_scipy() -> None:
     row = compare(SCORES, confidence=0.9).filter(
         metric="ap", policy="expected", model_a="a", model_b="d"
@@ -195,15 +182,6 @@ def test_a_pair_without_a_common_query_is_no_part_of_the_family() -> None:
         "p_tie",
     }
     assert (row["queries"], row["unpaired"], row["permutation_method"]) == (0, 4, None)
-
-
-def test_many_pairs_get_enough_patterns_to_pass_a_correction() -> None:
-    values = {f"m{number:02}": np.full(20, number / 16) + BASE[:20] / 64 for number in range(15)}
-    comparison = compare(scores_of(values), correction="holm")
-    assert comparison.height == 105
-    assert comparison["permutation_p"].min() == pytest.approx(1 / 10500)
-    assert comparison["family_p"].min() == pytest.approx(0.01)
-    assert compare(scores_of(values), resamples=99)["permutation_p"].min() == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize(

@@ -90,13 +90,6 @@ def test_a_model_that_lacks_a_data_set_is_named_and_not_averaged() -> None:
     assert table.head(2).equals(without)
 
 
-def test_rows_of_a_model_that_are_not_there_lack_too() -> None:
-    scores = scores_of({"a": (), "b": ()}, 2)
-    gone = (pl.col("model") == "b") & pl.col("query").str.starts_with("web")
-    table = rows_of(dataset_table(dataset_scores(scores.filter(~gone), QUERIES)))
-    assert (table["b"]["value"], table["b"]["lacks"]) == (None, "web")
-
-
 def test_every_data_set_ranks_its_models() -> None:
     scores = scores_of({"a": (), "b": (), "c": ()}, 4)
     of_sets = dataset_scores(scores, QUERIES)

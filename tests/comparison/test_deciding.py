@@ -14,17 +14,6 @@ import retrieval_report as rr
 from made_scores import bounded_scores, scores_of
 
 
-def test_differences_are_sorted_by_size_and_shares_add_up() -> None:
-    generator = np.random.default_rng(0)
-    values = {"a": generator.random(20) + 0.1, "b": generator.random(20), "c": generator.random(20)}
-    rows = rr.stats.deciding_queries(scores_of(values), "b", "a")
-    sizes = rows["difference"].abs().to_list()
-    assert sizes == sorted(sizes, reverse=True)
-    assert rows["share"].sum() == pytest.approx(1)
-    comparison = rr.compare(scores_of(values)).filter(model_a="a", model_b="b")
-    assert rows["difference"].mean() == pytest.approx(-comparison["difference"][0])
-
-
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
 def test_no_fewer_queries_would_do(steps: list[int]) -> None:
     """Against every smaller set of queries."""
@@ -45,24 +34,6 @@ def test_no_fewer_queries_would_do(steps: list[int]) -> None:
         assert all(
             ahead.sum() - sum(chosen) > 1e-12 for chosen in combinations(ahead.tolist(), size)
         )
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=9),
-    st.sampled_from([3, 7, 12]),
-)
-def test_equal_means_are_decided_by_no_query(counts: list[tuple[int, int]], over: int) -> None:
-    """Thirds, twelfths and sevenths, whose differences have other sums when they are rounded."""
-    both = [*counts, (max(sum(b - a for a, b in counts), 0), max(sum(a - b for a, b in counts), 0))]
-    scores = scores_of(
-        {
-            name: np.array(own) / over
-            for name, own in zip("ab", zip(*both, strict=True), strict=True)
-        }
-    )
-    rows = rr.stats.deciding_queries(scores, "a", "b")
-    assert rows["share"].null_count() == rows.height
-    assert not rows["decides"].any()
 
 
 def test_what_tie_order_could_show() -> None:

@@ -166,58 +166,10 @@ def test_what_cannot_be_estimated_is_refused(change: Any, how: Any, message: str
         rr.stats.estimate(first, second, **how)
 
 
-MACHINES = {
-    "good": lambda y, draw: np.clip(y + draw.normal(0, 0.15, y.shape), 0, 1),
-    "biased": lambda y, draw: np.clip(0.3 + 0.6 * y + draw.normal(0, 0.1, y.shape), 0, 1),
-    "useless": lambda y, draw: draw.beta(1.2, 1.5, y.shape),
-    "perfect": lambda y, draw: y,
-}
-
-
-@pytest.mark.parametrize("judged", [10, 50])
-@pytest.mark.parametrize("machine", MACHINES)
-def test_intervals_hold_the_true_mean_as_often_as_they_say(machine: str, judged: int) -> None:
-    draw = np.random.default_rng(judged)
-    truth = draw.beta(1.2, 1.5, (1_000, 500))
-    guess = MACHINES[machine](truth, draw)
-    known = np.where(np.arange(500) < judged, truth, np.nan)
-    found = powered(guess, known, 0.95)
-    inside = (found["ci_low"] <= 1.2 / 2.7) & (found["ci_high"] >= 1.2 / 2.7)
-    assert inside.mean() > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 1_000)
-    gain = (found["human_only"] - 1.2 / 2.7).var() / (found["value"] - 1.2 / 2.7).var()
-    assert gain > {"good": 2.3, "biased": 2.0, "useless": 0.9, "perfect": 5.0}[machine]
-
-
-MACHINES_OF_HITS = {
-    "good": lambda y, draw: np.abs(y - (draw.random(y.shape) < 0.1)),
-    "too kind": lambda y, draw: np.maximum(y, draw.random(y.shape) < 0.5),
-    "useless": lambda y, draw: (draw.random(y.shape) < 0.9).astype(np.float64),
-    "in shares": lambda y, draw: np.clip(0.2 + 0.6 * y + draw.normal(0, 0.15, y.shape), 0, 1),
-    "perfect": lambda y, draw: y,
-    "of one opinion": lambda y, draw: np.ones_like(y),
-}
-
-
 def covered(found: dict[str, Floats], truth: float) -> list[float]:
     """How often the intervals by people and machine, and by people alone, hold the truth."""
     ends = ("ci_low", "ci_high"), ("human_low", "human_high")
     return [((found[low] <= truth) & (truth <= found[high])).mean() for low, high in ends]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("hits", [0.8, 0.98])
-@pytest.mark.parametrize("machine", MACHINES_OF_HITS)
-def test_intervals_of_hits_hold_from_25_queries_on(machine: str, hits: float) -> None:
-    for judged in (25, 50, 100):
-        draw = np.random.default_rng(judged)
-        truth = (draw.random((500, 400)) < hits).astype(np.float64)
-        guess = MACHINES_OF_HITS[machine](truth, draw)
-        found = powered(guess, np.where(np.arange(400) < judged, truth, np.nan), 0.95)
-        # 93 %, less two standard errors of the simulation
-        assert min(covered(found, hits)) >= 0.93 - 2 * np.sqrt(0.07 * 0.93 / 500)
-        widths = [found["ci_high"] - found["ci_low"], found["human_high"] - found["human_low"]]
-        assert min(width.min() for width in widths) > 0.01
-        assert found["std_error"].min() > 0
 
 
 @pytest.mark.parametrize(("lost", "won"), [(0.02, 0.0), (0.05, 0.03), (0.12, 0.1), (0.0, 0.1)])

@@ -48,17 +48,6 @@ def test_versions_are_sorted_by_their_numbers_and_steps_are_those_of_compare() -
         assert part["difference"].null_count() == 2  # the first version of either model
 
 
-def test_means_are_those_of_the_summary() -> None:
-    scores = made()
-    steps = history(scores, r"(?P<date>.+)")
-    summary = rr.summarise(scores).filter(policy="expected")
-    keys = ["model", "metric", "cutoff"]
-    both = steps.join(summary, on=keys, nulls_equal=True)
-    assert both.height == steps.height == summary.height
-    for name in ("value", "tie_std", "ci_low", "ci_high", "queries"):
-        assert both[name].to_list() == both[f"{name}_right"].to_list()
-
-
 def test_only_a_step_beyond_ties_and_queries_is_marked() -> None:
     lists = {"query": list("abcdefghij") * 2, "item": ["x"] * 10 + ["y"] * 10}
     relevant = [1] * 10 + [0] * 10

@@ -113,18 +113,6 @@ def test_missing_scores_leave_each_pair_its_own_queries(monkeypatch: pytest.Monk
     assert all(within(one, other, 20_000) for one, other in zip(drawn_p, found, strict=True))
 
 
-def test_p_depends_on_neither_row_order_nor_other_measures() -> None:
-    generator = np.random.default_rng(4)
-    names = [f"m{row}" for row in range(7)]
-    one, other = (
-        scores_of(dict(zip(names, generator.random((7, 30)), strict=True)), metric=metric)
-        for metric in ("ap", "rr")
-    )
-    both = rr.compare(pl.concat([other, one]).sample(fraction=1, shuffle=True, seed=3))
-    assert both.filter(metric="ap").equals(rr.compare(one))
-    assert not rr.compare(one).equals(rr.compare(one, seed=1))
-
-
 def test_a_baseline_leaves_fewer_pairs_to_correct_for() -> None:
     values = np.random.default_rng(6).random((6, 10)) + np.linspace(0.3, 0, 6)[:, None]
     scores = scores_of({f"m{row}": column for row, column in enumerate(values)})

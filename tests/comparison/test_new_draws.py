@@ -7,19 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from real_data import adhoc
 from retrieval_report.comparison.new_draws import enough_runs, new_queries, new_runs, new_vote
-from split_halves import in_bins, split_halves
-
-
-@pytest.mark.slow
-def test_what_half_of_the_topics_states_is_what_the_other_half_does() -> None:
-    data = [adhoc(track, measure) for track in (5, 6, 7, 8) for measure in ("ap", "p10")]
-    bins = in_bins(split_halves(data, 12, 8_000))
-    assert len(bins) == 10
-    for stated, seen, draws in bins:
-        noise = 3 * np.sqrt(max(seen * (1 - seen), 0.001) / draws) if draws < 1_000 else 0
-        assert stated == pytest.approx(seen, abs=0.03 + noise)
 
 
 def test_ties_are_one_more_source_of_variance() -> None:

@@ -189,14 +189,6 @@ def test_numbers_of_queries_at_the_ends() -> None:
         rr.stats.queries_needed(0.1, 0)
 
 
-def test_spreads_of_ties_of_both_models_add_up() -> None:
-    scores = scores_of(
-        {"a": [0.5, 0.25], "b": [0.5, 0.75]}, stds={"a": [0.1, 0.2], "b": [0.3, 0.4]}
-    )
-    [spread] = rr.stats.no_worse(scores, baseline="a", margin=0.01)["tie_std"]
-    assert spread == pytest.approx((0.1**2 + 0.2**2 + 0.3**2 + 0.4**2) ** 0.5 / 2)
-
-
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
 
@@ -226,28 +218,6 @@ AT_THE_MARGIN: dict[str, Draw] = {
     "a third lose Beta(1, 14)": beta_losers(0.3, 1, 14),
     "normal": lambda generator, queries: generator.normal(-0.02, 0.1, queries),
 }
-
-
-@pytest.fixture
-def without_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Advise no number of queries, which takes most of the time and decides nothing."""
-    advice = "retrieval_report.comparison.noninferiority.units_to_pass"
-    monkeypatch.setattr(advice, lambda *_: None)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_advice")
-@pytest.mark.parametrize("name", AT_THE_MARGIN)
-def test_a_loss_at_the_margin_hardly_ever_passes(name: str) -> None:
-    """Student's t alone passes 82 % of 10 queries of which 2 % are lost, 68 % with a little noise."""
-    trials = 200
-    for queries in (10, 40):
-        generator = np.random.default_rng(queries)
-        drawn = {f"m{n:03}": AT_THE_MARGIN[name](generator, queries) for n in range(trials)}
-        values = {model: 2.0 + difference for model, difference in drawn.items()}
-        scores = scores_of({**values, "base": [2.0] * queries})
-        found = rr.stats.no_worse(scores, baseline="base", margin=0.02)
-        assert found.filter(verdict="no worse").height <= 0.11 * trials  # 5 % and 4 errors of it
 
 
 def test_bounds_are_the_margins_at_which_the_test_turns() -> None:

@@ -168,32 +168,6 @@ def test_a_lattice_keeps_equal_means_apart_from_reversals() -> None:
     assert row["p_equal"] == pytest.approx(stats.binom.pmf(100, 199, 0.5), abs=1e-12)
 
 
-@pytest.mark.parametrize("metric", [pytest.param("ap", marks=pytest.mark.slow), "rr"])
-def test_bounds_hold_for_leads_smaller_than_any_grid(metric: str) -> None:
-    """Both models have the same ties; one of them has an item of one query a place higher, far down
-    the list.
-    """
-    queries = [f"q{number:02}" for number in range(40)]
-    ties = [[1] + [0] * 6, [0] * 3 + [1] * 2, *[[0]] * 40]
-    rankings = pl.concat([
-        lists("a", queries, [*ties, [1], [0]]), lists("b", queries[1:], [*ties, [1], [0]]),
-        lists("b", queries[:1], [*ties, [0], [1]]),
-    ])  # fmt: skip
-    scores = evaluate(rankings, policies="expected", metrics=metric, cutoffs=None)
-    row = compare(scores, rankings=rankings).row(0, named=True)
-    draws = shuffled_means(rankings, metrics=metric, cutoffs=None, shuffles=SHUFFLES, seed=5)
-    wide = draws.pivot("model", index="draw", values="value")
-    ahead = (wide["a"] - wide["b"]).to_numpy()
-    if metric == "rr":
-        assert row["difference"] == 0
-        assert within(float((np.abs(ahead) < 1e-12).mean()), row["p_equal"], SHUFFLES)
-        return
-    margin = 4 * np.sqrt(0.25 / SHUFFLES)
-    assert row["difference"] > 0
-    assert row["p_tie_low"] - margin <= float((ahead < -1e-12).mean()) <= row["p_tie_high"] + margin
-    assert row["p_tie_high"] - row["p_tie_low"] <= 0.05, row
-
-
 def test_a_deviation_that_nobody_knows_is_no_deviation_of_zero() -> None:
     models = {"a": [0.5] * 3, "b": [0.4] * 3}
     scores = scores_of(models, stds={"a": [None, 0.1, 0.1], "b": [0.0] * 3})
@@ -255,42 +229,6 @@ def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
         compare(scores, rankings=rankings)
     with pytest.raises(ParameterError, match="relevant_from: without rankings"):
         compare(scores, relevant_from=2)
-
-
-@pytest.mark.slow
-def test_bounds_hold_where_few_lists_decide_and_many_hardly_matter() -> None:
-    """Six coins against a sum that five tails equal, and twelve lists that move it by a millionth.
-
-    A Fourier series that covers the coins cannot tell a difference of a millionth from none:
-    between its bounds lies the whole probability that the coins are level.
-    """
-    coins, light = [f"c{number}" for number in range(6)], [f"l{number:02}" for number in range(12)]
-    start = [*[[1]] * 60, *[[0]] * 400]
-    nearly = []
-    for number, query in enumerate(light):
-        ties = [*start, [1] + [0] * (9 + number % 5), [1] * 3 + [0] * 7]
-        nearly += [
-            lists("a", [query], [*ties, [1], [0]]),
-            lists("b", [query], [*ties, *([[0], [1]] if number == 0 else [[1], [0]])]),
-        ]
-    heavy = [
-        lists("a", coins, [[1, 0]]),
-        lists("b", coins[:1], [[1], [0]]),
-        lists("b", coins[1:], [[0], [1]]),
-    ]
-
-    def chance(parts: list[pl.DataFrame]) -> dict[str, Any]:
-        rankings = pl.concat(parts)
-        scores = evaluate(rankings, policies="expected", metrics="ap", cutoffs=None, truncated="no")
-        return compare(scores, rankings=rankings, resamples=9).row(0, named=True)
-
-    one, both = chance(nearly), chance([*heavy, *nearly])
-    low, high = (
-        (1 + 6 * one[name]) / 64 for name in ("p_tie_low", "p_tie_high")
-    )  # no head, or one head and behind
-    assert high - low < 0.003
-    assert both["p_tie_low"] <= low <= high <= both["p_tie_high"]
-    assert both["p_tie_method"] == "convolved"
 
 
 def test_metrics_that_are_no_sums_are_bounded_by_moments_unless_orders_are_few() -> None:

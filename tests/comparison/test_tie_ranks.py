@@ -41,11 +41,6 @@ def test_ties_alone_by_their_moments() -> None:
     assert set(ranks["method"]) == {"normal"}
 
 
-def test_a_policy_without_tie_spread_says_nothing_of_ties() -> None:
-    ranks = rr.stats.tie_ranks(scores_of(VALUES, policy="naive"))
-    assert ranks["rank_low"].null_count() == ranks["method"].null_count() == 3
-
-
 def test_level_models_share_the_better_rank() -> None:
     ranks = rr.stats.tie_ranks(scores_of({"a": [0.3, 0.1], "b": [0.1, 0.3], "c": [0.0, 0.0]}))
     assert dict(ranks.select("model", "rank").iter_rows()) == {"a": 1, "b": 1, "c": 3}
@@ -123,15 +118,6 @@ def test_models_whose_lists_are_cut_leave_the_others_their_ranks() -> None:
     assert by_model(ranks) == {"a": (1, 1), "b": (2, 4), "c": (2, 4), "d": (2, 4), "e": (5, 5)}
     methods = dict(ranks.select("model", "method").iter_rows())
     assert methods == {"a": "exact", "b": "bounds", "c": "exact", "d": "bounds", "e": "exact"}
-
-
-def test_models_of_which_nothing_is_known_may_have_any_rank() -> None:
-    ranks = rr.stats.tie_ranks(cut_scores().filter(policy="expected"))
-    found = {
-        model: (low, high)
-        for model, low, high in ranks.select("model", "rank_low", "rank_high").iter_rows()
-    }
-    assert found == {"a": (1, 3), "b": (None, None), "c": (2, 4), "d": (None, None), "e": (3, 5)}
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -71,12 +71,6 @@ class Neighbours:
         self.distances = np.take_along_axis(steps, order, 1) / 64
         self.items, self.k = order, k
 
-    def shuffled(self, rng: np.random.Generator) -> Any:
-        """Labels of the k nearest when every tie is in a random order."""
-        keys = rng.random(self.items.shape)
-        order = np.lexsort((keys, self.distances), axis=1)
-        return self.item_labels[np.take_along_axis(self.items, order, 1)[:, : self.k]]
-
     @property
     def labels(self) -> Any:
         return self.item_labels[self.items[:, : self.k]]
@@ -196,25 +190,6 @@ def lists(seed: int, *, levels: int | None, batches: int) -> list[tuple[Any, ...
     weights = rng.integers(1, 4, size=QUERIES) if batches == 1 else np.ones(QUERIES)
     parts = relevance.astype("float32"), drawn.astype("float32"), mask, weights.astype("float32")
     return [*zip(*(np.split(part, batches) for part in parts), strict=True)]
-
-
-def metered(measure: str, batches: Any) -> dict[str, Any]:
-    meter = rr.Meter(f"{measure}@10", relevant_from=1)
-    for relevance, scores, mask, given in batches:
-        able = (relevance * mask).sum(1) > 0
-        weight = np.where(able, given, given[able].mean())  # as KerasRS weighs the others
-        meter.update(scores, relevance, masks=mask, sample_weight=weight)
-    return meter.compute().row(0, named=True)
-
-
-@pytest.mark.parametrize("name", KERAS)
-@pytest.mark.parametrize("batches", [1, 3])
-def test_keras_rs_computes_what_a_meter_does(name: str, batches: int) -> None:
-    keras_rs()
-    for seed in range(3):
-        given = lists(seed, levels=None, batches=batches)
-        ours = metered(KERAS[name], given)
-        assert ours["value"] == pytest.approx(keras_value(name, given), rel=2e-6)
 
 
 def weighed(measure: str, batch: tuple[Any, ...]) -> dict[str, Any]:

@@ -97,10 +97,6 @@ def test_float32_makes_ties_that_only_systems_with_float32_print() -> None:
     assert ten.select("off", "z").rows() == [(0.0, None)] * 2
     assert (nine["off"].abs() > 0.001).all()
     assert nine.select("tie_std", "z").rows() == [(0.0, None)] * 2
-    huge = distinct.with_columns(score=pl.col("score") * 1e300)
-    assert (
-        audit(huge, judgements=judgements, metrics="ap", cutoffs=None)["prints"].is_finite()
-    ).all()
 
 
 def test_scikit_learn_prints_what_the_audit_says() -> None:
@@ -184,30 +180,6 @@ def test_tie_order_and_definition_are_told_apart() -> None:
     assert values["Recommenders", "map_at_k"] == (0.25, 0.5, 1.0)
     assert values["rax", "ap_metric"] == (0.0, 0.25, 0.5)
     assert values["tie-aware-retrieval-metrics", "map"] == (0.0, 0.0, 0.25)
-
-
-def test_winners_are_named_in_print_and_in_truth() -> None:
-    rankings = pl.DataFrame(
-        {
-            "model": ["one"] * 3 + ["two"] * 3,
-            "query": ["q"] * 6,
-            "item": list("abc") * 2,
-            "distance": [1, 1, 2, 2, 1, 3],
-            "relevance": [1, 0, 0] * 2,
-        }
-    )
-    frame = audit(rankings, metrics="rr", cutoffs=None)
-    winners = {
-        row["system"]: (row["winner"], row["exact_winner"]) for row in frame.rows(named=True)
-    }
-    assert winners["rax"] == ("one", "one")  # rows as received
-    assert winners["pytrec_eval"] == (
-        "one = two",
-        "one",
-    )  # b before a: second place, as in model two
-    assert winners["tie-aware-retrieval-metrics"] == ("one", "one")
-    same = dict(frame.select("system", "same_winner").iter_rows())
-    assert (same["rax"], same["pytrec_eval"]) == (True, False)
 
 
 def test_ids_are_ordered_as_text() -> None:
@@ -352,27 +324,6 @@ def test_what_evaluate_refuses_is_refused() -> None:
         audit(rankings, metrics="rbp")
     with pytest.raises(ParameterError, match="'sklearn' is not one of"):
         audit(rankings, systems="sklearn")
-
-
-def test_unjudged_queries_masks_and_unretrieved_items_count_as_in_evaluate() -> None:
-    run = make_run(queries=9).with_columns(mask=pl.col("item") != "d5")
-    unretrieved = pl.DataFrame(
-        {"model": "a", "query": "q00", "item": "z", "score": None, "mask": True}
-    )
-    run = pl.concat([run, unretrieved], how="vertical_relaxed")
-    judgements = make_judgements(run).filter(pl.col("query") != "q01")
-    options: dict[str, Any] = {
-        "unjudged_query": "skip",
-        "null_distance": "not_retrieved",
-        "metrics": "recall",
-    }
-    frame = audit(run, judgements=judgements, **options, cutoffs=5, systems=["trec_eval", "rax"])
-    scores = rr.evaluate(
-        run, judgements=judgements, **options, cutoffs=5, naive_order="item_descending"
-    )
-    naive = rr.summarise(scores.filter(pl.col("items") > 0)).filter(policy="naive")
-    assert frame.filter(version="10")["prints"].to_list() == pytest.approx(naive["value"].to_list())
-    assert frame.filter(system="rax")["prints"].is_finite().all()
 
 
 def test_a_warning_is_given_once() -> None:
