@@ -228,7 +228,7 @@ def _column(
 
 
 def brushed_table(
-    chart: object,
+    chart: Any,
     queries: pl.DataFrame,
     axes: Sequence[str],
     at: Named,

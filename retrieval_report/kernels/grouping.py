@@ -8,11 +8,11 @@ nearer than each of them, and as near, are counted.
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import Array
 from retrieval_report.kernels.compile import (
     ZERO,
     Kernel,
@@ -363,7 +363,7 @@ def complete(
     return ties, cells
 
 
-def rows_walked(key: Array, rows: Rows, which: Integers, *counts: object) -> float:
+def rows_walked(key: NDArray[Any], rows: Rows, which: Integers, *counts: object) -> float:
     """Estimate the work of `count_smaller`: all rows of a list, for each row asked for."""
     return float(which.size) * key.size / max(rows.begin.size, 1)
 
@@ -371,7 +371,7 @@ def rows_walked(key: Array, rows: Rows, which: Integers, *counts: object) -> flo
 @costs(rows_walked)
 @kernel
 def count_smaller(
-    key: Array, rows: Rows, which: Integers, smaller: Integers, equal: Integers
+    key: NDArray[Any], rows: Rows, which: Integers, smaller: Integers, equal: Integers
 ) -> None:
     """Count the rows of the same list whose keys are smaller than that of each row asked for
     (``which`` ascends), and those equal to it.

@@ -8,16 +8,15 @@ column by column, so that neighbouring items are neighbours in memory.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import Array
 from retrieval_report.kernels.compile import ZERO, costs, kernel, popcount
 
 Words = NDArray[np.uint64]
-Values = Array  # uint8, uint16 or int32, whichever the values and their number ask for
+Values = NDArray[Any]  # uint8, uint16 or int32, whichever the values and their number ask for
 
 # How the relevance of an item follows from the label words: none, same class, any common class, or
 # the number of common classes.
@@ -103,7 +102,7 @@ def eight_at_once(q: int, pairs: CodePairs, start: int, stop: int, eights: Words
 
 
 @kernel
-def tally(values: Values, tables: Array) -> None:
+def tally(values: Values, tables: NDArray[Any]) -> None:
     """Count every value; the rows of ``tables`` (LANES or 1, values) add up to the histogram."""
     done = 0
     if tables.shape[0] == LANES:

@@ -253,7 +253,7 @@ class Metric:
 
 @lru_cache(maxsize=1024)
 def _reads(metric: Metric) -> Reads:
-    facts = _FactsRead()
+    facts: Any = _Asked()
     metric.divisor(facts)
     return Reads(
         "cutoff" in facts.names,
@@ -263,28 +263,16 @@ def _reads(metric: Metric) -> Reads:
     )
 
 
-class _FactsRead:
-    """Facts that remember which of them a divisor reads."""
+class _Asked:
+    """Facts that remember which of them a divisor asks for."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.ideals: list[terms.Ideal] = []
 
-    def _read(self, name: str) -> Floats:
+    def __getattr__(self, name: str) -> Floats:
         self.names.add(name)
         return np.ones((1, 1))
-
-    @property
-    def cutoff(self) -> Floats:
-        return self._read("cutoff")
-
-    @property
-    def length(self) -> Floats:
-        return self._read("length")
-
-    @property
-    def relevant(self) -> Floats:
-        return self._read("relevant")
 
     def ideal(self, term: terms.Ideal) -> Floats:
         self.ideals.append(term)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
 import retrieval_report as rr
 from made_pages import charts, made_data, numbers, open_page, table, words
@@ -62,13 +61,6 @@ def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
     relative = open_page("compare", DATA, baseline="fine", margin="30", margin_unit="percent")
     share = rr.Study(RANKINGS, "ndcg@3", baseline="fine", margin="30 %").no_worse
     assert plain(f"{share['margin'][0]:g}") in words(relative)
-
-
-@pytest.mark.filterwarnings("ignore:no query has a relevant item")
-def test_rules_that_leave_nothing_say_so() -> None:
-    nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
-    page = open_page("compare", nothing, no_relevant="skip")
-    assert page.info[0].value.startswith("No two of these models have a score for ndcg")
 
 
 def test_models_with_identical_lists_are_compared_once() -> None:

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import NAMES, charts, made_data, open_page, table, words
+from made_pages import charts, made_data, open_page, table, words
 from made_reports import made_rankings
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
@@ -92,14 +92,3 @@ def test_of_many_models_the_leaders_and_the_endangered_have_panels() -> None:
     assert {*models[:6]} <= {*shown}
     endangered = {*three.filter("rank_can_change")["model"]}
     assert len({*shown} & endangered) >= min(6, len(endangered))
-
-
-def test_any_name_and_nothing_relevant() -> None:
-    rankings = made_rankings(NAMES).with_columns(relevance=pl.lit(0))
-    page = open_page("overview", made_data(rankings), no_relevant="skip")
-    assert not page.error
-    assert words(page).startswith("Overview: ndcg")
-    assert all("Nothing to show" in title for title in charts(page))
-    assert "Nothing to show" in words(page)
-    page = open_page("overview", made_data(made_rankings(NAMES)))
-    assert len(specs(page, PANELS)) == len(NAMES)

@@ -169,18 +169,6 @@ def test_label_sets_of_the_command_line_are_ranked_by_grade(
     assert "could reverse this lead" not in words(test)
 
 
-def test_runs_of_the_command_line_are_named_by_tag_or_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    run, qrels = tmp_path / "bm25.run", tmp_path / "qrels.txt"
-    run.write_text("q Q0 a 1 2.0 unknown\nq Q0 b 2 1.0 unknown\n")
-    qrels.write_text("q 0 a 1\nq 0 b 0\n")
-    for name_by, name in ((None, "bm25"), ("tag", "unknown")):
-        told = {"rankings": [str(run)], "judgements": str(qrels), "name_by": name_by}
-        monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps(told))
-        assert opened().sidebar.multiselect(key="models").options == [name]
-
-
 def test_files_without_rows_are_told_on_every_page(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -34,8 +34,7 @@ def usual_page() -> AppTest:
 
 def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
-    assert numbers(page)["Wins by items retrieved"] == "fine"  # the last tie may go on
-    assert page.metric[2].delta.endswith("% of their orders")
+    assert numbers(page)["Wins exactly"] == "fine"
     assert numbers(page)["Wins by the naive order"] == "coarse"
     assert page.metric[1].delta == "an accident of tie order"
     whole = rr.Study(ACCIDENT, "rr@3").verdict
@@ -177,13 +176,6 @@ def test_other_averages_are_those_of_summarise() -> None:
         assert shown == pytest.approx(exact, abs=1e-12)
     # Single orders are not averaged in this way, so none is drawn.
     assert marks(strip(page), "value") == []
-
-
-def test_counts_have_no_order_received() -> None:
-    page = open_page("overview", made_data(rr.count_ties(RANKINGS)))
-    assert "naive" not in table(page, 0).columns
-    assert "naive" not in table(page, 2).columns
-    assert numbers(page)["Wins by the naive order"] == "–"
 
 
 def test_the_measure_without_a_score_is_said_to_have_none() -> None:

@@ -146,12 +146,3 @@ def test_an_item_that_nobody_judged_has_no_relevance() -> None:
     shown = table(page, 2)
     assert shown.filter(item=0)["relevance"].null_count() == shown.filter(item=0).height > 0
     assert shown.filter(pl.col("item") != 0)["relevance"].null_count() == 0
-
-
-def test_counts_are_compared_without_naive_scores() -> None:
-    counts = rr.count_ties(RANKINGS)
-    page = open_page("pair", made_data(counts), a="coarse", b="fine")
-    row = row_of(comparison(counts), "coarse", "fine")
-    assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}".replace("-", "−")
-    assert table(page, 0)["policy"].to_list() == ["expected", "shuffled"]
-    assert page.info[-1].value == "Counts have no items, so there are no ranked lists to show."

@@ -4,7 +4,6 @@ everything follows them.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import polars as pl
@@ -23,10 +22,8 @@ from text import plain
 from url_controls import REFUSED
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
-FOURTH = pl.int_range(pl.len()).over("model", "query") == 3
 # The same items of all models, so that their judgements agree.
 NO_RELEVANCE = RANKINGS.with_columns(relevance=pl.when(pl.col("item") != 3).then("relevance"))
-NO_DISTANCE = RANKINGS.with_columns(distance=pl.when(~FOURTH).then("distance"))
 NO_LIST = RANKINGS.filter((pl.col("model") != "fine") | (pl.col("query") != "query 1"))
 JUDGEMENTS = RANKINGS.select("query", "item", "relevance").unique(maintain_order=True)
 JUDGED = {"judgements": JUDGEMENTS.filter(pl.col("query") != "query 1")}
@@ -128,9 +125,6 @@ def test_one_list_and_the_report_follow_the_rules(
     content = report(data, Choice(**PLACE, models=data.models, options=options), {}).decode()
     for number in answers(data, **rules).filter(policy="expected")["value"]:
         assert f"{number:.4f}" in content
-    for rule, value in rules.items():
-        assert re.search(rf"{rule}\W.{{0,60}}{value:g}" if isinstance(value, float) else
-                         rf"{rule}\W.{{0,60}}{value}", content, re.DOTALL)  # fmt: skip
     assert 3 not in [cutoff for _, cutoff in MEASURES]  # so the cutoff above is the choice's own
 
 
@@ -144,11 +138,6 @@ def test_queries_without_a_list_count_or_are_refused_and_reported() -> None:
     with pytest.raises(RetrievalReportError) as said:
         answers(data, missing_query="error")
     assert page.error[0].value.startswith(plain(str(said.value).partition(";")[0]))
-    # A report on one model misses the queries that only the other has.
-    choice = Choice(**PLACE, models=("fine",), options={**USUAL, "shuffles": 5})
-    summary = answers(data).filter(model="fine", policy="expected")
-    assert summary["missing"].to_list() == [1]
-    assert f"{summary['value'][0]:.4f}" in report(data, choice, {}).decode()
 
 
 def test_scores_have_no_distance_to_be_cut_at() -> None:

@@ -99,14 +99,6 @@ def test_near_ties_and_other_oddities_are_told() -> None:
         assert [box for box in page.warning if box.value.endswith(plain(fact))], hint
 
 
-def test_counts_have_ties_too() -> None:
-    counts = rr.count_ties(RANKINGS)
-    page = open_page("ties", made_data(counts))
-    truth = best_first(rr.tie_profile(RANKINGS, cutoffs=3))
-    assert table(page, 0)["cut_share"].to_list() == (100 * truth["cut_share"]).to_list()
-    assert table(page, 1).rows() == ties_at_cutoff(RANKINGS, cutoff=3).rows()
-
-
 def test_what_is_judged_is_listed_metric_by_metric_with_the_best_model_first() -> None:
     judged = RANKINGS.filter(model="fine").select("query", "item", "relevance")
     data = made_data(RANKINGS.drop("relevance"), judgements=judged)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -20,15 +19,6 @@ LIST = pl.DataFrame(
     }
 )
 PLACE: dict[str, Any] = {"metric": "rr", "cutoff": None}
-MODELS = pl.DataFrame(
-    {
-        "model": ["near"] * 2 + ["far"] * 2,
-        "query": ["q"] * 4,
-        "item": ["x", "y"] * 2,
-        "distance": [0.8, 1.2, 3.0, 1.0],
-        "relevance": [1, 0] * 2,
-    }
-)
 
 
 def layers(chart: Any) -> list[list[dict[str, Any]]]:
@@ -60,18 +50,6 @@ def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
         ("order received", 1),
     ]
     assert title(chart) == "rr@all of one list under its tie orders"
-
-
-@pytest.mark.parametrize("values", [(0.0, 1.0), (0.25, 0.75), (0.2, 0.6, 1.0), (0.5, 0.501, 1.0)])
-def test_few_scores_are_narrow_bars(values: tuple[float, ...]) -> None:
-    share = 1 / len(values)
-    found = pl.DataFrame(
-        {"value": values, "probability": share, "method": "exact", "orders": len(values)}
-    )
-    chart = charts.score_distribution(found, **PLACE, marks={"order received": values[0]})
-    (bars, _), span = layers(chart), values[-1] - values[0]
-    assert all(row["high"] - row["low"] < span / 40 for row in bars)
-    assert all(first["high"] < second["low"] for first, second in pairwise(bars[-2:]))
 
 
 def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:

@@ -54,11 +54,6 @@ def test_a_sentence_is_text() -> None:
     assert responsive(chart).title == chart.to_dict()["description"]
 
 
-def test_small_charts_do_not_grow_without_end() -> None:
-    assert responsive(drawn("matrix")).panels[0].most == 2 * 46 * len(PLAIN) + 300
-    assert responsive(drawn("policies")).panels[0].most is None
-
-
 @pytest.mark.parametrize("name", ["matrix", "profile"])
 def test_tiles_let_a_page_shine_through_that_says_its_colour_and_are_light_elsewhere(
     name: str,

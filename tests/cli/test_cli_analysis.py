@@ -90,9 +90,6 @@ def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path) -> 
     ranked = rr.Study(path, "ndcg@3", truncated="no").leaderboard["model"].to_list()[2:]
     assert all([*pair] in pairs for pair in pairwise(ranked))
     assert "pairs are printed" not in whole.stdout
-    assert {*shown.stdout.splitlines()} - {*whole.stdout.splitlines()} == {
-        row for row in shown.stdout.splitlines() if "of 210 pairs" in row
-    }
     assert len(json.loads(told.stdout)["flips"]) == 210
 
 
@@ -127,10 +124,6 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
         ("a", "b"),
         ("b", "c"),
     ]
-    holm = run(*arguments[:-4], "--correction", "holm", "--out", tmp_path)
-    assert holm.exit_code == 0
-    assert "\nfamily_p: sign-flip test of each pair with Holm's correction over " in holm.output
-    assert pl.read_csv(tmp_path / "comparison.csv")["family_method"].unique().to_list() == ["holm"]
 
 
 def test_compare_of_one_model_is_refused(tmp_path: Path) -> None:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -25,7 +21,6 @@ SPELLINGS = {
     "of the user": "~/runs and more/{}",
     "a link": "links/{}",
 }
-FORMATS = ("plain.csv", "table.parquet", "arrow.arrow", "trec.run")
 
 
 @pytest.fixture(scope="module")
@@ -48,37 +43,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (home / "links" / file.name).symlink_to(file)
     (home / "linked").symlink_to(home / "links")
     return home
-
-
-EVERY = """import json, sys
-from retrieval_report.cli import main
-for words in json.loads(sys.argv.pop()):
-    sys.argv[1:] = words
-    try:
-        main()
-    except SystemExit as end:
-        assert not end.code, words
-"""
-
-
-def test_files_are_found_however_their_path_is_written(home: Path, tmp_path: Path) -> None:
-    """In a process of its own, because starting it set Polars otherwise."""
-    calls = []
-    for number, text in enumerate(SPELLINGS.values()):
-        spelt = [
-            text.replace("{home}", str(home)).format(name) for name in (*FORMATS, "judged.csv")
-        ]
-        calls.append(["evaluate", *spelt[:-1], "--judgements", spelt[-1], "--metrics", "ap@3"])
-        calls[-1] += ["--out", str(tmp_path / str(number))]
-    environment = {**os.environ, "HOME": str(home)}
-    command = [sys.executable, "-c", EVERY, json.dumps(calls)]
-    ended = subprocess.run(
-        command, cwd=home, env=environment, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    written = [path.read_text() for path in tmp_path.rglob("summary.csv")]
-    assert len(written) == len(SPELLINGS)
-    assert all(name.split(".")[0] in text for text in written for name in FORMATS)
 
 
 COMMANDS = {  # "{}" stands for a file, whose name is put into the spelling

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -47,13 +46,6 @@ def test_it_prints_and_writes_what_the_function_returns(given: list[Path], tmp_p
     assert found.areas["all_pairs"].to_list() == [1000.0] * 13
     assert "answered" in result.output
     assert all(model in result.output for model in frames["calibration"]["model"])
-
-
-def test_json_holds_the_tables_that_were_asked_for(tmp_path: Path) -> None:
-    made_rankings(("a",)).write_csv(tmp_path / "run.csv")
-    rows = json.loads(run(tmp_path / "run.csv", "--json").stdout)
-    assert set(rows) == {"thresholds", "threshold_areas", "calibration", "notices"}
-    assert {row["metric"] for row in rows["calibration"]} == {"f1"}
 
 
 @pytest.mark.parametrize(

@@ -75,3 +75,46 @@ def test_all_columns_are_equal(
     for module in (lists, arrays, scorer):
         monkeypatch.setattr(module, "FEW", 1 if few else 10**9)
     assert_frame_equal(scores(), usual, check_exact=True)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_rows_are_counted_alike(monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
+    random = np.random.default_rng(4)
+    for values in (2, 30, 2**62):
+        size = random.integers(0, 40, 50)
+        ends = np.cumsum(size)
+        shuffled = random.permutation(50)  # lists that are not in the order of their rows
+        rows = lists.Rows((ends - size)[shuffled], ends[shuffled])
+        key = random.integers(-values, values, ends[-1])
+        grade = random.integers(0, 3, ends[-1]).astype(np.int32)
+        count = random.integers(1, 5, ends[-1] if counted else 0)
+        given = rows, key, grade, count, 3
+        found = []
+        for compiles in (True, False):
+            with monkeypatch.context() as patch:
+                patch.setattr(Kernel, "compiles", lambda *_, c=compiles: c)
+                found.append(arrays.lists_from_rows(*given, workers=1))
+        for one, two in zip(*([*ties, order, keys] for ties, order, keys in found), strict=True):
+            assert (one is None) == (two is None)
+            if one is not None and two is not None:
+                assert one.dtype == two.dtype
+                assert one.tolist() == two.tolist()
+
+
+@pytest.mark.parametrize("truncated", ["no", "within_tie"])
+def test_lists_without_ties_have_one_order(truncated: str) -> None:
+    rankings, judgements = made(1, 10**5, 3)  # few lists with ties
+
+    def scores(*policies: str) -> pl.DataFrame:
+        result = evaluate(
+            rankings,
+            judgements=judgements,
+            measures=TEXTS,
+            cutoffs=CUTOFFS,
+            policies=policies,
+            truncated=truncated,
+        )
+        return result.filter(pl.col("policy") != "expected")
+
+    for policy in ("best", "worst", "naive"):
+        assert_frame_equal(scores("expected", policy), scores(policy), check_exact=True)

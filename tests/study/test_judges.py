@@ -204,28 +204,6 @@ def test_own_labels_are_found_by_order_on_any_scale(scale: dict[int, float], own
     assert found == ([("gpt", "gpt")] if own else [])
 
 
-def test_other_scales_get_a_note_and_agreement_by_ranks() -> None:
-    times = {
-        query: {item: 33 * label for item, label in items.items()}
-        for query, items in JUDGES["gpt"].items()
-    }
-    same = made_study().judge_agreement.filter(judge_a="human", judge_b="gpt", metric="ap")
-    study = rr.Study(RANKINGS, "ap", judgements={**JUDGES, "gpt": times})
-    other, *_, last = study.judge_agreement.to_dicts()
-    assert same["note"].item() == ""
-    assert other["note"] == "different scales: labels up to 3 and 99, which only label_tau compares"
-    assert last["note"] == other["note"]
-    assert other["label_tau"] == same["label_tau"].item()
-    pairs = [
-        (JUDGES["human"][query][item], JUDGES["gpt"][query][item])
-        for query in QUERIES
-        for item in JUDGES["human"][query]
-    ]
-    assert other["label_tau"] == pytest.approx(
-        stats.kendalltau(*zip(*pairs, strict=True)).statistic
-    )
-
-
 def test_errors_name_the_judge_who_lacks_queries() -> None:
     few = {query: JUDGES["gpt"][query] for query in QUERIES[:2]}
     study = rr.Study(RANKINGS, "ap", judgements={"human": JUDGES["human"], "few": few})

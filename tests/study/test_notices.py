@@ -64,11 +64,6 @@ def cut_report(models: int = 1) -> Report:
     return study.at("precision@10", "precision@1", "recall@1", "recall@10").contents()
 
 
-def rows_of(chart: Any, column: str) -> list[dict[str, Any]]:
-    """The rows of a chart's layer that have a column."""
-    return [row for rows in chart.to_dict()["datasets"].values() for row in rows if column in row]
-
-
 NOT_KNOWN = (
     'precision@10 is an estimate: lists may be cut. If they are complete, pass truncated="no".'
 )
@@ -193,24 +188,6 @@ def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
 def test_r_is_doubted_only_where_it_divides(metric: rr.Metric | str, divided: bool) -> None:
     rows = {"query": ["q"] * 3, "item": [*"abc"], "distance": [1, 2, 2], "relevance": [1, 0, 1]}
     assert rr.evaluate(rows, metrics=metric)["pooled"].any() is divided
-
-
-@pytest.mark.parametrize(
-    ("relevance", "cutoff", "open_"),
-    [([1, 1, 0], 2, False), ([1, 1, 0], 3, True), ([2, 1, 0], 1, True)],
-)
-def test_r_is_not_doubted_where_the_ideal_is_full(
-    relevance: list[int], cutoff: int, open_: bool
-) -> None:
-    def score(*grades: int) -> pl.DataFrame:
-        rows = {"query": "q", "item": [*"abcd"][: len(grades)], "distance": range(len(grades))}
-        return rr.evaluate(
-            pl.DataFrame({**rows, "relevance": grades}), metrics="ndcg", cutoffs=cutoff
-        )
-
-    assert score(*relevance)["pooled"].any() is open_
-    changes = score(*relevance, 0)["value"][0] != score(*relevance, max(relevance))["value"][0]
-    assert changes is (open_ and len({*relevance}) == 2)
 
 
 def test_charts_draw_what_is_open_dashed_and_say_so() -> None:

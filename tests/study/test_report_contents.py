@@ -258,30 +258,3 @@ def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
     assert "\x1b" not in markdown + latex
     assert not re.search(r"(?i)https?://\w|www\.|@\w+\.\w", markdown)
     assert markdown.replace("\u2060", "").count("evil.example") == 3
-
-
-def test_the_queries_that_decide_are_those_between_the_leaders_by_the_measure_of_the_verdict() -> (
-    None
-):
-    values = {
-        "first": ([1, 0, 0], 1),
-        "deep": ([0, 1, 1], 2),
-        "middle": ([0, 0, 1], 3),
-    }  # relevance by rank
-    rows = [
-        (model, query, item, distance, relevance)
-        for model, (relevances, offset) in values.items()
-        for query in "pq"
-        for item, (distance, relevance) in enumerate(zip((offset, 5, 5), relevances, strict=True))
-    ]
-    names = ["model", "query", "item", "distance", "relevance"]
-    rankings = pl.DataFrame(
-        [(*row[:2], f"{row[0]}{row[2]}", *row[3:]) for row in rows], schema=names, orient="row"
-    )
-    report = report_contents(rankings, metrics="precision", cutoffs=(3, 1))
-    leaders = report.leaderboard.filter(cutoff=3)["model"].head(2).to_list()
-    assert (report.cutoff, leaders[0]) == (3, "deep")
-    assert report.leaderboard.filter(cutoff=1)["model"][0] == "first"
-    assert report.deciding.select("model_a", "model_b").unique().rows() == [tuple(leaders)]
-    assert report.deciding["lowest"].null_count() == 0
-    assert set(report.deciding["policy"]) == {"expected"}

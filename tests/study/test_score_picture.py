@@ -88,14 +88,6 @@ def test_where_nothing_ties_the_picture_stands_alone() -> None:
     assert page.count("<table>") == 1  # the leaderboard
 
 
-def test_counts_have_no_naive_score_and_the_other_two() -> None:
-    counts = pl.DataFrame(
-        {"query": ["q"] * 2, "distance": [0, 1], "relevance": [1, 0], "count": [2, 3]}
-    )
-    page = rr.Study(counts, "rr", truncated="no")._repr_html_()
-    assert titles(page) == ["model: expected 1.0000, shuffled 1.0000, naive –"]
-
-
 def test_copies_share_a_row_and_other_averages_have_no_strokes() -> None:
     rankings = made_rankings(("first", "second"))
     queries = rankings.select("query", label="query").unique()

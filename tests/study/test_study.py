@@ -225,13 +225,6 @@ def test_an_unknown_argument_is_answered_with_the_right_one_or_its_function(
         rr.Study(top(ranked(1)), "ap@10", **given)
 
 
-def test_unknown_policies_are_refused() -> None:
-    with pytest.raises(rr.ParameterError, match="policies: 'median' is not one of"):
-        study().under("median")
-    with pytest.raises(rr.ParameterError, match="policies: none given"):
-        study().under()
-
-
 def test_who_asks_for_the_same_waits_and_who_asks_for_another_does_not() -> None:
     once, running, go, made = Once(8), threading.Event(), threading.Event(), []
 
@@ -315,29 +308,6 @@ def test_the_curve_along_recall_is_that_of_the_function() -> None:
     assert made.models("fine").recall_curve["model"].unique().to_list() == ["fine"]
 
 
-def test_similarity_is_that_of_the_lists_that_are_scored() -> None:
-    rows = {"query": ["q"] * 3, "item": list("xyz")}
-    models = {
-        "a": {**rows, "distance": [1.01, 1.02, 2.0]},
-        "b": {**rows, "distance": [1.04, 1.03, 2.0]},
-    }
-    judged = {"query": ["q"] * 2, "item": list("xy"), "relevance": [0, 1]}
-    assert (
-        rr.Study(models, "rr@1", judgements=judged, decimals=2).similarity_means["order"].item()
-        == 1
-    )
-    alike = rr.Study(models, "rr@1", judgements=judged, decimals=1)
-    assert alike.status == "equal"
-    assert alike.similarity_means.select("none", "order").row(0) == (1, 0)
-    other = pl.concat(
-        [pl.DataFrame(own).with_columns(model=pl.lit(name)) for name, own in models.items()]
-    )
-    other = other.join(pl.DataFrame(judged), on=["query", "item"], how="left").with_columns(
-        distance=pl.when(item="z", model="b").then(0.0).otherwise("distance")
-    )
-    assert rr.Study(other, "rr@1", unjudged="drop", decimals=1).similarity_means["none"].item() == 1
-
-
 def test_similarity_and_coverage_are_those_of_the_functions() -> None:
     judgements = RANKINGS.select("query", "item", "relevance").unique().filter(pl.col("item") < 6)
     rows = RANKINGS.drop("relevance")
@@ -359,30 +329,3 @@ def test_similarity_and_coverage_are_those_of_the_functions() -> None:
     assert_frame_equal(page.coverage, made.coverage)
     assert_frame_equal(page.similarity_means, made.similarity_means)
     assert study().coverage.is_empty()
-
-
-def test_other_measures_share_what_depends_on_none_and_score_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The dashboard scores a new metric so, without looking at the data once more."""
-    lists = pl.DataFrame(
-        {
-            "model": ["a"] * 4 + ["b"] * 4 + ["c"] * 4,
-            "query": ["p", "p", "q", "q"] * 3,
-            "item": [1, 2, 1, 2] * 3,
-            "distance": [1, 1, 1, 2] * 2 + [2, 1, 1, 1],
-            "relevance": [0, 1, 1, 0] * 3,
-        }
-    )
-    first = rr.Study(lists, "ndcg@2", truncated="no")
-    shared = first.health, first.identical, first.judged
-    monkeypatch.setattr("retrieval_report.study.levels.health_of", None)  # cannot be called again
-    monkeypatch.setattr("retrieval_report.study.levels.identical_models", None)
-    other = first._by_measures(("rr", "err"), (1, None))
-    assert (other.health.rows(), other.identical) == (shared[0].rows(), (("a", "b"),))
-    assert other.judged is shared[2]
-    monkeypatch.undo()
-    alone = rr.Study(lists, ("rr", "err"), cutoffs=(1, None), truncated="no")
-    assert other.measures == alone.measures
-    assert_frame_equal(other.three_scores, alone.three_scores, check_exact=True)
-    assert first.measures == (("ndcg", 2),)

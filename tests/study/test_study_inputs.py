@@ -59,28 +59,11 @@ def nearest() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
-def ranx_objects() -> Given:
-    ranx = pytest.importorskip("ranx", reason="ranx is not installed (of the extra `peers`)")
-    runs = {model: ranx.Run(run, name=model) for model, run in RUNS.items()}
-    return runs, {"judgements": ranx.Qrels(QRELS)}
-
-
-def pytrec_eval_dictionaries() -> Given:
-    pytrec_eval = pytest.importorskip(
-        "pytrec_eval", reason="pytrec_eval-terrier is not installed (of `dev`)"
-    )
-    for run in RUNS.values():  # they are what it takes
-        assert set(pytrec_eval.RelevanceEvaluator(QRELS, {"map"}).evaluate(run)) == set(QUERIES)
-    return RUNS, {"judgements": QRELS}
-
-
 def frames(kind: str) -> Callable[[], Given]:
     def make() -> Given:
         given: Any = {  # type: ignore[no-untyped-call]
             "polars": lambda: LONG,
-            "lazy": lambda: LONG.lazy(),
             "pandas": lambda: LONG.to_pandas(),
-            "arrow": lambda: LONG.to_arrow(),
             "by model": lambda: {
                 model[0]: part.drop("model") for model, part in LONG.group_by("model")
             },
@@ -93,32 +76,8 @@ def frames(kind: str) -> Callable[[], Given]:
     return make
 
 
-def scored_docs() -> Given:
-    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
-    runs = {
-        model: [
-            ir_measures.ScoredDoc(query, item, score)
-            for query, row in run.items()
-            for item, score in row.items()
-        ]
-        for model, run in RUNS.items()
-    }
-    qrels = [
-        ir_measures.Qrel(query, item, grade)
-        for query, row in QRELS.items()
-        for item, grade in row.items()
-    ]
-    return runs, {"judgements": qrels}
-
-
 FORMS: dict[str, Callable[[], Given]] = {
-    **{
-        kind: frames(kind)
-        for kind in ("polars", "lazy", "pandas", "arrow", "by model", "other names")
-    },
-    "pytrec_eval": pytrec_eval_dictionaries,
-    "ranx": ranx_objects,
-    "ir_measures": scored_docs,
+    **{kind: frames(kind) for kind in ("polars", "pandas", "by model", "other names")},
     "distances and indices": lambda: (rr.from_search(nearest(), relevance=RELEVANCE), {}),
     "distances beside scores": lambda: (
         {"coarse": LONG.filter(model="coarse").drop("model"), "fine": RUNS["fine"]},
@@ -131,11 +90,7 @@ def wanted() -> pl.DataFrame:
     return rr.Study(LONG, MEASURES, judgements=QRELS).table()
 
 
-# ranx compiles for a quarter of a minute.
-@pytest.mark.parametrize(
-    "form",
-    [pytest.param(form, marks=pytest.mark.slow) if form == "ranx" else form for form in FORMS],
-)
+@pytest.mark.parametrize("form", FORMS)
 def test_three_lines_from_any_form_give_the_same_table(form: str) -> None:
     given, more = FORMS[form]()
     study = rr.Study(given, MEASURES, **more)

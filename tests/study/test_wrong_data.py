@@ -53,7 +53,6 @@ def run(seed: int, skill: float) -> Lists:
 
 
 GOOD, FAIR, NOISE, BEST = run(0, 2.5), run(1, 2.0), run(2, 0.0), run(4, 3.0)
-POPULAR = [f"d{1000 + n}" for n in range(KEPT)]
 
 
 def renamed(lists: Lists, every: int) -> Lists:
@@ -91,17 +90,9 @@ def backwards(lists: Lists, first: int) -> Lists:
     return result
 
 
-def popular(kind: str) -> Lists:
-    draw, lists = np.random.default_rng(3), {}
-    for query in JUDGED:
-        items = [item for item in POPULAR if kind != "unseen" or draw.random() < 0.8]
-        lists[query] = {str(item): float(-place) for place, item in enumerate(items)}
-    return lists
-
-
-def everything(lists: Lists) -> Lists:
-    """Rank the whole collection, as a reversed run must to show that it is one."""
-    return {q: row | {i: -9.0 for i in JUDGED[q] if i not in row} for q, row in lists.items()}
+def popular() -> Lists:
+    row = {f"d{1000 + n}": float(-n) for n in range(KEPT)}
+    return dict.fromkeys(JUDGED, row)
 
 
 def beside(broken: Lists) -> dict[str, Lists]:
@@ -122,32 +113,15 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "half the queries missing": lambda: Wrong(
         beside(dict([*FAIR.items()][::2])), JUDGED, "20 of 40 judged queries have no list"
     ),
-    "all ids of another kind": lambda: Wrong(
-        beside(renamed(FAIR, 1)), JUDGED, "none of 2400 items"
-    ),
     "a tenth of the ids": lambda: Wrong(beside(renamed(FAIR, 10)), JUDGED, "have ids of a form"),
-    "other ids in half of the lists": lambda: Wrong(
-        beside(
-            {
-                query: {f"x{item}" if number % 2 else item: score for item, score in row.items()}
-                for number, (query, row) in enumerate(FAIR.items())
-            }
-        ),
-        JUDGED,
-        "20 of 40 lists of broken hold no judged item",
-    ),
-    "reversed": lambda: Wrong(beside(backwards(FAIR, KEPT)), JUDGED, "come last in"),
     "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
-    "most popular items": lambda: Wrong(beside(popular("same")), JUDGED, "hold the same items"),
-    "popular, unseen": lambda: Wrong(beside(popular("unseen")), JUDGED, "hold the same items"),
+    "most popular items": lambda: Wrong(beside(popular()), JUDGED, "hold the same items"),
     "another collection": lambda: Wrong(BOTH, dealt_again(), "belong together"),
     "judgements of next query": lambda: Wrong(BOTH, of_next(JUDGED), "belong to other queries"),
     "lists of next query": lambda: Wrong(beside(of_next(FAIR)), JUDGED, "belong to other queries"),
     "half of the lists of next query": lambda: Wrong(
         half(of_next(FAIR)), JUDGED, "belong to other queries"
     ),
-    "half of the lists reversed": lambda: Wrong(half(backwards(BEST, KEPT)), JUDGED, "come last"),
-    "ids off by one": lambda: Wrong(beside(shifted(FAIR, 1)), JUDGED, "are shifted"),
     "judged ids off by one": lambda: Wrong(
         {name: shifted(lists, -1) for name, lists in BOTH.items()}, JUDGED, "are shifted"
     ),
@@ -156,9 +130,6 @@ CASES: dict[str, Callable[[], Wrong]] = {
     ),
     "random beside good": lambda: Wrong(
         beside(NOISE), JUDGED, "no more relevant items", serious=False
-    ),
-    "random alone": lambda: Wrong(
-        {"noise": NOISE, "other": run(4, 0.0)}, JUDGED, "belong together"
     ),
 }
 
@@ -263,7 +234,7 @@ def test_a_command_praises_nothing(name: str, command: str, folder: Path) -> Non
 
 
 @ALL
-def test_a_gate_lets_nothing_pass(name: str, folder: Path) -> None:
+def test_row_113_a_gate_lets_nothing_pass(name: str, folder: Path) -> None:
     paths, rules = written(folder, name)
     result = CliRunner().invoke(cli, ["gate", *paths, *rules, "--margin", "0.05"])
     code = 2 if case(name).serious else 1
