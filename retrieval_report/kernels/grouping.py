@@ -22,7 +22,7 @@ from retrieval_report.kernels.compile import (
     inlined,
     kernel,
 )
-from retrieval_report.kernels.lists import Bools, Cells, Codes, Integers, Lists, Rows, cells_of
+from retrieval_report.kernels.lists import Cells, Codes, Integers, Rows
 
 # Numba would compile `flush` once for a plain True and once for a plain False.
 RISING = cast(bool, np.bool_(False))
@@ -324,43 +324,6 @@ def ideal_cells(ideal_items: Cells, two: Cells, kinds: int, new: Cells) -> int:
         cells = flush(tallied, cell_count, new.grade, new.items, cells, FALLING)
         new.start[q + 1] = cells
     return cells
-
-
-@allocating
-def complete(
-    lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: Lists
-) -> tuple[int, int]:
-    """Fill in every list's ties, adding extra items to
-    its last tie (``open_last``) or as a new tie after it.
-
-    Returns the numbers of ties and cells of the ``new`` lists.
-    """
-    new_start, new_tie, grade, items = new
-    ties = cells = ZERO
-    tallied = no_tally(kinds)
-    for q in range(lists.start.size - 1):
-        closed = lists.start[q + 1] - (
-            1 if open_last[q] and lists.start[q + 1] > lists.start[q] else 0
-        )
-        for tie in range(lists.start[q], closed):
-            for cell in cells_of(tie, lists):
-                grade[cells] = lists.grade[cell]
-                items[cells] = lists.items[cell]
-                cells += 1
-            ties += 1
-            new_tie[ties] = cells
-        begin = lists.tie[closed]
-        end = lists.tie[lists.start[q + 1]]
-        cell_count = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
-        cell_count = tally_cells(
-            extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, cell_count
-        )
-        cells = flush(tallied, cell_count, grade, items, cells, RISING)
-        if cell_count:
-            ties += 1
-            new_tie[ties] = cells
-        new_start[q + 1] = ties
-    return ties, cells
 
 
 def rows_walked(key: NDArray[Any], rows: Rows, which: Integers, *counts: object) -> float:

@@ -254,30 +254,34 @@ def _counted_by_numpy(
     million rows, and Python is slower than both.
     """
     rows, key, grade, count = list_rows
-    sizes = rows.end - rows.begin
-    list_of = np.repeat(np.arange(sizes.size), sizes)
-    order = np.repeat(rows.begin - rows.work[:-1], sizes) + np.arange(list_of.size)
-    key = key[order]
-    if ((key[1:] < key[:-1]) & (list_of[1:] == list_of[:-1])).any():
-        sorting = np.lexsort((key, list_of))
-        key, order = key[sorting], order[sorting]
-    grade = grade[order]
-    opens = np.ones(key.size, np.bool_)
-    opens[1:] = (key[1:] != key[:-1]) | (list_of[1:] != list_of[:-1])
-    code = (np.cumsum(opens) - 1) * kinds + grade  # of ties and grades: one for every cell
-    items = count[order] if count.size else np.ones(code.size, np.int64)
-    if (code[1:] <= code[:-1]).any():
-        sorting = np.argsort(code, kind="stable")
-        code, items = code[sorting], items[sorting]
-        first = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
-        code, items = code[first], np.add.reduceat(items, first)
-    lists = Lists(
-        starts(list_of[opens], sizes.size),
-        starts(code // kinds, int(opens.sum())),
-        (code % kinds).astype(np.int32),
-        items,
-    )
-    return lists, None if count.size else grade, key[opens]
+    start = rows.work
+    sizes = np.diff(start)
+    if (rows.begin != start[:-1])[sizes > 0].any():
+        order = np.repeat(rows.begin - start[:-1], sizes) + np.arange(start[-1])
+        key, grade, count = _taken(order, key, grade, count)
+    heads = start[:-1][sizes > 0]
+    falls = key[1:] < key[:-1]
+    falls[heads[1:] - 1] = False
+    if falls.any():
+        order = np.lexsort((key, np.repeat(np.arange(sizes.size), sizes)))
+        key, grade, count = _taken(order, key, grade, count)
+    opens = np.append(True, key[1:] != key[:-1])  # a tie
+    opens[heads] = True
+    naive = None if count.size else grade.copy()
+    leads = opens[1:] | (grade[1:] != grade[:-1])  # a cell
+    if (leads & ~opens[1:] & (grade[1:] < grade[:-1])).any():
+        order = np.argsort(np.cumsum(opens) * kinds + grade, kind="stable")
+        grade, count = _taken(order, grade, count)
+        leads = opens[1:] | (grade[1:] != grade[:-1])
+    cells, ties = np.flatnonzero(np.append(True, leads)), np.flatnonzero(opens)
+    items = np.add.reduceat(count, cells) if count.size else np.diff(cells, append=key.size)
+    tie = np.append(np.flatnonzero(opens[cells]), cells.size)
+    return Lists(np.searchsorted(ties, start), tie, grade[cells], items), naive, key[ties]
+
+
+def _taken(which: Integers, *columns: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return rows of columns, of which some may be empty."""
+    return [column[which] if column.size else column for column in columns]
 
 
 def _moved(room: NDArray[Scalar], parts: Sequence[tuple[int, int]]) -> NDArray[Scalar]:

@@ -19,14 +19,12 @@ from functools import cached_property
 import numpy as np
 
 from retrieval_report.contracts.options import Options
-from retrieval_report.kernels import grouping
 from retrieval_report.kernels.lists import (
     Bools,
     Cells,
     Floats,
     Integers,
     Lists,
-    all_frozen,
     running,
 )
 from retrieval_report.metrics import terms
@@ -196,9 +194,17 @@ class Completions:
     def closed(self) -> Lists:
         """Return the lists without their last tie if it may be cut."""
         ties = self.prepared.ties
-        dropped = self.prepared.within & (np.diff(ties.start) > 0)
-        inner_ties = np.delete(np.arange(ties.tie.size - 1), ties.start[1:][dropped] - 1)
-        return ties.with_ties(running(np.diff(ties.start) - dropped), inner_ties)
+        inner_ties = np.delete(np.arange(ties.tie.size - 1), self._last_ties)
+        return ties.with_ties(running(np.diff(ties.start) - self._joined), inner_ties)
+
+    @cached_property
+    def _joined(self) -> Bools:
+        """Return of which lists the last tie may be cut, so that what follows joins it."""
+        return np.asarray(self.prepared.within & (np.diff(self.prepared.ties.start) > 0))
+
+    @property
+    def _last_ties(self) -> Integers:
+        return self.prepared.ties.start[1:][self._joined] - 1
 
     @cached_property
     def reach(self) -> Integers:
@@ -257,25 +263,24 @@ class Completions:
 
     def _lists(self, extra: Cells) -> Lists:
         """Return the lists with following items in their last tie, or in a tie after it."""
-        ties = self.prepared.ties
-        lists = self.before.size
-        cells = ties.grade.size + extra.grade.size
-        start = np.zeros(lists + 1, np.int64)
-        tie = np.zeros(ties.tie.size + lists, np.int64)
-        new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
-        ties_written, size = grouping.complete(
-            all_frozen(ties),
-            self.prepared.within,
-            all_frozen(extra),
-            self.prepared.grades.size,
-            new,
-        )
-        fitting = arrays.fitting
+        ties, closed, lists = self.prepared.ties, self.closed, self.before.size
+        last = ties.with_ties(running(self._joined.astype(np.int64)), self._last_ties)
+        end = arrays.ideal_lists(last, extra, self.prepared.grades.size).cells
+        added = np.diff(end.start)
+        # Grades rise within a tie, and fall in ideals.
+        turned = np.repeat(end.start[:-1] + end.start[1:] - 1, added) - np.arange(end.grade.size)
+        of_list = np.arange(lists)
+        closed_cells = closed.cells
+        cell_list = [np.repeat(of_list, np.diff(part.start)) for part in (closed_cells, end)]
+        cells = np.argsort(np.concatenate(cell_list), kind="stable")
+        sizes = [np.diff(closed.tie), added[added > 0]]
+        tie_list = [np.repeat(of_list, np.diff(closed.start)), np.flatnonzero(added)]
+        in_order = np.argsort(np.concatenate(tie_list), kind="stable")
         return Lists(
-            start,
-            fitting(tie[: ties_written + 1]),
-            fitting(new.grade[:size]),
-            fitting(new.items[:size]),
+            closed.start + running((added > 0).astype(np.int64)),
+            running(np.concatenate(sizes)[in_order]),
+            np.concatenate([closed.grade, end.grade[turned]])[cells],
+            np.concatenate([closed.items, end.items[turned]])[cells],
         )
 
     def _scorer(

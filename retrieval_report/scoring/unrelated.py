@@ -196,12 +196,13 @@ class _Lists:
         rows, relevant = (_numbered(frame) for frame in (self.rows, self.relevant))
         if rows.is_empty() or relevant.is_empty():
             return None
-        near = rows.filter(half=0).join(relevant, on=["query", "prefix"], how="inner")
-        shift = (pl.col("number_right") - pl.col("number")).alias("shift")
-        shifts = near.select(shift).filter(pl.col("shift") != 0).to_series().value_counts()
-        if shifts.is_empty():
+        near = rows.filter(half=0).select("query", *ITEM)
+        near = near.join(relevant.select("query", *ITEM), on=["query", "prefix"], how="inner")
+        shifts = (near["number_right"] - near["number"]).to_numpy()
+        shifts, number = np.unique(shifts[shifts != 0], return_counts=True)
+        if not shifts.size:
             return None
-        by = shifts.sort("count", pl.col("shift").abs(), descending=[True, False])["shift"][0]
+        by = int(shifts[np.lexsort((np.abs(shifts), -number))[0]])
         shifted = rows.with_columns(pl.col("number") + by)
         halves = self._gains(shifted, relevant, ITEM)
         explained = _of_first(halves[1][:, self.own])
