@@ -163,7 +163,7 @@ def check(data: OpenedData) -> None:
         scored(data, replace(data.start, options={**data.start.options, **LENIENT}))
 
 
-def ask(data: OpenedData, **questions: Any) -> None:
+def ask(data: OpenedData, **questions: object) -> None:
     """Keep what a page was asked about the data beside the sidebar, for the report."""
     st.session_state[f"asked of {data.digest}"] = {**remembered_questions(data), **questions}
 

@@ -73,7 +73,7 @@ def theme() -> str:
     return st.context.theme.type or "light"
 
 
-def show_chart(chart: Any, *frames: pl.DataFrame, brush: str = "", **how: Any) -> Any:
+def show_chart(chart: object, *frames: pl.DataFrame, brush: str = "", **how: object) -> Any:
     """Show a chart of `retrieval_report.charts` as
     wide as the page, with its finding as text above.
 

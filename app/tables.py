@@ -228,7 +228,7 @@ def _column(
 
 
 def brushed_table(
-    chart: Any,
+    chart: object,
     queries: pl.DataFrame,
     axes: Sequence[str],
     at: Named,

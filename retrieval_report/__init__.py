@@ -29,8 +29,6 @@ shape: (2, 3)
 
 from __future__ import annotations
 
-import ast
-import pkgutil
 from importlib import import_module
 
 from retrieval_report.contracts import forks as _forks  # noqa: F401 - imported to watch for forks
@@ -38,29 +36,51 @@ from retrieval_report.contracts import forks as _forks  # noqa: F401 - imported 
 __version__ = "1.0.0"
 
 
-def _homes() -> dict[str, str]:
-    """Map public names to the modules that define them, as
-    in the stub beside this file, which type checkers read.
-    """
-    stub = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"")
-    froms = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: str(node.module) for node in froms for alias in node.names}
-
-
-_HOMES = _homes()
-__all__ = sorted([*_HOMES, "__version__"])
+# The public names by the modules that define them; type checkers read `__init__.pyi`, and a test
+# holds the two together. _GROUPS are modules that are public themselves.
+_NAMES = {
+    "systems.audit": "audit",
+    "comparison.pairs": "compare",
+    "comparison.flips": "flips",
+    "comparison.gate": "gate",
+    "ties.hints": "tie_hints",
+    "comparison.leaderboard": "leaderboard",
+    "comparison.meter": "Meter",
+    "ties.nearest_labels": "knn",
+    "ties.profile": "tie_profile",
+    "engines.summary": "summarise",
+    "ties.rescored": "rescored",
+    "ties.thresholds": "thresholds",
+    "ties.truncated_lists": "truncated_lists",
+    "contracts.errors": "ColumnError DataError FileError KeyMismatchError OutputError "
+    "ParameterError RetrievalReportError RetrievalReportWarning",
+    "engines.disk": "evaluate_to",
+    "engines.evaluate": "count_ties evaluate shuffled_means",
+    "metrics.catalogue": "ACG AP DCG ERR F1 NDCG RBP RR WAP "
+    "APAtR Bpref HitRate NumRelRet Precision Recall RPrecision",
+    "metrics.record": "Metric",
+    "reading.collapse": "collapse",
+    "reading.label_sets": "from_labels",
+    "reading": "read_judgements read_queries read_rankings",
+    "report": "read_report write_report",
+    "codes.embeddings": "from_embeddings",
+    "codes.search": "from_search",
+    "codes.true_scores": "from_scores",
+    "study.study": "Study",
+}
+_GROUPS = "charts codes expr lists report stats systems"
+_HOMES = {name: f"{__name__}.{home}" for home, names in _NAMES.items() for name in names.split()}
+__all__ = sorted([*_HOMES, *_GROUPS.split(), "__version__"])
 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use, so that
     importing the package does not load Numba or SciPy.
     """
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = _HOMES[name]
-    value = (
-        import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
-    )
+    home = _HOMES.get(name)
+    value = getattr(import_module(home), name) if home else import_module(f"{__name__}.{name}")
     globals()[name] = value
     return value
 

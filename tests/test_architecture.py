@@ -74,23 +74,30 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
-def for_types_alone(tree: ast.Module) -> set[ast.AST]:
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All parts of a file: to walk through them takes as long as to parse it."""
+    return list(ast.walk(parse(path)))
+
+
+def for_types_alone(path: Path) -> set[ast.AST]:
     """What only a type checker reads: the content of `if TYPE_CHECKING:`."""
     return {
         inner
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
 
 
+@cache
 def imports(path: Path, *, types: bool = True) -> list[str]:
     """Every imported module by full name, wherever in the file the import stands; without
     ``types`` only those that are imported when the package runs.
     """
     names: list[str] = []
-    unread = set() if types else for_types_alone(parse(path))
-    for node in ast.walk(parse(path)):
+    unread = set() if types else for_types_alone(path)
+    for node in nodes(path):
         if node in unread:
             continue
         if isinstance(node, ast.Import):
@@ -214,7 +221,7 @@ def test_the_dashboard_needs_no_more_than_streamlit_and_polars() -> None:
 
 
 def test_the_dashboard_caches_in_one_module() -> None:
-    cached = {path.name for path in APP for node in ast.walk(parse(path)) if is_cache(node)}
+    cached = {path.name for path in APP for node in nodes(path) if is_cache(node)}
     assert cached == {"cached.py"}
 
 
@@ -234,7 +241,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def lines_of_code(path: Path) -> int:
     """Lines of a file without the docstrings of its functions and classes."""
     lines = len(path.read_text(encoding="utf-8").splitlines())
-    for node in ast.walk(parse(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             lines -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
     return lines
@@ -242,9 +249,7 @@ def lines_of_code(path: Path) -> int:
 
 def functions_in(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     return [
-        node
-        for node in ast.walk(parse(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node for node in nodes(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 
 
@@ -348,7 +353,7 @@ def test_only_the_catalogue_asks_what_kind_of_metric_or_term_a_record_is() -> No
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in (ROOT / PACKAGE).rglob("*.py")
         if path.parent.name != "metrics"
-        for node in ast.walk(parse(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance"
         for kind in ast.walk(node.args[1])
         if getattr(kind, "id", getattr(kind, "attr", "")) in records

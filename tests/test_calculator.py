@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-import golden
 import retrieval_report as rr
 
 pytestmark = pytest.mark.browser
@@ -99,30 +98,6 @@ def test_drawn_runs_are_scored_as_the_package_scores_them(calculator: Any) -> No
         for (metric, policy), value in wanted.items():
             kind = next(name for name, meant in KINDS.items() if meant == policy)
             assert found["measures"][metric][kind] == pytest.approx(value, abs=1e-9)
-
-
-@pytest.mark.parametrize("file", ["exact_small", "exact_medium"])
-def test_golden_cases(calculator: Any, file: str) -> None:
-    asked, wanted = [], []
-    for case in golden.cases(file):
-        if not case["n_relevant"]:
-            continue  # the calculator's judgements would be without a relevant item: all scores 0
-        grades = [grade for tie in case["ties"] for grade in tie]
-        missing = case["n_relevant"] - sum(grade > 0 for grade in grades)
-        rows = [(place, grade) for place, tie in enumerate(case["ties"]) for grade in tie]
-        run = "item,distance\n" + "".join(f"d{n},{place}\n" for n, (place, _) in enumerate(rows))
-        qrels = "".join(f"d{n} {grade}\n" for n, (_, grade) in enumerate(rows))
-        asked.append([run, qrels + "".join(f"m{n} 1\n" for n in range(missing)), case["k"]])
-        wanted.append(case["expected"])
-    results = calculator.evaluate(f"cases => cases.map({SCORE})", asked)
-    assert len(results) >= 20
-    for found, expected in zip(results, wanted, strict=True):
-        for name in ("precision", "recall"):
-            for kind, key in (("exact", "mean"), ("lowest", "min"), ("highest", "max")):
-                number = expected[name].get(key)
-                if number is not None:
-                    number = number["float"] if isinstance(number, dict) else number
-                    assert found["measures"][name][kind] == pytest.approx(number, abs=1e-9)
 
 
 def test_what_cannot_be_read_is_named(calculator: Any) -> None:

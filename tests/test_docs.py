@@ -200,17 +200,6 @@ def test_code_of_a_how_to_is_run_or_said_not_to_be(page: Path) -> None:
     assert not_marked(page.read_text(encoding="utf-8")) == []
 
 
-def test_code_that_is_not_marked_is_found() -> None:
-    mark = "*Not run here, because it takes an hour.*"
-    fence, command = "```sh\nmake\n```\n", "text\n\n    make all\n"
-    assert not_marked(fence) == [fence]
-    assert not_marked(command) == ["    make all\n"]
-    assert not_marked(f"{fence}\n{command}\n{mark}\n") == []
-    assert not_marked(f"{fence}\n## Next\n\n{mark}\n") == [fence]
-    assert not_marked(f"{fence}\n```{{code-cell}}\n1\n```\n\n{mark}\n") == [fence]
-    assert not_marked("```{code-cell}\nif True:\n\n    run()\n```\n") == []
-
-
 def test_a_metric_takes_under_30_lines() -> None:
     page = (DOCS / "howto/add-a-metric.md").read_text(encoding="utf-8")
     cells = [

@@ -53,25 +53,6 @@ def same(found: pl.DataFrame, wanted: pl.DataFrame) -> None:
 # -----------------------------------------------------------------------------
 
 
-def shifted_and_doubled_distances(score: Scores, _: Path) -> None:
-    frame = rankings(1)
-    for moved in (pl.col("distance") + 7, pl.col("distance") * 2):
-        same(score(frame.with_columns(distance=moved)), score(frame))
-
-
-def renamed_and_shuffled_items(score: Scores, _: Path) -> None:
-    frame = rankings(2)
-    renamed = frame.with_columns(item=pl.col("item").str.reverse() + "x")
-    same(score(renamed.sample(fraction=1, shuffle=True, seed=0)), score(frame))
-
-
-def queries_spread_over_files(read: Callable[[Path], pl.DataFrame], folder: Path) -> None:
-    frame = rankings(3, models="a")
-    for number, part in enumerate(frame.partition_by("query")):
-        part.write_csv(folder / f"part-{number}.csv")
-    same(evaluate(read(folder)), evaluate(frame))
-
-
 def one_more_model(score: Scores, _: Path) -> None:
     frame, more = rankings(4), rankings(4, models="abc")
     judged = judgements_of(more)
@@ -79,12 +60,6 @@ def one_more_model(score: Scores, _: Path) -> None:
     wanted = score(more.filter(pl.col("model") != "c").drop("relevance"), judgements=judged)
     same(found.filter(pl.col("model") != "c"), wanted)
     assert frame["model"].n_unique() == 2
-
-
-def one_more_query(score: Scores, _: Path) -> None:
-    frame = rankings(5, queries=7)
-    others = pl.col("query") != "q6"
-    same(score(frame).filter(others), score(frame.filter(others)))
 
 
 def pairs_turned_round(compare: Scores, _: Path) -> None:
@@ -140,27 +115,9 @@ def count(queries: Any, items: Any) -> pl.DataFrame:
     )
 
 
-def in_bins(frame: pl.DataFrame, **how: Any) -> pl.DataFrame:
-    return evaluate(frame.with_columns(pl.col("distance") // 3), **how)
-
-
-def by_name(frame: pl.DataFrame, **how: Any) -> pl.DataFrame:
-    tied = pl.struct("distance", "item").rank("dense").over("model", "query")
-    return evaluate(frame.with_columns(distance=tied), **how)
-
-
-def without_the_last_file(folder: Path) -> pl.DataFrame:
-    return rr.read_rankings(sorted(folder.iterdir())[:-1])
-
-
 def with_pooled_relevance(frame: pl.DataFrame, *, judgements: pl.DataFrame) -> pl.DataFrame:
     retrieved = frame.filter(pl.col("distance") < 2)
     return evaluate(retrieved.join(judgements, on=["query", "item"]), relevant_items="pooled")
-
-
-def over_all_queries(frame: pl.DataFrame, **how: Any) -> pl.DataFrame:
-    scores = evaluate(frame, **how)
-    return scores.with_columns(pl.col("value") / frame["query"].n_unique())
 
 
 def first_by_name(scores: pl.DataFrame) -> pl.DataFrame:
@@ -183,11 +140,7 @@ def blind_in_one_bit(queries: Any, items: Any) -> pl.DataFrame:
 
 
 RELATIONS: list[tuple[Callable[..., None], Callable[..., Any], Callable[..., Any]]] = [
-    (shifted_and_doubled_distances, evaluate, in_bins),
-    (renamed_and_shuffled_items, evaluate, by_name),
-    (queries_spread_over_files, rr.read_rankings, without_the_last_file),
     (one_more_model, evaluate, with_pooled_relevance),
-    (one_more_query, evaluate, over_all_queries),
     (pairs_turned_round, compare, first_by_name),
     (verdict_turned_round, verdict, named_first),
     (gate_with_larger_margins, rr.gate, strict_when_lenient),

@@ -19,15 +19,3 @@ def test_what_has_grown_by_a_quarter_is_named(ratios: Any) -> None:
     stored = {("rows", "loop"): 2.0, ("board", "loop"): 1.0, ("audit", "loop"): 3.0}
     now = {("rows", "loop"): 2.5, ("board", "loop"): 1.24, ("new", "loop"): 9.0}
     assert ratios.grown(now, stored) == ["rows took 2.50 × loop; stored: 2.00"]
-
-
-def test_ratios_are_read_from_the_table_that_is_written(ratios: Any) -> None:
-    lines = ["| work | beside | ratio |", "| --- | --- | --: |", ratios.row("rows", "loop", 0.8125)]
-    assert ratios.stored_ratios("\n".join(["# Head", *lines, "", "Least of 5."])) == {
-        ("rows", "loop"): 0.812
-    }
-
-
-def test_a_ratio_is_work_by_its_reference(ratios: Any) -> None:
-    longer = ratios.Pair("three", "one", lambda: [ratios.loop() for _ in range(3)], ratios.loop)
-    assert ratios.ratio(longer, 3) > 1.0

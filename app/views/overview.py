@@ -18,6 +18,7 @@ from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
 from retrieval_report.study.three_tables import three_rows, without_draws
+from retrieval_report.ties.three_scores import DRAWN
 from retrieval_report.writing.names import with_number
 from tables import frame_table, leaderboard_table
 from text import plain
@@ -95,8 +96,10 @@ def _winners(rows: pl.DataFrame, winners: Named) -> Any:
     """
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     same = winners["naive_winner"] == winners["winner"]
+    is_cut = winners["agreeing_method"] == DRAWN  # what the lists leave out may name another
+    wins = "Wins by items retrieved" if is_cut else "Wins exactly"
     for place, title, rank, remark in (
-        (exact, "Wins exactly", "expected_rank", None),
+        (exact, wins, "expected_rank", None),
         (naive, "Wins by the naive order", "naive_rank", "an accident of tie order"),
     ):
         first = rows.filter(pl.col(rank) == 1)["row_models"].to_list()
@@ -110,7 +113,7 @@ def _winners(rows: pl.DataFrame, winners: Named) -> Any:
             help=f"The same lists: {plain(copies)}" if copies else None,
         )
     chance = winners["agreeing_chance"]
-    share = NOBODY if chance is None else f"{chance:.0%} of all orders"
+    share = NOBODY if chance is None else f"{chance:.0%} of {'their' if is_cut else 'all'} orders"
     orders = winners["orders"]
     drawing = agreeing.container(horizontal=True, vertical_alignment="center", gap="small")
     drawing.metric(

@@ -64,8 +64,26 @@ __all__ = [
     "thresholds",
 ]
 
-# In this order, each in a section of the page; by their arguments they say which frames of a study
-# or report they need.
+# The charts of ``study.plot``, and the frames and the measure that each draws of a study or report.
+# The other arguments have defaults.
+DRAWN = {
+    "scores": "three_scores shuffled summary metric cutoff",
+    "along_cutoffs": "by_cutoff metric cutoff",
+    "comparison_matrix": "comparison metric cutoff",
+    "costs": "costs metric cutoff",
+    "deciding_queries": "deciding metric cutoff",
+    "off_by": "by_cutoff metric cutoff",
+    "pair_scatter": "deciding metric cutoff",
+    "policies": "summary metric cutoff",
+    "profile": "profile",
+    "query_scatter": "queries metric cutoff",
+    "recall_curve": "recall_curve",
+    "scores_by_cutoff": "summary metric",
+    "shuffled_distribution": "shuffled summary distribution metric cutoff",
+    "thresholds": "thresholds",
+}
+
+# In this order, each in a section of the page.
 IN_REPORT = {
     "scores": "three",
     "costs": "summary",

@@ -90,7 +90,7 @@ class SharedRows(alt.InlineData):
         return self
 
 
-def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> alt.Chart | None:
+def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: object) -> alt.Chart | None:
     """Draw rows with a mark, and the columns of ``tips`` as tool tips; None if there are no rows."""
     if rows.is_empty():
         return None
@@ -103,7 +103,7 @@ def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> al
     return chart.encode(**_whole(channels))
 
 
-def layer_of_parent(mark: Mark, **channels: Any) -> alt.Chart:
+def layer_of_parent(mark: Mark, **channels: object) -> alt.Chart:
     """Draw with a mark the rows of the chart that this layer is part of."""
     chart: alt.Chart = alt.Chart(mark=alt.MarkDef(**mark))
     return chart.encode(**_whole(channels))
@@ -147,7 +147,7 @@ def span(
     return layer(rows.drop_nulls([low, high or low]), mark, **ends, **how)
 
 
-def models(rows: pl.DataFrame, axis: Axis, tips: str, **across: Any) -> list[alt.Chart | None]:
+def models(rows: pl.DataFrame, axis: Axis, tips: str, **across: object) -> list[alt.Chart | None]:
     """Draw the ``value`` of every model with its interval over queries and its range over tie
     orders, on one axis.
     """

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import altair as alt
 import polars as pl
-from altair.typing import ChartType
+from altair.typing import ChartType as ChartType
 from altair.utils.schemapi import debug_mode
 
 from retrieval_report.charts.layers import IN_CELL, INK
@@ -171,7 +171,7 @@ def chart(draw: Drawer) -> Drawer:
     """Let a function that draws a chart show the sentence that it raises."""
 
     @wraps(draw)
-    def drawn(*frames: Any, **options: Any) -> Any:
+    def drawn(*frames: object, **options: object) -> Any:
         try:
             with unchecked():
                 return draw(*frames, **options)

@@ -34,7 +34,7 @@ from retrieval_report.cli.settings import (
     correction_option,
     dataset_option,
     depths_option,
-    explains,
+    explained,
     labels_option,
     options,
     replicate_option,
@@ -74,7 +74,9 @@ ACCEPTED = {
 }
 
 
-@cli.command(epilog=EXIT_CODES)
+@cli.command(
+    epilog=EXIT_CODES, columns=explained("comparison", "difference", "tie_std", "p_tie", "family_p")
+)
 @data_options(*FILES)
 @study_options
 @click.option(
@@ -87,13 +89,12 @@ ACCEPTED = {
 @click.option("--all", "everything", is_flag=True, help="Print all pairs of many models.")
 @output_options("comparison.csv and flips.csv")
 @json_option
-@explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
     data: InputFiles,
     output: Output,
     baseline: str | None,
     everything: bool,
-    **settings: Any,
+    **settings: object,
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and show which pairs depend on tie order.
 
@@ -157,7 +158,7 @@ def compare(
     end_by_health(study.health)
 
 
-@cli.command()
+@cli.command(columns=explained("history", "difference", "step_p", "p_tie", "marked"))
 @data_options(*FILES)
 @study_options
 @click.option(
@@ -168,8 +169,7 @@ def compare(
     "(?P<model>…), the model.",
 )
 @output_options("history.csv")
-@explains("history", "difference", "step_p", "p_tie", "marked")
-def history(data: InputFiles, output: Output, pattern: str, **settings: Any) -> None:
+def history(data: InputFiles, output: Output, pattern: str, **settings: object) -> None:
     """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
     output.check(data.paths, "history.csv")
     table = rr.stats.history(study_of(data, settings).under(*EXACT).scores, pattern)
@@ -178,12 +178,11 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: Any) -> 
     output.show({"history": table}, frame_table(table, column_names, by="metric cutoff"))
 
 
-@cli.command()
+@cli.command(columns=explained("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits"))
 @data_options()
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
 @output_options("profile.csv, hints.csv, health.csv and, with judgements, coverage.csv")
-@explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
     """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the
     lists is judged.
@@ -211,7 +210,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     output.show(frames, *texts)
 
 
-@cli.command()
+@cli.command(columns=explained("audit", "prints", "off", "z", "same_winner"))
 @data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option(
@@ -222,7 +221,6 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
 )
 @output_options("audit.csv and health.csv")
 @json_option
-@explains("audit", "prints", "off", "z", "same_winner")
 def audit(
     data: InputFiles,
     output: Output,
@@ -245,14 +243,13 @@ def audit(
     output.show(frames, health_text(health), _audit_text(table, everything))
 
 
-@cli.command()
+@cli.command(columns=explained("estimates", "value", "gain"))
 @data_options(*FILES)
 @study_options
 @click.option("--human", metavar="JUDGE", default="human", help="The judge who is a person.")
 @output_options("estimates.csv")
 @json_option
-@explains("estimates", "value", "gain")
-def estimate(data: InputFiles, output: Output, human: str, **settings: Any) -> None:
+def estimate(data: InputFiles, output: Output, human: str, **settings: object) -> None:
     """Estimate the scores of RANKINGS if people had judged all queries.
 
     People judged some of the queries and a machine all. Name both: --judgements
@@ -271,13 +268,12 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: Any) -> N
     output.show({"estimates": table}, text, more)
 
 
-@cli.command()
+@cli.command(columns=explained("similarity_means", *ALIKE.split()))
 @click.argument("first")
 @click.argument("second")
 @data_options("columns", "max_bytes")
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
 @output_options("similarity.csv, a row for every query")
-@explains("similarity_means", *ALIKE.split())
 def similarity(first: str, second: str, data: InputFiles, p: float, output: Output) -> None:
     """Compare the lists of FIRST and SECOND query by query:
     the same, other ties, another order, or other items.
@@ -291,7 +287,7 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     output.show({"similarity": alike.queries}, frame_table(alike.mean, f"queries {ALIKE}"))
 
 
-@cli.command()
+@cli.command(columns=explained("knn_accuracy", "value", "lowest", "highest"))
 @data_options("rankings", "queries", "columns", "name_by", "query_columns", "max_bytes")
 @labels_option
 @click.option("--k", type=int, default=1, help="How many of the nearest items vote.")
@@ -310,7 +306,6 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
 )
 @output_options("knn_accuracy.csv, knn_classes.csv, knn_confusion.csv and knn_chances.csv")
 @json_option
-@explains("knn_accuracy", "value", "lowest", "highest")
 def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> None:
     """Classify the queries of RANKINGS by the labels of their nearest items.
 
@@ -329,7 +324,7 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
     )
 
 
-@cli.command()
+@cli.command(columns=explained("calibration", "strictest", "loosest"))
 @data_options()
 @click.option("--k", type=int, help="Count only the k nearest items of every query.")
 @click.option(
@@ -347,7 +342,6 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
     "thresholds.csv, threshold_areas.csv, calibration.csv and, with --risk, abstention.csv"
 )
 @json_option
-@explains("calibration", "strictest", "loosest")
 def thresholds(
     data: InputFiles,
     output: Output,

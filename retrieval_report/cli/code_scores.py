@@ -17,6 +17,7 @@ from retrieval_report.contracts.errors import FileError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, affordable_shuffles
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.engines.summary import summarise
+from retrieval_report.metrics.parsing import Cutoffs, Metrics
 from retrieval_report.scoring.radius import evaluate_radius
 
 POLICIES = ("expected", "shuffled", "worst", "best")
@@ -26,8 +27,8 @@ def codes_command(
     query_path: str | PathLike[str],
     item_paths: Sequence[str | PathLike[str]],
     *,
-    metrics: Any = None,
-    cutoffs: Any = None,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
     query_arrays: Mapping[str, str] | None = None,
     item_arrays: Mapping[str, str] | None = None,
     max_bytes: int | None = None,
@@ -58,7 +59,7 @@ def codes_command(
     queries = load_codes(query_path, query_arrays, max_bytes, "query_arrays")
     current: str | PathLike[str] = ""  # the file that is open
 
-    def shards() -> Iterator[tuple[Any, Any, Any]]:
+    def shards() -> Iterator[tuple[object, object, object]]:
         nonlocal current
         for current in item_paths:
             shard = load_codes(current, item_arrays, max_bytes, "item_arrays")
@@ -68,7 +69,7 @@ def codes_command(
                 )
             yield shard.codes, shard.labels, shard.ids
 
-    query_arguments = {"query_labels": queries.labels, "query_ids": queries.ids}
+    query_arguments: Named = {"query_labels": queries.labels, "query_ids": queries.ids}
     options["bits"] = options.get("bits") or queries.bits
     try:
         counts = count_codes(np.asarray(queries.codes), shards(), **query_arguments, **options)

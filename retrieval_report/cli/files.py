@@ -110,7 +110,7 @@ def _named_parts(text: str, form: str) -> dict[str, str]:
     return parts
 
 
-def _judges(context: click.Context, option: click.Parameter, values: Any) -> Any:
+def _judges(context: click.Context, option: click.Parameter, values: object) -> Any:
     """Return the files of several judges by name; a file whose own name holds "=" is one file."""
     path = standard_input(context, option, values)
     if path is None or "=" not in path or Path(path).exists():
@@ -185,7 +185,7 @@ def _gathered(command: Command, name: str, record: type) -> Command:
     """Return the command with the options that are fields of a record as one argument."""
 
     @wraps(command)
-    def taking(**values: Any) -> Any:
+    def taking(**values: object) -> Any:
         taken = {part.name: values.pop(part.name) for part in fields(record) if part.name in values}
         return command(**values, **{name: record(**taken)})
 
@@ -261,7 +261,7 @@ class InputFiles:
         """Read the queries, if there are any."""
         return self._read(rr.read_queries, self.queries, "query_columns")
 
-    def _read(self, read: Callable[..., Any], value: Any, option: str) -> Any:
+    def _read(self, read: Callable[..., object], value: object, option: str) -> Any:
         """Read a file, if one was named, or several by name; messages name the option for its
         columns, since --columns is for the rankings.
         """

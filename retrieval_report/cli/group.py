@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from traceback import extract_tb
@@ -215,11 +215,15 @@ class _BadInput(click.ClickException):
 class _Command(click.Command):
     """A command whose help explains columns of its table, and puts its many options under headings."""
 
+    def __init__(self, *names: Any, columns: Sequence[tuple[str, str]] = (), **how: Any) -> None:
+        super().__init__(*names, **how)
+        self.columns = columns
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the columns, the options that only this command has, and then the others."""
-        if columns := getattr(self.callback, "columns", None):
+        if self.columns:
             with formatter.section("Columns of the table"):
-                formatter.write_dl(columns)
+                formatter.write_dl(self.columns)
         sections = {name: title for title, names in SECTIONS.items() for name in names.split()}
         by_section: dict[str, list[tuple[str, str]]] = {
             title: [] for title in ("Options", *SECTIONS)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from retrieval_report.cli.files import Addition, Command, add_all, split
+from retrieval_report.cli.files import Addition, add_all, split
 from retrieval_report.cli.group import option
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import DRAWS, PARAMETERS, RULES, Options
@@ -35,7 +35,7 @@ def _cutoffs(text: str) -> list[int | str]:
     return [whole_number(part) for part in split(text)]
 
 
-def setting(name: str, **how: Any) -> Addition:
+def setting(name: str, **how: object) -> Addition:
     """Return an option of `evaluate` with its sentence, its type or choices, and its default."""
     parameter = PARAMETERS[name]
     kind = click.Choice(parameter.choices) if parameter.choices else parameter.kind
@@ -45,7 +45,7 @@ def setting(name: str, **how: Any) -> Addition:
 
 
 def _split_at_commas(
-    name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: Any
+    name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: object
 ) -> Addition:
     """Return the same for a list with commas, which
     ``parts`` takes apart; by default ``usual``, or None.
@@ -134,14 +134,9 @@ at_least_option = click.option(
 )
 
 
-def explains(frame: str, *names: str) -> Addition:
-    """Explain columns of the printed table in a command's help."""
-
-    def add(command: Command) -> Command:
-        command.__dict__["columns"] = [(name, column(frame, name).meaning) for name in names]
-        return command
-
-    return add
+def explained(frame: str, *names: str) -> list[tuple[str, str]]:
+    """Return columns of the printed table with their meanings, for a command's help."""
+    return [(name, column(frame, name).meaning) for name in names]
 
 
 def settled(settings: Named, label_sets: bool = False) -> Named:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from retrieval_report.codes.inputs import CodeSpace, Matrix
+from retrieval_report.codes.inputs import CodeSpace
 from retrieval_report.codes.labels import LabelSpace
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.kernels import hamming
 from retrieval_report.kernels.hamming import Words
 
@@ -70,7 +71,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
 
     def run(first: int) -> tuple[float, pl.DataFrame]:
         last = min(first + block, total)
-        values: Matrix = np.empty(tile + -tile % 8, np.uint8 if bytewise else narrow)
+        values: Array = np.empty(tile + -tile % 8, np.uint8 if bytewise else narrow)
         tables = np.zeros((last - first, lanes, cells), np.uint32)
         twos = None
         if bytewise:
@@ -84,7 +85,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
         yield from pool.map(run, range(0, total, block))
 
 
-def _by_class(labels: LabelSpace, items: Items) -> tuple[Words, Matrix]:
+def _by_class(labels: LabelSpace, items: Items) -> tuple[Words, Array]:
     """Return the codes of items, by class if they have
     classes, and where each query's class begins and ends.
     """
@@ -97,7 +98,7 @@ def _by_class(labels: LabelSpace, items: Items) -> tuple[Words, Matrix]:
     return items.codes.take(order, axis=1), np.stack(ends, axis=1)  # an index would turn them round
 
 
-def _to_cells(counts: Matrix, limit: int | None, first: int) -> pl.DataFrame:
+def _to_cells(counts: Array, limit: int | None, first: int) -> pl.DataFrame:
     """Return the counts that are not 0 as rows."""
     if limit is not None:
         ties = counts.sum(axis=2, dtype=np.int64)

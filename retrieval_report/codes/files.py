@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError, RetrievalReportError, one_line
 from retrieval_report.contracts.wording import PLACEHOLDER, advice, setting
 from retrieval_report.reading.named_arrays import read_archive
@@ -105,7 +106,7 @@ def _names(
     return names
 
 
-def _code_file(path: Path, contents: dict[str, Any]) -> CodeFile:
+def _code_file(path: Path, contents: Named) -> CodeFile:
     bits = contents.pop("bits", None)
     if bits is not None and (bits.size != 1 or bits.dtype.kind not in "iu"):
         raise FileError(f"'{path}': bits is not a whole number")

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import quoted
+from retrieval_report.contracts.arguments import Array, Named, quoted
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.kernels.lists import Floats
 
 Singles = NDArray[np.float32]
-Vectors = NDArray[Any]
 """float32 vectors, or codes of int8."""
 ROWS_AT_ONCE = 1 << 14
 
@@ -25,7 +24,7 @@ ROWS_AT_ONCE = 1 << 14
 class ScorePrecision(NamedTuple):
     """How scores are rounded, and how far apart two scores may be that round to the same value."""
 
-    rounded: Callable[[Floats], Vectors]
+    rounded: Callable[[Floats], Array]
     relative: float
     absolute: float
 
@@ -33,13 +32,13 @@ class ScorePrecision(NamedTuple):
 class Encoded(NamedTuple):
     """The vectors of queries and items in one format."""
 
-    queries: Vectors
-    items: Vectors
+    queries: Array
+    items: Array
     cosine: bool = False  # whether products are divided by the lengths of both vectors
 
 
 class Originals(NamedTuple):
-    """Vectors before they are encoded."""
+    """Array before they are encoded."""
 
     queries: Singles
     items: Singles
@@ -47,7 +46,7 @@ class Originals(NamedTuple):
     cosine: bool
 
 
-def to_bfloat16(values: Vectors) -> Singles:
+def to_bfloat16(values: Array) -> Singles:
     """Round to the nearest bfloat16, halves to even, and return it as float32.
 
     >>> to_bfloat16(np.array([1.0, 0.7, 0.9999])).tolist()
@@ -58,13 +57,13 @@ def to_bfloat16(values: Vectors) -> Singles:
     return (bits & np.uint32(0xFFFF0000)).view(np.float32)
 
 
-def to_float16(values: Vectors) -> Singles:
+def to_float16(values: Array) -> Singles:
     """Round to the nearest float16, and return it as float32; too large values become infinite."""
     with np.errstate(over="ignore"):
         return values.astype(np.float16).astype(np.float32)
 
 
-def to_float32(values: Vectors) -> Singles:
+def to_float32(values: Array) -> Singles:
     """Round to the nearest float32."""
     return values.astype(np.float32, copy=False)
 
@@ -76,7 +75,7 @@ WHOLE = ScorePrecision(lambda scores: scores.astype(np.int64), 0, 0)
 
 
 def _rounded_vectors(
-    queries: Callable[[Vectors], Singles], items: Callable[[Vectors], Singles]
+    queries: Callable[[Array], Singles], items: Callable[[Array], Singles]
 ) -> Callable[[Originals], Encoded]:
     return lambda given: Encoded(queries(given.queries), items(given.items))
 
@@ -230,7 +229,7 @@ def unit(vectors: Singles) -> Singles:
     return scaled(vectors, lengths(vectors))
 
 
-def scaled(vectors: Vectors, by: Floats) -> Singles:
+def scaled(vectors: Array, by: Floats) -> Singles:
     """Divide every vector by a number; vectors of zeros stay."""
     result = np.empty(vectors.shape, np.float32)
     divisors = np.where(by > 0, by, 1.0)[:, None]
@@ -239,7 +238,7 @@ def scaled(vectors: Vectors, by: Floats) -> Singles:
     return result
 
 
-def lengths(vectors: Vectors) -> Floats:
+def lengths(vectors: Array) -> Floats:
     """Return the length of every vector, in double precision."""
     squares = np.empty(len(vectors))
     for rows in _slices(len(vectors)):
@@ -278,7 +277,7 @@ def parse_format(text: object) -> Format:
     """
     if not isinstance(text, str):
         raise ParameterError(f"formats: {text!r} is not text, such as 'int8'")
-    parameters: dict[str, Any] = {}
+    parameters: Named = {}
     for part in text.split("+"):
         field, value = _parsed(part, text)
         if field in parameters:
@@ -292,7 +291,7 @@ def parse_format(text: object) -> Format:
     return parsed
 
 
-def _parsed(part: str, text: str) -> tuple[str, Any]:
+def _parsed(part: str, text: str) -> tuple[str, object]:
     """Return the field that a part of a format sets, and its value."""
     word, colon, number = part.partition(":")
     if word in NUMBERED and colon:

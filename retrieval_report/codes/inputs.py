@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.arguments import Array, check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels.hamming import Words
@@ -19,10 +18,8 @@ CHUNK = (
 )  # values checked at a time, so that checks of a memory-mapped array need little memory
 WORD = 64
 
-Matrix = NDArray[Any]
 
-
-def as_matrix(values: object, what: str) -> Matrix:
+def as_matrix(values: object, what: str) -> Array:
     """Return a two-dimensional array of numbers, without a copy if it already is one.
 
     >>> as_matrix([1, 0], "query_codes")
@@ -50,7 +47,7 @@ class CodeSpace:
     packed: np.dtype[Any] | None  # the type of the words the bits are packed in
 
     @classmethod
-    def of(cls, queries: Matrix, bits: int | None) -> CodeSpace:
+    def of(cls, queries: Array, bits: int | None) -> CodeSpace:
         """Derive the space from the queries and the number of bits of packed codes."""
         width = queries.shape[1]
         packed = None
@@ -68,7 +65,7 @@ class CodeSpace:
         """Return the number of words that ``encode`` makes of a code."""
         return -(-self.reach // WORD)
 
-    def encode(self, codes: Matrix, what: str, offset: int = 0) -> Words:
+    def encode(self, codes: Array, what: str, offset: int = 0) -> Words:
         """Check codes and lay them out as (words, n); ``offset``
         is the number of their first row, for messages.
         """
@@ -95,7 +92,7 @@ class CodeSpace:
         return words
 
 
-def _packed_type(queries: Matrix, bits: int) -> np.dtype[Any]:
+def _packed_type(queries: Array, bits: int) -> np.dtype[Any]:
     for dtype in (np.dtype(np.uint8), np.dtype(np.uint64)):
         if queries.dtype == dtype and queries.shape[1] == -(-bits // (8 * dtype.itemsize)):
             return dtype
@@ -106,7 +103,7 @@ def _packed_type(queries: Matrix, bits: int) -> np.dtype[Any]:
     )
 
 
-def as_words(rows: Matrix) -> Words:
+def as_words(rows: Array) -> Words:
     """Return rows of bytes or words as rows of 64-bit words, padded with zeros."""
     if rows.dtype == np.uint64:
         return rows
@@ -115,7 +112,7 @@ def as_words(rows: Matrix) -> Words:
     return words
 
 
-def _read_bits(rows: Matrix, what: str, first: int) -> tuple[Bools, set[int]]:
+def _read_bits(rows: Array, what: str, first: int) -> tuple[Bools, set[int]]:
     """Return which bits of some rows are 1, and which of 0 and −1 the others are; ``first`` is the
     number of the first row.
     """

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.codes.inputs import Matrix, as_words
+from retrieval_report.codes.inputs import as_words
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels import hamming
@@ -17,7 +18,7 @@ from retrieval_report.kernels.lists import Integers
 from retrieval_report.reading.search_results import as_array
 
 RELEVANCES = ("any", "shared")
-Labels = pl.Series | Matrix
+Labels = pl.Series | Array
 """Class ids, or multi-hot rows of at least two classes."""
 
 
@@ -70,7 +71,7 @@ class LabelSpace:
             return _indexes(labels, self.classes)[None]
         return np.ascontiguousarray(_pack(labels, what, offset).T)
 
-    def relevance(self, queries: Matrix, items: Matrix, item_labels: Words) -> Integers:
+    def relevance(self, queries: Array, items: Array, item_labels: Words) -> Integers:
         """Return the relevance of single pairs, given as indices of queries and items."""
         query_labels, labels_of_items = self.queries[queries].T, item_labels[:, items]
         if self.relation == hamming.SAME:
@@ -99,7 +100,7 @@ def as_labels(labels: Any, count: int, what: str) -> Labels:
     return as_names(_single_column(values), what) if values.shape[1] == 1 else values
 
 
-def _single_column(values: Matrix) -> Matrix:
+def _single_column(values: Array) -> Array:
     """Return class ids of shape (n, 1), as many files hold them, with shape (n,); floats that are
     whole are whole numbers.
     """
@@ -121,7 +122,7 @@ def rows_of(labels: Any, what: str) -> int:
     return int(shape[0])
 
 
-def _pack(values: Matrix, what: str, offset: int) -> Words:
+def _pack(values: Array, what: str, offset: int) -> Words:
     """Pack multi-hot rows into words."""
     if values.dtype.kind not in "biuf" or not values.shape[1]:
         raise DataError(
@@ -158,7 +159,7 @@ def as_names(values: Any, what: str) -> pl.Series:
         raise DataError(f"{what}: beyond int64, largest {series.max()!r}") from None
 
 
-def check_ids(ids: Any, count: int | None, what: str) -> pl.Series:
+def check_ids(ids: object, count: int | None, what: str) -> pl.Series:
     """Return ids as a series of distinct text or whole numbers, one per row if that is known."""
     if count is not None and (rows := rows_of(ids, what)) != count:
         raise DataError(f"{what}: {rows} ids for {count} rows")

@@ -18,10 +18,10 @@ from retrieval_report.codes.formats import (
     Encoded,
     ScorePrecision,
     Singles,
-    Vectors,
     lengths,
     scaled,
 )
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels.lists import Floats, Integers
 
@@ -38,9 +38,9 @@ class ScoredPairs(NamedTuple):
 
     query: Integers
     item: Integers
-    score: Vectors
+    score: Array
 
-    def at(self, selection: Vectors) -> ScoredPairs:
+    def at(self, selection: Array) -> ScoredPairs:
         """Return some of the pairs, chosen by a mask or by index."""
         return ScoredPairs(*(array[selection] for array in self))
 
@@ -48,7 +48,7 @@ class ScoredPairs(NamedTuple):
 class Space(NamedTuple):
     """Encoded items, and what comparing a query with them needs."""
 
-    items: Vectors
+    items: Array
     item_lengths: Floats | None  # where cosine divides by them
     longest: float
     precision: ScorePrecision
@@ -91,7 +91,7 @@ def nearest(encoded: Encoded, precision: ScorePrecision, depth: int, what: str) 
     return ScoredPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _candidates(queries: Vectors, space: Space) -> ScoredPairs:
+def _candidates(queries: Array, space: Space) -> ScoredPairs:
     """Return a superset of the pairs that are near enough,
     with their scores in single precision, by query.
     """
@@ -143,13 +143,13 @@ def _lower(last: Singles, error: Floats, precision: ScorePrecision) -> Singles:
     return np.nextafter(lowest.astype(np.float32), np.float32(-np.inf))
 
 
-def _is_exact(queries: Vectors, space: Space) -> bool:
+def _is_exact(queries: Array, space: Space) -> bool:
     """Return whether single precision holds all products of whole numbers."""
     largest = 128**2 if queries.dtype.kind == "i" else EXACT_BELOW
     return space.item_lengths is None and queries.shape[1] * largest < EXACT_BELOW
 
 
-def _scores(pairs: ScoredPairs, queries: Vectors, space: Space) -> ScoredPairs:
+def _scores(pairs: ScoredPairs, queries: Array, space: Space) -> ScoredPairs:
     """Return the pairs with the scores of the format, from products in double precision."""
     if _is_exact(queries, space):
         return pairs._replace(score=space.precision.rounded(pairs.score.astype(np.float64)))

@@ -14,6 +14,7 @@ import polars as pl
 from retrieval_report.codes.counts import count_relevant, query_names
 from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
 from retrieval_report.contracts.arguments import (
+    Array,
     Named,
     as_list,
     check_flag,
@@ -29,7 +30,6 @@ from retrieval_report.contracts.options import AUTO
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
-    Array,
     Results,
     as_array,
     check_direction,

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import polars as pl
 
 from retrieval_report.codes.counting import Items
-from retrieval_report.codes.inputs import CodeSpace, Matrix, as_matrix
+from retrieval_report.codes.inputs import CodeSpace, as_matrix
 from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.errors import DataError, ParameterError
 
 SLICE_BYTES = 1 << 25  # of encoded codes; with labels and checks some 300 MiB for 64-bit codes
 
 
-Shard = tuple[str, Matrix, object, object]  # its name in messages; codes, labels and ids
+Shard = tuple[str, Array, object, object]  # its name in messages; codes, labels and ids
 
 
 def read_slices(
@@ -69,7 +70,7 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
         raise DataError("item_codes: no shards")
 
 
-def is_array(item_codes: Any) -> TypeGuard[Sized]:
+def is_array(item_codes: object) -> TypeGuard[Sized]:
     """Return whether items are one array, not shards of it."""
     return hasattr(item_codes, "shape") or (
         isinstance(item_codes, list) and isinstance((item_codes or [0])[0], list)

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import query_names
 from retrieval_report.codes.search import Inputs, scored_models
-from retrieval_report.contracts.arguments import check_flag, is_name
+from retrieval_report.contracts.arguments import Array, check_flag, is_name
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import NO
 from retrieval_report.reading.combine import Part, combine
-from retrieval_report.reading.search_results import Array, as_array
+from retrieval_report.reading.search_results import as_array
 
 NEARER, AS_NEAR, FARTHER = range(3)
 BLOCK = 1 << 22  # scores that are compared at a time
@@ -142,7 +142,7 @@ def from_scores(
 _NONE = np.empty((0, 3), np.int64)
 
 
-def _pairs(result: Any, mask: object, what: str) -> Iterator[tuple[str, Array, Array]]:
+def _pairs(result: object, mask: object, what: str) -> Iterator[tuple[str, Array, Array]]:
     """Yield the true scores and the candidates of every batch, masked ones as NaN, and its name."""
     if not isinstance(result, Iterator):
         true, candidates = _pair(result, what)
@@ -157,7 +157,7 @@ def _pairs(result: Any, mask: object, what: str) -> Iterator[tuple[str, Array, A
         yield name, *_pair(batch, name)
 
 
-def _pair(result: Any, what: str) -> tuple[Array, Array]:
+def _pair(result: object, what: str) -> tuple[Array, Array]:
     """Return the true scores and the candidates of a result."""
     if isinstance(result, Mapping) and {*result} == {*OGB_KEYS}:
         result = tuple(result[name] for name in OGB_KEYS)

@@ -6,14 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.comparison.verdicts import PAIR, order_of
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Array, Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, MEASURE, join_left
@@ -210,7 +208,7 @@ def _of_two(grid: Floats, grades: Floats) -> Named:
     }
 
 
-def _kappa(joint: Floats, weight: NDArray[Any]) -> float | None:
+def _kappa(joint: Floats, weight: Array) -> float | None:
     """Return Cohen's κ of a table of labels with weighted disagreements; none if chance leaves
     nothing to disagree on.
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.comparison.clusters import comparable, sums_of_pairs
 from retrieval_report.comparison.significance import (
@@ -19,6 +16,7 @@ from retrieval_report.comparison.significance import (
     sums_seen,
     sums_with,
 )
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.engines.score_grid import Pairs, divided
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.kernels.reaching import Family
@@ -57,7 +55,7 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     [0.25, 0.25, 1.0]
     """
 
-    def of_part(part: Pairs) -> tuple[NDArray[Any], ...]:
+    def of_part(part: Pairs) -> tuple[Array, ...]:
         difference = sums_of_pairs(value, part)
         length, even, least = spreads(difference)
         scale = divided(np.ones_like(length), length, 0.0)

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.comparison.clusters import by_cluster, comparable, sums_of_pairs
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.engines.score_grid import (
     DIGITS,
     Indices,
@@ -181,7 +181,7 @@ def benjamini_hochberg(p: Floats) -> Floats:
     return _stepwise(p, np.argsort(-p), p.size / np.arange(p.size, 0.0, -1), np.minimum)
 
 
-def _stepwise(p: Floats, order: Indices, factor: NDArray[Any], bound: np.ufunc) -> Floats:
+def _stepwise(p: Floats, order: Indices, factor: Array, bound: np.ufunc) -> Floats:
     """Return p-values times factors, none beyond those before it in an order."""
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(bound.accumulate(p[order] * factor), 1.0)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from retrieval_report.contracts.arguments import Array, Row
 from retrieval_report.engines.check_scores import MEASURE, RANKING, check_fraction
 from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
@@ -185,13 +185,13 @@ def least_certain(verdicts: Iterable[str]) -> str:
     return min(verdicts, key=VERDICTS.index, default=EQUAL)
 
 
-def surely_depends(pair: Mapping[str, Any]) -> bool:
+def surely_depends(pair: Row) -> bool:
     """Whether a pair that may depend on tie order does so whatever the chance is within its bounds."""
     low = pair.get("p_tie_low")
     return bool(pair["disagree"]) if low is None else low >= TIE_RISK
 
 
-def equal_means(first: Any, second: Any) -> bool:
+def equal_means(first: object, second: object) -> bool:
     """Whether two means are equal to 12 digits, as `order_of` has it.
 
     >>> equal_means(0.1 + 0.2, 0.3), equal_means(0.3, None)
@@ -225,8 +225,8 @@ def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float) -> pl.Expr:
 
 
 def margin_rule(
-    no_worse_p: NDArray[Any],
-    worse_p: NDArray[Any],
+    no_worse_p: Array,
+    worse_p: Array,
     alpha: float,
     open_scores: Mapping[str, Bools],
 ) -> list[str]:
@@ -290,7 +290,7 @@ def order_of(first: str, second: str) -> pl.Expr:
     return pl.when(difference.abs() <= margin).then(0.0).otherwise(difference.sign())
 
 
-def chance_of(row: Mapping[str, Any]) -> str:
+def chance_of(row: Row) -> str:
     """The chance of a reversal of one pair, and whether it is exact, or that the pair is level; of
     a row of `compare` or `flips`.
 

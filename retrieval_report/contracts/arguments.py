@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import ParameterError
 
@@ -19,10 +20,14 @@ Value = TypeVar("Value")
 ColumnNames = Mapping[str, str] | None
 """Our name of a column → the name in the data."""
 
+Array = NDArray[Any]
+"""An array of numbers, whatever their type."""
 Named = dict[str, Any]
 """Values by name: the arguments of a function, the settings of a report, the columns of a row."""
 Names = str | Sequence[str]
 """One name or several, such as of policies."""
+Row = Mapping[str, Any]
+"""A row of a frame: its values by the names of the columns."""
 
 
 def is_missing(value: object) -> bool:

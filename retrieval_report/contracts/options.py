@@ -90,7 +90,7 @@ class Option(NamedTuple):
     role: str = RULE
     control: bool = True
 
-    def checked(self, name: str, value: Any) -> Any:
+    def checked(self, name: str, value: object) -> Any:
         """Return a value as Python's after checking it; None stays if it is the default."""
         if value is None and self.default is None:
             return None
@@ -120,7 +120,7 @@ def _finite(name: str, value: Any) -> int | float:
     return int(value) if is_whole(value) and abs(int(value)) < WIDEST else float(value)
 
 
-def _positive(name: str, value: Any) -> int | float:
+def _positive(name: str, value: object) -> int | float:
     check_number(name, value, lambda number: number > 0, "number above 0")
     return _finite(name, value)
 
@@ -136,7 +136,7 @@ def _truncated(name: str, value: object) -> str | dict[str, str]:
 
 
 def _option(
-    default: Any, title: str, meaning: str, choices: tuple[str, ...] = (), **how: Any
+    default: object, title: str, meaning: str, choices: tuple[str, ...] = (), **how: Any
 ) -> Any:
     record = Option(title, meaning, choices, default, **how)
     return field(default=default, metadata={"option": record})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, Row
 from retrieval_report.contracts.columns import Column, Frames, frames
 from retrieval_report.contracts.model_columns import COMPARED
 from retrieval_report.contracts.score_columns import SCORED
@@ -27,7 +26,7 @@ def schema(frame: str, *names: str) -> Named:
     return {name: frame_schema[name].dtype for name in names or frame_schema}
 
 
-def in_contract(frame: pl.DataFrame, contract: Mapping[str, Any]) -> pl.DataFrame:
+def in_contract(frame: pl.DataFrame, contract: Named) -> pl.DataFrame:
     """Return the columns of a contract in their types; the type None keeps what there is.
 
     >>> in_contract(
@@ -41,7 +40,7 @@ def in_contract(frame: pl.DataFrame, contract: Mapping[str, Any]) -> pl.DataFram
     )
 
 
-def frame_of(rows: Sequence[Mapping[str, Any]], contract: Mapping[str, Any]) -> pl.DataFrame:
+def frame_of(rows: Sequence[Row], contract: Named) -> pl.DataFrame:
     """Return rows as a frame with all columns of a contract; NaN becomes null.
 
     >>> frame_of([{"draw": 1, "value": float("nan")}], schema("shuffled", "draw", "value")).row(0)

@@ -89,7 +89,8 @@ three_scores
   shuffled_rank | count | Rank, one order | rank by the first drawn order
   naive_rank | count | Rank, naive | rank by the naive score
   rank_can_change | flag | Rank can change | whether some tie order gives the model another rank,
-      however improbable that is; empty where cut lists leave it open and no drawn order does so
+      however improbable that is; empty where cut lists, its own or those of a model that it may be
+      level with, leave it open and no drawn order does so
   copy_of | text | Copy of | the first model by name with the same lists; empty if there is none
 
 by_cutoff

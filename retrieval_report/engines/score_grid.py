@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import Names, as_list
+from retrieval_report.contracts.arguments import Array, Named, Names, as_list
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
@@ -52,7 +51,7 @@ class Grid:
     models: list[str]  # sorted
     queries: list[object]  # sorted
     measures: list[Measure]  # in the order of the frame
-    arrays: Mapping[str, NDArray[Any]]  # (measures, models, queries)
+    arrays: Mapping[str, Array]  # (measures, models, queries)
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Grid:
@@ -153,9 +152,7 @@ class Pairs:
         starts = range(0, max(self.first.size, 1), step)
         return [self.part(slice(start, start + step)) for start in starts]
 
-    def in_blocks(
-        self, queries: int, of: Callable[[Pairs], Iterable[NDArray[Any]]]
-    ) -> list[NDArray[Any]]:
+    def in_blocks(self, queries: int, of: Callable[[Pairs], Iterable[Array]]) -> list[Array]:
         """Return the arrays that a function returns of parts of these pairs, put together."""
         columns = zip(*map(of, self.blocks(queries)), strict=True)
         return [np.concatenate(column) for column in columns]
@@ -165,9 +162,7 @@ class Pairs:
         return replace(self, first=self.first[rows], second=self.second[rows])
 
 
-def measured(
-    columns: Mapping[str, object], measure: Measure, contract: Mapping[str, Any]
-) -> pl.DataFrame:
+def measured(columns: Mapping[str, object], measure: Measure, contract: Named) -> pl.DataFrame:
     """Return columns about one measure as a frame in its contract; NaN becomes null, and a single
     word or number stands in every row.
     """

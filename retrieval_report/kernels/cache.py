@@ -31,11 +31,11 @@ class KernelCache(FunctionCache):
         No folder is writable.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: object) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._cache_file: Any = _Entries(Path(self.cache_path), self._impl.filename_base)
 
-    def load_overload(self, signature: Any, context: Any) -> Any:
+    def load_overload(self, signature: object, context: object) -> Any:
         """Return the code for these types, or None if it has to be compiled.
 
         Numba would first load all that it can compile (0.3 s, of it half SciPy's linear algebra),
@@ -57,7 +57,7 @@ class KernelCache(FunctionCache):
         """
         return signature, codegen.magic_tuple(), self._py_func.__code__.co_code
 
-    def save_overload(self, signature: Any, code: Any) -> None:
+    def save_overload(self, signature: object, code: object) -> None:
         """Store the code; if that fails, the next process compiles it again."""
         try:
             super().save_overload(signature, code)  # type: ignore[no-untyped-call]
@@ -70,7 +70,7 @@ class NoCache(NullCache):
     the first kernel that is compiled warns about it.
     """
 
-    def save_overload(self, signature: Any, code: Any) -> None:
+    def save_overload(self, signature: object, code: object) -> None:
         """Store nothing."""
         _warn_unkept(
             "beside the package or in the user's cache, because neither folder is writable"

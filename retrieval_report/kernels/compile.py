@@ -58,7 +58,7 @@ def elements(*arguments: object) -> float:
     return total
 
 
-def plain(result: Any) -> Any:
+def plain(result: object) -> Any:
     """Return numbers of NumPy as those of Python, as compiled code does.
 
     >>> plain((np.int64(1), np.float64(0.5)))
@@ -132,7 +132,7 @@ class Kernel:
         self.costs: Callable[..., float] = elements
         self._work = 0.0
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         """Run as Python if it is little work, otherwise compiled."""
         if self.compiles(*arguments):
             return self.compiled(*arguments)
@@ -140,7 +140,7 @@ class Kernel:
         with np.errstate(all="ignore"):
             return plain(self.python(*arguments))
 
-    def compiles(self, *arguments: Any) -> bool:
+    def compiles(self, *arguments: object) -> bool:
         """Return whether to run compiled code, as all calls so far suggest."""
         if "compiled" in self.__dict__:
             return True
@@ -193,7 +193,7 @@ class Kernel:
     def _form(self, form: str) -> Form:
         """Return the function with every Kernel that it names in one form."""
 
-        def replaced(value: Any) -> Any:
+        def replaced(value: object) -> Any:
             return getattr(value, form) if isinstance(value, Kernel) else value
 
         function: Any = self._function

@@ -15,7 +15,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.kernels.cache import KernelCache, NoCache
 
 
-def compiled(function: Callable[..., Any], options: Named) -> Callable[..., Any]:
+def compiled(function: Callable[..., object], options: Named) -> Callable[..., Any]:
     """Return a function that compiles itself for the types it is called with."""
     compiler: Any = numba.njit
     made = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
@@ -44,7 +44,7 @@ class _Progress(event.Listener):
     def __init__(self) -> None:
         self.ready = self.nested = 0
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: object) -> None:
         """A function begins to compile, perhaps as part of another."""
         if not _is_ours(event):
             return
@@ -59,7 +59,7 @@ class _Progress(event.Listener):
             )
         self.nested += 1
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: object) -> None:
         """A function is compiled."""
         if not _is_ours(event):
             return

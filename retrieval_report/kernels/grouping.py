@@ -8,11 +8,11 @@ nearer than each of them, and as near, are counted.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.kernels.compile import (
     ZERO,
     Kernel,
@@ -326,7 +326,7 @@ def ideal_cells(ideal_items: Cells, two: Cells, kinds: int, new: Cells) -> int:
     return cells
 
 
-def rows_walked(key: NDArray[Any], rows: Rows, which: Integers, *counts: object) -> float:
+def rows_walked(key: Array, rows: Rows, which: Integers, *counts: object) -> float:
     """Estimate the work of `count_smaller`: all rows of a list, for each row asked for."""
     return float(which.size) * key.size / max(rows.begin.size, 1)
 
@@ -334,7 +334,7 @@ def rows_walked(key: NDArray[Any], rows: Rows, which: Integers, *counts: object)
 @costs(rows_walked)
 @kernel
 def count_smaller(
-    key: NDArray[Any], rows: Rows, which: Integers, smaller: Integers, equal: Integers
+    key: Array, rows: Rows, which: Integers, smaller: Integers, equal: Integers
 ) -> None:
     """Count the rows of the same list whose keys are smaller than that of each row asked for
     (``which`` ascends), and those equal to it.

@@ -8,15 +8,16 @@ column by column, so that neighbouring items are neighbours in memory.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.kernels.compile import ZERO, costs, kernel, popcount
 
 Words = NDArray[np.uint64]
-Values = NDArray[Any]  # uint8, uint16 or int32, whichever the values and their number ask for
+Values = Array  # uint8, uint16 or int32, whichever the values and their number ask for
 
 # How the relevance of an item follows from the label words: none, same class, any common class, or
 # the number of common classes.
@@ -102,7 +103,7 @@ def eight_at_once(q: int, pairs: CodePairs, start: int, stop: int, eights: Words
 
 
 @kernel
-def tally(values: Values, tables: NDArray[Any]) -> None:
+def tally(values: Values, tables: Array) -> None:
     """Count every value; the rows of ``tables`` (LANES or 1, values) add up to the histogram."""
     done = 0
     if tables.shape[0] == LANES:

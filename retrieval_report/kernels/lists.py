@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.kernels.compile import Kernel, inlined, kernel
 
 FEW = 2_000  # with fewer cells, Python is as fast as NumPy
@@ -19,7 +20,7 @@ Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 Spread = tuple[float, float]  # a mean and a variance
 Scalar = TypeVar("Scalar", bound=np.generic)
-Record = TypeVar("Record", bound=tuple[NDArray[Any], ...])
+Record = TypeVar("Record", bound=tuple[Array, ...])
 
 
 class Lists(NamedTuple):

@@ -24,7 +24,7 @@ Step = Callable[..., Any]
 
 
 @inlined
-def settled(state: Any, _arguments: Any) -> Spread:
+def settled(state: Any, _arguments: object) -> Spread:
     """Return mean and variance of a sum that is kept as a pair, for a cutoff between two ties."""
     return state.high + state.low, state.variance
 
@@ -66,7 +66,7 @@ def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = ker
     look, add, inside, between, plain, ended = steps
 
     def moments(
-        first: int, last: int, lists: Lists, depths: Integers, arguments: Any, out: Moments
+        first: int, last: int, lists: Lists, depths: Integers, arguments: object, out: Moments
     ) -> None:
         mean, variance = out
         cutoffs = depths.shape[1]

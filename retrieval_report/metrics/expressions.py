@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -19,6 +19,9 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.metrics import terms
+
+if TYPE_CHECKING:
+    from retrieval_report.metrics.record import Metric
 
 ORDERS = ("expected", "best", "worst", "received")
 EXTREMES = ("expected", "best", "worst")
@@ -309,7 +312,7 @@ TERMS: Mapping[type, Callable[[List, Any], tuple[pl.Expr, pl.Expr | None]]] = {
 }
 
 
-def has_expression(metric: Any) -> bool:
+def has_expression(metric: Metric) -> bool:
     """Return whether a metric can be written as an expression, whatever its gains and discounts."""
     term = metric.term
     return type(term) in TERMS and not term.ratio and not metric.judged_only
@@ -344,7 +347,7 @@ def expression(metric: Any, rows: List, k: int | None, no_relevant: str, *, std:
     return pl.when(rows.usable).then(scored).alias(f"{name} std" if std else name)
 
 
-def _column(value: Any) -> pl.Expr:
+def _column(value: object) -> pl.Expr:
     if not isinstance(value, str | pl.Expr):
         raise ParameterError(f"{value!r} is neither the name of a column nor an expression")
     return pl.col(value) if isinstance(value, str) else value

@@ -255,7 +255,7 @@ def measure_text(metric: object, cutoff: int | None) -> str:
     return f"{metric}@{'all' if cutoff is None else cutoff}"
 
 
-def one_of_two(measures: Any, metrics: Any) -> Any:
+def one_of_two(measures: object, metrics: object) -> Any:
     """Return the measures from the two names of their argument; raise if both have a value.
 
     >>> one_of_two(None, "rr")

@@ -253,7 +253,7 @@ class Metric:
 
 @lru_cache(maxsize=1024)
 def _reads(metric: Metric) -> Reads:
-    facts: Any = _Asked()
+    facts = _FactsRead()
     metric.divisor(facts)
     return Reads(
         "cutoff" in facts.names,
@@ -263,16 +263,28 @@ def _reads(metric: Metric) -> Reads:
     )
 
 
-class _Asked:
-    """Facts that remember which of them a divisor asks for."""
+class _FactsRead:
+    """Facts that remember which of them a divisor reads."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.ideals: list[terms.Ideal] = []
 
-    def __getattr__(self, name: str) -> Floats:
+    def _read(self, name: str) -> Floats:
         self.names.add(name)
         return np.ones((1, 1))
+
+    @property
+    def cutoff(self) -> Floats:
+        return self._read("cutoff")
+
+    @property
+    def length(self) -> Floats:
+        return self._read("length")
+
+    @property
+    def relevant(self) -> Floats:
+        return self._read("relevant")
 
     def ideal(self, term: terms.Ideal) -> Floats:
         self.ideals.append(term)

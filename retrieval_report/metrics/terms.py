@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels import ap, ap_retrieved, ap_trapezoid, bpref, err, rr, sums, tables
 from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists
+
+if TYPE_CHECKING:
+    from retrieval_report.metrics.record import Metric
 
 Call = tuple[Callable[..., None], NamedTuple]  # a kernel, and what it needs beside lists and depths
 Rule = Callable[[Floats], Any]  # a user's function of grades or ranks
@@ -462,7 +465,9 @@ def exponential(grades: Floats) -> Floats:
     return result
 
 
-def warn_steep(metrics: Iterable[Any], grades: Floats, warn: Callable[[str], None] = warn) -> None:
+def warn_steep(
+    metrics: Iterable[Metric], grades: Floats, warn: Callable[[str], None] = warn
+) -> None:
     """Warn if a metric uses the gain ``exp2`` with
     grades so large that a single item decides the score.
     """
@@ -477,7 +482,7 @@ def warn_steep(metrics: Iterable[Any], grades: Floats, warn: Callable[[str], Non
     )
 
 
-def check_judged_only(metrics: Iterable[Any], by_judgements: bool, unjudged: str | None) -> None:
+def check_judged_only(metrics: Iterable[Metric], by_judgements: bool, unjudged: str | None) -> None:
     """Raise if nothing says which items are judged, for a metric that considers judged items only."""
     if by_judgements or unjudged != "non_relevant":
         return

@@ -94,7 +94,7 @@ def _to_polars(frame: object, what: str) -> pl.DataFrame:
         raise DataError(f"{what}: the frame cannot be computed: {one_line(error)}") from error
 
 
-def _from_arrow(native: Any, what: str) -> pl.DataFrame:
+def _from_arrow(native: object, what: str) -> pl.DataFrame:
     """Return a table from a library that narwhals does not know; a single column is not a table."""
     if hasattr(native, "__arrow_c_stream__"):
         try:
@@ -161,7 +161,7 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
     return series(name, [None if absent else value for value, absent in values])
 
 
-def types_of(values: Iterable[Any]) -> tuple[type, ...]:
+def types_of(values: Iterable[object]) -> tuple[type, ...]:
     """Return the types of values, each once: of a million in 20 ms, where `isinstance` of each
     takes 100 ms.
 
@@ -213,7 +213,7 @@ def series(name: str, values: Any) -> pl.Series:
     return column
 
 
-def _refuse_odd_decimals(values: Iterable[Any]) -> None:
+def _refuse_odd_decimals(values: Iterable[object]) -> None:
     """Refuse decimals that are NaN or infinite, at which Polars panics."""
     if include(types_of(values), Decimal) and any(
         isinstance(value, Decimal) and not value.is_finite() for value in values
@@ -222,7 +222,9 @@ def _refuse_odd_decimals(values: Iterable[Any]) -> None:
 
 
 def convert_columns(
-    columns: Iterable[tuple[str, Any]], what: str, convert: Callable[[str, Any], pl.Series] = series
+    columns: Iterable[tuple[str, object]],
+    what: str,
+    convert: Callable[[str, object], pl.Series] = series,
 ) -> list[pl.Series]:
     """Convert column by column, so that a message can name the column and unused ones may fail."""
     converted = []

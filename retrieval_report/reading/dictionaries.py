@@ -6,7 +6,7 @@ pytrec_eval, ranx and ir_measures are not imported: their objects are recognised
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from glob import has_magic
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,7 @@ from retrieval_report.reading.convert import convert_columns, include, types_of
 from retrieval_report.reading.json_forms import Knows, as_records
 from retrieval_report.reading.sources import ending
 
-Nested = Mapping[Any, Mapping[Any, Any]]
+Nested = Mapping[object, Mapping[object, object]]
 
 
 def unwrapped(value: object) -> object:
@@ -90,7 +90,7 @@ def is_listing(value: object, knows: Knows) -> bool:
     return kinds in ({str}, {int}) and all(len(set(items)) == len(items) for items in lists)
 
 
-def listing_as_nested(lists: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any, int]]:
+def listing_as_nested(lists: Mapping[object, object], kind: str) -> dict[object, dict[object, int]]:
     """Return ``{query: [ids]}`` with numbers: 1 for judgements and for all items of a set, else a
     score that falls from rank to rank.
 
@@ -101,7 +101,7 @@ def listing_as_nested(lists: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any
     ({'q1': {'a': 2, 'b': 1}}, {'q1': {'a': 1}})
     """
 
-    def score(items: Any, rank: int) -> int:
+    def score(items: Collection[object], rank: int) -> int:
         ranked = kind == "rankings" and isinstance(items, list | tuple)
         return len(items) - rank if ranked else 1
 
@@ -111,12 +111,12 @@ def listing_as_nested(lists: Mapping[Any, Any], kind: str) -> dict[Any, dict[Any
     }
 
 
-def _plain(items: Any) -> Any:
+def _plain(items: object) -> Any:
     """Return an array of ids as a list."""
     return items.tolist() if isinstance(items, np.ndarray) and items.ndim == 1 else items
 
 
-def _in_order(items: Any) -> Any:
+def _in_order(items: Collection[Any]) -> Collection[object]:
     """Return items in their order, and those of a set in that of their ids."""
     return sorted(items) if isinstance(items, set | frozenset) else items
 
@@ -229,7 +229,7 @@ def nested_frame(nested: Nested, value: str, what: str) -> pl.DataFrame:
     return frame.with_columns((cs.by_name("query", "item") & cs.by_dtype(pl.Null)).cast(pl.String))
 
 
-def record_columns(records: Iterable[Any], what: str) -> dict[str, list[Any]]:
+def record_columns(records: Iterable[object], what: str) -> dict[str, list[object]]:
     """Return the columns of an iterable of named tuples,
     such as ir_measures' ``ScoredDoc`` and ``Qrel``.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -104,7 +103,7 @@ def _rows_of(items: object, ids: object) -> pl.DataFrame:
     return frame
 
 
-def _content_of(items: Any) -> pl.DataFrame | None:
+def _content_of(items: object) -> pl.DataFrame | None:
     """Return a frame of items and what they hold, or None for rankings."""
     if is_path(items) or isinstance(items, tuple | list):
         return None

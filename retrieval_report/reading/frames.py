@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,7 @@ def has_distinct_rows(value: object, kind: Kind) -> bool:
     return dictionaries and as_nested(content, kind.name, kind.knows, kind.name) is content
 
 
-def _names_files(texts: Any) -> bool:
+def _names_files(texts: Collection[object]) -> bool:
     """Return whether some of the texts names a file, so that a dictionary has files by name."""
     return any(
         isinstance(text, str)
@@ -211,13 +211,13 @@ def is_named(content: object, kind: Kind) -> bool:
     return all(map(is_path, content.values())) or not all(map(_is_flat, content.values()))
 
 
-def _lists(content: object) -> list[Any]:
+def _lists(content: object) -> list[Collection[object]]:
     """Return the lists in a dictionary."""
     values = content.values() if isinstance(content, Mapping) else ()
     return [value for value in values if isinstance(value, list | tuple)]
 
 
-def _is_columnar(values: Any) -> bool:
+def _is_columnar(values: object) -> bool:
     """Return whether this is a column, or a plain value passed as one."""
     plain = (
         isinstance(values, str | int | float | np.generic) or getattr(values, "shape", None) == ()

@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.reading.records import EXPECTED, FOUND, LISTS_OF_RECORDS, QUERY_NAMES
 
 Knows = Callable[[object], bool]
 MOST_COLUMNS = 100
 
 
-def as_records(content: Any, knows: Knows) -> Any:
+def as_records(content: object, knows: Knows) -> Any:
     """Return rows or records of an object that holds
     them in another shape, and anything else unchanged.
 
@@ -46,7 +47,7 @@ def as_records(content: Any, knows: Knows) -> Any:
     return _by_query(content, knows) if rows is None else rows
 
 
-def _rows(table: Mapping[Any, Any], knows: Knows) -> list[dict[str, Any]] | None:
+def _rows(table: Mapping[Any, Any], knows: Knows) -> list[Named] | None:
     """Return the rows of a table that pandas wrote by columns, by rows, split, or with its schema;
     None of anything else.
     """
@@ -70,12 +71,12 @@ def _rows(table: Mapping[Any, Any], knows: Knows) -> list[dict[str, Any]] | None
     return [{name: table[name][row] for name in table} for row in first] if by_columns else inner
 
 
-def _names_columns(names: Mapping[Any, Any], knows: Knows) -> bool:
+def _names_columns(names: Mapping[object, object], knows: Knows) -> bool:
     """Return whether these may be the columns of a table, of which at least two are ours."""
     return len(names) <= MOST_COLUMNS and sum(map(knows, names)) > 1
 
 
-def _by_query(hits_by_query: Mapping[Any, Any], knows: Knows) -> Any:
+def _by_query(hits_by_query: Mapping[object, object], knows: Knows) -> object:
     """Return ``{query: [hits]}`` as records."""
     if {*FOUND, *EXPECTED, *LISTS_OF_RECORDS} & hits_by_query.keys():
         return hits_by_query
@@ -89,7 +90,7 @@ def _by_query(hits_by_query: Mapping[Any, Any], knows: Knows) -> Any:
     ]
 
 
-def _hits(values: Any) -> list[Any] | None:
+def _hits(values: object) -> list[object] | None:
     """Return a list of hits, objects without a query or
     pairs of an id and a score; None of anything else.
     """
@@ -105,5 +106,5 @@ def _hits(values: Any) -> list[Any] | None:
     return None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

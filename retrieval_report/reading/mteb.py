@@ -71,7 +71,7 @@ def _parsed(source: Source) -> Any:
         raise FileError(f"{source.path}: not JSON: {reason}") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Named:
+def _unique(pairs: list[tuple[str, object]]) -> Named:
     pairs_by_key = dict(pairs)
     if len(pairs_by_key) < len(pairs):
         twice = repeated(name for name, _ in pairs)

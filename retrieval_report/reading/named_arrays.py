@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, TypeGuard
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
@@ -21,7 +22,6 @@ from retrieval_report.contracts.errors import (
 from retrieval_report.reading.convert import convert
 from retrieval_report.reading.names import Choose, Kind, under_our_names
 from retrieval_report.reading.search_results import (
-    Array,
     Results,
     as_array,
     check_direction,
@@ -135,13 +135,13 @@ def holds_results(value: object) -> TypeGuard[Mapping[str, Any]]:
     return "item" in matched and any(map(_is_matrix, values))
 
 
-def _is_matrix(values: Any) -> bool:
+def _is_matrix(values: object) -> bool:
     if hasattr(values, "shape"):
         return len(values.shape) == 2
     return isinstance(values, list) and bool(values) and isinstance(values[0], list | np.ndarray)
 
 
-def _match_arrays(arrays: Mapping[str, Any]) -> dict[str, str]:
+def _match_arrays(arrays: Mapping[str, object]) -> dict[str, str]:
     """Return which arrays stand for our columns by their names.
 
     >>> _match_arrays({"I": 0, "D": 0, "item_ids": 0, "queries": np.ones((2, 3))})
@@ -158,7 +158,7 @@ def _match_arrays(arrays: Mapping[str, Any]) -> dict[str, str]:
     return {ours: name for ours, name in firsts.items() if name is not None}
 
 
-def results_of(arrays: Mapping[str, Any], choose: Choose, what: str) -> pl.DataFrame:
+def results_of(arrays: Mapping[str, object], choose: Choose, what: str) -> pl.DataFrame:
     """Return the results of a search as rankings.
 
     Parameters
@@ -214,7 +214,7 @@ def results_of(arrays: Mapping[str, Any], choose: Choose, what: str) -> pl.DataF
     return pl.DataFrame(columns)
 
 
-def _pointed(items: Array, arrays: Mapping[str, Any], what: str) -> Array:
+def _pointed(items: Array, arrays: Mapping[str, object], what: str) -> Array:
     """Return the ids that indices point to, if there is an array of ids."""
     name = next((name for name in arrays if name.casefold() in _LOOKUP), None)
     if name is None or items.dtype.kind not in "iu":

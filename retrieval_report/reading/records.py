@@ -18,7 +18,7 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import with_number
 
-Columns = dict[str, list[Any]]
+Columns = dict[str, list[object]]
 FOUND = (
     "candidates", "ctxs", "contexts", "results", "retrieved_ids", "hits", "source_nodes", "points",
     "matches",
@@ -47,10 +47,10 @@ GRADE = ("rating", "relevance", "has_answer", "grade")
 class Hit(NamedTuple):
     """An item that was found or judged; None for what is not said of it."""
 
-    query: Any
-    item: Any
-    score: Any = None
-    relevance: Any = None
+    query: object
+    item: object
+    score: object = None
+    relevance: object = None
 
 
 def record_table(value: object, kind: str, what: str) -> Columns | None:
@@ -112,7 +112,7 @@ def holds_records(value: object) -> bool:
     return next(_records(value), None) is not None
 
 
-def _records(content: Any) -> Iterator[tuple[Any, Any]]:
+def _records(content: object) -> Iterator[tuple[object, Any]]:
     """Yield the records of an object, each with what names it: a key, or its number."""
     if isinstance(content, list | tuple):
         if content and isinstance(content[0], Mapping):
@@ -131,7 +131,7 @@ def _records(content: Any) -> Iterator[tuple[Any, Any]]:
         yield from content.items()
 
 
-def _list_key(record: Mapping[Any, Any]) -> str | None:
+def _list_key(record: Mapping[object, object]) -> str | None:
     """Return the key of the list that a record holds, if any."""
     for key in FOUND:
         if isinstance(_list(record.get(key)), list):
@@ -139,16 +139,16 @@ def _list_key(record: Mapping[Any, Any]) -> str | None:
     return None
 
 
-def _list(value: Any) -> Any:
+def _list(value: object) -> Any:
     """Return a list, also that of Elasticsearch's ``{"hits": {"hits": […]}}``."""
     return value.get("hits") if isinstance(value, Mapping) else value
 
 
-def _expected(record: Mapping[Any, Any]) -> bool:
+def _expected(record: Mapping[object, object]) -> bool:
     return any(isinstance(record.get(key), list) for key in EXPECTED)
 
 
-def _query(record: Mapping[Any, Any], number: Any) -> Any:
+def _query(record: Mapping[object, object], number: object) -> object:
     """Return the id of the query of a record, or its text, or what names the record."""
     for key in QUERY:
         value = record.get(key)
@@ -159,7 +159,7 @@ def _query(record: Mapping[Any, Any], number: Any) -> Any:
     return number
 
 
-def _ranked(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
+def _ranked(number: object, record: Mapping[object, object], what: str) -> Iterator[Hit]:
     """Yield what a record found."""
     query = _query(record, number)
     items = _list(record.get(_list_key(record))) or []
@@ -170,7 +170,7 @@ def _ranked(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
         yield hit._replace(score=parallel[rank]) if parallel and hit.score is None else hit
 
 
-def _judged(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
+def _judged(number: object, record: Mapping[object, Any], what: str) -> Iterator[Hit]:
     """Yield what a record expects."""
     for key, relevance in EXPECTED.items():
         for item in record.get(key) or []:
@@ -178,7 +178,7 @@ def _judged(number: Any, record: Mapping[Any, Any], what: str) -> Iterator[Hit]:
             yield hit if relevance is None else hit._replace(relevance=relevance)
 
 
-def _hit(query: Any, entry: Any, what: str) -> Hit:
+def _hit(query: object, entry: object, what: str) -> Hit:
     """Return an entry of a list: an id, or an object with one."""
     rating = None
     if isinstance(entry, Mapping) and isinstance(entry.get("hit"), Mapping):
@@ -200,7 +200,7 @@ def _hit(query: Any, entry: Any, what: str) -> Hit:
     return Hit(query, item, _number(_first(entry, SCORE)), relevance)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     """Return a score that is written as text, as DPR writes them, as a number."""
     try:
         return float(value) if isinstance(value, str) else value
@@ -208,7 +208,7 @@ def _number(value: Any) -> Any:
         return value
 
 
-def _first(entry: Mapping[Any, Any], keys: Sequence[str]) -> Any:
+def _first(entry: Mapping[object, object], keys: Sequence[str]) -> object:
     return next((entry[key] for key in keys if entry.get(key) is not None), None)
 
 
@@ -222,7 +222,7 @@ def _scored_by_rank(hits: Sequence[Hit]) -> list[Hit]:
     return scored
 
 
-def _warn_of_parts(rows: Sequence[Mapping[Any, Any]], what: str) -> None:
+def _warn_of_parts(rows: Sequence[Mapping[object, object]], what: str) -> None:
     """Warn where a search engine says that it did not search everything."""
     parts = 0
     for row in rows:
@@ -260,7 +260,7 @@ def _columns(hits: Sequence[Hit], names: Sequence[str]) -> Columns:
     return {name: [getattr(hit, name) for hit in hits] for name in names}
 
 
-def _flat(rows: Sequence[Mapping[Any, Any]]) -> Columns:
+def _flat(rows: Sequence[Mapping[object, object]]) -> Columns:
     """Return rows as objects as columns; what holds objects or lists is left out."""
     names = dict.fromkeys(str(name) for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}

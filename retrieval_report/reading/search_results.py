@@ -15,14 +15,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import quoted
+from retrieval_report.contracts.arguments import Array, quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.wording import in_python
 
 NO_RESULT = -1
 """The index that FAISS and others return if there are no more results."""
 
-Array = NDArray[Any]
 Whole = NDArray[np.int64]
 
 
@@ -96,7 +95,7 @@ def as_array(values: object, what: str) -> Array:
             raise DataError(f"{what}: not an array: {error}") from None
 
 
-def _ragged(rows: Sequence[Any]) -> Array:
+def _ragged(rows: Sequence[object]) -> Array:
     """Return rows of unequal length as an array of rows."""
     array = np.empty(len(rows), object)
     array[:] = rows

@@ -4,12 +4,12 @@ training loop have them: no frame is joined or sorted.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.grouping import count_smaller
@@ -19,7 +19,6 @@ from retrieval_report.reading.search_results import as_array, flat_rows, labels_
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged, KnownOfWhole, judge
 
-Array = NDArray[Any]
 MODEL = "model"  # the only one
 MAX_GRADED_ITEMS = (
     32  # graded items of a list, up to which counting the others is faster than sorting all

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.frames import MOST_ITEMS, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.wording import advice, setting
-from retrieval_report.kernels.lists import Integers, running
+from retrieval_report.kernels.lists import Floats, Integers, running
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
@@ -205,7 +206,7 @@ def _reversed(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
     ties = prepared.ties
     if not judged.whole.graded or ties.grade.size == 0:
         return
-    turned: dict[str, tuple[Any, ...]] = {}
+    turned: dict[str, tuple[float, int | None, int, int]] = {}
     found = _relevant_ties(prepared)
     for depth in TURNED_DEPTHS:
         for model, deviations, count, total in _last(prepared, found, depth).iter_rows():
@@ -243,7 +244,7 @@ def _last(prepared: Prepared, found: Integers, depth: int | None) -> pl.DataFram
     length = np.minimum(prepared.length, depth).astype(np.float64)
     of_list, last, size, relevant = found[:, found[1] <= depth]
 
-    def summed(values: Any) -> Any:
+    def summed(values: Floats | Integers) -> Array:
         return np.bincount(of_list, values, length.size)
 
     rank = last - (size - 1) / 2

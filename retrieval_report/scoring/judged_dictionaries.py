@@ -28,7 +28,7 @@ GRADES = {int: pl.Int64(), float: pl.Float64()}
 """Type of the first grade → the type of their column."""
 NO_NUMBERS = (TypeError, OverflowError, pl.exceptions.PanicException)
 """What Polars raises for values that are not numbers of a type."""
-Nested = Mapping[Any, Mapping[Any, Any]]
+Nested = Mapping[object, Mapping[object, object]]
 NOTHING: Nested = {}
 
 
@@ -150,7 +150,9 @@ def _rows(run: Nested, qrels: Nested, dtype: pl.DataType) -> _Run | None:
     return rows
 
 
-def _blocks(nested: Nested, qrels: Nested) -> Iterator[tuple[list[Any], list[Any], list[Any]]]:
+def _blocks(
+    nested: Nested, qrels: Nested
+) -> Iterator[tuple[list[object], list[object], list[object]]]:
     """Yield the items of some queries at a time, their numbers, and their grades if there are
     judgements, None where an item has none.
     """
@@ -167,7 +169,7 @@ def _blocks(nested: Nested, qrels: Nested) -> Iterator[tuple[list[Any], list[Any
         yield items, values, grades
 
 
-def _no_rows() -> tuple[list[Any], list[Any], list[Any]]:
+def _no_rows() -> tuple[list[object], list[object], list[object]]:
     return [], [], []
 
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CHECK, CUT
+from retrieval_report.contracts.arguments import Row
 from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.contracts.wording import advice, setting
@@ -226,7 +227,7 @@ def naive_ties(like: str | None = None, naive_order: str = "row") -> str:
     )
 
 
-def significance(pair: Mapping[str, Any]) -> str:
+def significance(pair: Row) -> str:
     """Return the p-value of a pair of `compare` or `flips`, and the test that it is of.
 
     >>> significance({"family_p": 1e-9, "family": 78, "family_method": "max-t"})
@@ -384,7 +385,7 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     return (_other_winners(printed_pairs, row) or _other_numbers(row),)
 
 
-def _other_winners(printed_pairs: pl.DataFrame, row: Mapping[str, Any]) -> str:
+def _other_winners(printed_pairs: pl.DataFrame, row: Row) -> str:
     """Say which models the two name best, if they name different ones by order of ties alone."""
     names = [row[name] for name in ("winner", "winner_other", "exact_winner")]
     open_order = any(name is None or " or " in name for name in names)
@@ -403,7 +404,7 @@ def _other_winners(printed_pairs: pl.DataFrame, row: Mapping[str, Any]) -> str:
     )
 
 
-def _other_numbers(row: Mapping[str, Any]) -> str:
+def _other_numbers(row: Row) -> str:
     """Say what the two print for the model that their orders of ties set furthest apart."""
     printed, printed_other, exact, exact_other, spread = (
         number(row[name])
@@ -422,7 +423,7 @@ def _other_numbers(row: Mapping[str, Any]) -> str:
     )
 
 
-def _defined_apart(row: Mapping[str, Any]) -> bool:
+def _defined_apart(row: Row) -> bool:
     return abs(row["expected"] - row["expected_other"]) >= VISIBLE  # type: ignore[no-any-return]
 
 
@@ -476,7 +477,7 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def not_audited(options: Mapping[str, Any]) -> str:
+def not_audited(options: Mapping[str, object]) -> str:
     """Say which rules an audit does not apply; nothing if none of them was asked for.
 
     >>> not_audited({"decimals": 2, "distance_threshold": None})

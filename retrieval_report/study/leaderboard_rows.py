@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
-import polars.selectors as cs
 
 from retrieval_report.engines.check_scores import MEAN, at_measure, board, join_left
 from retrieval_report.metrics.parsing import Measure, measure_text
@@ -58,21 +57,20 @@ def leaderboard_rows(
         rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
-    cut = pl.col("truncated_share") > 0
-    rows = rows.with_columns(cut.alias(f"{ESTIMATE}expected"))
+    rows = rows.with_columns(estimates=_if_cut("expected"))
     for measure in measures[1:]:
         name = measure_text(*measure)
-        value, mark = pl.col("value").alias(name), cut.alias(f"{ESTIMATE}{name}")
         of_measure = board(summary.filter(at_measure(*measure)))
-        rows = join_left(rows, of_measure.select("model", value, mark), "model")
-    return with_copies_folded(rows.with_columns(_estimates(rows)).drop(cs.starts_with(ESTIMATE)))
+        value = pl.col("value").alias(name)
+        rows = join_left(rows, of_measure.select("model", value, mark=_if_cut(name)), "model")
+        marks = pl.concat_list("estimates", pl.col("mark").fill_null([]))
+        rows = rows.with_columns(estimates=marks).drop("mark")
+    return with_copies_folded(rows)
 
 
-def _estimates(rows: pl.DataFrame) -> pl.Expr:
-    """Gather the names of the columns that are marked in every row."""
-    marks = [pl.when(name).then(pl.lit(name[len(ESTIMATE):])) for name in rows.columns
-             if name.startswith(ESTIMATE)]  # fmt: skip
-    return pl.concat_list(marks).list.drop_nulls().alias("estimates")
+def _if_cut(name: str) -> pl.Expr:
+    """Return a list of this name where lists may be cut; elsewhere it is empty."""
+    return pl.when(pl.col("truncated_share") > 0).then([name]).otherwise([])
 
 
 def with_ranks(rows: pl.DataFrame, ranks: pl.DataFrame) -> pl.DataFrame:

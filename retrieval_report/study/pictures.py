@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_report.study.contents import Report
@@ -34,12 +33,8 @@ def pictures(report: Report) -> list[Picture]:
         arguments["thresholds"] = report.thresholds.filter(model=best)
     images = []
     for name, section in charts.IN_REPORT.items():
-        chart = getattr(charts, name)
-        parameters = signature(chart).parameters
-        chart_shown = responsive(
-            chart(**{name: arguments[name] for name in parameters if name in arguments}),
-            text=PAGE_TEXT,
-        )
+        drawn = {argument: arguments[argument] for argument in charts.DRAWN[name].split()}
+        chart_shown = responsive(getattr(charts, name)(**drawn), text=PAGE_TEXT)
         if not chart_shown.title.startswith(EMPTY):
             images.append(Picture(f"{name}-chart", section, chart_shown))
     return images

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import Parameter, signature
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retrieval_report import charts
-from retrieval_report.study.questions import FRAMES
 
 if TYPE_CHECKING:
+    from retrieval_report.charts.theme import ChartType
     from retrieval_report.study.study import Study
 
-KNOWN = {*FRAMES, "metric", "cutoff"}
-FIRST = "scores"
 ELSEWHERE = {"thresholds": "matches.table"}  # `study.thresholds` is a method
 
 
@@ -42,30 +39,23 @@ class Plots:
 
     def __dir__(self) -> list[str]:
         """The names of the charts, that of the three scores first."""
-        return [
-            name
-            for name in sorted(charts.__all__, key=FIRST.__ne__)
-            if all(
-                parameter.name in KNOWN or parameter.default is not Parameter.empty
-                for parameter in signature(getattr(charts, name)).parameters.values()
-            )
-        ]
+        return [*charts.DRAWN]
 
     def __repr__(self) -> str:
         """Return the names of the charts."""
-        return f"Charts: {', '.join(self.__dir__())}"
+        return f"Charts: {', '.join(charts.DRAWN)}"
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Callable[..., ChartType]:
         """The chart of this name, which computes what it needs of the study when it is called."""
-        if name not in dir(self):
-            raise AttributeError(f"there is no chart {name!r}: {', '.join(self.__dir__())}")
-        chart = getattr(charts, name)
+        if name not in charts.DRAWN:
+            raise AttributeError(f"there is no chart {name!r}: {', '.join(charts.DRAWN)}")
+        chart: Callable[..., ChartType] = getattr(charts, name)
 
         @wraps(chart)
-        def drawn(**how: Any) -> Any:
-            parameter_names = signature(chart).parameters.keys() - how.keys()
-            paths = {name: ELSEWHERE.get(name, name) for name in parameter_names if name in KNOWN}
-            frames = {name: attrgetter(path)(self._study) for name, path in paths.items()}
-            return chart(**frames, **how)
+        def drawn(**how: object) -> ChartType:
+            for argument in charts.DRAWN[name].split():
+                if argument not in how:
+                    how[argument] = attrgetter(ELSEWHERE.get(argument, argument))(self._study)
+            return chart(**how)
 
         return drawn

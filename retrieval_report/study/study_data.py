@@ -303,7 +303,12 @@ def _request(measures: object, like: str | None, options: Named) -> Named:
 
 
 def read_frames(
-    rankings: Any, judgements: Any, queries: Any, replicate: object, dataset: str | None, **how: Any
+    rankings: object,
+    judgements: object,
+    queries: object,
+    replicate: object,
+    dataset: str | None,
+    **how: Any,
 ) -> tuple[Named, dict[str, str]]:
     """Return rankings, judgements and queries as frames, where columns of the rankings that name a
     replicate or a data set have become names of models or a frame of queries; and the model of
@@ -329,7 +334,7 @@ def read_frames(
     return frames, of_run
 
 
-def _place(rankings: Any) -> str:
+def _place(rankings: object) -> str:
     """Return where rankings come from, for messages: the paths of files, else the argument."""
     if not is_path(rankings):
         return "rankings"

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.comparison.verdicts import chance_of
+from retrieval_report.contracts.arguments import Row
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Layout
-from retrieval_report.study.terminal import ESTIMATE, Row, deviation, visible
+from retrieval_report.study.terminal import ESTIMATE, deviation, visible
 from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,

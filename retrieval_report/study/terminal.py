@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from operator import add
-from typing import Any
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Row
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.engines.check_scores import MEAN, board
 from retrieval_report.writing.names import with_number
@@ -23,8 +23,6 @@ from retrieval_report.writing.numbers import (
     number,
     size,
 )
-
-Row = Mapping[str, Any]  # one line of the summary frame
 
 NAME_WIDTH = 40
 CUT = "cut"  # shown instead of a standard deviation where items may be missing
@@ -157,7 +155,7 @@ def _cells(frame: pl.DataFrame, estimates: Sequence[Collection[str]]) -> list[li
     return columns
 
 
-def _cell(value: Any, write: Callable[[float], str]) -> str:
+def _cell(value: object, write: Callable[[float], str]) -> str:
     if value is None:
         return EMPTY_STATE
     if isinstance(value, bool):

@@ -14,6 +14,7 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
+from retrieval_report.ties.three_scores import DRAWN
 from retrieval_report.writing.names import first_names, unlike, with_number
 
 if TYPE_CHECKING:
@@ -148,22 +149,26 @@ def winner_sentence(row: Named) -> str:
     of 10 random orders (66% of all).'
     >>> level = {**row, "winner": "a, b", "naive_winner": "a, b", "agreeing_chance": 1.0}
     >>> winner_sentence({**level, "agreeing": 10})
-    'ap@5: a, b share first place exactly, by the naive order and in every order of ties.'
+    'ap@5: a and b share first place exactly, by the naive order and in every order of ties.'
+    >>> cut = {**level, "agreeing": 10, "agreeing_method": "drawn"}
+    >>> winner_sentence({**cut, "winner": "a", "naive_winner": "a"})
+    'ap@5: a wins by the items retrieved and by the naive order; a comes first in 10 of 10
+    random orders of these items (100% of all).'
     """
     measure = measure_text(row["metric"], row["cutoff"])
     first, naive = row["winner"], row["naive_winner"]
     if first is None:
         return f"{measure}: no winner can be named."
     agree = naive in (first, None)
-    if row["agreeing_chance"] == 1 and agree:
+    wins, is_cut = f"{_joined(first)} {_verb(first)}", row.get("agreeing_method") == DRAWN
+    if row["agreeing_chance"] == 1 and agree and not is_cut:
         order = ", by the naive order and" if naive else " and"
-        return f"{measure}: {first} {_verb(first)} exactly{order} in every order of ties."
+        return f"{measure}: {wins} exactly{order} in every order of ties."
     order = " and by the naive order" if agree and naive else ""
     if not agree:
         order = f", {naive} by the naive order"
         if ", " in naive:
-            naive_winners = " and ".join(naive.rsplit(", ", 1))
-            order = f", and {naive_winners} share first place by the naive order"
+            order = f", and {_joined(naive)} share first place by the naive order"
     orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
     chance = row["agreeing_chance"]
     share_of_all = "" if chance is None else f" ({_share(chance)} of all)"
@@ -172,7 +177,11 @@ def winner_sentence(row: Named) -> str:
         orders_text = f"{orders_text} of all random orders"
         share_of_all = ""
     comes = "one of them comes" if ", " in first else f"{first} comes"
-    return f"{measure}: {first} {_verb(first)} exactly{order}; {comes} first in {orders_text}{share_of_all}."
+    exactly, of_these = "exactly", ""
+    if is_cut:  # what the lists leave out could name another winner
+        exactly, of_these = "by the items retrieved", " of these items"
+    orders_text = f"{orders_text}{of_these}{share_of_all}"
+    return f"{measure}: {wins} {exactly}{order}; {comes} first in {orders_text}."
 
 
 def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
@@ -196,6 +205,10 @@ def _share(chance: float) -> str:
     if 0 < chance < 0.01:
         return "less than 1%"
     return "more than 99%" if 0.99 < chance < 1 else f"{chance:.0%}"
+
+
+def _joined(names: str) -> str:
+    return " and ".join(names.rsplit(", ", 1))
 
 
 def _verb(names: str) -> str:

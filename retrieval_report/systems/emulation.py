@@ -169,7 +169,7 @@ class Emulation:
         return join_left(means, undefined, MEAN)
 
     def scores(
-        self, rules: Rules, metrics: Iterable[str], float32: bool = False, **settings: Any
+        self, rules: Rules, metrics: Iterable[str], float32: bool = False, **settings: object
     ) -> pl.DataFrame:
         """Return the scores of every list, from the rows as the system would receive them."""
         requests, parts = parse_metrics(metrics, None), self.seen(rules, float32, **settings)
@@ -221,7 +221,7 @@ class Emulation:
                 yield judged, options, measures
 
     def seen(
-        self, rules: Rules, float32: bool = False, **settings: Any
+        self, rules: Rules, float32: bool = False, **settings: object
     ) -> Iterator[tuple[Judged, Options]]:
         """Yield the rankings as the system would receive them, with options that follow its rules."""
         followed = {

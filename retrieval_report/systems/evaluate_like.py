@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
@@ -171,7 +171,7 @@ def evaluate_like(
 
 
 def score_like(
-    rankings: object, like: str, *, judgements: object, queries: object, **arguments: Any
+    rankings: object, like: str, *, judgements: object, queries: object, **arguments: object
 ) -> Scored:
     """What `evaluate_like` returns, and every model's
     mean under each random order, if there are any.
@@ -219,7 +219,7 @@ def emulated(
     judgements: object,
     queries: object,
     measures: Asked,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
 ) -> Emulation:
     """Join the frames, and decide which lists are cut
     once for all measures; this warns as `evaluate` does.

@@ -33,7 +33,7 @@ class TieAware(providers.Provider):
             return False
         return "gains" not in measure.params
 
-    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> TieAwareEvaluator:
+    def _evaluator(self, measures: Iterable[object], qrels: object) -> TieAwareEvaluator:
         return TieAwareEvaluator(list(measures), UNTYPED.QrelsConverter(qrels).as_dict_of_dict())
 
 
@@ -45,7 +45,7 @@ class TieAwareEvaluator(providers.Evaluator):
         super().__init__(measures, qrels.keys())
         self.judgements = read_judgements(qrels, negative="unjudged")
 
-    def _iter_calc(self, run: Any) -> Iterator[Any]:
+    def _iter_calc(self, run: object) -> Iterator[Any]:
         """Yield the score of every query by every measure."""
         scores = evaluate(
             UNTYPED.RunConverter(run).as_dict_of_dict(),

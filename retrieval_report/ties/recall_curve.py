@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -154,7 +154,7 @@ def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     return HitTies(frozen(np.searchsorted(relevant_places, lists.start)), *map(frozen, parts))
 
 
-def curve_means(judged: Judged, options: Mapping[str, Any]) -> pl.DataFrame:
+def curve_means(judged: Judged, options: Mapping[str, object]) -> pl.DataFrame:
     """Return the interpolated precision of every model along recall; no columns if ties are so
     large that it would take minutes.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from retrieval_report.contracts.registry import in_contract
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, have, setting
 from retrieval_report.engines.evaluate import evaluate
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
 from retrieval_report.reading import read_queries, read_rankings
 from retrieval_report.scoring.judged import judge
@@ -175,7 +175,7 @@ class CandidateList(NamedTuple):
     near: Floats  # distances
     final: Floats  # scores of the second stage, NaN where there is none
     relevance: Floats
-    items: Any
+    items: pl.Series
 
 
 class Chosen(NamedTuple):
@@ -279,7 +279,7 @@ def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
     return rows.with_columns(near=near).sort("model", "query", "near", maintain_order=True)
 
 
-def _lists(rows: pl.DataFrame) -> dict[tuple[Any, ...], CandidateList]:
+def _lists(rows: pl.DataFrame) -> dict[tuple[object, ...], CandidateList]:
     """Return the lists by model and query."""
     return {
         key: CandidateList(
@@ -295,8 +295,8 @@ def _lists(rows: pl.DataFrame) -> dict[tuple[Any, ...], CandidateList]:
 def _scores_at(
     depth: int | None,
     run: Run,
-    candidates: dict[tuple[Any, ...], CandidateList],
-    choices: dict[tuple[int | None, tuple[Any, ...]], Chosen],
+    candidates: dict[tuple[object, ...], CandidateList],
+    choices: dict[tuple[int | None, tuple[object, ...]], Chosen],
 ) -> pl.DataFrame:
     """Return the scores of all lists by some metrics, whose items are rescored to a depth."""
     prepared = run.prepared
@@ -327,7 +327,7 @@ def _scores_at(
 
 
 def _choose_items(
-    candidate: CandidateList, depth: int | None, key: tuple[Any, ...], *, whole: bool
+    candidate: CandidateList, depth: int | None, key: tuple[object, ...], *, whole: bool
 ) -> Chosen:
     """Return which items may be handed over; refuse lists
     that may lack some, and items without a final score.
@@ -455,7 +455,7 @@ def _shares(tied: int, more: int, remaining: int, limit: int) -> Floats:
 
 
 def _sums(
-    sure: Floats, tied: Floats, more: int, first: Any, weights: Floats
+    sure: Floats, tied: Floats, more: int, first: Integers, weights: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the mean, mean square, lowest and highest sum of weighted gains of items in random
     order from a position on: all that are sure, and ``more`` of those that tie.
@@ -484,7 +484,7 @@ def _sums(
 
 
 def _frame(
-    run: Run, depth: int | None, values: Floats, spreads: Floats, items: Any
+    run: Run, depth: int | None, values: Floats, spreads: Floats, items: Integers
 ) -> pl.DataFrame:
     """Return scores in their contract, and their depth as column ``stage``."""
     prepared = run.prepared

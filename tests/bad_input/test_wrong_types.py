@@ -56,11 +56,11 @@ def of_model(name: str) -> pl.DataFrame:
 # Options that many functions share are tried with every object in `evaluate`, and each argument of
 # the others with some objects, every argument with others of them.
 STEPS = {
-    "evaluate": 1,
-    **dict.fromkeys(("write_report", "Study.report"), 40),
-    **dict.fromkeys(("audit", "compare", "compare_by", "gate", "leaderboard", "flips"), 15),
+    "evaluate": 2,
+    **dict.fromkeys(("write_report", "Study.report"), 60),
+    **dict.fromkeys(("audit", "compare", "compare_by", "gate", "leaderboard", "flips"), 20),
 }
-STEP = 6
+STEP = 10
 OUT: Any = object()  # stands for a folder of the test's own
 CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] = {
     "evaluate": (rr.evaluate, (FRAME,), {}),

@@ -204,9 +204,6 @@ def test_a_study_takes_ends_and_costs_unless_told_otherwise() -> None:
     cut = rr.Study(found, "precision@10", truncated="within_tie", costs={"float32": 5})
     assert cut.summary.filter(pl.col("truncated_share") > 0).height
     assert cut.costs["amount"].unique().to_list() == [5.0]
-    scores = rr.evaluate(**found, measures="precision@5", truncated=found.truncated)
-    means = rr.summarise(scores).filter(policy="expected").select("model", "value").sort("model")
-    assert means.equals(study.table().select("model", value="precision@5").sort("model"))
 
 
 def test_labels_judgements_matrix_and_ids_say_what_is_relevant() -> None:
@@ -222,7 +219,6 @@ def test_labels_judgements_matrix_and_ids_say_what_is_relevant() -> None:
         {"query_labels": labels[:6], "item_labels": labels[6:], **ids},
         {"relevance": same.astype(int), **ids},
         {"judgements": pl.DataFrame(pairs), **ids},
-        {"query_labels": labels[:6], "item_labels": labels[6:]},
     ]
     tables = [
         rr.Study(rr.from_embeddings(queries, items, ["binary", "int8"], depth=9, **source), "ap@9")
@@ -230,7 +226,7 @@ def test_labels_judgements_matrix_and_ids_say_what_is_relevant() -> None:
         .rows()
         for source in sources
     ]
-    assert tables[1:] == tables[:1] * 3
+    assert tables[1:] == tables[:1] * 2
 
 
 def test_a_query_among_the_items_is_left_out_of_its_list() -> None:
@@ -313,40 +309,37 @@ def changed(row: int, column: int | slice, value: float, dtype: Any = np.float64
         ({"formats": ["binary+bf17"]}, "formats: 'bf17' in 'binary+bf17' is not one of"),
         ({"formats": ["int8+binary"]}, "formats: 'int8+binary' names its storage twice"),
         ({"formats": ["truncate:0"]}, "'0' is not a whole number from 1 on"),
-        ({"formats": ["digits:-1"]}, "'-1' is not a whole number from 0 on"),
         ({"formats": ["truncate:9"]}, "'truncate:9' keeps 9 dimensions, and the vectors have 4"),
         ({"formats": ["binary+digits:1"]}, "Hamming distances have no digits to round"),
         ({"formats": ["int8+upcast"]}, "only scores of float16 and bfloat16 are upcast"),
-        ({"formats": [8]}, "formats: 8 is not text"),
-        ({"formats": []}, "formats: none given"),
         ({"depth": 0}, "depth: 0 is not a whole number from 1 on"),
         ({"similarity": "dot"}, "similarity: 'dot' is not one of 'cosine', 'inner_product'"),
-        ({"items": changed(3, 1, np.nan)}, "items: 1 values are not finite in float32, first nan in row 3, column"),
-        ({"queries": changed(2, 0, 1e39)}, "1 values are not finite in float32, first 1e+39 in row 2, column 0"),
+        (
+            {"items": changed(3, 1, np.nan)},
+            "items: 1 values are not finite in float32, first nan in row 3, column",
+        ),
         ({"items": changed(4, slice(None), 0)}, "items: 1 rows hold only zeros, first row 4"),
         ({"items": VECTORS[:, :3]}, "queries: 4 dimensions, and the items have 3"),
         ({"calibration": VECTORS[:, :3]}, "calibration: 3 dimensions, and the items have 4"),
         ({"items": VECTORS[0]}, "items: shape (4,); embeddings are numbers, (n, dimensions)"),
-        ({"items": [["a"]]}, "items: shape (1, 1), <U1 values; embeddings are numbers"),
-        ({"items": VECTORS[:0]}, "items: empty, shape (0, 4)"),
         ({"query_labels": [1], "item_labels": [1] * 5}, "query_labels: 1 labels for 5 rows"),
-        ({"query_labels": [1] * 5, "item_labels": [1] * 6}, "item_labels: 6 labels for 5 items"),
         ({"item_ids": list("abc")}, "item_ids: 3 ids for 5 rows"),
         ({"relevance": np.ones((5, 4))}, "relevance: shape (5, 4); a row for each of 5 queries"),
-        ({"exclude_self": 1}, "exclude_self: 1 is neither True nor False"),
         (
             {"items": changed(1, 2, 1e5), "formats": ["float16"], "similarity": "inner_product"},
             "items: row 1 holds values that are too large for the format 'float16'",
         ),
         (
             {
-                "items": changed(1, 2, 6e4), "queries": changed(3, 2, 9), "formats": ["float16"],
+                "items": changed(1, 2, 6e4),
+                "queries": changed(3, 2, 9),
+                "formats": ["float16"],
                 "similarity": "inner_product",
             },
             "format 'float16': scores of query 3 are too large for it",
         ),
     ],
-)  # fmt: skip
+)
 def test_errors_name_rule_location_and_value(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(rr.RetrievalReportError, match=re.escape(message)):
         rr.from_embeddings(**{"queries": VECTORS, "items": VECTORS, **arguments})

@@ -21,19 +21,14 @@ import retrieval_report as rr
 
 warnings.simplefilter("ignore")  # Polars warns of every fork
 LISTS = {LISTS}
-STUDY = SCORES = None
+STUDY = None
 WAYS = {{
     "evaluate": lambda: rr.evaluate(LISTS),
     "read": lambda: rr.read_rankings(sys.argv[3]),
     "disk": lambda: rr.evaluate_to(sys.argv[3] + ".parquet", pl.LazyFrame(LISTS)),
     "codes": lambda: rr.codes.count_codes(np.ones((1, 8)), np.ones((1, 8)), query_labels=[0], item_labels=[0]),
     "search": lambda: rr.from_search((np.zeros((1, 1)), np.zeros((1, 1), int)), query_labels=[0], item_labels=[0]),
-    "repr": lambda: repr(STUDY),
-    "html": lambda: STUDY._repr_html_(),
-    "models": lambda: STUDY.pair("a", "b").comparison,
-    "verdict": lambda: STUDY.verdict,
     "report": lambda: STUDY.report(sys.argv[3] + ".report"),
-    "summarise": lambda: rr.summarise(SCORES),
     "nothing": lambda: None,
 }}
 
@@ -49,7 +44,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "evaluate":
         STUDY = rr.Study({{"a": LISTS, "b": LISTS}}, "rr")
         STUDY.verdict
-        SCORES = STUDY.scores
     process = multiprocessing.get_context(sys.argv[4]).Process(target=child, args=(sys.argv[2],))
     process.start()
     process.join(60)
@@ -70,8 +64,7 @@ def forked(tmp_path: Path, first: str, then: str, how: str = "fork") -> str:
 @pytest.mark.parametrize(
     "then",
     [
-        *("evaluate", "read", "disk", "codes", "search", "summarise"),
-        *("repr", "html", "models", "verdict", "report"),
+        *("evaluate", "read", "disk", "codes", "search", "report"),
     ],
 )
 def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, then: str) -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from spark_sessions import KINDS
-
 SKIPS = {
     "reason": "def test_it() -> None:\n    pytest.skip('no browser here')",
     "no_reason": "def test_it() -> None:\n    pytest.skip()",
@@ -59,42 +57,7 @@ def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, forbid: bool, 
 
 
 @pytest.mark.slow
-def test_two_processes_hold_all_tests_of_spark(tmp_path: Path) -> None:
-    body = """import os, pathlib
-@pytest.mark.parametrize("kind", ["local", "cluster", "connect"])
-@pytest.mark.parametrize("number", range(4))
-def test_it(number: int, kind: str) -> None: pathlib.Path(f"{kind}-{os.environ['PYTEST_XDIST_WORKER']}").touch()"""
-    outcome = run_pytest(
-        tmp_path, {"spark_sample": body, "other": SKIPS["other"]}, "-p", "xdist", "-n2"
-    )
-    assert outcome.returncode == 0, outcome.stdout
-    local, cluster, connect = (
-        [path.name.split("-")[1] for path in tmp_path.glob(f"{kind}-gw*")] for kind in KINDS
-    )
-    assert [len(processes) for processes in (local, cluster, connect)] == [1, 1, 1]
-    assert cluster == connect != local
-
-
-@pytest.mark.slow
 def test_a_test_of_spark_belongs_in_a_file_of_them(tmp_path: Path) -> None:
     outcome = run_pytest(tmp_path, {"it": "@pytest.mark.spark\ndef test_it() -> None: pass"})
     assert outcome.returncode != 0
     assert "tests of Spark belong in test_spark" in outcome.stdout + outcome.stderr
-
-
-def test_slow_tests_and_their_processes_are_not_measured(tmp_path: Path) -> None:
-    (tmp_path / ".coveragerc").write_text(
-        "[run]\npatch = subprocess\nsource = .\n[report]\ninclude = own_*.py\n"
-    )
-    files = {}
-    for name, mark in (("quick", "usefixtures('tmp_path')"), ("slow", "slow")):
-        (tmp_path / f"own_{name}.py").write_text("def own() -> int:\n    return 1\n")
-        files[name] = f"""import os, own_{name}
-@pytest.mark.{mark}
-def test_it() -> None:
-    assert own_{name}.own() == 1
-    assert ("COVERAGE_PROCESS_CONFIG" in os.environ) == {name == "quick"}"""
-    outcome = run_pytest(tmp_path, files, "-p", "pytest_cov", "--cov", "-o", "markers=slow")
-    assert outcome.returncode == 0, outcome.stdout
-    assert "own_quick.py       2      0   100%" in outcome.stdout
-    assert "own_slow.py        2      1    50%" in outcome.stdout

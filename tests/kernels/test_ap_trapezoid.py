@@ -6,7 +6,6 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-import polars as pl
 import pytest
 
 import retrieval_report as rr
@@ -85,28 +84,3 @@ def test_other_sums_are_not_interpolated(text: str) -> None:
         parse_metric(text)
     with pytest.raises(rr.ParameterError, match="interpolation: 'simpson' is not one of"):
         rr.AP(interpolation="simpson")
-
-
-def test_an_expression_has_the_mean() -> None:
-    draw = np.random.default_rng(2)
-    rows = pl.DataFrame(
-        {
-            "query": np.repeat(np.arange(30), 12),
-            "item": np.arange(360),
-            "distance": draw.integers(0, 4, 360),
-            "relevance": draw.integers(0, 2, 360),
-        }
-    )
-    for k in (1, 2, 5, 12, None):
-        scores = rr.evaluate(
-            rows,
-            measures="ap(interpolation=trapezoid)",
-            cutoffs=k,
-            policies="expected",
-            truncated="no",
-        )
-        expression = rr.expr.ap(
-            "relevance", distance="distance", k=k, interpolation="trapezoid"
-        ).alias("ap")
-        found = rows.group_by("query", maintain_order=True).agg(expression)
-        assert found["ap"].to_list() == pytest.approx(scores["value"].to_list(), rel=1e-13)

@@ -129,17 +129,6 @@ def test_row_102_an_installation_and_a_home_that_cannot_be_written(
     assert len(caught) == 1
 
 
-def test_code_that_cannot_be_rebuilt_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel(plus_one)(1)
-
-    def rebuild(*_: object) -> None:
-        raise AttributeError("no such thing in this version of Numba")
-
-    monkeypatch.setattr(caching.CompileResultCacheImpl, "rebuild", rebuild)
-    with pytest.warns(RetrievalReportWarning, match=r"cannot be used \(no such thing"):
-        assert kernel(plus_one)(1) == 2
-
-
 MODULE = """
 import sys
 from retrieval_report.kernels.compile import inlined, kernel
@@ -174,10 +163,10 @@ def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_
         words = [sys.executable, str(tmp_path / "cold.py"), str(number % 2)]
         return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
 
-    together = [start(number) for number in range(3)]
+    together = [start(number) for number in range(2)]
     assert [
         (process.wait(), process.communicate()[0].strip().isdigit()) for process in together
-    ] == [(0, True)] * 3
+    ] == [(0, True)] * 2
     assert start(0).communicate()[0].strip() == "3"
 
 

@@ -73,15 +73,6 @@ def test_lists_laid_out_some_at_a_time_have_the_same_scores_and_draws(
         assert_frame_equal(parts, whole, check_exact=True)
 
 
-@pytest.mark.parametrize("depth", [1, 2])
-def test_only_positions_up_to_the_deepest_cutoff_are_drawn(depth: int) -> None:
-    deep = shuffled_means(FRAME, metrics="precision", cutoffs=[depth, 3], shuffles=20).filter(
-        cutoff=depth
-    )
-    shallow = shuffled_means(FRAME, metrics="precision", cutoffs=depth, shuffles=20)
-    assert_frame_equal(deep, shallow)
-
-
 @pytest.mark.parametrize("no_relevant", ["zero", "skip", "one"])
 def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: str) -> None:
     lonely = FRAME.filter(query="q").with_columns(

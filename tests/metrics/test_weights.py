@@ -173,7 +173,3 @@ def test_weigh_gains_of_ap_is_what_a_meter_computes() -> None:
         assert means[name].to_list() == pytest.approx(ours[name].to_list(), rel=1e-14)
     with pytest.raises(ParameterError, match="lowest and highest values over tie orders are not"):
         rr.evaluate(rankings, policies=("best",), **how)
-    with pytest.raises(
-        ParameterError, match=r"weight: ap\(denominator=min\): .* none of its variants"
-    ):
-        rr.lists.weigh_gains(rows, "ap(denominator=min)")

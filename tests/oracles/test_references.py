@@ -16,7 +16,7 @@ import fixed_point
 import golden
 import reference_cascade
 from oracles import METRICS, log2, moments
-from recursion import MeanVariance, by_states, histograms, number_of_states
+from recursion import MeanVariance, by_states, histograms
 from references import reference
 
 SMALL = golden.cases("exact_small")[::13]
@@ -218,7 +218,3 @@ def test_hypergeometric_chances() -> None:
     assert sum(fixed_point.hypergeometric(MILLION, 1000, 5000).values()) > fixed_point.fixed(
         1 - TINY
     )
-
-
-def test_number_of_states_bounds_the_recursion() -> None:
-    assert number_of_states([{0: 2, 1: 3}, {2: 1}]) == 14

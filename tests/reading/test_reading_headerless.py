@@ -134,12 +134,3 @@ def test_a_file_of_pairs_is_told_what_lacks(tmp_path: Path) -> None:
     for columns in (None, {"query": "1", "item": "2"}):
         with pytest.raises(ColumnError, match=r"2 columns, .* query, item, relevance; where all"):
             rr.read_judgements(path, columns=columns)
-
-
-@pytest.mark.parametrize("names", [("question_id", "passage_id"), ("qid", "pid")])
-def test_ids_of_questions_and_passages_are_known(names: tuple[str, str], tmp_path: Path) -> None:
-    header = ",".join((*names, "question", "passage", "score"))
-    path = write(tmp_path, "run.csv", f"{header}\n1,d1,same,t,4\n2,d2,same,t,3\n")
-    assert rr.read_rankings(path).select("query", "item").rows() == [("1", "d1"), ("2", "d2")]
-    both = write(tmp_path, "both.csv", "qid,doc_id,passage_id,score\n1,d,p,4\n")
-    assert rr.read_rankings(both)["item"].to_list() == ["d"]

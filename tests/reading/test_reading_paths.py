@@ -103,10 +103,6 @@ def test_folders_name_models_as_on_spark(tmp_path: Path) -> None:
     ]
     asked: dict[str, Any] = {"metrics": "rr", "policies": "expected", "truncated": "no"}
     assert_frame_equal(evaluate(tmp_path, **asked), evaluate(read, **asked))  # part by part
-    found = evaluate(str(tmp_path / "model=*" / "*.parquet"), **asked)
-    assert found["model"].unique().sort().to_list() == ["itq", "lsh:16"]
-    write(tmp_path / "model=itq" / "more.run", "q9 Q0 a 1 1 tag\n")
-    assert read_rankings(tmp_path / "model=itq" / "more.run")["model"].to_list() == ["itq"]
     frame.with_columns(model=pl.lit("own")).write_parquet(
         tmp_path / "model=itq" / "part-0.snappy.parquet"
     )

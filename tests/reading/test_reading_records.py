@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.contracts.errors import ColumnError, FileError, RetrievalReportWarning
+from retrieval_report.contracts.errors import ColumnError, RetrievalReportWarning
 
 LIST = [{"docid": "a", "score": 0.5, "doc": {"x": 1}}, {"docid": "b", "score": 0.25, "doc": {}}]
 CONTEXTS = [
@@ -228,5 +228,3 @@ def test_the_one_relevant_item_of_a_query_and_the_files_of_judges_are_told_apart
         {"m": {"q": {"a": 2.0, "b": 1.0}}}, "rr", judgements={"q": str(tmp_path / "qrels")}
     )
     assert judged.judge == "q"
-    with pytest.raises(FileError, match=r"missing\.txt: No such file"):
-        rr.Study({"m": {"q": {"a": 2.0}}}, "rr", judgements={"human": "missing.txt"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 
 import numpy as np
 import polars as pl
@@ -23,16 +22,6 @@ def test_keys_of_ids_do_not_depend_on_their_company() -> None:
 
 GOLDEN_TEXT = [5263896526582756136, 15371462944316345693]
 GOLDEN_WHOLE = [16490336266968443936, 7191089600892374487]
-
-
-def test_ranges_share_their_threads_from_call_to_call() -> None:
-    work = np.array([0, arrays.SERIAL_BELOW, 2 * arrays.SERIAL_BELOW])
-    names = {
-        name
-        for _ in range(3)
-        for name in arrays.over_ranges(lambda first, last: threading.current_thread().name, work, 2)
-    }
-    assert len(names) <= 2
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is what is tried

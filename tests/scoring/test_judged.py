@@ -92,16 +92,6 @@ def test_some_queries_are_what_their_own_rows_are(
     assert_frame_equal(tie_hints(part, **ROWS), tie_hints(alone, **ROWS))
 
 
-def test_rows_of_the_lists_have_the_relevance_that_they_are_scored_by() -> None:
-    rows = judged(JUDGEMENTS, None).scored_rows.select("model", "query", "item", "relevance").rows()
-    assert rows == [
-        ("m", "p", "b", 2), ("m", "p", "a", 0), ("m", "p", "c", 0), ("m", "q", "a", 1), ("m", "q", "d", 0),
-        ("n", "p", "c", 0), ("n", "p", "d", 0),
-    ]  # fmt: skip
-    dropped = judge(frame_of(JUDGEMENTS), JUDGEMENTS, None, Options(**ROWS, unjudged="drop"))
-    assert dropped.scored_rows["item"].to_list() == ["b", "a"]
-
-
 def odd_names() -> pl.DataFrame:
     return pl.DataFrame(
         {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from decimal import Decimal
 from typing import Any
 
@@ -102,15 +101,6 @@ def test_what_asks_for_ids_gets_frames(
     monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     assert not same(monkeypatch, *made(1), **options)
-
-
-def test_grades_may_be_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, qrels = made(5)
-    fractions = {
-        query: {item: grade / 4 for item, grade in items.items()} for query, items in qrels.items()
-    }
-    assert same(monkeypatch, run, fractions)
-    assert same(monkeypatch, defaultdict(dict, run), fractions)
 
 
 def test_a_query_without_judgements_is_an_error_or_skipped(

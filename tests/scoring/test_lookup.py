@@ -90,20 +90,3 @@ def test_the_order_of_items_is_the_same_from_rows_in_any_order(
     scores = [evaluate(one, truncated="no", relevant_items="own", **asked) for one in given]
     assert scores[0].equals(scores[1])
     assert scores[0].equals(scores[2])
-
-
-@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64, pl.UInt8])
-def test_items_without_judgement_get_0_in_the_type_of_the_judgements(dtype: Any) -> None:
-    rankings = pl.DataFrame({"query": "q", "item": ["a", "b"], "distance": [1, 2]})
-    judgements = pl.DataFrame(
-        {"query": "q", "item": ["b"], "relevance": pl.Series([1], dtype=dtype)}
-    )
-    scores = evaluate(
-        rankings,
-        judgements=judgements,
-        metrics="rr",
-        policies="expected",
-        truncated="no",
-        cutoffs="all",
-    )
-    assert scores["value"].to_list() == [0.5]

@@ -187,7 +187,7 @@ def test_property_02_exact_values_are_those_of_all_orders() -> None:
 
 @pytest.mark.slow
 def test_property_02_random_orders_agree_with_long_lists() -> None:
-    draws, frame = 200, lists(6, queries=3, longest=150)
+    draws, frame = 150, lists(6, queries=3, longest=100)
     found = evaluate(
         frame,
         metrics=TEXTS,
@@ -463,7 +463,6 @@ def test_property_11_relevant_items_are_the_sum_over_grades() -> None:
     frame = lists(18)
     keys = ["model", "query"]
     grades = count_ties(frame).group_by(*keys, "relevance").agg(pl.col("count").sum())
-    previous = None
     for least in (1, 2, 3):
         wanted = (
             grades.group_by(keys)
@@ -478,17 +477,6 @@ def test_property_11_relevant_items_are_the_sum_over_grades() -> None:
         ties = tie_groups(frame, relevant_from=least).unique([*keys, "tie"])
         relevant = ties.group_by(keys).agg(pl.col("tie_relevant").sum()).sort(keys)["tie_relevant"]
         assert relevant.to_list() == wanted["count"].to_list()
-        if previous is not None:
-            only = (
-                grades.group_by(keys)
-                .agg(pl.col("count").filter(pl.col("relevance") == least - 1).sum())
-                .sort(keys)
-            )
-            assert (previous - found["n_relevant"] == only["count"]).all()
-        previous = found["n_relevant"]
-    assert evaluate(frame, metrics="rr", policies="expected", truncated="no")[
-        "items"
-    ].to_list() == (frame.group_by(keys).len().sort(keys)["len"].to_list())
 
 
 def test_property_12_lazy_eager_streaming_and_threads(

@@ -167,14 +167,3 @@ def test_a_radius_beyond_the_depth_of_counts_is_warned_of() -> None:
         evaluate_radius(cut, radii=2)  # inside all lists
     with pytest.warns(RetrievalReportWarning, match="9 lists that may be cut"):
         assert evaluate_radius(cut, radii=(2, 16))["recall"][1] == 1.0  # of what the counts hold
-    equal = counts.with_columns(pl.col("count").first()).filter(
-        pl.int_range(pl.len()).over("query") < 4
-    )
-    with pytest.warns(
-        RetrievalReportWarning, match="9 lists that may be cut"
-    ):  # alike, but they say so
-        evaluate_radius(equal, radii=16)
-    known = count_relevant(**labels)
-    with pytest.warns(RetrievalReportWarning, match="count without depth") as caught:
-        assert evaluate_radius(cut, radii=16, queries=known)["recall"].item() < 1
-    assert caught[0].filename == __file__

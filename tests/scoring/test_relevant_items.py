@@ -147,6 +147,3 @@ def test_masked_rows_are_not_in_a_list() -> None:
         (0.5, 2),
         (0.5, 2),
     ]  # what all models mask, none shows
-    lists = top(ranked(1))
-    short = lists.with_columns(mask=pl.int_range(pl.len()).over("query") < 7)
-    assert said(short)[0].equals(said(short.filter("mask").drop("mask"))[0])

@@ -4,25 +4,20 @@ counts.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from made_cuts import marked, models, ranked, said, top
 from retrieval_report import (
     DataError,
     ParameterError,
     count_ties,
-    evaluate,
-    evaluate_to,
     truncated_lists,
 )
 from retrieval_report.codes import count_codes
-from retrieval_report.engines import disk
 
 LACKING = "not every known relevant item is in its lists (query {}: {} of {})"
 OUTDONE = "another model retrieved items for query {!r} that it lacks"
@@ -163,12 +158,6 @@ def test_runs_that_retrieve_the_same_items_while_others_are_known_to_be_relevant
     assert_not_known(rankings, whole, judgements=judgements)
 
 
-def test_lists_that_share_no_item() -> None:
-    whole = ranked(1).with_columns(item=pl.format("{} of {}", "item", "query"))
-    assert reasons(top(whole)) == {"model": UNKNOWN}
-    assert_not_known(top(whole), whole)
-
-
 # Nothing that counts can follow
 # ----------------------------------------------------------------------------
 
@@ -232,28 +221,6 @@ def test_counts_of_the_nearest_end_between_ties() -> None:
     whole, _ = said(counted(None), cutoffs=20)
     alike = ["query", "metric", "cutoff", "policy", "value", "std"]
     assert scores.filter(cutoff=20).select(alike).equals(whole.select(alike))
-
-
-def test_every_engine_reads_what_counts_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts = counted(20)
-    with monkeypatch.context() as patch:
-        patch.setattr(disk, "ROWS_PER_PART", 50)
-        assert count_ties(counts.lazy()).equals(count_ties(counts))
-    counts.write_parquet(tmp_path / "counts.parquet")
-    asked: dict[str, Any] = {
-        "metrics": "precision",
-        "cutoffs": (20, 150),
-        "policies": ("expected", "worst", "best"),
-    }
-    scores = evaluate(counts, **asked)
-    parts = evaluate_to(
-        tmp_path / "scores.parquet", tmp_path / "counts.parquet", rows_per_part=50, **asked
-    )
-    assert_frame_equal(
-        pl.read_parquet(parts).sort("query", maintain_order=True), scores, check_exact=True
-    )
 
 
 def test_counts_of_one_model_end_in_one_way() -> None:

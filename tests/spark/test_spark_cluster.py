@@ -185,8 +185,3 @@ def test_columns_are_known_by_our_names_before_those_of_others(spark: Any) -> No
     assert_frame_equal(
         collected(on.evaluate(others, **ASKED, policies="expected")), expected, check_exact=True
     )
-    with pytest.raises(rr.ColumnError, match="no column 'query'"):
-        on.evaluate(
-            sent.toDF("item", "model", "who", "distance", "relevance", "title", "far"),
-            policies="best",
-        )

@@ -71,14 +71,6 @@ def test_judgements_and_queries_are_read_here_or_by_the_cluster(spark: Any, tmp_
         ("q1", "a", 1),
         ("q1", "b", 0),
     ]
-    queries = pl.DataFrame(
-        {"query": ["q1"], "n_relevant": [3]}, schema_overrides={"n_relevant": pl.UInt16}
-    )
-    queries.write_parquet(tmp_path / "queries.parquet")
-    for path in (str(tmp_path / "queries.parquet"), (tmp_path / "queries.parquet").as_uri()):
-        assert [tuple(row) for row in files.frame_beside(spark, path, "queries").collect()] == [
-            ("q1", 3)
-        ]
 
 
 def test_scores_are_written_once_and_read_as_they_were(spark: Any, tmp_path: Path) -> None:

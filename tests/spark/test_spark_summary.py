@@ -56,24 +56,6 @@ def agrees(summary: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert_frame_equal(summary.sort(KEYS), expected.sort(KEYS), check_exact=True)
 
 
-def test_scores_without_a_bound_leave_means_without_one(spark: Any) -> None:
-    average = "macro"
-    frame = made()
-    options: dict[str, Any] = {"truncated": "within_tie", "relevant_items": "own"}
-    unknown = rr.evaluate(
-        frame, metrics=("dcg", "recall"), cutoffs=None, policies=("best", "worst"), **options
-    )
-    queries = queries_of(unknown)
-    expected = rr.summarise(unknown, queries=queries, average=average)
-    assert expected.filter(metric="dcg", model="m0", policy="best")["value"].to_list() == [None]
-    assert expected.filter(metric="recall")["pooled"].all()
-    assert (expected["truncated_share"] > 0).all()
-    agrees(on.summarise(sent(spark, unknown), queries=queries, average=average), expected)
-    without = unknown.drop("truncated", "pooled").drop_nulls("value")
-    summary = on.summarise(sent(spark, without), queries=queries, average=average)
-    agrees(summary, rr.summarise(without, queries=queries, average=average))
-
-
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
 def test_averages(spark: Any, scores: pl.DataFrame, average: str) -> None:
     queries = None if average == "micro" else queries_of(scores)
@@ -127,23 +109,6 @@ def test_bad_scores(spark: Any) -> None:
         on.summarise(sent(spark, frame))
 
 
-def test_arguments_of_summarise(spark: Any, scores: pl.DataFrame) -> None:
-    frame, queries = sent(spark, scores), queries_of(scores)
-    refused: dict[str, dict[str, Any]] = {
-        "average: 'mean' is not one of": {"average": "mean"},
-        "average='macro': needs queries with a column 'label'": {"average": "macro"},
-        "queries: no column 'label', which average='macro' needs": {
-            "average": "macro",
-            "queries": queries.drop("label"),
-        },
-        "confidence: 95": {"confidence": 95},
-        "scores: no column 'std'; expected what evaluate returns": {"scores": frame.drop("std")},
-    }
-    for message, options in refused.items():
-        with pytest.raises(rr.RetrievalReportError, match=message):
-            on.summarise(options.pop("scores", frame), **options)
-
-
 def counted(frame: Any) -> pl.DataFrame:
     with on.our_errors():
         counts = pl.DataFrame(pl.from_arrow(frame.toArrow()))
@@ -171,10 +136,3 @@ def test_count_ties(spark: Any) -> None:
         assert_frame_equal(
             counted(on.count_ties(sent(spark, shards))), rr.count_ties(shards), check_exact=True
         )
-
-
-def test_other_errors_stay_what_they_are() -> None:
-    with pytest.raises(ZeroDivisionError), on.our_errors():
-        _ = 1 / 0
-    with pytest.raises(RuntimeError, match="NoSuchError"), on.our_errors():
-        raise RuntimeError("retrieval_report.contracts.errors.NoSuchError: no")

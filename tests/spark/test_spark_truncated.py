@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
-from stored_cuts import METRICS, behind_ties, complete, top
+from stored_cuts import METRICS, complete, top
 
 pytest.importorskip("pyspark", reason="needs pyspark: pip install 'retrieval-report[spark]'")
 
@@ -62,23 +62,3 @@ def test_top_k_lists_without_judgements_pool_their_relevant_items(spark: Any) ->
     scores = both(spark, top(complete(3), 10))
     assert scores.filter(metric="ap")["pooled"].all()
     assert scores["truncated"].any()
-
-
-def test_numbers_of_relevant_items_prove_that_lists_are_cut(spark: Any) -> None:
-    whole = complete(3, 1)
-    n_relevant = whole.group_by("query").agg(n_relevant=(pl.col("relevance") > 0).sum())
-    scores = both(spark, behind_ties(whole, 10), queries=n_relevant)
-    assert scores["truncated"].any()
-    assert not scores.filter(cutoff=5, metric="precision")["truncated"].any()
-
-
-def test_judgements_and_a_mapping(spark: Any) -> None:
-    whole = complete(4)
-    judgements = whole.select("query", "item", "relevance").unique(maintain_order=True)
-    scores = both(
-        spark,
-        top(whole, 10).drop("relevance"),
-        judgements=judgements,
-        truncated={"m0": "no", "m1": "within_tie"},
-    )
-    assert scores.filter("truncated")["model"].unique().to_list() == ["m1"]

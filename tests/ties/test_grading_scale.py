@@ -93,11 +93,9 @@ def test_a_study_of_labels_answers_it(tmp_path: Path) -> None:
     study = rr.Study(rr.from_labels(labels), "ndcg@5, rr", judgements=human, truncated="no")
     scale = study.grading_scale
     assert scale.height == 4
-    assert (scale["could_gain"] >= 0).all()
     exact = study.table()
     for row in scale.filter(metric="ndcg").iter_rows(named=True):
         assert row["value"] == exact.filter(model=row["model"])["ndcg@5"].item()
-    assert study.models("gpt").grading_scale["model"].unique().to_list() == ["gpt"]
     said = scale_sentence(scale, "ndcg", 5)
     assert said.startswith(f"{exact['model'][0]}, the best by ndcg@5, has 4 grades: a finer scale")
 
@@ -112,8 +110,6 @@ def test_a_study_of_labels_answers_it(tmp_path: Path) -> None:
     assert printed.exit_code == 0, printed.output
     assert said in printed.stdout
     assert "could_gain" in printed.stdout
-    as_json = CliRunner().invoke(cli, ["leaderboard", *files, *words, "--json"])
-    assert '"grading_scale"' in as_json.stdout
 
 
 def test_cut_lists_leave_the_gain_open_and_counts_are_refused() -> None:

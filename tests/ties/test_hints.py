@@ -8,9 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import retrieval_report as rr
-from retrieval_report.contracts.errors import RetrievalReportWarning
-from retrieval_report.study.samples import sample_folder
 from retrieval_report.ties.hints import HINTS, tie_hints
 
 
@@ -69,13 +66,6 @@ def test_other_numbers_are_not_taken_for_half_precision(values: pl.Series) -> No
     assert named(tie_hints(make_lists().with_columns(distance=values)), "half_precision") == []
 
 
-def test_float16_by_type_is_warned_of_once_and_hinted_at() -> None:
-    rankings = make_lists().with_columns(pl.col("distance").cast(pl.Float16))
-    with pytest.warns(RetrievalReportWarning, match="half precision makes ties"):
-        hints = tie_hints(rankings)
-    assert "float16" in hints.filter(hint="half_precision")["message"].item()
-
-
 def test_near_ties_are_hinted_at() -> None:
     step = float(np.spacing(np.float32(9)))
     rankings = make_lists().with_columns(
@@ -83,19 +73,6 @@ def test_near_ties_are_hinted_at() -> None:
     )
     [(_, _, share)] = named(tie_hints(rankings), "near_ties")
     assert 0.3 < share < 1
-
-
-def test_no_rows_give_no_hints() -> None:
-    assert tie_hints(make_lists().clear()).is_empty()
-
-
-def test_the_samples_keep_their_ties_and_lie_above_chance() -> None:
-    folder = sample_folder()
-    rankings = rr.read_rankings(folder / "docs" / "runs")
-    judgements = rr.read_judgements(folder / "docs" / "qrels.txt")
-    hints = tie_hints(rankings, judgements=judgements)
-    assert set(hints["hint"]) == {"half_precision"}
-    assert hints["model"].to_list() == ["wordllama-bfloat16", "wordllama-float16"]
 
 
 def test_judged_items_outside_the_collection_are_counted() -> None:
@@ -116,6 +93,3 @@ def test_judged_items_outside_the_collection_are_counted() -> None:
     assert named(tie_hints(frame[:4], judgements=judgements), "dangling") == []
     other = frame.with_columns(item=pl.Series(list("abcdefgh")))
     assert named(tie_hints(other, judgements=judgements), "dangling") == []
-    # A narrower study knows the items of all queries, and says the same.
-    study = rr.Study(lists, "ap", judgements=judgements, queries={"query": list("pq"), "n": [1, 2]})
-    assert named(study.where(n=1).hints, "dangling") == [(None, "dangling", 2.0)]

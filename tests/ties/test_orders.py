@@ -11,14 +11,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 
 import oracles
 from catalogue_texts import TEXTS
 from oracles import Grade
 from properties import OWN_DEPTH
 from retrieval_report import ParameterError, count_ties, evaluate, shuffled_means
-from retrieval_report.lists import tie_groups
 from retrieval_report.ties.distributions import DRAWS, score_distribution
 from retrieval_report.ties.orders import ranking_ties
 
@@ -104,14 +102,6 @@ def test_too_many_orders_are_drawn_as_shuffled_means_draws_them() -> None:
     assert (frame["value"] * frame["probability"]).sum() == pytest.approx(means.mean())
     shallow = score_distribution(rankings, **ONE, metric="ap", cutoff=3)
     assert (set(shallow["method"]), set(shallow["orders"])) == ({"exact"}, {8})
-
-
-def test_a_list_is_what_tie_groups_says_of_it() -> None:
-    rankings = rankings_of([[0, 2], [1, 0, 0]])
-    rows = ranking_ties(rankings, **ONE, relevant_from=2)
-    everything = tie_groups(rankings, relevant_from=2).filter(query="q")
-    assert_frame_equal(rows.drop("row"), everything.drop("row"))
-    assert ranking_ties(rankings, model="m", query="nowhere").is_empty()
 
 
 def test_what_is_no_single_list_is_refused() -> None:

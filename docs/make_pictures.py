@@ -1,7 +1,7 @@
 """Take the pictures of README and of the gallery anew, in Chromium, from the samples and from the
 tables kept beside the pages.
 
-    python tests/helpers/take_pictures.py [folder]
+    python docs/make_pictures.py [folder]
 
 Needs the extra `dev` and a Chromium, which is found as in the tests.
 """
@@ -18,13 +18,16 @@ import altair as alt
 import polars as pl
 
 import retrieval_report as rr
-from app_visits import READY, Visit
 from retrieval_report.study.samples import SAMPLES
 from retrieval_report.writing.colours import BLUE, SKY, VERMILLION
-from visits import launched, served
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
-GALLERY = IMAGES.parent / "gallery"
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent / "tests" / "helpers"))
+from app_visits import READY, Visit  # noqa: E402
+from visits import launched, served  # noqa: E402
+
+IMAGES = DOCS / "images"
+GALLERY = DOCS / "gallery"
 
 
 def report(browser: Any, folder: Path, images: Path) -> None:
