@@ -5,7 +5,7 @@ scores, answers), and the selection of one of them.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -20,7 +20,12 @@ from retrieval_report.comparison.replicates import replicate_groups
 from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole, is_name, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
-from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportError
+from retrieval_report.contracts.errors import (
+    DataError,
+    KeyMismatchError,
+    ParameterError,
+    RetrievalReportError,
+)
 from retrieval_report.contracts.options import (
     OPTIONS,
     POLICIES,
@@ -41,6 +46,7 @@ from retrieval_report.metrics.parsing import Cutoffs, Measure, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.frames import is_named
+from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.reading.levels import columns_named, datasets_of, runs_of
 from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.reading.readers import read_labels
@@ -206,7 +212,7 @@ class StudyData:
     def judged_by(self, judge: str) -> StudyData:
         """Return the same data with the judgements of another judge, which share nothing else."""
         headline_judge(self.judges, judge)
-        frames = {**self.frames, "judgements": self.judges[judge]}
+        frames = with_query_ids_alike({**self.frames, "judgements": self.judges[judge]})
         return self.other(("judged by", judge), frames=frames, judge=judge)
 
     def of_judged_queries(self) -> StudyData:
@@ -331,7 +337,20 @@ def read_frames(
         "judgements": None if judgements is None else read_judgements(judgements),
         "queries": queries,
     }
-    return frames, of_run
+    return with_query_ids_alike(frames), of_run
+
+
+def with_query_ids_alike(frames: Named) -> Named:
+    """Return the frames with the ids of queries in the kind of the rankings, text or numbers, so
+    that an id finds its rows in each of them. Where they do not fit, they stay: scoring says why.
+    """
+    found, reference = dict(frames), frames["rankings"]["query"]
+    for name, frame in frames.items():
+        if frame is not None:
+            with suppress(KeyMismatchError):
+                ids = in_kind_of(reference, frame["query"], "rankings", name)
+                found[name] = frame.with_columns(ids)
+    return found
 
 
 def _place(rankings: object) -> str:

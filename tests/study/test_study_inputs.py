@@ -129,3 +129,19 @@ def test_a_study_of_no_rows_is_refused_at_once(tmp_path: Path) -> None:
     labels = {"query": ["q"], "label": ["cat"]}
     with pytest.raises(rr.RetrievalReportError, match="where: no query has label='dog'"):
         rr.Study(frame, "rr@2", queries=labels).where(label="dog")
+
+
+def test_queries_are_chosen_whether_ids_are_text_or_numbers() -> None:
+    """As where rankings are Parquet, and the tables of queries and judgements are CSV."""
+    rows = {"query": [7, 7, 8, 8], "item": [1, 2, 1, 2], "distance": [1, 1, 2, 1]}
+    for cast in (lambda frame: frame, lambda frame: frame.cast({"query": pl.String})):
+        lists = cast(pl.DataFrame(rows))
+        for other in (pl.Int64, pl.String):
+            qrels = pl.DataFrame({"query": [7, 8], "item": [1, 2], "relevance": 1})
+            tables = {"human": qrels.cast({"query": other}), "model": qrels.cast({"query": other})}
+            labels = pl.DataFrame({"query": [7, 8], "label": ["cat", "dog"]}).cast({"query": other})
+            study = rr.Study(lists, "rr@2", judgements=tables, queries=labels)
+            for part in (study.where(label="dog"), study.under("expected").where(label="cat")):
+                assert part.scores["query"].n_unique() == part.judged.retrieved["query"].n_unique() == 1
+                assert part.shuffled.height or "shuffled" not in part.policies
+                assert part.judges["value"].count() == 2
