@@ -22,7 +22,7 @@ def show(page: Page) -> None:
     assert votes is not None  # the labels are known
     ranked = votes.accuracy.sort("value", descending=True, maintain_order=True)
     frame_table(ranked, of="knn_accuracy", alt="Share of the queries that get their label.")
-    st.caption("A list that ends inside the tie of the k-th item lacks votes: search deeper.")
+    st.caption("If a list ends in or before the tie of the k-th item, votes are missing.")
     st.header("One model")
     model = choose_one("Model", page.ranked_runs, name="classifier")
     cells = votes.confusion.filter(model=model)

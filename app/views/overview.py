@@ -20,6 +20,7 @@ from retrieval_report.study.reversals import TITLE, not_varied_line, varied
 from retrieval_report.study.three_tables import three_rows, without_draws
 from retrieval_report.ties.three_scores import DRAWN
 from retrieval_report.writing.names import with_number
+from retrieval_report.writing.numbers import whole_percent
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import another_order
@@ -113,7 +114,8 @@ def _winners(rows: pl.DataFrame, winners: Named) -> Any:
             help=f"The same lists: {plain(copies)}" if copies else None,
         )
     chance = winners["agreeing_chance"]
-    share = NOBODY if chance is None else f"{chance:.0%} of {'their' if is_cut else 'all'} orders"
+    orders_of = "their" if is_cut else "all"
+    share = NOBODY if chance is None else f"{whole_percent(chance)} of {orders_of} orders"
     orders = winners["orders"]
     drawing = agreeing.container(horizontal=True, vertical_alignment="center", gap="small")
     drawing.metric(

@@ -83,7 +83,9 @@ def as_array(values: object, what: str) -> Array:
     for step in ("detach", "cpu"):
         array = getattr(array, step)() if callable(getattr(array, step, None)) else array
     try:
-        return np.asarray(array)
+        found = np.asarray(array)
+        # of JAX; Polars has no such numbers, and float32 holds all their values
+        return found.astype(np.float32) if found.dtype.name == "bfloat16" else found
     except ValueError:
         return _ragged(array)
     except (TypeError, RuntimeError) as error:

@@ -156,8 +156,6 @@ def _as_counts(batch: Batch, which: Integers) -> tuple[pl.DataFrame, Integers]:
 
 def _numbers(values: object, what: str) -> Array:
     array = as_array(values, what)
-    if array.dtype.name == "bfloat16":  # of JAX; polars has no such numbers
-        array = array.astype(np.float32)
     rows = array if array.dtype == object and array.ndim else [array]
     if not {np.asarray(row).dtype.kind for row in rows if np.size(row)} <= set("biuf"):
         raise DataError(f"{what}: {np.asarray(rows[0]).dtype} values; they must be numbers")

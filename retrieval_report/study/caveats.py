@@ -22,7 +22,7 @@ from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.writing.names import first_names, with_number
-from retrieval_report.writing.numbers import number, p_value
+from retrieval_report.writing.numbers import number, p_value, whole_percent
 
 if TYPE_CHECKING:
     from retrieval_report.study.contents import Report
@@ -108,7 +108,11 @@ def notices(
     if not unknown_r and models.len() < model_count:
         which = f"{models.len()} of {model_count} models ({names_text(models.sort())})"
         most = float(rows["truncated_share"].drop_nulls().to_numpy().max())
-        whose = "whose" if most == 1 else f"{'up to ' * (models.len() > 1)}{most:.0%} of whose"
+        whose = (
+            "whose"
+            if most == 1
+            else f"{'up to ' * (models.len() > 1)}{whole_percent(most)} of whose"
+        )
         of_which = f" for {which}, {whose} {what}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)

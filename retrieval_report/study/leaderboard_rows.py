@@ -54,7 +54,6 @@ def leaderboard_rows(
     rows = join_left(rows, three.select(THREE), MEAN)
     if rows.height > 1:
         rows = with_ranks(rows.drop("queries"), ranks).with_columns(pl.col(COUNTED).max())
-        rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
     rows = rows.with_columns(estimates=_if_cut("expected"))
@@ -65,7 +64,9 @@ def leaderboard_rows(
         rows = join_left(rows, of_measure.select("model", value, mark=_if_cut(name)), "model")
         marks = pl.concat_list("estimates", pl.col("mark").fill_null([]))
         rows = rows.with_columns(estimates=marks).drop("mark")
-    return with_copies_folded(rows)
+    ranges = ("tie_ranks", "query_ranks") if rows.height > 1 else ()
+    rows = with_copies_folded(rows)
+    return rows.with_columns(joined_texts(rows, *ranges))
 
 
 def _if_cut(name: str) -> pl.Expr:

@@ -307,7 +307,7 @@ QUESTIONS = (
             "Share of the queries whose label the nearest items give",
             "model value tie_std lowest highest queries",
             "neighbours",
-            note="A list that ends inside the tie of the k-th item lacks votes: search deeper.",
+            note="If a list ends in or before the tie of the k-th item, votes are missing.",
         ),
     ),
     Question(

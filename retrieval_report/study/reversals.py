@@ -103,9 +103,9 @@ def _queries(study: Study, pair: Named) -> list[Named]:
         "reversal": chance,
     }
     both_row: Named = {"source": BOTH, "varied": f"{draw}, in one tie order"}
-    if pair["verdict"] == verdicts.CUT:
+    if pair["verdict"] == verdicts.CUT or tie_std is None:  # as where cut lists leave a mean open
         both_row["verdict"] = verdicts.CUT
-    elif chance is not None and tie_std is not None:
+    elif chance is not None:
         # The sum of both is taken as normal; it is never safer than tie order alone, which is not.
         total = new_queries(difference, cluster, tie_std) or 0.0
         both_row["reversal"] = max(total, pair["p_tie"] or 0.0)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
+import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import Named, grouped
 from retrieval_report.engines.check_scores import at_measure, board
@@ -16,6 +17,7 @@ from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
 from retrieval_report.ties.three_scores import DRAWN
 from retrieval_report.writing.names import first_names, unlike, with_number
+from retrieval_report.writing.numbers import whole_percent
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -30,13 +32,16 @@ NO_STROKES = pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
 def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of models without those that are copies, which are named after their first, as in
     "06-18 = 06-28", or where that is long by what tells them from it; ``row_models`` holds all names
-    of a row.
+    of a row. As one row they have the best of their ranks in a drawn order, and no range of ranks
+    only because of each other.
 
     >>> rows = pl.DataFrame({"model": ["b", "a", "c"], "copy_of": ["a", None, None]})
     >>> with_copies_folded(rows).rows()
     [('a = b', None, ['a', 'b']), ('c', None, ['c'])]
     """
     copies: dict[str, list[str]] = grouped(rows.select("copy_of", "model").iter_rows())
+    best = cs.by_name("shuffled_rank", require_all=False).min()
+    rows = rows.with_columns(best.over(pl.coalesce("copy_of", "model")))
     firsts = rows.filter(pl.col("copy_of").is_null())
     same = [[name, *sorted(copies.get(name, ()))] for name in firsts["model"]]
     full = [" = ".join(names) for names in same]
@@ -44,10 +49,11 @@ def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
         text if len(text) <= MODEL_WIDTH else copies_text(names[0], names)
         for text, names in zip(full, same, strict=True)
     ]
-    return firsts.with_columns(
+    firsts = firsts.with_columns(
         pl.Series("model", texts, dtype=pl.String),
         row_models=pl.Series(same, dtype=pl.List(pl.String)),
     )
+    return firsts.with_columns(cs.ends_with("_rank_high") - (pl.col("row_models").list.len() - 1))
 
 
 def copies_text(label: str, row_models: Sequence[str]) -> str:
@@ -171,9 +177,9 @@ def winner_sentence(row: Named) -> str:
             order = f", and {_joined(naive)} share first place by the naive order"
     orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
     chance = row["agreeing_chance"]
-    share_of_all = "" if chance is None else f" ({_share(chance)} of all)"
+    share_of_all = "" if chance is None else f" ({whole_percent(chance)} of all)"
     if not row["orders"]:  # of another average no single order is known
-        orders_text = "an unknown share" if chance is None else _share(chance)
+        orders_text = "an unknown share" if chance is None else whole_percent(chance)
         orders_text = f"{orders_text} of all random orders"
         share_of_all = ""
     comes = "one of them comes" if ", " in first else f"{first} comes"
@@ -198,13 +204,6 @@ def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
     too = ", too" if headline in accidents else ""
     by = first_names(names, MAX_MEASURES)
     return f"The naive order names another winner by {by}{too}." if names else ""
-
-
-def _share(chance: float) -> str:
-    """Return a chance in whole percent, since most are those of a normal distribution."""
-    if 0 < chance < 0.01:
-        return "less than 1%"
-    return "more than 99%" if 0.99 < chance < 1 else f"{chance:.0%}"
 
 
 def _joined(names: str) -> str:

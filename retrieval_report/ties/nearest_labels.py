@@ -270,8 +270,8 @@ def _warn_cut(ties: pl.DataFrame, k: int, collection: int) -> None:
         model, query = cut.row(0)[:2]
         warn(
             f"rankings: {cut.height} lists, first that of query {query!r} and model {model!r}, end "
-            f"in the tie of the k-th item (k={k}) and hold fewer than the {collection} items that "
-            "have labels; others may tie with it and have no vote here: search deeper"
+            f"in or before the tie of the k-th item (k={k}) and hold fewer than the {collection} "
+            "items that have labels; others may belong there and have no vote: search deeper"
         )
 
 

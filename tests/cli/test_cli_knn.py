@@ -15,7 +15,7 @@ from retrieval_report.cli import cli
 from retrieval_report.study.samples import sample_folder
 
 # The lists of the sample end between ties, which knn cannot know.
-pytestmark = pytest.mark.filterwarnings("ignore:rankings. .* end in the tie of the k-th item")
+pytestmark = pytest.mark.filterwarnings("ignore:rankings. .* end in or before the tie of the k-th")
 DIGITS = sample_folder() / "digits"
 GIVEN = [DIGITS / "rankings.parquet", "--queries", DIGITS / "queries.parquet"]
 LABELS = dict(enumerate(load_digits().target.tolist()))

@@ -397,3 +397,16 @@ def test_formats_have_one_order_whatever_others_are_beside_them() -> None:
 def test_row_115_a_dictionary_of_vectors_is_told_what_to_pass() -> None:
     with pytest.raises(rr.DataError, match="pass the original vectors once, and name the formats"):
         rr.from_embeddings({"float32": [[1.0]]}, [[1.0]], query_labels=[0], item_labels=[0])
+
+
+def test_arrays_of_bfloat16_are_read_as_numbers() -> None:
+    """What JAX returns is a NumPy array of a type that NumPy itself lacks."""
+    brain = pytest.importorskip("ml_dtypes", reason="it comes with JAX").bfloat16
+    queries, items = on_grid(1, 4, 6), on_grid(2, 20, 6)  # eighths, which bfloat16 holds
+    labels: Any = {"query_labels": [0, 1, 0, 1], "item_labels": [0, 1] * 10}
+    found = rr.from_embeddings(queries.astype(brain), items.astype(brain), ["float32"], **labels)
+    wanted = rr.from_embeddings(queries, items, ["float32"], **labels)
+    assert_frame_equal(found.rankings, wanted.rankings)
+    distances, indices = np.array([[1, 2]], brain), np.array([[0, 1]])
+    lists = rr.from_search((distances, indices), query_labels=[0], item_labels=[0, 1]).rankings
+    assert lists["distance"].to_list() == [1.0, 2.0]

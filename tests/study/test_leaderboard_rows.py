@@ -15,6 +15,7 @@ from retrieval_report.study.leaderboard_rows import lead, leaderboard_of
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.study.table_columns import column_of
 from retrieval_report.study.tables import report_tables
+from retrieval_report.study.three_tables import three_rows
 
 DOCS = sample_folder() / "docs"
 FILES = [str(DOCS / "runs"), "--judgements", str(DOCS / "qrels.txt")]
@@ -83,6 +84,11 @@ def test_copies_share_a_row() -> None:
     folded = leaderboard_of(study)[0]
     assert folded["model"].to_list() == ["06-18 = 06-28 = 09-01", "wordllama-int8"]
     assert folded["rank"].to_list() == [1, 4]
+    assert folded["tie_ranks"].to_list() == ["1–2", "2–4"]  # of one model, not 1–4 of three
+    assert folded["query_ranks"].to_list() == ["1–2", "1–4"]
+    three = three_rows(study.three_scores, ("ndcg", 10))
+    drawn = study.three_scores.filter(pl.col("model") != "wordllama-int8")["shuffled_rank"]
+    assert three["shuffled_rank"][0] == drawn.min() < drawn.max()
     table = report_tables(study.contents())["three-scores"]
     assert [row[0].text for row in table.rows] == folded["model"].to_list()
 

@@ -86,6 +86,16 @@ def test_a_mean_that_is_not_tested_says_so() -> None:
     assert (found["reversal"], found["verdict"]) == (None, "not tested")
 
 
+def test_cut_lists_of_a_safe_pair_are_named_where_they_leave_its_tie_order_open() -> None:
+    lists = {"first": {"a": 3, "b": 1}, "second": {"b": 3, "c": 1, "d": 1}}
+    runs = {name: {f"q{n}": items for n in range(8)} for name, items in lists.items()}
+    runs["second"]["q0"] = {"b": 1, "c": 1}  # its last tie may go on
+    judgements = {f"q{n}": {"a": 1} for n in range(8)}
+    study = rr.Study(runs, "rr@1", judgements=judgements)
+    assert (study.status, row(study, "tie order")["verdict"]) == ("safe", "safe")
+    assert row(study, "both")["verdict"] == "lists are cut"
+
+
 def test_one_model_and_no_score_have_no_rows() -> None:
     study = rr.Study(RANKINGS, "ndcg@3")
     scoreless = rr.Study(RANKINGS.with_columns(relevance=0), "ndcg@3", no_relevant="skip")

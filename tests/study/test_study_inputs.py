@@ -142,6 +142,10 @@ def test_queries_are_chosen_whether_ids_are_text_or_numbers() -> None:
             labels = pl.DataFrame({"query": [7, 8], "label": ["cat", "dog"]}).cast({"query": other})
             study = rr.Study(lists, "rr@2", judgements=tables, queries=labels)
             for part in (study.where(label="dog"), study.under("expected").where(label="cat")):
-                assert part.scores["query"].n_unique() == part.judged.retrieved["query"].n_unique() == 1
+                assert (
+                    part.scores["query"].n_unique()
+                    == part.judged.retrieved["query"].n_unique()
+                    == 1
+                )
                 assert part.shuffled.height or "shuffled" not in part.policies
                 assert part.judges["value"].count() == 2

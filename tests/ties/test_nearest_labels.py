@@ -274,6 +274,8 @@ def test_a_list_that_ends_inside_the_tie_that_votes_is_warned_of() -> None:
         rr.RetrievalReportWarning, match=r"query 'q' and model 'model', end .*k=2.* 5 items"
     ):
         rr.knn(RANKINGS, labels, queries={"q": "x"}, k=2)
+    with pytest.warns(rr.RetrievalReportWarning, match="end in or before the tie"):
+        rr.knn(RANKINGS, labels, queries={"q": "x"}, k=9)  # there is no ninth item to tie with
     rr.knn(RANKINGS, labels, queries={"q": "x"}, k=1)
 
 
