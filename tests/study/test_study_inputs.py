@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -133,19 +134,18 @@ def test_a_study_of_no_rows_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_queries_are_chosen_whether_ids_are_text_or_numbers() -> None:
     """As where rankings are Parquet, and the tables of queries and judgements are CSV."""
-    rows = {"query": [7, 7, 8, 8], "item": [1, 2, 1, 2], "distance": [1, 1, 2, 1]}
-    for cast in (lambda frame: frame, lambda frame: frame.cast({"query": pl.String})):
-        lists = cast(pl.DataFrame(rows))
-        for other in (pl.Int64, pl.String):
-            qrels = pl.DataFrame({"query": [7, 8], "item": [1, 2], "relevance": 1})
-            tables = {"human": qrels.cast({"query": other}), "model": qrels.cast({"query": other})}
-            labels = pl.DataFrame({"query": [7, 8], "label": ["cat", "dog"]}).cast({"query": other})
-            study = rr.Study(lists, "rr@2", judgements=tables, queries=labels)
-            for part in (study.where(label="dog"), study.under("expected").where(label="cat")):
-                assert (
-                    part.scores["query"].n_unique()
-                    == part.judged.retrieved["query"].n_unique()
-                    == 1
-                )
-                assert part.shuffled.height or "shuffled" not in part.policies
-                assert part.judges["value"].count() == 2
+    lists = pl.DataFrame({"query": [7, 7, 8, 8], "item": [1, 2, 1, 2], "distance": [1, 1, 2, 1]})
+    qrels = pl.DataFrame({"query": [7, 8], "item": [1, 2], "relevance": 1})
+    labels = pl.DataFrame({"query": [7, 8], "label": ["cat", "dog"]})
+    for of_lists, of_tables in product((pl.Int64, pl.String), repeat=2):
+        judges = {name: qrels.cast({"query": of_tables}) for name in ("human", "model")}
+        study = rr.Study(
+            lists.cast({"query": of_lists}),
+            "rr@2",
+            judgements=judges,
+            queries=labels.cast({"query": of_tables}),
+        )
+        part = study.where(label="dog")
+        assert [*map(str, part.scores["query"].unique())] == ["8"]
+        assert [*map(str, part.judged.retrieved["query"].unique())] == ["8"]
+        assert part.judges["value"].count() == 2
