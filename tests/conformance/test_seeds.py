@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -70,6 +71,12 @@ class Neighbours:
         order = np.argsort(steps, axis=1, kind="stable")
         self.distances = np.take_along_axis(steps, order, 1) / 64
         self.items, self.k = order, k
+
+    def shuffled(self, rng: np.random.Generator) -> Any:
+        """Labels of the k nearest when every tie is in a random order."""
+        keys = rng.random(self.items.shape)
+        order = np.lexsort((keys, self.distances), axis=1)
+        return self.item_labels[np.take_along_axis(self.items, order, 1)[:, : self.k]]
 
     @property
     def labels(self) -> Any:
@@ -166,6 +173,47 @@ def test_tf_similarity_predicts_alike_without_ties(vote: str, k: int) -> None:
         assert ours["predicted"].to_list() == near.matched(vote, near.labels)
 
 
+@pytest.mark.parametrize("vote", ["match_nearest", "match_majority_vote"])
+@pytest.mark.parametrize("k", [1, 5])
+def test_tf_similarity_predicts_over_orders_as_often_as_the_chances_say(vote: str, k: int) -> None:
+    tf_similarity()
+    near, rng = Neighbours(7, k, distances=6), np.random.default_rng(0)
+    seen: Counter[tuple[int, int]] = Counter()
+    for _ in range(ORDERS):
+        seen.update(enumerate(near.matched(vote, near.shuffled(rng))))
+    chances = {
+        row[:2]: row[2]
+        for row in near.predicted(vote).select("query", "predicted", "chance").rows()
+    }
+    assert {*seen} <= {*chances}
+    assert sum(chance < 1 for chance in chances.values()) > QUERIES
+    for key, chance in chances.items():
+        spread = np.sqrt(chance * (1 - chance) / ORDERS)
+        assert abs(seen[key] / ORDERS - chance) <= 5 * spread + 1e-9
+
+
+@pytest.mark.parametrize("distances", [None, 6])
+@pytest.mark.parametrize("k", [1, 5, 20])
+def test_tf_similarity_scores_lists_as_naive_ones(distances: int | None, k: int) -> None:
+    tfs = tf_similarity()
+    near = Neighbours(3, k, distances=distances)
+    sizes = Counter(near.item_labels.tolist())
+    metrics = {
+        "hit_rate": tfs.retrieval.RecallAtK(k=k),
+        "precision": tfs.retrieval.PrecisionAtK(k=k),
+        "ap": tfs.retrieval.MapAtK(r=sizes, k=k),
+        "ndcg(ideal=cutoff)": tfs.retrieval.BNDCG(k=k),
+    }
+    theirs = tfs.evaluator.evaluate_retrieval(
+        near.truth.tolist(), near.lookups(), [*metrics.values()]
+    )
+    names = [f"{name}@{k}" for name in metrics]
+    scores = rr.evaluate(near.judged, metrics=names, policies="naive", truncated="no")
+    ours = dict(rr.summarise(scores).select("metric", "value").rows())
+    for name, metric in metrics.items():
+        assert ours[name] == pytest.approx(float(theirs[metric.name]), abs=1e-6), name
+
+
 @cache
 def keras_rs() -> Any:
     reason = "keras_rs, of the extra `seeds`, is not installed"
@@ -190,6 +238,25 @@ def lists(seed: int, *, levels: int | None, batches: int) -> list[tuple[Any, ...
     weights = rng.integers(1, 4, size=QUERIES) if batches == 1 else np.ones(QUERIES)
     parts = relevance.astype("float32"), drawn.astype("float32"), mask, weights.astype("float32")
     return [*zip(*(np.split(part, batches) for part in parts), strict=True)]
+
+
+def metered(measure: str, batches: Any) -> dict[str, Any]:
+    meter = rr.Meter(f"{measure}@10", relevant_from=1)
+    for relevance, scores, mask, given in batches:
+        able = (relevance * mask).sum(1) > 0
+        weight = np.where(able, given, given[able].mean())  # as KerasRS weighs the others
+        meter.update(scores, relevance, masks=mask, sample_weight=weight)
+    return meter.compute().row(0, named=True)
+
+
+@pytest.mark.parametrize("name", KERAS)
+@pytest.mark.parametrize("batches", [1, 3])
+def test_keras_rs_computes_what_a_meter_does(name: str, batches: int) -> None:
+    keras_rs()
+    for seed in range(3):
+        given = lists(seed, levels=None, batches=batches)
+        ours = metered(KERAS[name], given)
+        assert ours["value"] == pytest.approx(keras_value(name, given), rel=2e-6)
 
 
 def weighed(measure: str, batch: tuple[Any, ...]) -> dict[str, Any]:
@@ -222,3 +289,14 @@ def test_keras_rs_strays_about_weighed_gains_where_scores_tie(name: str) -> None
     values = np.array([keras_value(name, [batch], seed=seed) for seed in range(ORDERS)])
     assert abs(values.mean() - ours["value"]) <= 4 * ours["tie_std"] / np.sqrt(ORDERS)
     assert values.std(ddof=1) == pytest.approx(ours["tie_std"], rel=0.2)
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_keras_rs_strays_about_the_meter_where_scores_tie(name: str) -> None:
+    keras_rs()
+    given = lists(11, levels=4, batches=3)
+    ours = metered(KERAS[name], given)
+    values = np.array([keras_value(name, given, seed=seed) for seed in range(ORDERS)])
+    assert abs(values.mean() - ours["value"]) <= 4 * ours["tie_std"] / np.sqrt(ORDERS)
+    assert values.std(ddof=1) == pytest.approx(ours["tie_std"], rel=0.2)
+    assert ours["lowest"] - 1e-6 <= values.min() < values.max() <= ours["highest"] + 1e-6
