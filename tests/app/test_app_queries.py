@@ -68,11 +68,6 @@ def test_a_link_restores_the_list_with_its_scores() -> None:
     bars = next(rows for rows in spec["datasets"].values() if "probability" in rows[0])
     assert [row["value"] for row in bars] == truth["value"].to_list()
     assert [row["probability"] for row in bars] == pytest.approx(truth["probability"].to_list())
-    assert (
-        rf"share of the tie orders that give the score\; different scores\: {len(bars)}"
-        in words(page)
-    )
-    assert "Tied items have the same distance or score" in words(page)
 
 
 def test_whole_number_ids_and_judgements() -> None:

@@ -296,14 +296,6 @@ def test_lists_whose_missing_items_could_change_the_score_are_not_printed_right(
     assert dict(points.rows()) == {"not known: items may be missing": 1, "printed right": 3}
 
 
-def test_policies_that_are_missing_are_not_drawn() -> None:
-    summary = frames(PLAIN)["summary"]
-    bounds = summary.filter(pl.col("policy").is_in(["best", "worst"]))
-    assert charts.policies(bounds, **PLACE).to_dict()["title"]["text"] == ["Scores at precision@2"]
-    nothing = charts.scores_by_cutoff(bounds, metric="precision").to_dict()["description"]
-    assert nothing == "Nothing to show: no policy of this summary is expected, shuffled or naive."
-
-
 def test_names_of_models_that_score_nearly_the_same_do_not_lie_on_each_other() -> None:
     """One over the other by a line of text, however close their scores are, on any width."""
     names = {"a": 0.5, "b": 0.5001, "c": 0.5002, "d": 0.9}

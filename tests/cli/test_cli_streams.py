@@ -121,11 +121,6 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     compared = loaded(run("compare", "-", "--json", *ASKED))
     assert compared.keys() == {"comparison", "flips", "notices"}
     assert [row["verdict"] for row in compared["flips"]] == study.flips["verdict"].to_list()
-    board = loaded(run("leaderboard", "-", "--json", *ASKED))["leaderboard"]
-    ranks = ("model", "query_rank_low", "query_rank_high")
-    assert [tuple(row[name] for name in ranks) for row in board] == study.leaderboard.select(
-        ranks
-    ).rows()
 
 
 def test_latex_is_the_table_of_a_study() -> None:

@@ -59,12 +59,6 @@ def test_the_word_follows_from_the_chance_whatever_the_naive_order_shows(
     found = flips(summary_of(models)).row(0, named=True)
     assert (found["disagree"], found["verdict"]) == ("shuffled, naive", word)
     assert (found["p_tie_high"] <= 0.05) == (word == "safe from tie order")
-    assert (found["expected_a"], found["naive_a"], found["expected_b"], found["naive_b"]) == (
-        0.5,
-        0.6,
-        0.6,
-        0.5,
-    )
     assert verdict(models, tie_risk=found["p_tie_high"] / 2) == "depends on tie order"
 
 
@@ -169,8 +163,6 @@ def test_ranges_overlap_unless_they_touch_or_part_which_alone_is_safe(
     }
     found = flips(summary_of(models)).row(0, named=True)
     assert (found["overlap"], found["verdict"]) == (overlap, "safe from tie order")
-    ends = [found[name] for name in ("lowest_a", "highest_a", "lowest_b", "highest_b")]
-    assert ends == [0.3, 0.7, lowest, 0.8]
 
 
 def test_without_the_expected_policy_shuffled_is_the_reference() -> None:

@@ -167,9 +167,6 @@ def test_masked_items_are_not_there() -> None:
     for rows in (slice(0, 8), slice(8, 20)):
         meter.update(padded[rows], grades[rows], masks=masks[rows])
     assert meter.scores.equals(evaluated(frame, "ndcg@5, rr, ap"))
-    alone = rr.Meter("ndcg@5, rr, ap")
-    alone.update(scores[:1], grades[:1], masks=masks[:1] & False)  # a list without items
-    assert alone.compute()["value"].to_list() == [0.0] * 3
 
 
 def test_weights_of_queries_are_those_of_the_mean() -> None:
@@ -282,14 +279,6 @@ def test_labels_below_0_and_the_mask_of_keras_rs_leave_items_out() -> None:
     labels = np.where(ignored, rng.choice([-1, -100], scores.shape), grades)
     keras.update(scores, {"labels": labels, "mask": ~masks})
     assert keras.scores.equals(plain.scores)
-    inputs = rr.from_search(scores, relevance={"labels": labels, "mask": ~masks}, scores=True)
-    found = rr.evaluate(
-        **inputs, metrics="ndcg@3, ap, rr", policies=("expected", "best", "worst"), truncated="no"
-    )
-    assert (
-        found["value"].to_list()
-        == plain.scores.sort("query", maintain_order=True)["value"].to_list()
-    )
     with pytest.raises(rr.RetrievalReportError, match="masks: given together with a mask in"):
         keras.update(scores, {"labels": labels, "mask": ~masks}, masks=~masks)
 
@@ -351,10 +340,6 @@ def test_queries_have_one_kind_of_names_and_come_once() -> None:
     ):
         with pytest.raises(rr.RetrievalReportError, match=message):
             meter.update(SCORES, GRADES, query_ids=ids)
-        other = rr.Meter("ap")
-        other.update(SCORES, GRADES, query_ids=ids)
-        with pytest.raises(rr.RetrievalReportError, match=message):
-            meter.merge(other)
     assert meter.compute()["queries"].item() == 2
     for other in (rr.Meter("rr"), rr.Meter("ap", relevant_from=2)):
         with pytest.raises(rr.ParameterError, match="other measures or options"):

@@ -20,6 +20,7 @@ from retrieval_report.comparison.replicates import (
     p_value,
     replicate_groups,
 )
+from retrieval_report.comparison.significance import holm
 from retrieval_report.stats import replicate_pairs, replicate_table
 
 MISSING = "statsmodels, of the extra `dev`, is not installed"
@@ -169,10 +170,7 @@ def test_a_seed_that_decides_is_found_and_one_that_does_not_is_not() -> None:
     assert verdict == "safe"
     assert family_p < 0.05
     assert said[frozenset(("noisy", "steady"))][0] == "depends on the seed"
-    known = pairs["p"].to_numpy()
-    order = np.argsort(known)
-    stepped = np.minimum(np.maximum.accumulate(known[order] * (3, 2, 1)), 1)
-    assert pairs["family_p"].to_numpy()[order] == pytest.approx(stepped)
+    assert pairs["family_p"].to_list() == pytest.approx(holm(pairs["p"].to_numpy()))
 
 
 def test_one_replicate_is_answered_with_what_it_cannot_say() -> None:

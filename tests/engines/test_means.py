@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import pytest
 
@@ -34,21 +32,6 @@ def test_means_are_those_of_summarise() -> None:
         summary.filter(exact)["tie_std"].to_list()
     )
     assert dict(means.select("model", "shortest").iter_rows()) == {"a": 1, "b": 0}
-
-
-def test_means_of_cut_lists_are_those_of_summarise() -> None:
-    rows = {
-        "query": list("ppqq"),
-        "item": list("abab"),
-        "distance": [1, 2, 1, 1],
-        "relevance": [1, 0, 1, 0],
-    }
-    options: dict[str, Any] = {"truncated": "within_tie", "policies": ("expected", "worst", "best")}
-    scores = rr.evaluate(rows, metrics=("precision", "dcg"), cutoffs=(1, None), **options)
-    means, summary = tie_means(scores), rr.summarise(scores)
-    assert means["value"].to_list() == summary["value"].to_list()
-    assert means["tie_std"].to_list() == summary["tie_std"].to_list()
-    assert means.select(pl.col("value", "tie_std").is_null().any()).row(0) == (True, True)
 
 
 def test_a_mean_of_no_query_is_null_and_no_scores_have_no_means() -> None:

@@ -52,14 +52,6 @@ def qrels() -> pl.DataFrame:
     )
 
 
-def test_the_folders_stay_small() -> None:
-    sizes = {
-        name: sum(map(len, folder_bytes(SAMPLES / name).values())) for name in ("digits", "docs")
-    }
-    assert sizes["digits"] < 1_000_000
-    assert sizes["docs"] < 1_000_000
-
-
 @pytest.mark.slow
 def test_digits_maker_repeats_the_shipped_rows(
     tmp_path: Path, digits: pl.DataFrame, digit_queries: pl.DataFrame

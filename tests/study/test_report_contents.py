@@ -12,7 +12,7 @@ import retrieval_report as rr
 from made_reports import CUTOFFS, METRICS, made_rankings, made_report
 from retrieval_report.report import report_contents
 from retrieval_report.study.fingerprint import content_hash
-from retrieval_report.study.html import describe_metrics, render_html
+from retrieval_report.study.html import render_html
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.questions import FRAMES
 from retrieval_report.study.verdict import verdict
@@ -214,22 +214,6 @@ def test_the_verdict_answers_the_question_of_the_margin() -> None:
 def test_a_measure_without_score_is_said_so() -> None:
     outcome = verdict(summary_of(TWO), flips_of("safe", 0.0), metric="rr", cutoff=7)
     assert outcome == ("no score", ("No model has a score for rr@7.",))
-
-
-def test_every_metric_of_the_catalogue_has_a_formula_and_every_choice_a_divisor() -> None:
-    from retrieval_report.metrics.parsing import CATALOGUE
-
-    chosen = {name for name, metric in CATALOGUE.items() if metric.formula.parameter}
-    assert chosen == {"precision", "recall", "ap", "wap", "ndcg"}
-    for name in chosen:
-        formula = CATALOGUE[name].formula
-        for choice in formula.divisor:
-            text = f"{name}({formula.parameter}={choice})@5"
-            assert describe_metrics([text])[0].divisor == formula.divided_by(choice)
-    assert all(
-        method.divisor and method.formula
-        for method in describe_metrics(f"{name}@1" for name in CATALOGUE)
-    )
 
 
 def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:

@@ -37,18 +37,11 @@ def test_ties_and_queries_have_the_numbers_of_the_pair() -> None:
     a, b = (scores.filter(model=name)["value"].to_numpy() for name in (first, second))
     chance = stats.t.sf(abs((a - b).mean()) / np.sqrt(2 / a.size) / (a - b).std(ddof=1), a.size - 1)
     assert queries["reversal"] == pytest.approx(chance, rel=1e-9)
-    family_p = study.flips.filter(
-        pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second]),
-        pl.col("metric") == "ndcg",
-    )["family_p"].item()
-    assert queries["family_p"] == family_p
     assert queries["verdict"] == ("depends on the queries" if chance > 0.05 else "safe")
     both, error = row(study, "both"), (a - b).std(ddof=1) * np.sqrt(2 / a.size)
     total = np.hypot(error, pair["tie_std"].item())
     expected = stats.t.sf(abs((a - b).mean()) / total, a.size - 1)
     assert both["reversal"] == pytest.approx(max(expected, ties["reversal"]), rel=1e-9)
-    assert both["reversal"] > max(queries["reversal"], 0)
-    assert (both["family_p"], ties["family_p"]) == (None, None)
 
 
 def test_a_difference_that_is_always_the_same_is_too_few_to_tell_until_six_queries() -> None:

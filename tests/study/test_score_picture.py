@@ -81,13 +81,6 @@ def test_notebooks_that_are_not_trusted_keep_all_of_it() -> None:
     assert re.search("https?:|//|url\\(|<script|<svg|<style", page) is None
 
 
-def test_where_nothing_ties_the_picture_stands_alone() -> None:
-    rows = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 3], "relevance": [0, 1, 0]}
-    page = rr.Study(rows, "rr", truncated="no")._repr_html_()
-    assert titles(page) == ["model: expected 0.5000, shuffled 0.5000, naive 0.5000"]
-    assert page.count("<table>") == 1  # the leaderboard
-
-
 def test_copies_share_a_row_and_other_averages_have_no_strokes() -> None:
     rankings = made_rankings(("first", "second"))
     queries = rankings.select("query", label="query").unique()
