@@ -144,7 +144,7 @@ class Gate:
             return (
                 f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
             )
-        queries = f"{with_number(self.queries, 'query')}, margin {self.margin:g}"
+        queries = f"{with_number(self.queries, 'query')}, margin {self.margin:.4g}"
         sure, cut, says = "", self.status == CUT, advice(self)
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
@@ -354,7 +354,7 @@ def _check_health(
     """
     for row in health.filter(~pl.col("finding").is_in(list(settled)), "serious").iter_rows():
         name = names[ROLES.index(row[0])]
-        raise DataError(f"{name}: nothing is tested, because {sentence_of(row, name)}")
+        raise DataError(f"nothing is tested, because {sentence_of(row, name)}")
     # Nothing passes that is no better than chance, or is compared with that.
     for role in health.filter(finding=UNRELATED)["model"] if passed else ():
         raise DataError(

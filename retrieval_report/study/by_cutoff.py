@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.metrics.parsing import parse_metrics
-from retrieval_report.writing.names import clean
+from retrieval_report.writing.names import clean, listed
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -90,6 +90,5 @@ def _texts(cutoffs: Sequence[int | None]) -> str:
     """
     numbers = [str(cutoff) for cutoff in cutoffs if cutoff is not None]
     whole = ["over whole lists"] * (None in cutoffs)
-    listed = " and ".join(filter(None, [", ".join(numbers[:-1]), *numbers[-1:]]))
-    at = [f"at cutoff{'s' * (len(numbers) > 1)} {listed}"] if numbers else []
+    at = [f"at cutoff{'s' * (len(numbers) > 1)} {listed(numbers)}"] if numbers else []
     return " and ".join([*at, *whole])

@@ -168,9 +168,9 @@ def other_leaders(rows: pl.DataFrame) -> str:
     """Say which model leads by other measures of a leaderboard where it is another one.
 
     >>> other_leaders(
-    ...     pl.DataFrame({"model": ["a", "b"], "rank": [1, 2], "ap@5": [0.5, 0.6], "rr@5": [1, 1]})
+    ...     pl.DataFrame({"model": ["a", "b"], "rank": [1, 2], "ap@5": [0.5, 0.6], "rr@5": [0, 1]})
     ... )
-    'By ap@5, b leads.'
+    'By ap@5 and rr@5, b leads.'
     """
     if "rank" not in rows.columns:
         return ""
@@ -194,7 +194,9 @@ def estimates_line(rows: pl.DataFrame) -> str:
     is_marked = rows["estimates"].list.len().max()
     marks = f"{ESTIMATE}: estimates, where lists may be cut." if is_marked else ""
     is_open = "tie_ranks" in columns.split() and (rows["truncated_share"] > 0).any()
-    ranks = "Ranks by ties are by ties or missing items, where lists may be cut." if is_open else ""
+    ranks = (
+        "Where lists may be cut, ranks by ties hold whatever items are missing." if is_open else ""
+    )
     costs = rows["cost"].drop_nulls()[:1].to_list() if "cost" in rows.columns else []
     leaders = other_leaders(rows)
     return " ".join(

@@ -16,7 +16,7 @@ from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
 from retrieval_report.ties.three_scores import DRAWN
-from retrieval_report.writing.names import first_names, unlike, with_number
+from retrieval_report.writing.names import first_names, listed, unlike, with_number
 from retrieval_report.writing.numbers import whole_percent
 
 if TYPE_CHECKING:
@@ -166,7 +166,8 @@ def winner_sentence(row: Named) -> str:
     if first is None:
         return f"{measure}: no winner can be named."
     agree = naive in (first, None)
-    wins, is_cut = f"{_joined(first)} {_verb(first)}", row.get("agreeing_method") == DRAWN
+    wins = f"{listed(first.split(', '))} {_verb(first)}"
+    is_cut = row.get("agreeing_method") == DRAWN
     if row["agreeing_chance"] == 1 and agree and not is_cut:
         order = ", by the naive order and" if naive else " and"
         return f"{measure}: {wins} exactly{order} in every order of ties."
@@ -174,7 +175,7 @@ def winner_sentence(row: Named) -> str:
     if not agree:
         order = f", {naive} by the naive order"
         if ", " in naive:
-            order = f", and {_joined(naive)} share first place by the naive order"
+            order = f", and {listed(naive.split(', '))} share first place by the naive order"
     orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
     chance = row["agreeing_chance"]
     share_of_all = "" if chance is None else f" ({whole_percent(chance)} of all)"
@@ -204,10 +205,6 @@ def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
     too = ", too" if headline in accidents else ""
     by = first_names(names, MAX_MEASURES)
     return f"The naive order names another winner by {by}{too}." if names else ""
-
-
-def _joined(names: str) -> str:
-    return " and ".join(names.rsplit(", ", 1))
 
 
 def _verb(names: str) -> str:

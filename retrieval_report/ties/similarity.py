@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import check_unique
-from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column, unmasked
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction
@@ -68,8 +68,8 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     Raises
     ------
     RetrievalReportError
-        A frame would be refused by :func:`evaluate` or holds several models, or ids are of
-        different kinds.
+        A frame would be refused by :func:`evaluate` or holds several models, no query is in both,
+        or ids are of different kinds.
 
     Examples
     --------
@@ -95,6 +95,12 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     first_rows, two = _checked(a, "a"), _checked(b, "b")
     for key in ("query", "item"):
         first_rows, two = of_one_width(first_rows, two, key, "other ones")
+    ids, other_ids = (part["query"].unique(maintain_order=True) for part in (first_rows, two))
+    if ids.len() and other_ids.len() and not ids.is_in(other_ids.implode()).any():
+        raise KeyMismatchError(
+            f"no query is in both rankings: the first have queries like {ids[0]!r}, the second "
+            f"like {other_ids[0]!r}; make their ids agree"
+        )
     return similarity_of(first_rows, two, p)
 
 

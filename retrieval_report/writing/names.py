@@ -59,14 +59,23 @@ def unlinked(text: str) -> str:
     return ADDRESS.sub(WORD_JOINER, text)
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them.
+
+    >>> listed(["a", "b", "c"]), listed(["a"]), listed([])
+    ('a, b and c', 'a', '')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def first_names(names: Sequence[str], most: int) -> str:
     """Return the first names, and how many others there are.
 
     >>> first_names(["a", "b", "c"], 2), first_names(["a", "b"], 2)
-    ('a, b and 1 more', 'a, b')
+    ('a, b and 1 more', 'a and b')
     """
     rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return listed([*names[:most], f"{rest} more"] if rest > 0 else names)
 
 
 def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:

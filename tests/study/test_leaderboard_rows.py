@@ -159,7 +159,7 @@ def test_ranks_by_ties_say_that_they_hold_what_may_be_missing() -> None:
         "a": pl.DataFrame({**rows, "distance": [1, 2, 2]}),
         "b": pl.DataFrame({**rows, "distance": [2, 1, 3]}),
     }
-    said = "Ranks by ties are by ties or missing items, where lists may be cut."
+    said = "Where lists may be cut, ranks by ties hold whatever items are missing."
     for cut, is_said in (({"a": "within_tie", "b": "no"}, True), ("no", False)):
         study = rr.Study(lists, "precision@2", truncated=cut, shuffles=2)
         assert (said in leaderboard_of(study)[2]) == is_said

@@ -165,6 +165,10 @@ def test_what_cannot_be_compared_is_refused() -> None:
         KeyMismatchError, match="column 'item' is String in the rankings and Int64 in"
     ):
         rr.lists.ranking_similarity(a, a.with_columns(item=pl.Series([1, 2])))
+    with pytest.raises(
+        KeyMismatchError, match=r"no query is in both rankings: .* 'q', .* 'topic q'"
+    ):
+        rr.lists.ranking_similarity(a, a.with_columns(query="topic " + pl.col("query")))
     for p in (0, 1, "0.9", math.nan):
         with pytest.raises(ParameterError, match="is not a number between 0 and 1"):
             rr.lists.ranking_similarity(a, a, p=p)  # type: ignore[arg-type]
