@@ -4,10 +4,9 @@ by side, who wins by each, and whether that is safe.
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from chart_display import say, show_chart
 from page import Page
@@ -91,7 +90,7 @@ def show(page: Page) -> None:
     _details(page)
 
 
-def _winners(rows: pl.DataFrame, winners: Named) -> Any:
+def _winners(rows: pl.DataFrame, winners: Named) -> DeltaGenerator:
     """Show who wins exactly, who by the naive order, and in how many of the orders drawn; return
     the place beside them.
     """

@@ -34,7 +34,7 @@ from retrieval_report.writing.files import (
 )
 from retrieval_report.writing.temporary import scratch
 
-Command = Callable[..., Any]
+Command = Callable[..., object]
 Addition = Callable[[Command], Command]  # of an option to a command
 
 
@@ -64,8 +64,7 @@ def standard_input(context: click.Context, _option: click.Parameter, value: Any)
     paths = [value] if isinstance(value, str) else list(value or ())
     if DASH not in paths:
         return value
-    folder: Any = context.with_resource(scratch())
-    file = folder() / NAME
+    file = context.with_resource(scratch())() / NAME
     try:
         _keep_standard_input(file, context.params.get("max_bytes") or MAX_BYTES)
     except OSError as error:
@@ -185,7 +184,7 @@ def _gathered(command: Command, name: str, record: type) -> Command:
     """Return the command with the options that are fields of a record as one argument."""
 
     @wraps(command)
-    def taking(**values: object) -> Any:
+    def taking(**values: object) -> object:
         taken = {part.name: values.pop(part.name) for part in fields(record) if part.name in values}
         return command(**values, **{name: record(**taken)})
 
@@ -234,7 +233,7 @@ class InputFiles:
         return data
 
     def _read_rankings(self, keep: Collection[str]) -> pl.DataFrame:
-        paths: Any = list(self.rankings)
+        paths = list(self.rankings)
         if self.labels_as_rankings:
             labels = paths if len(paths) > 1 else paths[0]
             return self.collapsed(rr.from_labels(labels, negative=self.negative))

@@ -5,7 +5,6 @@ and knowledge graphs have them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -116,7 +115,7 @@ def from_scores(
     """
     refuse_fork()
     check_flag("true_included", true_included)
-    models: Mapping[Any, Any] = {"model": results}
+    models: Mapping[str, object] = {"model": results}
     if isinstance(results, Mapping) and {*results} != {*OGB_KEYS}:
         models = results
     if not models:

@@ -5,7 +5,7 @@ by language, length, source, or any other column.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -197,9 +197,9 @@ def compare_by(
     correction = options.setdefault("correction", "holm")
     check_choice("correction", correction, tuple(OF_SINGLE_TESTS))
     p = pl.col(f"{options.get('adjust', 'permutation')}_p")
-    over: Any = {} if options.get("cluster") is None else {"queries": queries}
+    clusters = None if options.get("cluster") is None else queries
     return _each(
-        scores, queries, by, COMPARISON, lambda part: compare(part, **over, **options)
+        scores, queries, by, COMPARISON, lambda part: compare(part, queries=clusters, **options)
     ).with_columns(
         family_p=corrected_column(p, correction),
         bh_p=corrected_column(p, "bh"),

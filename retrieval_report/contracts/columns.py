@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -31,7 +31,7 @@ class Column(NamedTuple):
     """
 
     name: str
-    dtype: Any
+    dtype: type[pl.DataType] | pl.DataType | None
     title: str
     meaning: str
     format: str

@@ -29,8 +29,8 @@ DENOMINATORS = {
     "retrieved": "the relevant items among the top k",
     "k": "k",
 }
-Gains = str | Mapping[Any, float] | Callable[[Floats], Any]
-Discounts = str | Callable[[Floats], Any]
+Gains = str | Mapping[Any, float] | Callable[[Floats], object]
+Discounts = str | Callable[[Floats], object]
 
 
 @dataclass(frozen=True)

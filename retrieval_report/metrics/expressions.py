@@ -227,7 +227,9 @@ def _sum_of(*terms: pl.Expr) -> pl.Expr:
     return pl.sum_horizontal(terms)
 
 
-def _values(rule: Any, grade: pl.Expr, least: float | None) -> pl.Expr:
+def _values(
+    rule: terms.Relevant | terms.Scaled | terms.Gain, grade: pl.Expr, least: float | None
+) -> pl.Expr:
     """Return what an item of each grade brings."""
     if isinstance(rule, terms.Relevant):
         return is_relevant(grade, least).cast(pl.Int64)  # type: ignore[no-any-return]

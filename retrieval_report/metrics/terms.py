@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from retrieval_report.metrics.record import Metric
 
 Call = tuple[Callable[..., None], NamedTuple]  # a kernel, and what it needs beside lists and depths
-Rule = Callable[[Floats], Any]  # a user's function of grades or ranks
+Rule = Callable[[Floats], object]  # a user's function of grades or ranks
 GainTable = tuple[tuple[float, float], ...]
 GAINS = {"linear": "g", "exp2": "2^g − 1"}
 DISCOUNTS = {"log2": "1/log2(1 + i)", "reciprocal": "1/i"}

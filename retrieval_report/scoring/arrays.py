@@ -7,12 +7,13 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.contracts.arguments import Array
 from retrieval_report.kernels import grouping, shuffling
 from retrieval_report.kernels.compile import Kernel
 from retrieval_report.kernels.lists import (
@@ -228,7 +229,7 @@ def lists_from_rows(
 
     def task(first: int, last: int) -> tuple[int, int, int]:
         task_rows = slice(work[first], work[last])
-        of_rows: Any = (tie_key, tie_cells, cell_grade, cell_items, order)
+        of_rows: tuple[Array, ...] = (tie_key, tie_cells, cell_grade, cell_items, order)
         filled = grouping.Filled(list_ties[first:last], *(part[task_rows] for part in of_rows))
         ties, cells = grouping.count_cells(first, last, list_rows, kinds, filled)
         return int(work[first]), ties, cells

@@ -94,8 +94,8 @@ class Judged:
     # how many judgements were of an item that had one already, and how many there were
     repeated_judgements: tuple[int, int] = (0, 0)
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
-    ties: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
-    laid_out: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    ties: dict[object, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    laid_out: dict[object, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def warn(self, message: str) -> None:
         """Warn, unless these rows caused the same warning before, under another policy for example."""

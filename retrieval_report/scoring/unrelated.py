@@ -8,7 +8,7 @@ alike. All bounds come from dealing the lists of one model again, so they hold f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -139,7 +139,9 @@ class _Lists:
             return None
         return found._replace(is_clear=bool(beyond_chance < CLEAR_SKILL * skill))
 
-    def _gains(self, rows: pl.DataFrame, relevant: pl.DataFrame, on: Any = "item") -> Floats:
+    def _gains(
+        self, rows: pl.DataFrame, relevant: pl.DataFrame, on: str | list[str] = "item"
+    ) -> Floats:
         """Return what is relevant to every query in every list, in every second row and in the
         others: half × list × query.
         """

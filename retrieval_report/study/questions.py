@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
 MOST_AUDITED = 2_000_000  # rows; every system sorts them anew, half of the time of a report
-Ask = Callable[[Any], pl.DataFrame]  # a study for a frame
+Ask = Callable[["Study"], pl.DataFrame]
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
 
 
@@ -70,9 +71,10 @@ class Question:
     of: Ask | None = None
     table: Layout | None = None
 
-    def ask(self, study: Study) -> Any:
+    def ask(self, study: Study) -> pl.DataFrame:
         """Return the frame of a study."""
-        return self.of(study) if self.of else getattr(study, self.name)
+        frame: pl.DataFrame = self.of(study) if self.of else getattr(study, self.name)
+        return frame
 
 
 def _audit(study: Study) -> pl.DataFrame:
@@ -222,7 +224,7 @@ QUESTIONS = (
     ),
     Question(
         "no_worse",
-        of=lambda study: study.margin_rows,
+        of=attrgetter("margin_rows"),
         table=Layout(
             "No worse than {baseline} by more than {margin}?",
             "model measure value difference bound_low verdict queries_needed queries_if_observed",

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.arguments import Array, check_whole
 from retrieval_report.contracts.checks import check_choice, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import (
@@ -436,7 +436,7 @@ def _class_rows(
         yield metric, float(mean), float(std), float(low), float(high)
 
 
-def _rates(hits: Any, wrong: Any, size: int) -> list[Any]:
+def _rates(hits: Any, wrong: Any, size: int) -> list[Array]:
     """Return precision, recall and F1."""
     counts = {"tp": hits, "fp": wrong, "fn": size - hits}
     return [np.nan_to_num(rate(metric, counts)) for metric in METRICS]

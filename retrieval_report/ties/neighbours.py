@@ -4,8 +4,7 @@ the recall of approximate indexes with tied distances.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sized
 
 import numpy as np
 import polars as pl
@@ -21,7 +20,7 @@ from retrieval_report.reading.search_results import Results, Whole, item_ids, re
 
 def neighbour_judgements(
     truth_distances: object,
-    truth_indices: Iterable[Any],
+    truth_indices: Iterable[Sized],
     k: int,
     epsilon: float = 0,
     *,

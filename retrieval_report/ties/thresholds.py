@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from retrieval_report.contracts.arguments import Named, check_number, check_whole
+from retrieval_report.contracts.arguments import Array, Named, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ScoringOptions, options_with
@@ -346,7 +346,7 @@ def thresholds(
     return Thresholds(table.named(table.ties), table.order, k)
 
 
-def _at(values: Any, index: int) -> Any:
+def _at(values: Array | pl.Series, index: int) -> object:
     """Return one of some values; none of number -1, the threshold that accepts nothing."""
     return values[index] if index >= 0 else None
 
