@@ -42,7 +42,7 @@ from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
 from uploads import opened, read_texts
 
-DIGESTS: dict[str | type, Callable[[Any], Any]] = {
+DIGESTS: dict[str | type, Callable[[Any], object]] = {
     OpenedData: lambda data: data.digest,
     pl.DataFrame: lambda frame: frame.hash_rows().to_numpy().tobytes(),
     FunctionType: lambda chart: chart.__name__,
@@ -53,7 +53,7 @@ LENIENT = {
     if "error" in OPTIONS[name].choices
 }
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 Noted = tuple[rr.Study, tuple[str, ...]]  # a study, and the warnings about its data
@@ -146,12 +146,11 @@ def _chosen(data: OpenedData, choice: Choice, study: rr.Study) -> rr.Study:
 
 
 @remember(96)
-def answered(data: OpenedData, ask: Any, how: Named) -> pl.DataFrame:
+def answered(data: OpenedData, ask: Callable[..., pl.DataFrame], how: Named) -> pl.DataFrame:
     """Return the result of a function of the rankings that no study answers, such as
     `ranking_ties` for a single list.
     """
-    answer: pl.DataFrame = ask(**data.frames, **how)
-    return answer
+    return ask(**data.frames, **how)
 
 
 def check(data: OpenedData) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import streamlit as st
@@ -166,7 +166,9 @@ def with_short_queries(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("query").replace_strict(labels, return_dtype=pl.String))
 
 
-def table_height(rows: int, row_height: int | None = None, most: int = SHOWN_ROWS) -> Any:
+def table_height(
+    rows: int, row_height: int | None = None, most: int = SHOWN_ROWS
+) -> int | Literal["auto"]:
     """Return the pixels of a table, in which so many rows are there without scrolling."""
     if rows <= 9 and row_height is None:
         return "auto"

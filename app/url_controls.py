@@ -87,7 +87,7 @@ def choose_one(
     )
 
 
-def choose_query(queries: pl.Series, name: str, most: int) -> Any:
+def choose_query(queries: pl.Series, name: str, most: int) -> object:
     """Offer the first queries of a column in a menu; any other can be typed. Return its id, or None
     if there is no query of this name.
     """

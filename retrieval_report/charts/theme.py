@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import partial, wraps
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import altair as alt
 import polars as pl
@@ -171,7 +171,7 @@ def chart(draw: Drawer) -> Drawer:
     """Let a function that draws a chart show the sentence that it raises."""
 
     @wraps(draw)
-    def drawn(*frames: object, **options: object) -> Any:
+    def drawn(*frames: object, **options: object) -> ChartType:
         try:
             with unchecked():
                 return draw(*frames, **options)

@@ -273,7 +273,7 @@ class _Commands(click.Group):
         ]
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: click.echo(
                 f"Warning: {_visible([str(message)])}", err=True

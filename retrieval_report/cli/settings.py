@@ -45,7 +45,7 @@ def setting(name: str, **how: object) -> Addition:
 
 
 def _split_at_commas(
-    name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: object
+    name: str, parts: Callable[[str], Iterable[object]], usual: Iterable[str] = (), **how: object
 ) -> Addition:
     """Return the same for a list with commas, which
     ``parts`` takes apart; by default ``usual``, or None.

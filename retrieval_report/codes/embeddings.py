@@ -13,7 +13,7 @@ from retrieval_report.codes.formats import Format, Originals, Singles, lengths, 
 from retrieval_report.codes.labels import check_ids, rows_of
 from retrieval_report.codes.nearest import nearest
 from retrieval_report.codes.search import Inputs, from_search
-from retrieval_report.contracts.arguments import Named, check_flag, check_whole
+from retrieval_report.contracts.arguments import Array, Named, check_flag, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.forks import refuse_fork
@@ -216,7 +216,7 @@ def _originals(queries: object, items: object, calibration: object, *, cosine: b
 
 def _vectors(values: object, what: str) -> Singles:
     """Return finite numbers in rows of equal length, in single precision."""
-    array: Any = as_array(values, what)
+    array = as_array(values, what)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         kind = "" if array.dtype.kind in "biuf" else f", {array.dtype} values"
         several = "; pass the original vectors once, and name the formats" * isinstance(
@@ -242,7 +242,7 @@ def _vectors(values: object, what: str) -> Singles:
 def _refuse_packed(arrays: Named, name: str) -> None:
     """Refuse bytes where bits are asked for: nearly every byte is above 0."""
     for what, values in arrays.items():
-        array: Any = as_array(values, what)
+        array = as_array(values, what)
         if array.dtype in (np.uint8, np.int8) and _beyond_signs(array):
             raise DataError(
                 f"{what}: {array.dtype} values up to {array.max()}, of which format {name!r} would keep "
@@ -251,7 +251,7 @@ def _refuse_packed(arrays: Named, name: str) -> None:
             )
 
 
-def _beyond_signs(array: Any) -> bool:
+def _beyond_signs(array: Array) -> bool:
     """Whether whole numbers are more than bits or signs."""
     return bool(array.size) and (array.max() > 1 or array.min() < -1)
 
@@ -259,7 +259,7 @@ def _beyond_signs(array: Any) -> bool:
 def _refuse_quantised(arrays: Named, name: str) -> None:
     """Refuse vectors of int8 where they would be quantised to int8 once more."""
     for what, values in arrays.items():
-        array: Any = as_array(values, what)
+        array = as_array(values, what)
         if array.dtype == np.int8 and _beyond_signs(array):
             raise DataError(
                 f"{what}: int8 values are quantised already, and format {name!r} would quantise them "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,7 @@ class CodeSpace:
     """Properties shared by the codes of queries and items."""
 
     width: int  # columns of an array of codes
-    packed: np.dtype[Any] | None  # the type of the words the bits are packed in
+    packed: np.dtype[np.generic] | None  # the type of the words the bits are packed in
 
     @classmethod
     def of(cls, queries: Array, bits: int | None) -> CodeSpace:
@@ -92,7 +91,7 @@ class CodeSpace:
         return words
 
 
-def _packed_type(queries: Array, bits: int) -> np.dtype[Any]:
+def _packed_type(queries: Array, bits: int) -> np.dtype[np.generic]:
     for dtype in (np.dtype(np.uint8), np.dtype(np.uint64)):
         if queries.dtype == dtype and queries.shape[1] == -(-bits // (8 * dtype.itemsize)):
             return dtype

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.io import loadmat, whosmat
 from scipy.sparse import issparse
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError, RetrievalReportError, one_line
 from retrieval_report.reading.sources import MAX_BYTES, larger
 
@@ -22,7 +23,7 @@ def read_matlab(
     file: BinaryIO,
     choose: Callable[[Sequence[str]], dict[str, str]],
     max_bytes: int | None,
-) -> dict[str, Any]:
+) -> Named:
     """Return arrays of a MATLAB file (any version before 7.3) under our names.
 
     MATLAB knows matrices of float64 only: a matrix that has one number for each code becomes a
@@ -64,7 +65,7 @@ def read_matlab(
         raise FileError(f"'{path}': damaged MATLAB file: {one_line(error)}") from error
 
 
-def _plain(array: Any, ours: str, codes: int) -> Any:
+def _plain(array: Any, ours: str, codes: int) -> object:
     """Return an array as NumPy would have saved it."""
     if issparse(array):
         array = array.toarray()

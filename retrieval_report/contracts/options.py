@@ -86,7 +86,7 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
     default: Any = None
     kind: type = str
-    check: Callable[[str, Any], Any] | None = None
+    check: Callable[[str, object], object] | None = None
     role: str = RULE
     control: bool = True
 
@@ -110,7 +110,7 @@ def _policies(name: str, value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, policies)))
 
 
-def _whole(least: int, most: int | None = None) -> Callable[[str, Any], int]:
+def _whole(least: int, most: int | None = None) -> Callable[[str, object], int]:
     return lambda name, value: check_whole(name, value, least, most)
 
 

@@ -35,7 +35,7 @@ class KernelCache(FunctionCache):
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._cache_file: Any = _Entries(Path(self.cache_path), self._impl.filename_base)
 
-    def load_overload(self, signature: object, context: object) -> Any:
+    def load_overload(self, signature: object, context: object) -> object:
         """Return the code for these types, or None if it has to be compiled.
 
         Numba would first load all that it can compile (0.3 s, of it half SciPy's linear algebra),
@@ -51,7 +51,7 @@ class KernelCache(FunctionCache):
             )
             return None
 
-    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[object, ...]:
         """Return what the code was made for and from; Numba would add what a closure holds, which
         for kernels differs in every process, and is known by their names and sources.
         """
@@ -88,7 +88,7 @@ class _Entries(IndexDataCacheFile):
         name = hashlib.sha256(f"{_sources()} {key!r}".encode()).hexdigest()[:24]
         return self.folder / f"{self.base}.{name}.nbc"
 
-    def load(self, key: object) -> Any:
+    def load(self, key: object) -> object:
         """Return the code stored under a key, if any."""
         path = self._path(key)
         if not path.exists():

@@ -193,7 +193,7 @@ class Kernel:
     def _form(self, form: str) -> Form:
         """Return the function with every Kernel that it names in one form."""
 
-        def replaced(value: object) -> Any:
+        def replaced(value: object) -> object:
             return getattr(value, form) if isinstance(value, Kernel) else value
 
         function: Any = self._function

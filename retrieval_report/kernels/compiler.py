@@ -15,7 +15,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.kernels.cache import KernelCache, NoCache
 
 
-def compiled(function: Callable[..., object], options: Named) -> Callable[..., Any]:
+def compiled(function: Callable[..., object], options: Named) -> Callable[..., object]:
     """Return a function that compiles itself for the types it is called with."""
     compiler: Any = numba.njit
     made = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
@@ -23,7 +23,7 @@ def compiled(function: Callable[..., object], options: Named) -> Callable[..., A
         made._cache = KernelCache(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder is writable
         made._cache = NoCache()
-    return cast(Callable[..., Any], made)
+    return cast(Callable[..., object], made)
 
 
 def _drop_stale_caches() -> None:

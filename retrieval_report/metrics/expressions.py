@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -441,7 +441,7 @@ def first_rank(
     before, size, hits = (
         part.filter(relevant > 0).first() for part in (rows.before, rows.size, relevant)
     )
-    within: Mapping[str, Any] = {
+    within: Mapping[str, float | pl.Expr] = {
         "best": 1.0,
         "worst": size - hits + 1.0,
         "expected": (size + 1) / (hits + 1),
@@ -449,6 +449,8 @@ def first_rank(
     return pl.when(rows.usable).then(before + within[order]).alias("first_rank")
 
 
-def _rank(method: Any, distance: Column | None, score: Column | None) -> pl.Expr:
+def _rank(
+    method: Literal["min", "max", "dense"], distance: Column | None, score: Column | None
+) -> pl.Expr:
     order, falling = ordering(distance, score)
     return order.rank(method, descending=falling).cast(pl.Int64)

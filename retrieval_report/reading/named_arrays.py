@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from typing import Any, BinaryIO, TypeGuard
+from typing import BinaryIO, TypeGuard
 
 import numpy as np
 import polars as pl
@@ -117,7 +117,7 @@ def read_arrays(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
     return frame.select(under_our_names(choose(frame.columns)))
 
 
-def holds_results(value: object) -> TypeGuard[Mapping[str, Any]]:
+def holds_results(value: object) -> TypeGuard[Mapping[str, object]]:
     """Return whether this is a mapping with the values and the items of a search, a row per query.
 
     >>> (
@@ -227,7 +227,9 @@ def _pointed(items: Array, arrays: Mapping[str, object], what: str) -> Array:
     return ids[items]
 
 
-def _column(ours: str, array: Array, items: Array, results: Results, what: str) -> Any:
+def _column(
+    ours: str, array: Array, items: Array, results: Results, what: str
+) -> Array | pl.Series:
     """Return one value for every result of an array with a value for each of them, for each query
     or for all.
     """

@@ -157,7 +157,7 @@ class StudyData:
     like: str | None
     judges: Frames  # none if there is one at most
     judge: str | None  # whose judgements those of the frames are
-    replicate: Any  # as asked: a column, a pattern or run → model
+    replicate: object  # as asked: a column, a pattern or run → model
     of_run: Mapping[str, str]  # run → model; none unless asked
     labels: pl.DataFrame | None  # of the items
     memo: Once = field(default_factory=lambda: Once(MOST_KEPT))
@@ -391,7 +391,7 @@ def judge_in_errors(judge: str | None) -> Iterator[None]:
         raise type(error)(f"judge {judge!r}: {error}") from error
 
 
-def headline_judge(judges: Frames, judge: str | None) -> Any:
+def headline_judge(judges: Frames, judge: str | None) -> str | None:
     """Return the judge of the headline: the first unless another is named."""
     if judge is None:
         return next(iter(judges), None)
@@ -423,10 +423,12 @@ class View:
     by: str | None = None
     dataset: str | None = None
     baseline: str | None = None
-    margin: Any = None  # points or text; margins by measure become text
+    margin: float | str | Mapping[str, float | str] | None = (
+        None  # points or text; margins by measure become text
+    )
     largest_loss: float | None = None
     # May be a frame, which has no hash: nothing is remembered by it.
-    costs: Any = field(default=None, compare=False)
+    costs: object = field(default=None, compare=False)
     correction: str = MAX_T
     cluster: str | None = None
     k: int | None = None
@@ -437,7 +439,7 @@ class View:
     queries: tuple[object, ...] | None = None
     policies: tuple[str, ...] | None = None
     runs: bool = False  # whether each run is a model, although replicates are named
-    where: tuple[tuple[str, Any], ...] = field(
+    where: tuple[tuple[str, object], ...] = field(
         default=(), compare=False
     )  # how the queries were chosen, in words
 

@@ -33,19 +33,23 @@ class TieAware(providers.Provider):
             return False
         return "gains" not in measure.params
 
-    def _evaluator(self, measures: Iterable[object], qrels: object) -> TieAwareEvaluator:
+    def _evaluator(
+        self, measures: Iterable[ir_measures.Measure], qrels: object
+    ) -> TieAwareEvaluator:
         return TieAwareEvaluator(list(measures), UNTYPED.QrelsConverter(qrels).as_dict_of_dict())
 
 
 class TieAwareEvaluator(providers.Evaluator):
     """Scores runs by one set of judgements; negative grades count as not judged."""
 
-    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, int]]) -> None:
+    def __init__(
+        self, measures: list[ir_measures.Measure], qrels: dict[str, dict[str, int]]
+    ) -> None:
         """Read the judgements once."""
         super().__init__(measures, qrels.keys())
         self.judgements = read_judgements(qrels, negative="unjudged")
 
-    def _iter_calc(self, run: object) -> Iterator[Any]:
+    def _iter_calc(self, run: object) -> Iterator[ir_measures.Metric]:
         """Yield the score of every query by every measure."""
         scores = evaluate(
             UNTYPED.RunConverter(run).as_dict_of_dict(),
