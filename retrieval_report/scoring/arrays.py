@@ -280,7 +280,7 @@ def _counted_by_numpy(
     return Lists(np.searchsorted(ties, start), tie, grade[cells], items), naive, key[ties]
 
 
-def _taken(which: Integers, *columns: NDArray[Any]) -> list[NDArray[Any]]:
+def _taken(which: Integers, *columns: Array) -> list[Array]:
     """Return rows of columns, of which some may be empty."""
     return [column[which] if column.size else column for column in columns]
 
