@@ -154,12 +154,6 @@ def test_row_084_decimal_comma_or_another_separator(tmp_path: Path) -> None:
         write(tmp_path / "a.csv", semicolon),
         "separated by ';', not by comma; to fix it: .*separator=';'",
     )
-    refused(write(tmp_path / "a.txt", semicolon), "separated by ';'")
-    refused(write(tmp_path / "b.csv", (HEADER + ROWS).replace(",", "|")), "separated by '|'")
-    refused(
-        write(tmp_path / "c.csv", (HEADER + ROWS).replace(",", "\t")),
-        "separated by tab, not by comma",
-    )
     refused(write(tmp_path / "d.tsv", HEADER + ROWS), "separated by comma, not by tab")
     refused(
         write(tmp_path / "e.csv", HEADER + "q1,a,1,5,1\n"), "line 2: 5 fields.* a decimal comma"
@@ -330,7 +324,6 @@ def test_row_090_gzip(tmp_path: Path) -> None:
     refused(
         write(tmp_path / "d.csv.gz", bytes(wrong_sum)), "damaged gzip file: .*incorrect data check"
     )
-    refused(write(tmp_path / "e.csv.gz", content + b"garbage"), "damaged gzip file")
     refused(write(tmp_path / "f.csv.gz", gzip.compress(content)), "gzip inside gzip")
 
 
@@ -358,12 +351,6 @@ def test_row_092_content_decides_against_the_ending(tmp_path: Path) -> None:
         assert read_rankings(path)["item"].dtype == pl.Int64
     for ending in ("parquet", "arrow", "txt", "run", "csv.gz"):
         assert read_rankings(write(tmp_path / f"b.{ending}", HEADER + ROWS)).height == 3
-    for ending in ("csv", "parquet", "jsonl"):
-        zipped = write(tmp_path / f"c.{ending}", gzip.compress((HEADER + ROWS).encode()))
-        if ending == "jsonl":
-            refused(zipped, "is not NDJSON")
-        else:
-            assert read_rankings(zipped).height == 3
 
 
 @pytest.mark.parametrize(
@@ -393,7 +380,6 @@ def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
 
 def test_row_093_missing_folder_or_odd_path(tmp_path: Path) -> None:
     refused(tmp_path / "missing.csv", "No such file")
-    refused(tmp_path / "missing" / "a.csv", "No such file")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     refused(tmp_path / "loop", "symbolic links")
     with pytest.raises(FileError, match="null byte"):
@@ -402,8 +388,6 @@ def test_row_093_missing_folder_or_odd_path(tmp_path: Path) -> None:
         read_rankings("x" * 5000)
     (tmp_path / "folder.csv").mkdir()
     refused(tmp_path / "folder.csv", "the folder has no file ending in .csv")
-    with pytest.raises(FileError, match="is a folder; only regular files are read"):
-        sources.open_source(tmp_path)
 
 
 def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

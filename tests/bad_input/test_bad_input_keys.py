@@ -41,9 +41,6 @@ IDS = ("model", "query", "item")
 def test_row_036_repeated_item() -> None:
     frame = rankings(item=["a", "b", "b", "b"])
     refused(frame, DataError, "2 rows", "repeat", "model, query, item", *LAST)
-    same_relevance = rankings(item=["x", "x", "x", "x"], relevance=[1, 1, 1, 1])
-    refused(same_relevance, DataError, "4 rows", "'itq'", "'q1'", "'x'")
-    refused(rankings(item=numbers([7, 8, 7, 7], pl.UInt64)), DataError, "2 rows", "'q2'", "7")
 
 
 def test_row_036_repeated_among_the_rows_that_were_not_retrieved() -> None:
@@ -102,8 +99,6 @@ def test_row_039_blanks_around_a_header_do_not_matter() -> None:
         pl.lit("x").alias(" Query")
     )  # our own name is the column, whatever else is there
     assert_frame_equal(evaluate(both, metrics="rr"), wanted)
-    twice = rankings().rename({"query": " Query"}).with_columns(qid=pl.lit("x"))
-    refused(twice, ColumnError, "could all be 'query'")
 
 
 @pytest.mark.parametrize("column", ["query", "item"])
@@ -227,10 +222,6 @@ def test_row_045_categories_are_compared_as_text(dtype: Any) -> None:
         "item_descending",
     ):  # by the text, not by the number of the category
         assert_frame_equal(evaluate(coded, naive_order=order), evaluate(plain, naive_order=order))
-    in_judgements = JUDGEMENTS.with_columns(pl.col("query", "item").cast(dtype))
-    assert_frame_equal(
-        evaluate(coded, judgements=JUDGEMENTS), evaluate(plain, judgements=in_judgements)
-    )
 
 
 def test_row_046_ids_of_text_files_stay_apart(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import DCG, count_ties, evaluate, shuffled_means, summarise
+from retrieval_report import count_ties, evaluate, shuffled_means, summarise
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import (
     ColumnError,
@@ -91,14 +91,6 @@ def test_row_024_negative_relevance(dtype: Any) -> None:
         "1 negative",
         *LAST,
     )
-    refused(
-        rankings(relevance=numbers([1, -2, -2, -1], dtype)),
-        DataError,
-        "3 negative",
-        "'itq'",
-        "'q1'",
-        "'b'",
-    )
     negative = judged(1, 0, -1).with_columns(pl.col("relevance").cast(dtype))
     refused_judgements(
         negative, DataError, "'relevance'", "1 negative", "'q2'", "'b'", "negative='unjudged'"
@@ -108,14 +100,6 @@ def test_row_024_negative_relevance(dtype: Any) -> None:
 def test_row_024_infinite_relevance() -> None:
     refused(
         rankings(relevance=[1.0, 0.0, 0.0, INFINITY]), DataError, "'relevance'", "1 infinite", *LAST
-    )
-    refused(
-        rankings(relevance=[1.0, 0.0, -INFINITY, 0.0]),
-        DataError,
-        "'relevance'",
-        "1 ",
-        "'q2'",
-        "'a'",
     )
     refused_judgements(
         judged(1.0, 0.0, INFINITY), DataError, "'relevance'", "1 infinite", "'q2'", "'b'"
@@ -228,17 +212,6 @@ def test_row_028_sums_that_are_not_finite_are_no_silent_null(metric: str, grade:
         return
     assert found is not None
     assert math.isfinite(found)
-
-
-@pytest.mark.filterwarnings(STEEP)
-@pytest.mark.parametrize(("metric", "grade"), [("ndcg(gain=exp2)", 600), ("ndcg", 1e200)])
-def test_row_028_squares_that_leave_float64_have_no_spread(metric: str, grade: float) -> None:
-    found = evaluate(
-        one_list([1, 1], [grade, 0]), metrics=metric, cutoffs=None, policies="expected"
-    )
-    second = 1 / math.log2(3)
-    assert found["value"].item() == pytest.approx((1 + second) / 2, rel=1e-12)
-    assert found["std"].item() is None
 
 
 @pytest.mark.parametrize("grade", [10**9, 2**62])
@@ -382,4 +355,3 @@ def test_row_035_steep_gains_are_warned_of() -> None:
     # No warning where the gain is another, or no gain is taken.
     assert value(frame, "dcg") == 125.0
     assert value(frame, "ap") == pytest.approx((1 + 2 / 3) / 2, rel=1e-12)
-    assert scores(frame, [DCG(gain=np.sqrt)]) == pytest.approx([10 + math.sqrt(50) / 2], rel=1e-12)

@@ -161,8 +161,7 @@ def test_scores_of_counts_equal_scores_of_the_rankings(graded: bool) -> None:
         query_ids=[f"q{n}" for n in range(6)],
     )
     assert counts.drop("truncated").equals(count_ties(rankings))
-    asked: dict[str, Any] = {"cutoffs": (1, 5, 20, None), "policies": POLICIES, "shuffles": 3}
-    asked["metrics"] = ("precision", "recall", "f1", "ap", "rr", "ndcg", "hit_rate")
+    asked: dict[str, Any] = {"cutoffs": (5, None), "policies": POLICIES, "shuffles": 3}
     assert evaluate(counts, **asked).equals(evaluate(rankings, **asked))
 
 

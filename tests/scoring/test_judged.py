@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import RetrievalReportWarning, Study, evaluate, tie_hints, tie_profile
+from retrieval_report import RetrievalReportWarning, Study, evaluate, tie_profile
 from retrieval_report.contracts.options import Options
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.study.reports import report_contents
@@ -89,7 +89,6 @@ def test_some_queries_are_what_their_own_rows_are(
         evaluate(part, **ASKED, **ROWS), evaluate(alone, **ASKED, **ROWS), check_exact=True
     )
     assert_frame_equal(tie_profile(part, **ROWS), tie_profile(alone, **ROWS))
-    assert_frame_equal(tie_hints(part, **ROWS), tie_hints(alone, **ROWS))
 
 
 def odd_names() -> pl.DataFrame:

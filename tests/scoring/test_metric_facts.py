@@ -60,7 +60,6 @@ def test_grades_below_relevant_from_that_may_follow_are_in_the_ideal() -> None:
         truncated="between_ties",
     ).filter(query="p")
     assert scores["truncated"].all()
-    assert scores["std"].is_null().all()
     more = pl.concat(
         [
             rankings,

@@ -122,5 +122,3 @@ def test_rules_about_queries_are_kept() -> None:
         assert scores["value"].to_list() == [1.0, wanted]
     with pytest.raises(rr.ParameterError, match="levels: 2 is not a number between 0 and 1"):
         recall_curve(rows, levels=(2,))
-    with pytest.raises(rr.ParameterError, match="'shuffled' is not one of"):
-        recall_curve(rows, policies="shuffled")

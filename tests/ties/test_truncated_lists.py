@@ -46,11 +46,6 @@ def test_columns_and_what_each_cutoff_meets() -> None:
         (3, 2, 3, 3, 1.0, 7),
         (None, 2, 3, 3, 1.0, None),
     ]
-    between = rr.truncated_lists(ALONE, cutoffs=(3, 4), truncated="between_ties")
-    assert between.select("truncated", "reason", "open_share", "sufficient_depth").rows() == [
-        ("between_ties", "as given", 0.0, None),
-        ("between_ties", "as given", 1.0, 8),
-    ]
 
 
 @pytest.mark.parametrize(("bits", "least"), [(64, 0.97), (16, 0.7)])
