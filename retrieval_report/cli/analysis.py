@@ -324,7 +324,13 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
     )
 
 
-@cli.command(columns=explained("calibration", "strictest", "loosest"))
+@cli.command(
+    columns=[
+        *explained("threshold_areas", "average_precision", "ap"),
+        *explained("calibration", "strictest", "loosest"),
+        *explained("abstention", "bound", "answered", "wrong"),
+    ]
+)
 @data_options()
 @click.option("--k", type=int, help="Count only the k nearest items of every query.")
 @click.option(

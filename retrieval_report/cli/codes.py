@@ -22,6 +22,7 @@ from retrieval_report.cli.settings import options
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import frame_table, summary_table
 from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
+from retrieval_report.writing.names import with_number
 
 WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 
@@ -117,4 +118,7 @@ def neighbours(
     judge_neighbours = rr.lists.neighbour_judgements
     judged = step("neighbours", lambda: judge_neighbours(lengths, items, k, epsilon, scores=scores))
     write_files({target: csv_bytes(judged, raw=True)})
+    sizes = judged["query"].value_counts()["count"]
+    found = f"{with_number(len(sizes), 'query')}, {with_number(len(judged), 'neighbour')}"
+    click.echo(f"{found}; queries with more than {k}: {(sizes > k).sum()}")
     tell_written([target])

@@ -121,7 +121,9 @@ def count_codes(
     refuse_fork()
     if query_labels is None:
         raise ParameterError(
-            "query_labels: none given; to judge codes by judgements, search them first, and "
+            "query_labels: none given; "
+            + in_python("", "put them beside the codes as an array labels (np.savez); ")
+            + "to judge codes by judgements, search them first, and "
             + in_python("pass the results to from_search", "evaluate the results")
         )
     if not is_name(model):

@@ -19,6 +19,7 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import BETWEEN_TIES, NO
 from retrieval_report.reading.search_results import Results, as_array
+from retrieval_report.writing.names import with_number
 
 SIMILARITIES = ("cosine", "inner_product")
 BYTES = "bytes per vector"
@@ -207,8 +208,9 @@ def _originals(queries: object, items: object, calibration: object, *, cosine: b
         zero = lengths(array) == 0
         if cosine and zero.any():
             raise DataError(
-                f"{what}: {int(zero.sum())} rows hold only zeros, first row {int(zero.argmax())}; "
-                "they have no cosine; leave them out, or use similarity='inner_product'"
+                f"{what}: {with_number(int(zero.sum()), 'row')} of zeros, first row "
+                f"{int(zero.argmax())}; zeros have no cosine; leave them out, or use "
+                "similarity='inner_product'"
             )
     scale = vectors.get("calibration", vectors["items"])
     return Originals(vectors["queries"], vectors["items"], scale, cosine)
@@ -233,7 +235,7 @@ def _vectors(values: object, what: str) -> Singles:
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
         raise DataError(
-            f"{what}: {int(bad.sum())} values are not finite in float32, first "
+            f"{what}: {with_number(int(bad.sum()), 'value')} not finite in float32, first "
             f"{array[row, column]} in row {row}, column {column}"
         )
     return singles

@@ -259,7 +259,7 @@ def _no_frame(frame: object, what: str) -> str:
         return f"{what}: the {kind} is empty"
     if hasattr(frame, "rankings"):  # Inputs, Study and their like
         return (
-            f"{what}: a {kind} holds more than the {what}; unpack it with **, as in "
+            f"{what}: {kind} holds more than the {what}; pass its {what} alone, or unpack it, as in "
             "evaluate(**inputs)"
         )
     hints = {

@@ -14,6 +14,7 @@ from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.sources import (
     ENDINGS,
+    NAMED_ONLY,
     Source,
     ending,
     is_model_folder,
@@ -113,10 +114,12 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
         what, reader = READERS[max(skipped)]
         raise FileError(f"{path}: the folder has only {what}, which {reader} reads")
     if not files:
+        named = next((entry for entry in entries if ending(entry) in NAMED_ONLY), None)
         raise FileError(
             f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + "
             ".gz), and no TREC file "
             "ending in .gz"
+            + (f"; others are read by name or pattern, such as {named}" if named else "")
         )
     return files
 

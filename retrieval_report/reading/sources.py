@@ -47,7 +47,7 @@ ENDINGS = {
 """File endings that are taken from a folder, with or without ``.gz``; other endings are read when
 named.
 """
-_NAMED_ONLY = (
+NAMED_ONLY = (
     ".txt",
     ".json",
     ".npz",
@@ -117,7 +117,7 @@ def ending(path: Path) -> str:
     ('.csv', '')
     """
     suffix = Path(_without(path.name, ".gz")).suffix.lower()
-    return suffix if suffix in ENDINGS or suffix in _NAMED_ONLY else ""
+    return suffix if suffix in ENDINGS or suffix in NAMED_ONLY else ""
 
 
 def base_name(path: Path) -> str:

@@ -388,6 +388,8 @@ def test_row_093_missing_folder_or_odd_path(tmp_path: Path) -> None:
         read_rankings("x" * 5000)
     (tmp_path / "folder.csv").mkdir()
     refused(tmp_path / "folder.csv", "the folder has no file ending in .csv")
+    (tmp_path / "folder.csv" / "lsh.npz").write_bytes(b"PK")
+    refused(tmp_path / "folder.csv", "read by name or pattern, such as .*lsh.npz")
 
 
 def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

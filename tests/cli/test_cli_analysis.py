@@ -293,6 +293,7 @@ def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path
     result = run("neighbours", distances, indices, "--k", "2", "--out", out)
     assert result.exit_code == 0, result.output
     assert pl.read_csv(out).rows() == [(0, 9, 1), (0, 7, 1), (0, 3, 1), (0, 5, 1)]
+    assert result.stdout.startswith("1 query, 4 neighbours; queries with more than 2: 1\n")
     refused = run("neighbours", distances, indices, "--k", "6", "--out", out)
     assert (refused.exit_code, "search deeper" in refused.stderr) == (2, True)
     assert run("neighbours", distances, indices, "--k", "2", "--out", indices).exit_code == 2

@@ -316,9 +316,9 @@ def changed(row: int, column: int | slice, value: float, dtype: Any = np.float64
         ({"similarity": "dot"}, "similarity: 'dot' is not one of 'cosine', 'inner_product'"),
         (
             {"items": changed(3, 1, np.nan)},
-            "items: 1 values are not finite in float32, first nan in row 3, column",
+            "items: 1 value not finite in float32, first nan in row 3, column",
         ),
-        ({"items": changed(4, slice(None), 0)}, "items: 1 rows hold only zeros, first row 4"),
+        ({"items": changed(4, slice(None), 0)}, "items: 1 row of zeros, first row 4"),
         ({"items": VECTORS[:, :3]}, "queries: 4 dimensions, and the items have 3"),
         ({"calibration": VECTORS[:, :3]}, "calibration: 3 dimensions, and the items have 4"),
         ({"items": VECTORS[0]}, "items: shape (4,); embeddings are numbers, (n, dimensions)"),

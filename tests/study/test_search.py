@@ -281,7 +281,7 @@ def test_inputs_hold_together() -> None:
     with pytest.raises(KeyError):
         inputs["scores"]
     with pytest.raises(
-        ColumnError, match=r"a Inputs holds more than the rankings; unpack it with \*\*"
+        ColumnError, match=r": Inputs holds more than the rankings; pass its rankings alone"
     ):
         evaluate(inputs)
 
