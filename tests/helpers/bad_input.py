@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from retrieval_report import count_ties, evaluate, shuffled_means
@@ -56,20 +55,6 @@ def one_list(
             order: distance,
             "relevance": relevance,
             **columns,
-        }
-    )
-
-
-def mixed(seed: int, rows: int = 900) -> pl.DataFrame:
-    """Lists of two models with ties, without order."""
-    generator = np.random.default_rng(seed)
-    return pl.DataFrame(
-        {
-            "model": generator.choice(["a", "b"], rows),
-            "query": generator.integers(0, 30, rows),
-            "item": np.arange(rows),
-            "distance": generator.integers(0, 5, rows),
-            "relevance": generator.integers(0, 3, rows),
         }
     )
 
