@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from scipy import stats
 
 from made_scores import bounded_scores, scores_of, within
@@ -149,6 +150,13 @@ def test_a_label_with_one_query_leaves_no_interval() -> None:
 def test_no_query_left_is_a_row_of_nulls() -> None:
     row = summarise(scores_of({"a": [None, None]})).row(0, named=True)
     assert (row["value"], row["tie_std"], row["queries"]) == (None, None, 0)
+
+
+def test_scores_that_went_through_pandas_are_understood() -> None:
+    scores = pl.concat([scores_of({"a": [0.5, None]}), scores_of({"a": [0.5, None]}, cutoff=None)])
+    there_and_back = scores.to_pandas()
+    assert str(there_and_back["cutoff"].dtype) == "float64"
+    assert_frame_equal(summarise(there_and_back), summarise(scores))
 
 
 @pytest.mark.parametrize(
