@@ -88,13 +88,6 @@ def test_a_model_without_the_query_has_no_list() -> None:
     assert page.info[0].value.endswith("the model has no rows for it.")
 
 
-def test_no_tie_moves_nothing_and_says_so() -> None:
-    apart = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query"))
-    page = open_page("queries", made_data(apart), truncated="no")
-    assert page.info[0].value == r"No query’s ndcg\@3 is affected by tie order."
-    assert "Every order of these ties gives the same ndcg\\@3" in words(page)
-
-
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
 def test_rules_that_leave_nothing_say_so() -> None:
     nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))

@@ -16,7 +16,6 @@ RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(
     distance=pl.col("distance") / 8 + 0.01
 )
 DATA = made_data(RANKINGS)
-APART = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query") * 0.25)
 ASKED: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
 
 
@@ -58,13 +57,6 @@ def test_a_model_and_its_copies_share_a_row_on_the_pages_of_lists() -> None:
     assert "Copies of a model are listed with it." in words(page)
     page.selectbox(key="model").set_value("fine again").run()
     assert not page.exception
-
-
-def test_no_tie_at_all_is_good_news() -> None:
-    page = open_page("ties", made_data(APART))
-    assert page.info[0].value.startswith("No two items of a list tie")
-    assert "Where the cutoff splits a tie" not in words(page)
-    assert set(table(page, 0)["tied_items"]) == {0.0}
 
 
 def test_a_cutoff_between_ties_and_the_whole_list_cut_nothing() -> None:

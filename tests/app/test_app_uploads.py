@@ -8,9 +8,7 @@ import gzip
 import io
 import threading
 import tomllib
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -86,19 +84,6 @@ def test_several_packed_runs_and_their_judgements_are_several_models() -> None:
         "rankings": 12,
         "judgements": 2,
     }
-
-
-def test_other_formats() -> None:
-    writers: dict[str, Any] = {
-        "parquet": RANKINGS.write_parquet,
-        "arrow": RANKINGS.write_ipc,
-        "ndjson": RANKINGS.write_ndjson,
-        "tsv": partial(RANKINGS.write_csv, separator="\t"),
-    }
-    for form, write in writers.items():
-        write(buffer := io.BytesIO())
-        data = read_tables([Upload(f"lists.{form}", buffer.getvalue())])
-        assert (data.models, data.frames["rankings"].height) == (("fine",), RANKINGS.height)
 
 
 LONG = b"query,item,distance,relevance\n" + b"q,a,1,1\n" * 1000

@@ -82,16 +82,6 @@ def test_the_table_holds_the_three_scores_spread_and_bounds(rankings: Path) -> N
     }
 
 
-def test_commas_inside_parentheses_do_not_split_metrics(rankings: Path) -> None:
-    metrics = "ap(denominator=retrieved)@2, ndcg(ideal=list)@1,"
-    result = run("evaluate", rankings, "--metrics", metrics)
-    assert result.exit_code == 0, result.output
-    first, second = table_rows(result.output)
-    assert first == "ap(denominator=retrieved)@2"
-    assert second.startswith("ndcg(")
-    assert second.endswith("@1")
-
-
 def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path) -> None:
     folder = tmp_path / "report"
     result = run("evaluate", rankings, "--metrics", "rr@1", "--out", folder)

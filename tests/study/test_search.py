@@ -59,13 +59,6 @@ def by_hand(distances: Any, indices: Any, model: str = "model") -> pl.DataFrame:
     )
 
 
-def test_distances_and_indices_with_labels() -> None:
-    distances, indices = nearest()
-    inputs = from_search({"flat": (distances, indices)}, **FLAT)
-    assert inputs.rankings.columns == ["model", "query", "item", "distance", "relevance"]
-    assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(distances, indices, "flat"))
-
-
 def test_minus_one_is_no_result() -> None:
     distances, indices = nearest()
     distances, indices = distances.copy(), indices.copy()

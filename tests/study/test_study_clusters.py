@@ -47,16 +47,6 @@ def test_answers_are_those_of_the_functions(study: rr.Study) -> None:
     )
 
 
-def test_clusters_change_what_queries_can_show(study: rr.Study) -> None:
-    alone = study.using(cluster=None)
-    assert study.also["cluster"] == "topic"
-    assert alone.under("expected").comparison["t_p"].to_list() != (
-        study.under("expected").comparison["t_p"].to_list()
-    )
-    assert "clusters of" in repr(study)
-    assert "clusters of" not in repr(alone)
-
-
 def test_an_unknown_column_is_refused_at_once() -> None:
     with pytest.raises(rr.ParameterError, match="cluster: no column 'subject' in the queries"):
         rr.Study(DOCS / "runs", queries=queries(), cluster="subject", **GIVEN)

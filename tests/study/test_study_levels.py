@@ -61,14 +61,6 @@ def test_a_column_a_pattern_and_a_mapping_are_the_same_replicates() -> None:
     assert study.runs.models("bge seed=0", "e5 seed=1").replicates.width == 0
 
 
-def test_a_question_that_nobody_asked_has_no_columns() -> None:
-    study = rr.Study(NAMED, "ndcg@3")
-    for frame in (study.replicates, study.replicate_pairs, study.datasets, study.dataset_scores):
-        assert frame.width == 0
-    assert row(study, "seed")["advice"] == "replicate="
-    assert row(study, "data set")["advice"] == "dataset="
-
-
 def test_data_sets_are_a_column_of_queries_or_rankings() -> None:
     study = rr.Study(NAMED, "ndcg@3", queries=SETS, dataset="from")
     assert study.datasets["datasets"].to_list() == [2] * 9
