@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.forks import refuse_fork
-from retrieval_report.contracts.options import AUTO, Options
+from retrieval_report.contracts.options import AUTO, OPTIONS, Options
 from retrieval_report.kernels.lists import Integers, Rows, running
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.reading.convert import EXACT
@@ -30,6 +30,14 @@ NO_NUMBERS = (TypeError, OverflowError, pl.exceptions.PanicException)
 """What Polars raises for values that are not numbers of a type."""
 Nested = Mapping[object, Mapping[object, object]]
 NOTHING: Nested = {}
+OBEYED = {
+    *("policies", "shuffles", "seed", "no_relevant", "relevant_from", "distance_threshold"),
+    *("decimals", "missing_query", "unjudged", "unjudged_query", "repeated_judgements"),
+    *("null_distance", "truncated", "relevant_items", "threads", "progress"),
+}
+"""The options that are obeyed here, or by whatever scores the result. All others are left to
+`judge`, so that a new option cannot be overlooked.
+"""
 
 
 class _Run(NamedTuple):
@@ -69,12 +77,11 @@ def _not_empty(nested: Nested) -> Nested:
 
 
 def _needs_names(requests: Requests, options: Options) -> bool:
-    """Return whether something that is asked for may need the ids of items."""
+    """Return whether a metric or an option may need the ids of items."""
     return (
         any(metric.condensed for metric, _ in requests)
-        or options.naive_order != "row"
-        or options.exclude_self
         or options.unjudged not in (None, "non_relevant")
+        or any(getattr(options, name) != OPTIONS[name].default for name in OPTIONS.keys() - OBEYED)
     )
 
 

@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.engines import score_parts
+from retrieval_report.scoring import judged_dictionaries
 from retrieval_report.scoring.judged_dictionaries import judge_dictionaries
 
 MEASURES = "ndcg@5,ndcg,ap,rr,recall@10,precision@3,err@10,bpref"
@@ -101,6 +102,17 @@ def test_what_asks_for_ids_gets_frames(
     monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     assert not same(monkeypatch, *made(1), **options)
+
+
+def test_an_option_that_the_short_way_does_not_name_gets_frames(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = made(3)
+    assert same(monkeypatch, *given, relevant_from=2.0)
+    unnamed = judged_dictionaries.OBEYED - {"relevant_from"}
+    monkeypatch.setattr(judged_dictionaries, "OBEYED", unnamed)
+    assert not same(monkeypatch, *given, relevant_from=2.0)
+    assert same(monkeypatch, *given)
 
 
 def test_a_query_without_judgements_is_an_error_or_skipped(
