@@ -21,7 +21,7 @@ LOSS_TRIALS = 10_000
 def no_worse_p(difference: Floats, margin: float) -> Floats:
     """Return the p of "no worse", as `no_worse` computes it for measures between 0 and 1."""
     ones = np.ones(len(difference))
-    return loss_test(difference, None, paired_t(difference, 0.9), margin * ones, ALPHA, ones).p
+    return loss_test(difference, None, paired_t(difference, 0.9), margin * ones, ALPHA, ones)[0]
 
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]

@@ -20,7 +20,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,13 +31,6 @@ from retrieval_report.kernels.lists import Floats
 MAX_QUERIES = 10**9  # larger numbers are of no use
 
 
-class LossTest(NamedTuple):
-    """P-value against a loss of the margin or more, and the lower bound of the difference."""
-
-    p: Floats
-    low: Floats
-
-
 def loss_test(
     difference: Floats,
     cluster: Indices | None,
@@ -46,8 +38,9 @@ def loss_test(
     margin: Floats,
     alpha: float,
     largest_loss: Floats,
-) -> LossTest:
-    """Test paired differences (pairs, queries), of which `paired_t` returned the moments.
+) -> tuple[Floats, Floats]:
+    """Return p-values against a loss of the margin or more, and lower bounds, of paired differences
+    (pairs, queries), whose moments are from `paired_t`.
 
     The largest loss is that of one query. NaN where there are fewer than two units.
     """
@@ -68,7 +61,7 @@ def loss_test(
         moments.mean - (1.0 - alpha ** (1.0 / size)) * (worst + moments.mean),
     )
     few = (moments.units < 2) | np.isnan(moments.spread)
-    return LossTest(np.where(few, np.nan, p), np.where(few, np.nan, low))
+    return np.where(few, np.nan, p), np.where(few, np.nan, low)
 
 
 def difference_test(difference: Floats, cluster: Indices | None = None) -> Floats:

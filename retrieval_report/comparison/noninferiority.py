@@ -286,8 +286,7 @@ def _columns(
     highest = _difference(scores.highest, scores.lowest, scored, pairs)
     least, most = (paired_t(part, 1 - 2 * alpha, pairs.cluster) for part in (lowest, highest))
     worst = _largest_loss(scores, pairs, lowest, largest_loss)
-    lower = loss_test(lowest, pairs.cluster, least, margin, alpha, worst)
-    above = lower.p
+    above, bound_low = loss_test(lowest, pairs.cluster, least, margin, alpha, worst)
     below = one_sided(-most.mean, most.spread, most.units, margin)
     reasons: dict[str, Bools] = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
@@ -315,7 +314,7 @@ def _columns(
         "value": columns["value_a"],
         "baseline_value": columns["value_b"],
         "difference": plain.mean,
-        "bound_low": lower.low,
+        "bound_low": bound_low,
         "bound_high": most.high,
         "margin": margin,
         "no_worse_p": above,

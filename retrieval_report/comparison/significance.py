@@ -240,11 +240,11 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
     def of_part(part: Pairs) -> tuple[Floats, Bools, Bools]:
         difference = sums_of_pairs(value, part)
         enough = comparable(difference, part)
-        spread = spreads(difference)
+        length, even, least = spreads(difference)
         p = np.where(enough, exact_sign_flips(difference, largest(value, part)), np.nan)
-        normal = enough & np.isnan(p) & (spread.even >= NORMAL_FROM)
-        far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
-        p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
+        normal = enough & np.isnan(p) & (even >= NORMAL_FROM)
+        far = np.maximum(np.abs(np.nansum(difference, axis=1)) - least, 0.0)
+        p[normal] = 2 * ndtr(-far[normal] / length[normal])
         return p, normal, enough & np.isnan(p)
 
     p, normal, resampled = pairs.in_blocks(value.shape[1], of_part)
@@ -253,16 +253,10 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
     return p, np.select([resampled, normal, ~np.isnan(p)], [SAMPLED, NORMAL, ALL], NONE)
 
 
-class Spreads(NamedTuple):
-    """What the sum of the differences of each pair with random signs depends on."""
-
-    length: Floats  # √Σ d², its standard deviation
-    even: Floats  # (Σ d²)² / Σ d⁴: as many differences of one size have the same kurtosis
-    least: Floats  # the smallest difference, half the step in which sums of equal ones move
-
-
-def spreads(difference: Floats) -> Spreads:
-    """Return these of each row; without a difference there is nothing to draw.
+def spreads(difference: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return, for each row d of differences, the facts of its sum with random signs: √Σ d², its
+    standard deviation; (Σ d²)² / Σ d⁴, as many differences of one size have the same kurtosis; and
+    the smallest difference, half the step in which sums of equal ones move.
 
     >>> [part.tolist() for part in spreads(np.array([[3.0, -3.0, np.nan, 3.0, 3.0], [0.0] * 5]))]
     [[6.0, 0.0], [4.0, inf], [3.0, 0.0]]
@@ -274,7 +268,7 @@ def spreads(difference: Floats) -> Spreads:
     fourth = (((size / unit[:, None]) ** 2) ** 2).sum(axis=1)
     even = divided(np.ones_like(fourth), fourth, np.inf)
     least = np.where(size > 0, size, np.inf).min(axis=1, initial=np.inf)
-    return Spreads(length, even, np.where(length > 0, least, 0.0))
+    return length, even, np.where(length > 0, least, 0.0)
 
 
 def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
