@@ -91,6 +91,7 @@ def report(
     The page says who wins by the first measure, whether that depends on tie order, and how far off
     naive scores are.
     """
+    from retrieval_report.study.by_cutoff import cutoffs_sentence
     from retrieval_report.study.leaderboard_rows import leaderboard_table
     from retrieval_report.study.three_tables import three_table
     from retrieval_report.study.write import report_names
@@ -106,7 +107,8 @@ def report(
         "written",
         lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
-    lines = *contents.verdict, *contents.printed, *contents.notices
+    depths = cutoffs_sentence(contents.by_cutoff) if contents.by_cutoff.width else ""
+    lines = *contents.verdict, depths, *contents.printed, *contents.notices
     click.echo("\n".join(filter(None, [health_text(contents.health), *map(visible, lines)])))
     tables = three_table(study), leaderboard_table(study, contents.leaderboard)
     click.echo("\n" + "\n\n".join(filter(None, tables)))

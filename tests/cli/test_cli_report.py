@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from retrieval_report import Study, read_report
 from retrieval_report.cli import cli
+from retrieval_report.study.by_cutoff import cutoffs_sentence
 
 ROWS = "model,query,item,distance,relevance\na,q,x,1,1\na,q,y,1,0\nb,q,x,2,1\nb,q,y,1,0\n"
 
@@ -45,6 +46,23 @@ def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path) -> N
     assert report.title == "Mine"
     assert report.summary.filter(pl.col("policy") == "expected")["value"].to_list() == [0.5, 0.0]
     assert (tmp_path / "out/summary.md").is_file()
+
+
+def test_the_terminal_says_at_which_cutoffs_the_naive_order_is_an_accident(
+    rankings: Path, tmp_path: Path
+) -> None:
+    rankings.write_text(
+        "model,query,item,distance,relevance\n"
+        + "".join(
+            f"{model},q,i{item},{distance},{int(item == 0)}\n"
+            for model, distances in (("coarse", [1] * 4), ("fine", [2, 1, 3, 4]))
+            for item, distance in enumerate(distances)
+        )
+    )
+    result = run(rankings, "--measures", "rr@3", "--truncated", "no", "--out", tmp_path / "out")
+    depths = cutoffs_sentence(read_report(tmp_path / "out").by_cutoff)
+    assert "is an accident of ties at cutoff" in depths
+    assert depths in result.output.splitlines()
 
 
 def test_the_default_title_names_the_data_their_size_and_the_day(
