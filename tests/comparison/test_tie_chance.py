@@ -231,6 +231,42 @@ def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
         compare(scores, relevant_from=2)
 
 
+@pytest.mark.slow
+def test_bounds_hold_where_few_lists_decide_and_many_hardly_matter() -> None:
+    """Six coins against a sum that five tails equal, and twelve lists that move it by a millionth.
+
+    A Fourier series that covers the coins cannot tell a difference of a millionth from none:
+    between its bounds lies the whole probability that the coins are level.
+    """
+    coins, light = [f"c{number}" for number in range(6)], [f"l{number:02}" for number in range(12)]
+    start = [*[[1]] * 60, *[[0]] * 400]
+    nearly = []
+    for number, query in enumerate(light):
+        ties = [*start, [1] + [0] * (9 + number % 5), [1] * 3 + [0] * 7]
+        nearly += [
+            lists("a", [query], [*ties, [1], [0]]),
+            lists("b", [query], [*ties, *([[0], [1]] if number == 0 else [[1], [0]])]),
+        ]
+    heavy = [
+        lists("a", coins, [[1, 0]]),
+        lists("b", coins[:1], [[1], [0]]),
+        lists("b", coins[1:], [[0], [1]]),
+    ]
+
+    def chance(parts: list[pl.DataFrame]) -> dict[str, Any]:
+        rankings = pl.concat(parts)
+        scores = evaluate(rankings, policies="expected", metrics="ap", cutoffs=None, truncated="no")
+        return compare(scores, rankings=rankings, resamples=9).row(0, named=True)
+
+    one, both = chance(nearly), chance([*heavy, *nearly])
+    low, high = (
+        (1 + 6 * one[name]) / 64 for name in ("p_tie_low", "p_tie_high")
+    )  # no head, or one head and behind
+    assert high - low < 0.003
+    assert both["p_tie_low"] <= low <= high <= both["p_tie_high"]
+    assert both["p_tie_method"] == "convolved"
+
+
 def test_metrics_that_are_no_sums_are_bounded_by_moments_unless_orders_are_few() -> None:
     for queries, items, method in ((2, 4, "exact"), (12, 30, "normal")):
         rankings = tied_rankings(queries, 2, items=items)
