@@ -37,7 +37,7 @@ NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 UNJUDGED_LISTS = "unjudged lists"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
-UNRELATED, REPEATED = "unrelated", "repeated judgements"
+UNRELATED, REPEATED, ONE_TIE = "unrelated", "repeated judgements", "one tie"
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
     NO_MATCH: "no query scores above 0 for {models}, because none of {total} items is judged "
@@ -59,6 +59,7 @@ SENTENCES = {
     SHIFTED_IDS: "the ids of items of {models} are shifted in {affected} of {total} lists ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
     "{affected} of {total} items ({example})",
+    ONE_TIE: "all items tie in each of the {total} lists of {models} ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
@@ -125,6 +126,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     ]
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in unrelated if row[0] not in explained)
+    findings += _one_tie(judged)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
@@ -308,6 +310,23 @@ def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
         example = "does it recommend the same to everybody?"
         serious = model in few["model"] or (lists >= MANY_LISTS and model in plain)
         yield model, SAME_LIST, serious, lists, lists, example
+
+
+def _one_tie(judged: Judged) -> Iterator[Finding]:
+    """Find models that tell no items of a list apart, as equal codes do, or judgements that were
+    passed as rankings.
+    """
+    lists = judged.lists.with_columns(begin=judged.rows.begin, end=judged.rows.end)
+    lists = lists.filter(pl.col("end") - pl.col("begin") >= PLAIN_ITEMS)
+    value = judged.retrieved[judged.order]
+    changes = (value != value.shift(1)).cum_sum().fill_null(0)  # up to every row
+    ties = changes.gather(lists["begin"]) == changes.gather(lists["end"] - 1)
+    models = (
+        lists.with_columns(ties=ties).group_by("model").agg(pl.col("ties").all(), lists=pl.len())
+    )
+    models = models.filter("ties", pl.col("lists") >= PLAIN_LISTS).sort("model")
+    for model, number in models.select("model", "lists").iter_rows():
+        yield model, ONE_TIE, False, number, number, "are these codes or judgements all the same?"
 
 
 def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:

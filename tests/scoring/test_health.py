@@ -287,3 +287,15 @@ def test_files_scored_part_by_part_have_their_health_from_a_sample(
             assert ("in a sample of 60 of 120 queries" in row["message"]) == (
                 row["model"] is not None
             )
+
+
+@pytest.mark.parametrize("last", [1, 2])
+def test_lists_of_one_tie_each_are_noted(last: int) -> None:
+    """As of codes that are all equal; one list with two distances makes an honest, coarse model."""
+    rows = {"query": np.repeat(np.arange(6), 6), "item": np.tile(np.arange(6), 6)}
+    distance = [*[1] * 35, last]
+    frame = pl.DataFrame({**rows, "distance": distance, "relevance": rows["item"] < 2})
+    study = rr.Study(frame, "precision@3", truncated="no")
+    found = study.health.filter(finding="one tie").select("serious", "affected", "total").rows()
+    assert found == [(False, 6, 6)] * (last == 1)
+    assert ("all items tie in each of the 6 lists of model" in repr(study)) == (last == 1)
