@@ -26,7 +26,6 @@ from retrieval_report.kernels.lists import (
     slots_walked,
 )
 from retrieval_report.kernels.ranks import PRECISE_UP_TO, less, order_variance, place_sums
-from retrieval_report.kernels.sums import slot_weight
 from retrieval_report.kernels.tables import Weights, add, pair_between
 from retrieval_report.kernels.walk import Steps, walk
 
@@ -250,14 +249,11 @@ def add_plain(
         if t + size > depth:
             break
         value = paired.values[lists.grade[lists.tie[tie]]]
-        if value > 0.0:
-            relevant += 1
-            high, low = add(
-                high,
-                low,
-                value * ((total / value + 1.0) * slot_weight(paired.harmonics, t)),
-            )
-            total += value
+        counts = value > 0.0  # without a branch, which nothing could predict
+        others = total / (value if counts else 1.0) + 1.0
+        high, low = add(high, low, value * (others * paired.harmonics.added[t + size]))
+        total += value
+        relevant += int(counts)
         t += size
         tie += 1
     return t, tie, ApBefore(relevant, total, high, low, variance)
@@ -277,7 +273,7 @@ def squared_precisions(
     for u in range(slots):
         mean = before + 1.0 + u * share
         spread = u * share * (1.0 - share) * (others_in_tie - u) / max(others_in_tie - 1.0, 1.0)
-        total += (squared(mean) + spread) * squared(slot_weight(harmonics, t + u))
+        total += (squared(mean) + spread) * squared(harmonics.added[t + u + 1])
     return total * relevant / size
 
 
@@ -331,7 +327,7 @@ def add_weighed_plain(
         value = paired.values[lists.grade[lists.tie[tie]]]
         if value > 0.0:
             relevant += 1
-            high, low = add(high, low, value * (relevant * slot_weight(paired.harmonics, t)))
+            high, low = add(high, low, value * (relevant * paired.harmonics.added[t + 1]))
         t += size
         tie += 1
     return t, tie, ApBefore(relevant, total, high, low, variance)

@@ -32,12 +32,6 @@ KEPT = (
 
 
 @inlined
-def slot_weight(weights: Weights, t: int) -> float:
-    """Return the weight of slot t + 1, with the same bits as sums over several slots."""
-    return pair_between(weights.total, weights.total_low, t, t + 1)[0]
-
-
-@inlined
 def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
     """Return Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; its other slots have weight 0."""
     slots = e - t
@@ -157,7 +151,7 @@ def _add_plain(
         if summed.unit:  # adding 0.0 costs less than an unpredictable branch
             high, low = add(high, low, value)
         elif value != 0.0:
-            high, low = add(high, low, value * slot_weight(summed.weights, t))
+            high, low = add(high, low, value * summed.weights.added[t + 1])
         t += size
         tie += 1
     return t, tie, Sums(high, low, variance)

@@ -21,7 +21,8 @@ Pair = tuple[float, float]  # high and low part of a number
 
 class Weights(NamedTuple):
     """Weight of position i at index i (index 0 holds 0), and the sums of the first i and of their
-    squares, as pairs.
+    squares, as pairs; and as one number what position i adds to the sum, with the same bits as a
+    difference of sums over several.
     """
 
     weight: Floats
@@ -30,6 +31,7 @@ class Weights(NamedTuple):
     total_low: Floats
     square: Floats
     square_low: Floats
+    added: Floats
 
 
 @inlined
@@ -132,16 +134,17 @@ def fill_geometric(weight: Floats, low: Floats, persistence: float) -> None:
 @kernel
 def fill_totals(weights: Weights) -> None:
     """Fill in the prefix sums."""
-    weight, low, total, total_low, square, square_low = weights
+    weight, low, total, total_low, square, square_low, added = weights
     for i in range(1, weight.size):
         part = weight[i], low[i]
         total[i], total_low[i] = pair_sum((total[i - 1], total_low[i - 1]), part)
         squared = pair_product(part, part)
         square[i], square_low[i] = pair_sum((square[i - 1], square_low[i - 1]), squared)
+        added[i] = pair_between(total, total_low, i - 1, i)[0]
 
 
 def _finish(weight: Floats, low: Floats) -> Weights:
-    result = Weights(weight, low, *np.zeros((4, weight.size)))
+    result = Weights(weight, low, *np.zeros((5, weight.size)))
     fill_totals(result)
     for part in result:
         part.setflags(write=False)
