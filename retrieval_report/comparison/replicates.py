@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -45,7 +45,7 @@ from retrieval_report.engines.check_scores import (
 )
 from retrieval_report.engines.score_grid import Grid, ranked
 from retrieval_report.engines.summary import clipped, interval_of_equal
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.lists import Bools, Floats
 
 REPLICATES = schema("replicates")
 ONE_REPLICATE, ONE_QUERY = "one replicate", "one query"
@@ -328,10 +328,10 @@ def _of_models(scores: object, groups: object) -> Iterator[tuple[Named, dict[str
         yield {"metric": metric, "cutoff": cutoff}, models
 
 
-def _shared(value: Floats) -> tuple[Any, int]:
+def _shared(value: Floats) -> tuple[Bools, int]:
     """Return which queries every replicate has, and how many only some have."""
     has_value = ~np.isnan(value)
-    shared_by_all = has_value.all(axis=0)
+    shared_by_all: Bools = np.logical_and.reduce(has_value, axis=0)
     return shared_by_all, int((has_value.any(axis=0) & ~shared_by_all).sum())
 
 
