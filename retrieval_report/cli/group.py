@@ -26,7 +26,7 @@ from retrieval_report.contracts.wording import Reader, either, speaking_to
 EXAMPLES = """\b
 Examples:
   retrieval-report demo
-  retrieval-report evaluate runs/*.run --judgements qrels.txt --measures ap,ndcg@10
+  retrieval-report evaluate runs/*.run --judgements qrels.txt --measures ap
   retrieval-report evaluate hits.parquet --columns query=q_id,score=similarity
 """
 COMPLETION = """

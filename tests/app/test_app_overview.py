@@ -19,6 +19,7 @@ from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.reversals import varied
 from retrieval_report.study.three_tables import are_drawn, without_draws
 from retrieval_report.study.verdict import verdict
+from retrieval_report.writing.numbers import whole_percent
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
@@ -201,7 +202,7 @@ def test_the_numbers_at_the_top_are_the_winners_of_the_study() -> None:
         ORDERS: f"{row['agreeing']} of {row['orders']}",
     }
     assert row["orders"] == 10
-    assert page.metric[2].delta == f"{row['agreeing_chance']:.0%} of all orders"
+    assert page.metric[2].delta == f"{whole_percent(row['agreeing_chance'])} of all orders"
 
 
 def test_the_first_table_is_that_of_the_three_scores() -> None:
