@@ -98,9 +98,8 @@ by_cutoff
 
 winners
   metric cutoff
-  winner | text | Winner | model with the best expected mean; several models if they are level
-  naive_winner | text | Naive winner | model with the best naive mean; several models if they are
-      level
+  winner | text | Winner | model with the best expected mean; a = b if several are level
+  naive_winner | text | Naive winner | model with the best naive mean; a = b if several are level
   orders | count | Orders | random orders drawn
   agreeing | count | Orders that agree | drawn orders in which an exact winner is first
   agreeing_chance | chance | Chance to agree | probability that a random order agrees, drawn for

@@ -15,7 +15,7 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
-from retrieval_report.ties.three_scores import DRAWN
+from retrieval_report.ties.three_scores import DRAWN, EQUALS
 from retrieval_report.writing.names import first_names, listed, unlike, with_number
 from retrieval_report.writing.numbers import whole_percent
 
@@ -150,10 +150,10 @@ def winner_sentence(row: Named) -> str:
     'ap@5: a wins exactly, b by the naive order; a comes first in 66% of all random orders.'
     >>> winner_sentence({**row, "naive_winner": "a", "agreeing": 10, "agreeing_chance": 1.0})
     'ap@5: a wins exactly, by the naive order and in every order of ties.'
-    >>> winner_sentence({**row, "naive_winner": "a, c", "agreeing": 6, "agreeing_chance": 0.66})
+    >>> winner_sentence({**row, "naive_winner": "a = c", "agreeing": 6, "agreeing_chance": 0.66})
     'ap@5: a wins exactly, and a and c share first place by the naive order; a comes first in 6
     of 10 random orders (66% of all).'
-    >>> level = {**row, "winner": "a, b", "naive_winner": "a, b", "agreeing_chance": 1.0}
+    >>> level = {**row, "winner": "a = b", "naive_winner": "a = b", "agreeing_chance": 1.0}
     >>> winner_sentence({**level, "agreeing": 10})
     'ap@5: a and b share first place exactly, by the naive order and in every order of ties.'
     >>> cut = {**level, "agreeing": 10, "agreeing_method": "drawn"}
@@ -166,7 +166,7 @@ def winner_sentence(row: Named) -> str:
     if first is None:
         return f"{measure}: no winner can be named."
     agree = naive in (first, None)
-    wins = f"{listed(first.split(', '))} {_verb(first)}"
+    wins = f"{listed(first.split(EQUALS))} {_verb(first)}"
     is_cut = row.get("agreeing_method") == DRAWN
     if row["agreeing_chance"] == 1 and agree and not is_cut:
         order = ", by the naive order and" if naive else " and"
@@ -174,8 +174,8 @@ def winner_sentence(row: Named) -> str:
     order = " and by the naive order" if agree and naive else ""
     if not agree:
         order = f", {naive} by the naive order"
-        if ", " in naive:
-            order = f", and {listed(naive.split(', '))} share first place by the naive order"
+        if EQUALS in naive:
+            order = f", and {listed(naive.split(EQUALS))} share first place by the naive order"
     orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
     chance = row["agreeing_chance"]
     share_of_all = "" if chance is None else f" ({whole_percent(chance)} of all)"
@@ -183,7 +183,7 @@ def winner_sentence(row: Named) -> str:
         orders_text = "an unknown share" if chance is None else whole_percent(chance)
         orders_text = f"{orders_text} of all random orders"
         share_of_all = ""
-    comes = "one of them comes" if ", " in first else f"{first} comes"
+    comes = "one of them comes" if EQUALS in first else f"{first} comes"
     exactly, of_these = "exactly", ""
     if is_cut:  # what the lists leave out could name another winner
         exactly, of_these = "by the items retrieved", " of these items"
@@ -208,4 +208,4 @@ def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
 
 
 def _verb(names: str) -> str:
-    return "share first place" if ", " in names else "wins"
+    return "share first place" if EQUALS in names else "wins"

@@ -36,6 +36,7 @@ MAX_LISTS = 400  # of all models together, since each takes a third of a millise
 NORMAL_POINTS = 401  # equally probable values that stand for a normal distribution
 LEVEL_WITHIN = 1e-12  # means that differ by less are level
 TAIL = 0.05
+EQUALS = " = "  # between the names of level models; parameters in names are listed with commas
 EXACT, NORMAL, DRAWN = "exact", "normal", "drawn"
 ExactMeans = Mapping[tuple[str, Measure], Spread]
 
@@ -330,7 +331,7 @@ def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> 
     -------
     polars.DataFrame
         One row per ``metric`` and ``cutoff``: ``winner`` and ``naive_winner`` (all that are level,
-        in one text), ``orders`` drawn, ``agreeing`` (in how many of them an exact winner is among
+        as in ``"a = b"``), ``orders`` drawn, ``agreeing`` (in how many of them an exact winner is among
         the first), ``agreeing_chance`` (the probability that a random order agrees, drawn for each model on
         its own) and ``agreeing_method`` ("exact", "normal" or "drawn", as for :func:`three_scores`).
     """
@@ -351,8 +352,8 @@ def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Na
     row: Named = {
         "metric": measure["metric"],
         "cutoff": measure["cutoff"],
-        "winner": ", ".join(first) or None,
-        "naive_winner": ", ".join(naive) or None,
+        "winner": EQUALS.join(first) or None,
+        "naive_winner": EQUALS.join(naive) or None,
         "orders": 0,
         "agreeing": 0,
         **_chance(part, first, exact),

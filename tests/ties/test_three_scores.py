@@ -122,7 +122,7 @@ def test_level_models_win_together() -> None:
     frame = tied(1, 3, 5, 2).drop("model")
     study = rr.Study({"a": frame, "b": frame}, "ndcg@2", truncated="no", judgements=None)
     found = study.winners.row(0, named=True)
-    assert (found["winner"], found["agreeing"], found["orders"]) == ("a, b", 10, 10)
+    assert (found["winner"], found["agreeing"], found["orders"]) == ("a = b", 10, 10)
     assert study.three_scores["expected_rank"].to_list() == [1, 1]
 
 
@@ -185,3 +185,17 @@ def test_short_lists_leave_open_the_ranks_that_missing_items_could_change(measur
     assert can_change(models) == {"cut": None, "good": best, "poor": None}
     found = can_change({**models, "open": open_ties})
     assert found == {"cut": None, "good": best, "poor": True, "open": True}
+
+
+def test_parameters_in_the_name_of_a_model_are_no_second_winner() -> None:
+    names = {"lr=0.1, k=2": (1, 2, 3), "lr=0.2, k=2": (2, 1, 1)}
+    rankings = pl.concat(
+        pl.DataFrame({"model": name, "query": "q", "item": ["a", "b", "c"], "distance": distance,
+                      "relevance": [1, 0, 0]})
+        for name, distance in names.items()
+    )  # fmt: skip
+    study = rr.Study(rankings, "rr@3", truncated="no")
+    assert study.winners["winner"].to_list() == ["lr=0.1, k=2"]
+    assert "rr@3: lr=0.1, k=2 wins exactly, by the naive order and in every order of ties." in str(
+        study
+    )
