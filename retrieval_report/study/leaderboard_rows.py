@@ -33,7 +33,8 @@ COLUMNS = [
     "query_ranks",
     "interval",
 ]
-THREE = [*MEAN, "order_low", "order_high", "copy_of"]  # what the three scores add to a summary
+# What the three scores add to a summary.
+THREE = [*MEAN, "order_low", "order_high", "order_method", "copy_of"]
 
 
 def leaderboard_rows(

@@ -13,6 +13,7 @@ from retrieval_report.contracts.arguments import Row
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Layout
 from retrieval_report.study.terminal import ESTIMATE, deviation, visible
+from retrieval_report.ties.three_scores import DRAWN
 from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,
@@ -106,6 +107,13 @@ def _printed(low: float, high: float) -> str:
     return number(low) if high - low < NEGLIGIBLE else span(low, high, " – ")
 
 
+def _shuffled_range(row: Row) -> Cell:
+    """Return what most random orders print; it is an estimate if only the drawn ones are known."""
+    cell = _joined(("order_low", "order_high"), _printed, row)
+    is_estimate = row.get("order_method") == DRAWN and f" {DASH} " in cell.text
+    return cell._replace(text=f"{ESTIMATE}{cell.text}") if is_estimate else cell
+
+
 def _counts(*counts: int) -> str:
     return " – ".join(map(str, counts))
 
@@ -120,7 +128,7 @@ JOINED: Mapping[str, Fill] = {
     "tie_ranks": partial(_joined, ("tie_rank_low", "tie_rank_high"), _ranks),
     "query_ranks": partial(_joined, ("query_rank_low", "query_rank_high"), _ranks),
     "counts": partial(_joined, ("wins", "ties", "losses"), _counts),
-    "shuffled_range": partial(_joined, ("order_low", "order_high"), _printed),
+    "shuffled_range": _shuffled_range,
     "prints": partial(_joined, ("prints_low", "prints_high"), _printed),
 }
 
