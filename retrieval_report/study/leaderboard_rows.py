@@ -55,7 +55,6 @@ def leaderboard_rows(
     rows = join_left(rows, three.select(THREE), MEAN)
     if rows.height > 1:
         rows = with_ranks(rows.drop("queries"), ranks).with_columns(pl.col(COUNTED).max())
-        rows = rows.sort("rank", nulls_last=True, maintain_order=True)
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
     rows = rows.with_columns(estimates=_if_cut("expected"))

@@ -171,19 +171,3 @@ def test_every_column_of_the_leaderboard_can_be_shown(study: rr.Study) -> None:
     rows = leaderboard_of(study)[0]
     assert {*ranks.columns} <= {*rows.columns, "policy"}
     assert [column_of("summary", name).header for name in ranks.columns if name != "policy"]
-
-
-def test_a_model_without_a_rank_is_listed_below_those_that_have_one() -> None:
-    """Its score may be the higher one, as of a model that lacks some lists."""
-    distances = {"whole": [2, 1, 3], "part": [1, 2, 3]}
-    rows = pl.concat(
-        pl.DataFrame({"model": model, "query": f"q{query}", "item": list("abc"),
-                      "distance": distance, "relevance": [1, 0, 0]})
-        for model, distance in distances.items()
-        for query in range(40 if model == "whole" else 30)
-    )  # fmt: skip
-    judged = rows.filter(model="whole").select("query", "item", "relevance")
-    study = rr.Study(rows.drop("relevance"), "rr@3", judgements=judged, truncated="no")
-    board, _, _ = leaderboard_of(study)
-    assert board.select("model", "rank").rows() == [("whole", 1), ("part", None)]
-    assert board["expected"][0] < board["expected"][1]
