@@ -126,7 +126,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     ]
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in unrelated if row[0] not in explained)
-    findings += _one_tie(judged)
+    findings += _one_tie(judged, prepared)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
@@ -312,18 +312,14 @@ def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
         yield model, SAME_LIST, serious, lists, lists, example
 
 
-def _one_tie(judged: Judged) -> Iterator[Finding]:
+def _one_tie(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
     """Find models that tell no items of a list apart, as equal codes do, or judgements that were
     passed as rankings.
     """
-    lists = judged.lists.with_columns(begin=judged.rows.begin, end=judged.rows.end)
-    lists = lists.filter(pl.col("end") - pl.col("begin") >= PLAIN_ITEMS)
-    value = judged.retrieved[judged.order]
-    changes = (value != value.shift(1)).cum_sum().fill_null(0)  # up to every row
-    ties = changes.gather(lists["begin"]) == changes.gather(lists["end"] - 1)
-    models = (
-        lists.with_columns(ties=ties).group_by("model").agg(pl.col("ties").all(), lists=pl.len())
-    )
+    ties = np.diff(prepared.ties.start) == 1
+    lists = judged.lists.select("model", ties=ties, items=judged.rows.end - judged.rows.begin)
+    lists = lists.filter(pl.col("items") >= PLAIN_ITEMS)
+    models = lists.group_by("model").agg(pl.col("ties").all(), lists=pl.len())
     models = models.filter("ties", pl.col("lists") >= PLAIN_LISTS).sort("model")
     for model, number in models.select("model", "lists").iter_rows():
         yield model, ONE_TIE, False, number, number, "are these codes or judgements all the same?"
