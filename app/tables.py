@@ -18,7 +18,7 @@ from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.terminal import ESTIMATE
 from retrieval_report.study.three_tables import copies_text
-from retrieval_report.writing.names import unique_labels
+from retrieval_report.writing.names import EQUALS, unique_labels
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -104,7 +104,7 @@ def frame_table(
         width = widths.get(name, _name_width(short_frame[name]) if name in NAMES else None)
         columns.append(_column(of, short_frame[name], width, compared, estimates))
     if in_full and not short_frame["model"].equals(frame["model"]):
-        whole = frame["row_models"].list.join(" = ") if "row_models" in frame else frame["model"]
+        whole = frame["row_models"].list.join(EQUALS) if "row_models" in frame else frame["model"]
         columns.append((whole.alias(IN_FULL), st.column_config.Column("Name in full")))
     more: Named = {}
     if selection_mode:

@@ -66,7 +66,7 @@ __all__ = [
 
 # The charts of ``study.plot``, and the frames and the measure that each draws of a study or report.
 # The other arguments have defaults.
-DRAWN = {
+ARGUMENTS = {
     "scores": "three_scores shuffled summary metric cutoff",
     "along_cutoffs": "by_cutoff metric cutoff",
     "comparison_matrix": "comparison metric cutoff",

@@ -33,7 +33,7 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import board, join_left
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.colours import GREY
-from retrieval_report.writing.names import clean, first_names
+from retrieval_report.writing.names import EQUALS, clean, first_names
 
 OTHERS = "other models"
 TIPS = "model k expected tie_std naive shuffled lowest highest"
@@ -113,7 +113,9 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
 def _highest(rows: pl.DataFrame) -> str:
     """Say who is highest at which cutoffs, since lines that lie on each other do not show it."""
     leads = (
-        rows.filter(HIGHEST).group_by("k", maintain_order=True).agg(pl.col("label").str.join(" = "))
+        rows.filter(HIGHEST)
+        .group_by("k", maintain_order=True)
+        .agg(pl.col("label").str.join(EQUALS))
     )
     ahead = leads.group_by("label", maintain_order=True).agg("k")
     if ahead.height == 1:
@@ -125,7 +127,7 @@ def _covered(rows: pl.DataFrame) -> str:
     """Name coloured models whose lines lie on each other all along, as those of copies do."""
     lines = rows.filter("lit").group_by("label", maintain_order=True).agg("value")
     same = lines.group_by("value", maintain_order=True).agg("label")["label"]
-    equal_lines = same.filter(same.list.len() > 1).list.join(" = ").to_list()
+    equal_lines = same.filter(same.list.len() > 1).list.join(EQUALS).to_list()
     return f"; on one line: {first_names(equal_lines, NAMED)}" if equal_lines else ""
 
 

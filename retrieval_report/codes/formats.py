@@ -38,7 +38,7 @@ class Encoded(NamedTuple):
 
 
 class Originals(NamedTuple):
-    """Array before they are encoded."""
+    """Vectors before they are encoded."""
 
     queries: Singles
     items: Singles

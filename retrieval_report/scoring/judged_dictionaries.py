@@ -30,7 +30,7 @@ NO_NUMBERS = (TypeError, OverflowError, pl.exceptions.PanicException)
 """What Polars raises for values that are not numbers of a type."""
 Nested = Mapping[object, Mapping[object, object]]
 NOTHING: Nested = {}
-OBEYED = {
+OBEYED_OPTIONS = {
     *("policies", "shuffles", "seed", "no_relevant", "relevant_from", "distance_threshold"),
     *("decimals", "missing_query", "unjudged", "unjudged_query", "repeated_judgements"),
     *("null_distance", "truncated", "relevant_items", "threads", "progress"),
@@ -81,7 +81,10 @@ def _needs_names(requests: Requests, options: Options) -> bool:
     return (
         any(metric.condensed for metric, _ in requests)
         or options.unjudged not in (None, "non_relevant")
-        or any(getattr(options, name) != OPTIONS[name].default for name in OPTIONS.keys() - OBEYED)
+        or any(
+            getattr(options, name) != OPTIONS[name].default
+            for name in OPTIONS.keys() - OBEYED_OPTIONS
+        )
     )
 
 

@@ -21,7 +21,7 @@ from retrieval_report.scoring.health import sentence_of
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
-from retrieval_report.writing.names import first_names, with_number
+from retrieval_report.writing.names import EQUALS, first_names, listed, with_number
 from retrieval_report.writing.numbers import number, p_value, whole_percent
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ def names_text(names: Iterable[str]) -> str:
     texts = list(map(model_text, names))
     if len(texts) > MOST_NAMED + 1:
         texts = [*texts[:MOST_NAMED], f"{len(texts) - MOST_NAMED} others"]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return listed(texts)
 
 
 def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
@@ -399,7 +399,7 @@ def _other_winners(printed_pairs: pl.DataFrame, row: Row) -> str:
         number(printed_pairs[name].max())  # type: ignore[arg-type]  # a number
         for name in ("prints", "prints_other", "expected")
     )
-    first, second, best = (names_text(name.split(" = ")) for name in names)
+    first, second, best = (names_text(name.split(EQUALS)) for name in names)
     apart = " by its own definition" if _defined_apart(row) else ""
     return (
         f"By {row['measure']}, mteb would name {first} best ({printed}), and sentence-transformers "
@@ -467,7 +467,7 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     if audit["model"].n_unique() < 2 or winners.is_empty():
         return ()
     best = audit.filter(exact=pl.max("exact"))["model"].to_list()
-    ours = pl.col("exact_winner").str.split(" = ").list.eval(pl.element().is_in(best)).list.any()
+    ours = pl.col("exact_winner").str.split(EQUALS).list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
     all_of_them = f"of {winners.height} evaluator configurations"

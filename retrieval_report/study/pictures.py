@@ -33,7 +33,7 @@ def pictures(report: Report) -> list[Picture]:
         arguments["thresholds"] = report.thresholds.filter(model=best)
     images = []
     for name, section in charts.IN_REPORT.items():
-        drawn = {argument: arguments[argument] for argument in charts.DRAWN[name].split()}
+        drawn = {argument: arguments[argument] for argument in charts.ARGUMENTS[name].split()}
         chart_shown = responsive(getattr(charts, name)(**drawn), text=PAGE_TEXT)
         if not chart_shown.title.startswith(EMPTY):
             images.append(Picture(f"{name}-chart", section, chart_shown))

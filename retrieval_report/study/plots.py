@@ -39,21 +39,21 @@ class Plots:
 
     def __dir__(self) -> list[str]:
         """The names of the charts, that of the three scores first."""
-        return [*charts.DRAWN]
+        return [*charts.ARGUMENTS]
 
     def __repr__(self) -> str:
         """Return the names of the charts."""
-        return f"Charts: {', '.join(charts.DRAWN)}"
+        return f"Charts: {', '.join(charts.ARGUMENTS)}"
 
     def __getattr__(self, name: str) -> Callable[..., ChartType]:
         """The chart of this name, which computes what it needs of the study when it is called."""
-        if name not in charts.DRAWN:
-            raise AttributeError(f"there is no chart {name!r}: {', '.join(charts.DRAWN)}")
+        if name not in charts.ARGUMENTS:
+            raise AttributeError(f"there is no chart {name!r}: {', '.join(charts.ARGUMENTS)}")
         chart: Callable[..., ChartType] = getattr(charts, name)
 
         @wraps(chart)
         def drawn(**how: object) -> ChartType:
-            for argument in charts.DRAWN[name].split():
+            for argument in charts.ARGUMENTS[name].split():
                 if argument not in how:
                     how[argument] = attrgetter(ELSEWHERE.get(argument, argument))(self._study)
             return chart(**how)

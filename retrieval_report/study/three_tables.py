@@ -15,8 +15,8 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
-from retrieval_report.ties.three_scores import DRAWN, EQUALS
-from retrieval_report.writing.names import first_names, listed, unlike, with_number
+from retrieval_report.ties.three_scores import DRAWN
+from retrieval_report.writing.names import EQUALS, first_names, listed, unlike, with_number
 from retrieval_report.writing.numbers import whole_percent
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(best.over(pl.coalesce("copy_of", "model")))
     firsts = rows.filter(pl.col("copy_of").is_null())
     same = [[name, *sorted(copies.get(name, ()))] for name in firsts["model"]]
-    full = [" = ".join(names) for names in same]
+    full = [EQUALS.join(names) for names in same]
     texts = [
         text if len(text) <= MODEL_WIDTH else copies_text(names[0], names)
         for text, names in zip(full, same, strict=True)
@@ -65,7 +65,7 @@ def copies_text(label: str, row_models: Sequence[str]) -> str:
     first, *copies = row_models
     unlike_first = [unlike(name, first) for name in copies[:MAX_COPIES]]
     rest = len(copies) - MAX_COPIES
-    return " = ".join([label, *unlike_first, *([f"{rest} more"] if rest > 0 else [])])
+    return EQUALS.join([label, *unlike_first, *([f"{rest} more"] if rest > 0 else [])])
 
 
 def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:

@@ -25,6 +25,7 @@ from retrieval_report.scoring.convolution import Spread, every_sum, merged
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import run_of
 from retrieval_report.scoring.score_distribution import score_orders
+from retrieval_report.writing.names import EQUALS
 
 THREE_SCORES = schema("three_scores")
 WINNERS = schema("winners")
@@ -36,7 +37,6 @@ MAX_LISTS = 400  # of all models together, since each takes a third of a millise
 NORMAL_POINTS = 401  # equally probable values that stand for a normal distribution
 LEVEL_WITHIN = 1e-12  # means that differ by less are level
 TAIL = 0.05
-EQUALS = " = "  # between the names of level models; parameters in names are listed with commas
 EXACT, NORMAL, DRAWN = "exact", "normal", "drawn"
 ExactMeans = Mapping[tuple[str, Measure], Spread]
 

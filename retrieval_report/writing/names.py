@@ -59,6 +59,9 @@ def unlinked(text: str) -> str:
     return ADDRESS.sub(WORD_JOINER, text)
 
 
+EQUALS = " = "  # between the names of level or equal models; commas may be part of one
+
+
 def listed(names: Sequence[str]) -> str:
     """Return names as a sentence lists them.
 

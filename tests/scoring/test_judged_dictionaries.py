@@ -109,8 +109,8 @@ def test_an_option_that_the_short_way_does_not_name_gets_frames(
 ) -> None:
     given = made(3)
     assert same(monkeypatch, *given, relevant_from=2.0)
-    unnamed = judged_dictionaries.OBEYED - {"relevant_from"}
-    monkeypatch.setattr(judged_dictionaries, "OBEYED", unnamed)
+    unnamed = judged_dictionaries.OBEYED_OPTIONS - {"relevant_from"}
+    monkeypatch.setattr(judged_dictionaries, "OBEYED_OPTIONS", unnamed)
     assert not same(monkeypatch, *given, relevant_from=2.0)
     assert same(monkeypatch, *given)
 
