@@ -20,7 +20,6 @@ from retrieval_report.kernels.lists import (
     Integers,
     Keys,
     Lists,
-    Rows,
     running,
 )
 from retrieval_report.scoring import arrays
@@ -188,7 +187,7 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
     relevant_found = _found(*_whole_lists(judged, options))
-    return _keyed(relevant_found, judged.retrieved, judged.rows, options)
+    return _keyed(relevant_found, judged, options)
 
 
 def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]:
@@ -269,7 +268,7 @@ def _proofs(
         )
         if 2 * items.n_unique() - len(items) > 2:  # each may lack its query
             return {}
-    return gather(_keyed(lists, judged.retrieved, judged.rows, options))
+    return gather(_keyed(lists, judged, options))
 
 
 def _found(prepared: Prepared, r_known: pl.Series) -> pl.DataFrame:
@@ -283,12 +282,9 @@ def _found(prepared: Prepared, r_known: pl.Series) -> pl.DataFrame:
     return prepared.names.hstack(pl.DataFrame(columns))
 
 
-def _keyed(
-    lists: pl.DataFrame, retrieved: pl.DataFrame, rows: Rows, options: Options
-) -> pl.DataFrame:
-    """Return what tells whether the lists were truncated, with keys of their items: those
-    ``retrieved``, of which ``rows`` are in each list.
-    """
+def _keyed(lists: pl.DataFrame, judged: Judged, options: Options) -> pl.DataFrame:
+    """Return what tells whether the lists were truncated, with keys of their items."""
+    retrieved, rows = judged.retrieved, judged.rows
     lists, ordered = lists.drop("ordered"), lists["ordered"]
     if "item" not in retrieved.columns:
         kinds = {"items_key": pl.UInt64, "key_with_query": pl.UInt64, "pooled": pl.Int64}
@@ -305,21 +301,32 @@ def _keyed(
         key_with_query=of_items + of_query,
         list_key=pl.when(ordered).then(pl.Series(of_rows)),
     )
-    return lists.with_columns(pooled=_pooled_items(lists, retrieved, keys))
+    return lists.with_columns(pooled=_pooled_items(lists, judged, keys))
 
 
-def _pooled_items(lists: pl.DataFrame, retrieved: pl.DataFrame, keys: Keys) -> pl.Series:
+def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
     """Return for each list how many items, at least, models retrieved for its query; more than the
     list holds if one of them is not in it.
+
+    A list without a judged item, where others have some, lacks those; what it holds itself may be
+    ids of another kind, and counts for no other list.
     """
-    items = pl.col("items")
+    items, matched = pl.col("items"), pl.lit(value=True)
+    if "judged" in judged.lists.columns:
+        lists = lists.with_columns(matched=judged.lists["judged"] > 0)
+        matched = pl.col("matched") | ~pl.col("matched").any().over("query")
     alike = lists.select((items == items.max().over("query")).all()).item()
     if alike:  # of lists of one length, the keys tell, in a tenth of the time
-        several_items = pl.n_unique("items_key").over("query") > 1
-        return lists.select(items + several_items).to_series()
-    of_rows = retrieved.select("query", item=keys)
-    pool = of_rows.group_by("query").agg(pl.n_unique("item").cast(pl.Int64))
-    return lists.select("query").join(pool, on="query", how="left", maintain_order="left")["item"]
+        pool = items + (pl.n_unique("items_key").over("query", matched) > 1)
+    else:
+        of_rows = judged.retrieved.select("query", item=keys)
+        kept = lists.select(matched).to_series()
+        if not kept.all():
+            of_rows = of_rows.filter(judged.rows.spread(kept.to_numpy()))
+        pooled = of_rows.group_by("query").agg(pool=pl.n_unique("item").cast(pl.Int64))
+        lists = lists.join(pooled, on="query", how="left", maintain_order="left")
+        pool = pl.col("pool")
+    return lists.select(pooled=pl.when(matched).then(pool).otherwise(items + 1)).to_series()
 
 
 def _mixed(keys: Keys) -> Keys:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from made_cuts import marked, models, ranked, said, top
+from made_cuts import ITEMS, marked, models, ranked, said, top
 from retrieval_report import (
     DataError,
     ParameterError,
@@ -106,6 +106,23 @@ def test_other_lists_refute_or_leave_open_that_lists_are_whole() -> None:
     more = same.with_columns(item=pl.concat_str("item", pl.lit(" of "), number))
     outdone = ("within_tie", OUTDONE.format("q0"))
     assert reasons(models(a=same, b=more)) == {"a": outdone, "b": outdone}
+
+
+@pytest.mark.parametrize("depth", [ITEMS, ITEMS + 5, 7])
+def test_ids_of_another_kind_do_not_cut_the_lists_of_other_models(depth: int) -> None:
+    whole = ranked(1)
+    other = top(
+        pl.concat([ranked(2), ranked(3).with_columns(item="again " + pl.col("item"))]), depth
+    )
+    other = other.with_columns(item="doc-" + pl.col("item")).drop("relevance")
+    rankings = models(a=whole.drop("relevance"), b=other)
+    found = reasons(rankings, judgements=judged(whole))
+    assert found == {"a": WHOLE, "b": ("within_tie", LACKING.format("'q0'", 0, 17))}
+    # one item that is judged shows that the ids are of one kind, and the others are not in "a"
+    first = rankings.with_row_index().filter(model="b", query="q3")["index"][0]
+    items = rankings["item"].scatter(first, "i3")
+    found = reasons(rankings.with_columns(items), judgements=judged(whole))
+    assert found["a"] == ("within_tie", OUTDONE.format("q3"))
 
 
 def test_a_list_that_lacks_another_item_than_its_query_is_not_known_to_be_whole() -> None:
