@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.engines.check_scores import MEAN, at_measure, board, join_left
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.scoring.health import NO_LIST
-from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
+from retrieval_report.study.table_columns import DASH, MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import ESTIMATE, frame_table, html_table, visible
-from retrieval_report.study.three_tables import LEVEL, MAX_MEASURES, with_copies_folded
+from retrieval_report.study.three_tables import IS_SETTLED, LEVEL, MAX_MEASURES, with_copies_folded
 from retrieval_report.writing.names import first_names
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ def leaderboard_rows(
     three: pl.DataFrame,
     health: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return one row per model, best by the first measure first, with what one random order prints
-    and every other measure as a column; ``estimates`` names the columns of a row that are estimates.
-    ``ranks`` is the result of
-    :func:`leaderboard`; of one model nothing is ranked. ``three`` is that of
+    """Return one row per model, best by the first measure first and those without a rank last, with
+    what one random order prints and every other measure as a column; ``estimates`` names the
+    columns of a row that are estimates. ``ranks`` is the result of :func:`leaderboard`; of one
+    model nothing is ranked. ``three`` is that of
     :func:`three_scores <retrieval_report.ties.three_scores.three_scores>`; copies of a model share
     its row. ``health`` says which models lack lists.
     """
@@ -55,6 +56,7 @@ def leaderboard_rows(
     rows = join_left(rows, three.select(THREE), MEAN)
     if rows.height > 1:
         rows = with_ranks(rows.drop("queries"), ranks).with_columns(pl.col(COUNTED).max())
+        rows = rows.sort(pl.col("rank").is_null(), maintain_order=True)
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
     rows = rows.with_columns(estimates=_if_cut("expected"))
@@ -76,7 +78,12 @@ def _if_cut(name: str) -> pl.Expr:
 
 
 def with_ranks(rows: pl.DataFrame, ranks: pl.DataFrame) -> pl.DataFrame:
-    """Add the columns of :func:`leaderboard` that rows about models do not have."""
+    """Add the columns of :func:`leaderboard` that rows about models do not have. Models that are
+    level whatever the order of ties share a rank, and no range of ranks because of each other.
+    """
+    level = pl.len().over("metric", "cutoff", "policy", "rank", IS_SETTLED) - 1
+    high = pl.col("tie_rank_high")
+    ranks = ranks.with_columns(pl.when(IS_SETTLED).then(high - level).otherwise(high))
     return join_left(rows, ranks.drop(set(rows.columns) - {*MEAN}, strict=False), MEAN)
 
 
@@ -188,18 +195,23 @@ def other_leaders(rows: pl.DataFrame) -> str:
 
 
 def estimates_line(rows: pl.DataFrame) -> str:
-    """Return who leads by other measures, what the mark of a leaderboard means, if a number has it,
-    that ranks by ties also hold what may be missing, if they do, and what costs are of.
+    """Return who leads by other measures, why a model has no rank, what the mark of a leaderboard
+    means, if a number has it, that ranks by ties also hold what may be missing, if they do, and what
+    costs are of.
     """
-    columns = leaderboard_columns(rows)
+    columns = leaderboard_columns(rows).split()
+    is_unranked = "rank" in columns and rows["rank"].has_nulls()
+    unranked = f"No rank ({DASH}): see “{CHECK.capitalize()}”." if is_unranked else ""
     is_marked = rows["estimates"].list.len().max()
     marks = f"{ESTIMATE}: estimates, where lists may be cut." if is_marked else ""
-    is_open = "tie_ranks" in columns.split() and (rows["truncated_share"] > 0).any()
+    is_open = "tie_ranks" in columns and (rows["truncated_share"] > 0).any()
     ranks = (
         "Where lists may be cut, ranks by ties hold whatever items are missing." if is_open else ""
     )
     costs = rows["cost"].drop_nulls()[:1].to_list() if "cost" in rows.columns else []
     leaders = other_leaders(rows)
     return " ".join(
-        filter(None, [leaders, marks, ranks, *(f"Cost: {visible(cost)}." for cost in costs)])
+        filter(
+            None, [leaders, unranked, marks, ranks, *(f"Cost: {visible(cost)}." for cost in costs)]
+        )
     )

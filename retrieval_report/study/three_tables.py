@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COLUMNS = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
 MAX_COPIES = 3  # names of copies in a row; of more, how many there are
 LEVEL = 1e-12
+IS_SETTLED = (pl.col("tie_std") <= LEVEL).fill_null(value=False)  # whatever the order of ties
 MAX_MEASURES = 6  # that a sentence names
 NO_STROKES = pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
 
@@ -53,7 +54,10 @@ def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
         pl.Series("model", texts, dtype=pl.String),
         row_models=pl.Series(same, dtype=pl.List(pl.String)),
     )
-    return firsts.with_columns(cs.ends_with("_rank_high") - (pl.col("row_models").list.len() - 1))
+    others = pl.col("row_models").list.len() - 1
+    high = cs.by_name("query_rank_high", require_all=False) - others
+    moved = pl.when(~IS_SETTLED).then(others).otherwise(0)
+    return firsts.with_columns(high, cs.by_name("tie_rank_high", require_all=False) - moved)
 
 
 def copies_text(label: str, row_models: Sequence[str]) -> str:

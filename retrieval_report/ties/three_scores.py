@@ -170,7 +170,7 @@ def three_scores(
     -------
     polars.DataFrame
         One row per ``metric``, ``cutoff`` (in the order of the summary) and ``model`` (best
-        expected mean first): ``expected``; ``tie_std``, its exact standard deviation under random
+        expected mean first, suspects last): ``expected``; ``tie_std``, its exact standard deviation under random
         tie order; ``order_low`` and ``order_high``, the 5th and 95th percentile of the mean under
         one random order, found by ``order_method``: "exact" (its distribution), "normal" (exact
         moments, within the bounds) or "drawn" (the moments of the drawn orders, where lists may be
@@ -185,9 +185,9 @@ def three_scores(
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
     wide = join_left(_side_by_side(summary), _order_means(shuffled), MEAN)
-    wide = wide.with_columns(compared=~pl.col("model").is_in(suspects))
-    if suspects and wide.filter("compared")["model"].n_unique() < 2:
-        wide = wide.with_columns(compared=False)
+    sound = ~pl.col("model").is_in(suspects)
+    few = bool(suspects) and wide.filter(sound)["model"].n_unique() < 2
+    wide = wide.with_columns(sound=sound, compared=sound & (not few))
     parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
     copies = {name: min(group) for group in identical for name in group if name != min(group)}
     names = pl.col("model").replace_strict(copies, default=None, return_dtype=pl.String)
@@ -227,7 +227,9 @@ def _order_means(shuffled: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
-    """Return the rows of one measure with ranks and quantiles, best expected mean first."""
+    """Return the rows of one measure with ranks and quantiles, best expected mean first,
+    suspects last.
+    """
     rows = rows.with_columns(
         pl.coalesce("shuffled", "mean_shuffled"),
         pl.coalesce("shuffled_std", "std_shuffled"),
@@ -249,7 +251,7 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
         order_low=_quantiles(means, TAIL),
         order_high=_quantiles(means, 1 - TAIL),
         order_method=pl.Series([mean and mean.method for mean in means], dtype=pl.String),
-    ).sort("place", "model", nulls_last=True, maintain_order=True)
+    ).sort(~pl.col("sound"), "place", "model", nulls_last=True, maintain_order=True)
 
 
 def _rank(score: pl.Expr) -> pl.Expr:

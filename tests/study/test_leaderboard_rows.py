@@ -171,3 +171,52 @@ def test_every_column_of_the_leaderboard_can_be_shown(study: rr.Study) -> None:
     rows = leaderboard_of(study)[0]
     assert {*ranks.columns} <= {*rows.columns, "policy"}
     assert [column_of("summary", name).header for name in ranks.columns if name != "policy"]
+
+
+def test_a_model_without_a_rank_stands_below_those_that_have_one_and_a_note_says_why() -> None:
+    """Its score may be the higher one, as of a model that lacks some lists."""
+    distances = {"whole": [2, 1, 3], "tied": [1, 1, 3], "part": [1, 2, 3]}
+    rows = pl.concat(
+        pl.DataFrame({"model": model, "query": f"q{query}", "item": list("abc"),
+                      "distance": distance, "relevance": [1, 0, 0]})
+        for model, distance in distances.items()
+        for query in range(35 if model == "part" else 40)
+    )  # fmt: skip
+    judged = rows.filter(model="whole").select("query", "item", "relevance")
+    study = rr.Study(rows.drop("relevance"), "rr@3", judgements=judged, truncated="no")
+    board, _, note = leaderboard_of(study)
+    models = board["model"].to_list()
+    assert models == study.leaderboard["model"].to_list() == ["tied", "whole", "part"]
+    assert models == three_rows(study.three_scores, study.measures[0])["model"].to_list()
+    assert board["rank"].to_list() == [1, 2, None]
+    assert board["expected"][2] > board["expected"][0]
+    assert note == "No rank (–): see “Check your data”."
+    assert study.verdict[0].startswith("Check your data")
+    sound = study.models("whole", "tied")
+    assert "No rank" not in leaderboard_of(sound)[2]
+
+
+def test_models_that_are_level_in_every_order_share_their_rank() -> None:
+    first = {"best": (1, 1), "left": (1, 2), "right": (2, 1), "twin": (2, 1), "last": (2, 3)}
+    runs = {
+        model: {
+            f"q{query}": {item: -place for place, item in enumerate("xyz")} | {"hit": 1.5 - ranks[query % 2]}
+            for query in range(6)
+        }
+        for model, ranks in first.items()
+    }  # fmt: skip
+    judged = {f"q{query}": {"hit": 1} for query in range(6)}
+    study = rr.Study(runs, "rr@4", judgements=judged, truncated="no")
+    board, _, _ = leaderboard_of(study)
+    assert board.select("model", "rank", "tie_ranks").rows() == [
+        ("best", 1, "1"),
+        ("left", 2, "2"),
+        ("right = twin", 2, "2"),
+        ("last", 5, "5"),
+    ]
+    # whether other queries tell them apart is another question
+    assert board["query_ranks"][1] == "1–5"
+    tables = report_tables(study.contents()).values()
+    every = next(table for table in tables if table.layout.caption == "Every measure")
+    ranks = [column.header for column in every.columns].index("Ranks by ties")
+    assert [row[ranks].text for row in every.rows] == ["1", "2", "2", "2", "5"]
