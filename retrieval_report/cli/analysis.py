@@ -103,6 +103,7 @@ def compare(
     """
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import both_among, doubt, with_chances
+    from retrieval_report.study.by_cutoff import cutoffs_sentence
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.reversals import reversals_text
 
@@ -139,13 +140,13 @@ def compare(
         pairs = frame_table(rows, f"measure {column_names}")
     else:
         pairs = frame_table(rows, column_names, by="metric cutoff")
-    leads = "\n".join(map(visible, study.sentences)) if baseline is None else ""
+    lines = () if baseline else (*study.sentences, cutoffs_sentence(study.by_cutoff))
     tests = named_tests(comparison)
     turning = reversals_text(study.reversals)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     output.show(
         {**health_frame(study.health), **above, "comparison": comparison, "flips": verdicts},
-        "\n".join(filter(None, [health_text(study.health), leads])),
+        "\n".join(filter(None, [health_text(study.health), *map(visible, lines)])),
         turning if baseline is None else "",
         *question_tables(study, list(above)),
         pairs,

@@ -107,7 +107,7 @@ def report(
         "written",
         lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
-    depths = cutoffs_sentence(contents.by_cutoff) if contents.by_cutoff.width else ""
+    depths = cutoffs_sentence(contents.by_cutoff)
     lines = *contents.verdict, depths, *contents.printed, *contents.notices
     click.echo("\n".join(filter(None, [health_text(contents.health), *map(visible, lines)])))
     tables = three_table(study), leaderboard_table(study, contents.leaderboard)
@@ -156,6 +156,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     worse than a baseline, and which are worth their cost. With --labels-as-rankings: whether the
     scale of the grades is fine enough.
     """
+    from retrieval_report.study.by_cutoff import cutoffs_sentence
     from retrieval_report.study.leaderboard_rows import lead, leaderboard_table
     from retrieval_report.study.terminal import frame_table
     from retrieval_report.study.three_tables import three_table
@@ -177,7 +178,8 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     texts = []
     if not (output.as_json or output.latex):
         above = filter(None, [health_text(study.health)])
-        texts = ["\n".join([*above, *map(visible, lead(study, study.leaderboard))])]
+        lines = *lead(study, study.leaderboard), cutoffs_sentence(study.by_cutoff)
+        texts = ["\n".join([*above, *map(visible, filter(None, lines))])]
         texts += filter(None, [three_table(study)])
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in HIGHER_LEVEL_FRAMES if name in frames])

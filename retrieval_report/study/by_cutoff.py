@@ -39,13 +39,14 @@ def scores_by_cutoff(study: Study) -> pl.DataFrame:
 
 
 def cutoffs_sentence(rows: pl.DataFrame) -> str:
-    """Say at which cutoffs the naive order of the models is an accident; empty with one cutoff, and
-    where there is no naive order.
+    """Say at which cutoffs the naive order of the models is an accident; empty with one cutoff or
+    model, and where there is no naive order.
 
     >>> rows = pl.DataFrame(
     ...     {
     ...         "metric": ["ap"] * 6,
     ...         "cutoff": [1, 1, 5, 5, 10, 10],
+    ...         "model": ["a", "b"] * 3,
     ...         "copy_of": [None] * 6,
     ...         "tie_std": [0.1] * 6,
     ...         "expected_rank": [1, 2] * 3,
@@ -56,6 +57,8 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     By ap, the naive order of the models is an accident of ties at cutoffs 1 and 5
     (with another winner); at cutoff 10 it is the expected one.
     """
+    if not rows.width or rows["model"].n_unique() == 1:
+        return ""
     rows = rows.filter(pl.col("copy_of").is_null(), TO_EXPECTED.is_not_null())
     moved = TO_EXPECTED != TO_NAIVE
     first = pl.any_horizontal(TO_EXPECTED == 1, TO_NAIVE == 1)

@@ -75,7 +75,7 @@ def render_html(
             more_health=health[FINDINGS:],
             more_findings=more_findings(health),
             winners=winners,
-            depths=cutoffs_sentence(report.by_cutoff) if report.by_cutoff.width else "",
+            depths=cutoffs_sentence(report.by_cutoff),
             not_audited=not_audited(report.parameters),
             misleading=misleading,
             accidents=() if report.printed else winners[:misleading],

@@ -79,7 +79,7 @@ def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path) -> 
     pl.concat([lists, copy]).write_csv(path)
     asked = ("compare", path, "--metrics", "ndcg@3,rr@3", "--truncated", "no")
     shown, whole, told = (run(*asked, *more) for more in ((), ("--all",), ("--json",)))
-    assert len(shown.stdout.splitlines()) <= 60
+    assert len(shown.stdout.splitlines()) <= 61
     pairs = [re.split(r"  +", line)[:2] for line in shown.stdout.split("\n\n")[2].splitlines()[2:]]
     line = f"{len(pairs)} of 210 pairs are printed: the leader against each, neighbours in rank, "
     assert line in shown.stdout
@@ -178,6 +178,10 @@ def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(ranking
     result = run("compare", *runs, "--judgements", folder / "qrels.txt", "--truncated", "no")
     assert result.exit_code == 0, result.output
     assert result.output.startswith("bm25 has the highest expected ndcg@10: 0.4282, ahead of ")
+    assert (
+        "\nBy ndcg, the naive order of the models is the expected one at cutoffs 1, 3"
+        in result.output
+    )
     head, *rows = result.output[result.output.index("\nmeasure  ") + 1 :].splitlines()[:5]
     assert head.split()[:3] == ["measure", "model_a", "model_b"]
     assert [row.split()[0] for row in rows] == ["ndcg@10", "precision@10", "recall@10", "ap@all"]

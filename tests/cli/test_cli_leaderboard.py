@@ -49,11 +49,15 @@ def run(*arguments: str) -> str:
 
 
 def test_the_leaderboard_begins_with_the_verdict_and_the_three_scores() -> None:
-    first, second, empty, winner, names, *_ = run().splitlines()
+    first, second, depths, empty, winner, names, *_ = run().splitlines()
     assert first.startswith(
         "wordllama-float16 has the highest expected ndcg@10: 0.4351, ahead of wordllama-bfloat16"
     )
     assert second.startswith("The lead depends on tie order: a random one reverses it with prob")
+    assert depths == (
+        "By ndcg, the naive order of the models is an accident of ties at cutoffs 1, 3, 5, 10 and 20 "
+        "(at cutoffs 10 and 20 with another winner)."
+    )
     assert empty == ""
     assert winner.startswith(
         "ndcg@10: wordllama-float16 wins exactly, wordllama-bfloat16 by the naive order; "

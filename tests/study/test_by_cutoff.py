@@ -74,12 +74,14 @@ def test_the_sentence_names_every_cutoff_once(naive: list[int | None], text: str
     rows: dict[str, list[object]] = {
         "metric": ["ap"] * 6,
         "cutoff": [1, 1, 5, 5, None, None],
+        "model": ["a", "b"] * 3,
         "copy_of": [None] * 6,
     }
     rows["tie_std"] = [0.1] * 6
     frame = pl.DataFrame({**rows, "expected_rank": [1, 2] * 3, "naive_rank": naive})
     assert cutoffs_sentence(frame).endswith(text)
     assert cutoffs_sentence(frame).count("5") <= 2
+    assert cutoffs_sentence(frame.filter(model="a")) == ""  # no order of models
 
 
 def test_the_chart_fills_naive_marks_that_are_off_by_more_than_the_gap() -> None:
