@@ -81,6 +81,10 @@ def _add_kind(
     new_stopped = np.zeros(longest + 1)
     new_survive[0] = 1.0
     for x in range(1, min(added, longest) + 1):
+        if items == added:  # the first kind, of which all items drawn are
+            new_survive[x] = powers[x]
+            new_stopped[x] = x * chance * powers[x - 1] / x
+            continue
         least, chances = hypergeometric_band(added, items, x)
         for index in range(chances.size):
             y = least + index

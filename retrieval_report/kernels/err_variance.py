@@ -11,6 +11,14 @@ chance q to go on among n + 1, x ≤ y and m_x = E[G_x] of the n items before,
 
 Kinds are added outwards from the one with the most items, in which nothing is random, so a new q is
 the least or the greatest so far: both differences have one sign, and nothing cancels.
+
+Where only one grade stops the reader, as if relevance is binary, fewer steps do. The variance is then
+a sum over slots: of what ERR gains if the next item stops rather than not, squared, times the
+variance of whether it does and the squared chance to be there. To stop at slot x gains, with chance p,
+
+    p·(w_x − w_{x+1}) + p·E[Σ (w_y − w_{y+1})·G_y/G_x], the sum over slots y > x up to the item that came first,
+
+which is built from the last slot backwards, for every number of stopping items passed.
 """
 
 from __future__ import annotations
@@ -137,6 +145,63 @@ def spread_weights(t: int, covariance: Floats, variances: Floats) -> None:
     variances[longest + 1 :] = whole
 
 
+@kernel
+def _stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
+    """Return how many items of a tie stop a reader, and with which chance; 0 of items that stop with
+    several.
+    """
+    items = kinds = 0
+    chance = 0.0
+    for c in cells_of(tie, lists):
+        if stop[lists.grade[c]]:
+            items, chance, kinds = lists.items[c], stop[lists.grade[c]], kinds + 1
+    return (items, chance) if kinds == 1 else (0, 0.0)
+
+
+@allocating
+def _chances_there(size: int, stoppers: int, chance: float, longest: int) -> Floats:
+    """Return, at [x, m], the probability that m of x items stop, times the squared chance to get past
+    them.
+    """
+    there = np.zeros((longest + 1, min(stoppers, longest) + 1))
+    there[0, 0] = 1.0
+    going = (1.0 - chance) * (1.0 - chance)
+    for x in range(longest):
+        left = size - x
+        before, after = there[x], there[x + 1]
+        for m in range(min(x, stoppers) + 1):
+            after[m] += before[m] * ((left - stoppers + m) / left)
+            if m < stoppers:
+                after[m + 1] = before[m] * ((stoppers - m) / left) * going
+    return there
+
+
+@allocating
+def _of_one_kind(
+    t: int, size: int, stoppers: int, chance: float, slots: int, there: Floats
+) -> float:
+    """Return the variance over so many slots of a tie in which ``stoppers`` items stop with one
+    ``chance``, and the others never.
+    """
+    longest = min(slots, there.shape[0] - 1)
+    gain = np.zeros(there.shape[1])  # if the next item stops, by how many did before
+    variance = 0.0
+    for x in range(longest, 0, -1):
+        left = size - x + 1.0
+        weight = 1.0 / (t + x) if x == slots else 1.0 / (t + x) / (t + x + 1.0)
+        before = there[x - 1]
+        for m in range(max(0, stoppers - size + x - 1), min(stoppers, x)):
+            stopping = stoppers - m
+            gain[m] += chance * weight
+            share = stopping * (left - stopping) / (left * left)
+            variance += before[m] * share * (gain[m] * gain[m])
+        for m in range(max(0, stoppers - size + x - 1), min(stoppers, x)):
+            stopping = stoppers - m
+            others = (stopping - 1.0) * (1.0 - chance) * gain[m + 1]
+            gain[m] = (others + (left - stopping) * gain[m]) / left
+    return variance
+
+
 @allocating
 def tie_variances(
     t: int, size: int, tie: int, lists: Lists, stop: Floats, ahead: Integers
@@ -154,7 +219,16 @@ def tie_variances(
         if work <= BUDGET and reached <= MOST_SLOTS:
             longest = max(longest, reached)
     variances = np.zeros(min(size, ahead[ahead.size - 1] - t) + 1)
-    spread_weights(t, _covariances(tie, most, lists, stop, longest), variances)
+    stoppers, chance = _stoppers(tie, lists, stop)
+    if stoppers:
+        there = _chances_there(size, stoppers, chance, longest)
+        for depth in ahead:
+            slots = min(depth - t, size)
+            variances[slots] = _of_one_kind(t, size, stoppers, chance, slots, there)
+            if slots == size:
+                break
+    else:
+        spread_weights(t, _covariances(tie, most, lists, stop, longest), variances)
     if longest < reach:
         variances[longest + 1 :] = np.nan
     return variances
