@@ -419,7 +419,9 @@ def keys_of(ids: pl.Series) -> Keys:
 def list_keys(names: pl.DataFrame, seed: int) -> Keys:
     """Return the key from which the random orders of each list (model, query) are drawn."""
     start = np.array([int(seed) % 2**64], np.uint64)
-    return shuffling.list_keys(start, keys_of(names["model"]), keys_of(names["query"]))
+    models = names["model"].rle()  # whose lists follow each other, so that few texts are read
+    of_model = keys_of(models.struct["value"])[names["model"].rle_id()]
+    return shuffling.list_keys(start, of_model, keys_of(names["query"]))
 
 
 def drawn_lists(ties: Lists, limit: Integers, *, stretches: bool = False) -> Lists:
