@@ -11,6 +11,7 @@ from retrieval_report.comparison.margins import nothing_could_fail
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
+from retrieval_report.writing.names import with_number
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -42,7 +43,7 @@ def decided_by(study: Study) -> tuple[str, str]:
 
 
 def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tuple[str, str]:
-    """Return a decision in a word ("ship", "keep" or "not decided") and what to do in a sentence:
+    """Return a decision in a word ("ship", "no worse", "keep" or "not decided") and what to do in a sentence:
     which model may replace the baseline, or that none may, or what keeps it open.
 
     Parameters
@@ -67,7 +68,7 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
         return _nothing_passed(rows, baseline, margin)
     amounts = _amounts(costs, measure)
     if baseline not in amounts:
-        return SHIP, _any_of(passed, baseline, margin)
+        return _any_of(passed, baseline, margin)
     cheaper = [name for name in passed if amounts.get(name, amounts[baseline]) < amounts[baseline]]
     if not cheaper:
         one = len(passed) == 1
@@ -89,10 +90,13 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     )
 
 
-def _any_of(passed: list[str], baseline: str, margin: str) -> str:
+def _any_of(passed: list[str], baseline: str, margin: str) -> tuple[str, str]:
     if len(passed) == 1:
-        return f"Ship {model_text(passed[0])}: no worse than {model_text(baseline)} ({margin})."
-    return (
+        return (
+            SHIP,
+            f"Ship {model_text(passed[0])}: no worse than {model_text(baseline)} ({margin}).",
+        )
+    return verdicts.NO_WORSE, (
         f"No worse than {model_text(baseline)} ({margin}): {names_text(passed)}. Costs would "
         "decide which of them to ship."
     )
@@ -120,11 +124,14 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
     why = open_models["verdict"].unique().to_list()
     reason = f": {why[0]}" if len(why) == 1 and why[0] != verdicts.NOT_DECIDED else ""
     hint = "" if reason else _queries_hint(open_models)
+    doubt = "may lose too much"
+    difference = open_models["difference"]
+    if not reason and (difference >= -verdicts.ROUNDING).fill_null(value=False).all():
+        level = "the same" if (difference <= verdicts.ROUNDING).all() else "no lower"
+        queries = with_number(open_models["queries"][0], "query")
+        doubt = f"score{'s' * (len(difference) == 1)} {level}, but {queries} cannot rule out a loss"
     names = names_text(open_models["model"])
-    return (
-        verdicts.NOT_DECIDED,
-        (f"Keep {name} for now: {names} may lose too much ({margin}){reason}{hint}."),
-    )
+    return verdicts.NOT_DECIDED, f"Keep {name} for now: {names} {doubt} ({margin}){reason}{hint}."
 
 
 def _queries_hint(rows: pl.DataFrame) -> str:

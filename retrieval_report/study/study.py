@@ -588,7 +588,7 @@ class Study(LevelledStudy):
 
     @property
     def chip(self) -> str:
-        """The `decision` in a word ("ship", "keep", "not decided"), if there is one, or `status`."""
+        """The `decision` in a word ("ship", "no worse", "keep", "not decided"), if there is one, or `status`."""
         return self.status if self.status == CHECK else decided_by(self)[0] or self.status
 
     @property

@@ -74,6 +74,23 @@ def test_what_is_not_decided_says_what_would_decide_it() -> None:
     assert f"about {needed} queries would decide it if nothing is lost" in close.decision
 
 
+def test_of_what_loses_nothing_the_decision_says_that_it_does_not() -> None:
+    few = LISTS.filter(pl.col("query") <= "q004")
+    distance = pl.when(item=pl.concat_str(pl.lit("c"), pl.col("query").str.tail(3).cast(pl.Int64)))
+    level = few.filter(model="float32").with_columns(
+        model=pl.lit("level"), distance=distance.then(0.0).otherwise("distance")
+    )
+    models = pl.concat([few.filter(model="float32"), level.cast(few.schema)])
+    how: Any = {"baseline": "float32", "margin": 0.02, "truncated": "no"}
+    decision = rr.Study(models, "recall@3", **how).decision
+    assert decision.startswith(
+        "Keep float32 for now: level scores the same, but 5 queries cannot rule out a loss (margin "
+        "0.02 in recall@3); about "
+    )
+    better = rr.Study(models, "rr@3", **(how | {"baseline": "level"})).decision
+    assert "float32 scores no lower, but 5 queries cannot rule out a loss" in better
+
+
 def test_margins_are_by_measure_or_a_share_of_the_baseline() -> None:
     by_measure = study(margin={"precision@1": "3 %"})
     assert by_measure.decision == ""  # the headline has no margin

@@ -117,6 +117,11 @@ def test_the_chip_answers_what_was_asked() -> None:
         for name, margin in (("fair", 0.3), ("poor", 0.01))
     }
     assert {name: one.chip for name, one in asked.items()} == {"fair": "ship", "poor": "keep"}
+    both = study({"good": GOOD, "fair": FAIR, "next": run(6, 2.0)}, baseline="good", margin=0.3)
+    assert both.chip == both.contents().chip == "no worse"
+    assert both.decision.endswith("next and fair. Costs would decide which of them to ship.")
+    costs = pl.DataFrame({"model": ["good", "fair", "next"], "bytes": [4.0, 2.0, 1.0]})
+    assert both.using(costs=costs).chip == "ship"
     tight = asked["fair"].using(baseline="good", margin=1e-5)
     assert tight.chip == ("keep" if tight.decision.startswith("Keep good:") else "not decided")
 
