@@ -6,8 +6,7 @@ expectation is the mean over the orderings. Everything is a `Fraction`. Where a 
 multiple of 2**-200 (60 decimals), and all that follows is exact: equal scores are equal, a list
 without ties has variance 0.
 
-The package under test is never imported. `references.py` does the same for lists too long to
-enumerate.
+The package under test is never imported. Of lists too long to enumerate, `data/` has the numbers.
 
 >>> precision([1, 0, 1], 2), ap([1, 0, 1]), rr([0, 0, 1])
 (Fraction(1, 2), Fraction(5, 6), Fraction(1, 3))
