@@ -38,6 +38,10 @@ TEXTS = {
     for part in frame.columns
     if part.format in ("chance", "amount")
 }
+SIGNED, UNSIGNED = (
+    {part.name for frame in FRAMES.values() for part in frame.columns if part.format == format}
+    for format in ("signed", "number")
+)
 COUNTS = ["no_relevant", "missing", "unjudged"]  # of queries that are subject to a rule
 MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
 KEPT = [*MEAN, "value"]
@@ -145,7 +149,8 @@ def _cells(frame: pl.DataFrame, estimates: Sequence[Collection[str]]) -> list[li
     for values in frame:
         places = exact if values.name in MEANS else DECIMALS
         places = column_decimals(values) if "@" in values.name else places
-        write = TEXTS.get(values.name) or partial(size, places=places, minus="-")
+        sign = "+" if values.name in SIGNED - UNSIGNED else ""
+        write = TEXTS.get(values.name) or partial(size, places=places, sign=sign, minus="-")
         columns.append(
             [
                 f"{ESTIMATE if values.name in marked else ''}{_cell(value, write)}"

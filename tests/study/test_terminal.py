@@ -128,7 +128,7 @@ def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
         "0.5000",
         "–",
     ]
-    assert [plain for _, plain in cells][:2] == ["0.0000", "1e-9"]
+    assert [plain for _, plain in cells][:2] == ["0.0000", "+1e-9"]
 
 
 def test_whole_costs_have_no_decimals_in_the_terminal_and_on_the_page() -> None:
