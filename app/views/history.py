@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import polars as pl
+import streamlit as st
 
 from cached import remember
 from chart_display import show_chart
 from page import Page
 from records import Choice, OpenedData
 from retrieval_report import charts
-from retrieval_report.comparison.history import history
+from retrieval_report.engines.check_scores import at_measure
+from retrieval_report.study.versions import history_of, steps_sentences
 from tables import frame_table
+from text import plain
 from url_controls import choose_one
 
 COLUMNS = (
@@ -24,11 +27,14 @@ def show(page: Page) -> None:
     steps = _steps(page.data, page.choice, page)
     names = steps["series"].unique(maintain_order=True).to_list()
     series = names[0] if len(names) == 1 else choose_one("Model", names, name="series")
+    steps = steps.filter(series=series)
+    at_headline = steps.filter(at_measure(**page.choice.at))
+    st.markdown("  \n".join(map(plain, steps_sentences(at_headline))))
     show_chart(charts.history, steps, **page.choice.at, series=series)
-    frame_table(steps.filter(series=series), of="history", show=COLUMNS, alt="Versions in order.")
+    frame_table(steps, of="history", show=COLUMNS, alt="Versions in order.")
 
 
 @remember(32)
 def _steps(data: OpenedData, choice: Choice, _page: Page) -> pl.DataFrame:
     """Compare every version with the one before, once."""
-    return history(_page.study.under("expected", "best", "worst").scores, str(data.history))
+    return history_of(_page.study, str(data.history))

@@ -43,7 +43,7 @@ from retrieval_report.cli.settings import (
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
-from retrieval_report.engines.check_scores import MEASURE, join_left
+from retrieval_report.engines.check_scores import MEASURE, at_measure, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
@@ -55,7 +55,6 @@ from retrieval_report.writing.numbers import span
 JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
 ROW_RULES = ["missing_query", *JUDGED_RULES]
 REPLICATED = "replicates", "replicate_pairs"
-EXACT = "expected", "best", "worst"
 ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
 MAX_MODELS_WITH_PAIRS = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
@@ -159,7 +158,12 @@ def compare(
     end_by_health(study.health)
 
 
-@cli.command(columns=explained("history", "difference", "step_p", "p_tie", "marked"))
+@cli.command(
+    columns=explained(
+        "history", "difference", "step_p", "p_tie", "marked", "since_first", "first_p"
+    ),
+    epilog=EXIT_CODES,
+)
 @data_options(*FILES)
 @study_options
 @click.option(
@@ -169,14 +173,23 @@ def compare(
     help="Its group (?P<version>…) or (?P<date>…) finds the version in the name of a run; "
     "(?P<model>…), the model.",
 )
-@output_options("history.csv")
+@output_options("history.csv and health.csv")
 def history(data: InputFiles, output: Output, pattern: str, **settings: object) -> None:
     """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
-    output.check(data.paths, "history.csv")
-    table = rr.stats.history(study_of(data, settings).under(*EXACT).scores, pattern)
+    from retrieval_report.study.versions import history_of, steps_sentences
+
+    output.check(data.paths, "history.csv", "health.csv")
+    study = study_of(data, settings)
+    table = history_of(study, pattern)
     column_names = "series version value tie_std lowest highest difference step_p p_tie marked"
     column_names = column_names if any(table["series"]) else column_names.removeprefix("series ")
-    output.show({"history": table}, frame_table(table, column_names, by="metric cutoff"))
+    news = steps_sentences(table.filter(at_measure(*study.measures[0])))
+    output.show(
+        {**health_frame(study.health), "history": table},
+        "\n".join(filter(None, [health_text(study.health), *news])),
+        frame_table(table, f"{column_names} since_first first_p", by="metric cutoff"),
+    )
+    end_by_health(study.health)
 
 
 @cli.command(columns=explained("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits"))

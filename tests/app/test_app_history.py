@@ -7,6 +7,8 @@ import polars as pl
 import retrieval_report as rr
 from made_pages import charts, made_data, open_page, table
 from made_reports import made_rankings
+from retrieval_report.study.versions import steps_sentences
+from text import plain
 
 RANKINGS = made_rankings(("run-1", "run-2", "run-10"))
 
@@ -19,6 +21,7 @@ def test_the_table_is_that_of_history() -> None:
     shown = table(page, 0)
     for name in ("version", "value", "difference", "marked"):
         assert shown[name].to_list() == truth[name].to_list()
+    assert plain(steps_sentences(truth)[0]) in [text.value for text in page.markdown]
     assert [title for title in charts(page) if title.startswith("ndcg@3 by version")]
 
 

@@ -1,0 +1,89 @@
+"""The versions of a model in a study: which steps are news, and what the last version gained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from retrieval_report.comparison.history import history
+from retrieval_report.comparison.verdicts import is_significant
+from retrieval_report.engines.check_scores import MEASURE
+from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.study.table_columns import MODEL_WIDTH
+from retrieval_report.study.terminal import visible
+from retrieval_report.writing.names import first_names, with_number
+from retrieval_report.writing.numbers import p_value, size
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
+
+MAX_STEPS = 6  # that a sentence names
+
+
+def history_of(study: Study, pattern: str) -> pl.DataFrame:
+    """Return :func:`history` of a study. Nothing is said of a version whose data `health` finds
+    wrong, nor of a step from it.
+    """
+    steps = history(study.under("expected", "best", "worst").scores, pattern)
+    in_order, suspects = [*MEASURE, "series"], study.suspects
+    wrong = pl.col("model").is_in(suspects)
+
+    def unless(doubt: pl.Expr, *names: str) -> pl.Expr:
+        return pl.when(~doubt.fill_null(value=False)).then(pl.col(*names))
+
+    return steps.with_columns(
+        unless(wrong | wrong.shift().over(in_order), "marked"),
+        unless(wrong | wrong.first().over(in_order), "first_p"),
+        unless(wrong | pl.col("best").is_in(suspects), "best_p"),
+    )
+
+
+def steps_sentences(steps: pl.DataFrame) -> list[str]:
+    """Say for every series of `history`, of one measure, which steps are news and whether the last
+    version is better than the first and than the best before it.
+
+    >>> rows = {"metric": "ap", "cutoff": 5, "series": "", "version": ["1", "2", "3"]}
+    >>> rows |= {"model": ["v1", "v2", "v3"], "difference": [None, 0.1, -0.01]}
+    >>> rows |= {"marked": [None, True, False], "best": [None, None, "v2"]}
+    >>> rows |= {"since_first": [None, None, 0.09], "first_p": [None, None, 0.001]}
+    >>> rows |= {"since_best": [None, None, -0.01], "best_p": [None, None, 0.4]}
+    >>> for sentence in steps_sentences(pl.DataFrame(rows)):
+    ...     print(sentence)
+    ap@5: 1 of 2 steps is more than tie order and queries explain: 2 (+0.1000).
+    3, the last version, is better than the first by 0.0900 (corrected p = 0.0010).
+    """
+    return [
+        sentence
+        for rows in steps.partition_by("series", maintain_order=True)
+        for sentence in _of_series(rows)
+    ]
+
+
+def _of_series(rows: pl.DataFrame) -> list[str]:
+    """Return the sentences on one model."""
+    first, last = rows.row(0, named=True), rows.row(-1, named=True)
+    names = [first["series"], measure_text(first["metric"], first["cutoff"])]
+    what = visible(", ".join(filter(None, names)))
+    possible, marked = rows.drop_nulls("marked"), rows.filter("marked")
+    texts = [
+        f"{visible(version, MODEL_WIDTH)} ({size(difference, sign='+', minus='-')})"
+        for version, difference in marked.select("version", "difference").iter_rows()
+    ]
+    number = f"{marked.height} of {with_number(possible.height, 'step')}" if texts else "no step"
+    verb = "are" if marked.height > 1 else "is"
+    found = f": {first_names(texts, MAX_STEPS)}" if texts else ""
+    news = f"{what}: {number} {verb} more than tie order and queries explain{found}."
+    sentences = [news] if possible.height else []
+    version = f"{visible(last['version'], MODEL_WIDTH)}, the last version, is"
+    best = visible(last["best"] or "", MODEL_WIDTH)
+    others = {"first": "the first", "best": f"{best}, the best before it,"}
+    if last["best"] == first["model"]:
+        del others["best"]
+    for kind, other in others.items():
+        p, gain = last[f"{kind}_p"], last[f"since_{kind}"]
+        if is_significant(p):
+            better = "better" if gain > 0 else "worse"
+            by = f"by {size(abs(gain))} (corrected {p_value(p)})"
+            sentences.append(f"{version} {better} than {other} {by}.")
+    return sentences

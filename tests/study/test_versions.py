@@ -1,0 +1,92 @@
+"""What `history` says of the versions of a model: which steps are news, and how far the last came."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+from retrieval_report.study.versions import history_of, steps_sentences
+
+PATTERN = r"run-(?P<version>\d+)"
+# by the rank of the only relevant item of every query: the second is a leap, the third is noise
+RANKS = {"run-1": [3] * 12, "run-2": [1] * 12, "run-3": [1] * 11 + [2], "run-10": [3] * 12}
+
+
+def runs(**ranks: list[int]) -> dict[str, dict[str, dict[str, float]]]:
+    return {
+        model: {
+            f"q{query}": {f"d{n}": float(-n) for n in range(1, 6)} | {f"hit{query}": 0.5 - rank}
+            for query, rank in enumerate(places)
+        }
+        for model, places in ranks.items()
+    }
+
+
+JUDGED = {f"q{query}": {f"hit{query}": 1, "d1": 0} for query in range(12)}
+
+
+def study(lists: dict[str, dict[str, dict[str, float]]]) -> rr.Study:
+    return rr.Study(lists, "rr@5, precision@1", judgements=JUDGED, truncated="no")
+
+
+def at_rr(steps: pl.DataFrame) -> list[str]:
+    return steps_sentences(steps.filter(metric="rr"))
+
+
+def test_the_steps_that_are_news_and_what_the_last_version_gained_are_said() -> None:
+    steps = history_of(study(runs(**RANKS)), PATTERN)
+    best_p = steps.filter(metric="rr")["best_p"][-1]
+    news, last = at_rr(steps)
+    assert news == (
+        "rr@5: 2 of 3 steps are more than tie order and queries explain: 2 (+0.6667) and 10 "
+        "(-0.6250)."
+    )
+    assert last == (
+        "10, the last version, is worse than run-2, the best before it, by 0.6667 (corrected p = "
+        f"{best_p:.4f})."
+    )
+    quiet = history_of(study(runs(**{name: RANKS[name] for name in ("run-2", "run-3")})), PATTERN)
+    assert at_rr(quiet) == ["rr@5: no step is more than tie order and queries explain."]
+    assert at_rr(history_of(study(runs(**{"run-2": RANKS["run-2"]})), PATTERN)) == []
+
+
+def test_of_a_version_with_wrong_data_nothing_is_said() -> None:
+    lists = runs(**RANKS)
+    lists["run-2"] = {
+        query: {f"other/{item}": score for item, score in row.items()}
+        for query, row in lists["run-2"].items()
+    }
+    lists["run-10"] = runs(last=[1] * 12)["last"]
+    made = study(lists)
+    assert made.suspects == ["run-2"]
+    steps = history_of(made, PATTERN).filter(metric="rr")
+    assert steps["marked"].to_list() == [None, None, None, False]
+    assert at_rr(steps)[0] == "rr@5: no step is more than tie order and queries explain."
+    assert "10, the last version, is better than the first by 0.6667" in at_rr(steps)[1]
+
+
+def test_the_command_says_so_above_its_table_and_warns_of_the_data(tmp_path: Path) -> None:
+    lists = runs(**RANKS)
+    lists["run-3"] = dict([*lists["run-3"].items()][:6])
+    for model, queries in lists.items():
+        rows = (f"{q} Q0 {i} 0 {s} {model}" for q, row in queries.items() for i, s in row.items())
+        (tmp_path / f"{model}.run").write_text("\n".join(rows))
+    (tmp_path / "qrels.json").write_text(json.dumps(JUDGED))
+    asked = ["--judgements", str(tmp_path / "qrels.json"), "--pattern", PATTERN]
+    asked += ["--measures", "rr@5", "--truncated", "no"]
+    paths = [str(tmp_path / f"{model}.run") for model in lists]
+    result = CliRunner().invoke(cli, ["history", *paths, *asked])
+    assert result.exit_code == 2, result.output
+    first, *lines = result.stdout.splitlines()
+    news = next(line for line in lines if line.startswith("rr@5: "))
+    assert first.startswith("Check your data: 6 of 12 judged queries have no list from run-3")
+    assert news == "rr@5: 1 of 1 step is more than tie order and queries explain: 2 (+0.6667)."
+    sound = [path for path in paths if "run-3" not in path]
+    result = CliRunner().invoke(cli, ["history", *sound, *asked])
+    assert result.exit_code == 0, result.output
+    assert "\nrr@5: 2 of 2 steps are more than tie order and queries" in result.stdout
