@@ -36,6 +36,8 @@ from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS, of_one_width
 from retrieval_report.scoring.ties import count_cells
 from retrieval_report.ties.threshold_curves import rate
+from retrieval_report.writing.names import clean, with_number
+from retrieval_report.writing.numbers import number, span
 
 CELL = ["model", "label", "predicted"]
 RIGHT = pl.col("label") == pl.col("predicted")
@@ -64,6 +66,18 @@ class NearestLabels:
     """
 
     chances: pl.DataFrame
+
+    def __repr__(self) -> str:
+        """Return the accuracy of every model in words, and where the rest is."""
+        rows = [
+            f"{clean(row['model'])}: {number(row['value'])}, by tie order "
+            f"{span(row['lowest'], row['highest'])}"
+            for row in self.accuracy.iter_rows(named=True)
+        ]
+        queries = with_number(self.chances["query"].n_unique(), "query")
+        heading = f"Accuracy of the nearest labels ({queries})"
+        rest = "More: .accuracy, .confusion, .classes and, for every query, .chances"
+        return "\n".join([heading, *rows, rest])
 
     @cached_property
     def accuracy(self) -> pl.DataFrame:
@@ -184,6 +198,10 @@ def knn(
     >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 2, 9]}
     >>> labels = {"a": "dog", "b": "dog", "c": "cat", "d": "cat"}
     >>> found = knn(rankings, labels, queries={"q": "dog"}, k=2)
+    >>> found
+    Accuracy of the nearest labels (1 query)
+    model: 0.5000, by tie order 0.0000 to 1.0000
+    More: .accuracy, .confusion, .classes and, for every query, .chances
     >>> found.chances.select("label", "predicted", "chance").rows()
     [('dog', 'cat', 0.5), ('dog', 'dog', 0.5)]
     >>> found.accuracy.select("value", "tie_std", "lowest", "highest").rows()

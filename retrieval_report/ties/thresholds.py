@@ -32,6 +32,8 @@ from retrieval_report.ties.threshold_intervals import (
     rate_interval,
     roc_influence,
 )
+from retrieval_report.writing.names import clean, with_number
+from retrieval_report.writing.numbers import number
 
 METRICS = tuple(name for name in RATES if name != "fpr")  # of which large values are good
 RISING = ("recall", "npv")  # a looser threshold raises them
@@ -57,6 +59,20 @@ class Thresholds:
     ties: pl.DataFrame
     order: str
     k: int | None = None
+
+    def __repr__(self) -> str:
+        """Return the areas of every model in words, and where the rest is."""
+        rows = [
+            f"{clean(row['model'])}: ROC AUC {number(row['roc_auc'])}, average precision "
+            f"{number(row['average_precision'])}, {row['relevant_pairs']} of "
+            f"{with_number(row['all_pairs'], 'pair')} relevant"
+            for row in self.areas.iter_rows(named=True)
+        ]
+        rest = (
+            f"More: .table (right and wrong at every {self.order}) and .areas; .calibrate(metric) "
+            "and .abstain(risk) choose a threshold"
+        )
+        return "\n".join([f"Matches by {self.order}", *rows, rest])
 
     @cached_property
     def table(self) -> pl.DataFrame:

@@ -5,6 +5,7 @@ Similarity; the guarantee of abstaining against new queries.
 from __future__ import annotations
 
 import itertools
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -46,6 +47,20 @@ def two_models() -> pl.DataFrame:
         )
         for seed, model in enumerate("ab")
     )
+
+
+def test_a_notebook_shows_the_areas_in_words() -> None:
+    found = rr.thresholds(two_models())
+    first, a, b, rest = repr(found).splitlines()
+    areas = found.areas.row(0, named=True)
+    assert first == "Matches by distance"
+    assert a == (
+        f"a: ROC AUC {areas['roc_auc']:.4f}, average precision {areas['average_precision']:.4f}, "
+        f"{areas['relevant_pairs']} of {areas['all_pairs']} pairs relevant"
+    )
+    assert b.startswith("b: ROC AUC ")
+    assert {*re.findall(r"\.(\w+)", rest)} == {"table", "areas", "calibrate", "abstain"}
+    assert all(hasattr(found, name) for name in re.findall(r"\.(\w+)", rest))
 
 
 @pytest.mark.parametrize("seed", range(5))
