@@ -115,6 +115,8 @@ def from_search(
         - ``(distances, indices)`` of FAISS or scikit-learn's ``kneighbors`` and
           ``radius_neighbors``; hnswlib's ``(labels, distances)``; usearch's matches; FAISS's
           ``(limits, distances, indices)``. −1 means no result.
+        - A list of the hits of every query, as of sentence-transformers' ``semantic_search``:
+          ``{"corpus_id": 3, "score": 0.5}``. Their values are scores.
         - A matrix of distances (or scores) with one row per query and one column per item, like
           scikit-learn's ``y_score``, or per rank, as in KerasRS and TF Similarity.
         - With ``indexes``, one flat array, as for torchmetrics.
@@ -215,8 +217,9 @@ def from_search(
             raise ParameterError(
                 "mask: only for a matrix; a search that found nothing returns index -1"
             )
-        what, order = f"model {model!r}", "score" if model in scored else "distance"
-        check_direction(search, what, scores=model in scored)
+        is_scored = search.scored or model in scored
+        what, order = f"model {model!r}", "score" if is_scored else "distance"
+        check_direction(search, what, scores=is_scored)
         query, item = pl.Series(search.query), items.names(search, what)
         matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
         relevant = None

@@ -166,7 +166,7 @@ def _ranked(number: object, record: Mapping[object, object], what: str) -> Itera
     scores = record.get("retrieved_scores")
     parallel = scores if isinstance(scores, list) and len(scores) == len(items) else []
     for rank, item in enumerate(items):
-        hit = _hit(query, item, what)
+        hit = hit_of(query, item, what)
         yield hit._replace(score=parallel[rank]) if parallel and hit.score is None else hit
 
 
@@ -174,11 +174,11 @@ def _judged(number: object, record: Mapping[object, Any], what: str) -> Iterator
     """Yield what a record expects."""
     for key, relevance in EXPECTED.items():
         for item in record.get(key) or []:
-            hit = _hit(_query(record, number), item, what)
+            hit = hit_of(_query(record, number), item, what)
             yield hit if relevance is None else hit._replace(relevance=relevance)
 
 
-def _hit(query: object, entry: object, what: str) -> Hit:
+def hit_of(query: object, entry: object, what: str) -> Hit:
     """Return an entry of a list: an id, or an object with one."""
     rating = None
     if isinstance(entry, Mapping) and isinstance(entry.get("hit"), Mapping):

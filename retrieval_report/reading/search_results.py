@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.arguments import Array, quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.wording import in_python
+from retrieval_report.reading.records import hit_of
 
 NO_RESULT = -1
 """The index that FAISS and others return if there are no more results."""
@@ -41,6 +43,8 @@ class Results:
         Number of queries, including those without results.
     indexed : bool
         Whether the search named its items; otherwise an item is a column.
+    scored : bool
+        Whether the search says itself that its values are scores.
     """
 
     query: Whole
@@ -48,6 +52,7 @@ class Results:
     value: Array
     queries: int
     indexed: bool
+    scored: bool = False
 
 
 def is_search_result(value: object) -> bool:
@@ -131,7 +136,8 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
     ----------
     content : object
         A tuple (distances, indices), in either order if only one of them has fractions; FAISS's
-        (limits, distances, indices) of a range search; usearch's matches; or a matrix with one row
+        (limits, distances, indices) of a range search; usearch's matches; a list of hits of every
+        query, such as ``{"corpus_id": 3, "score": 0.5}``; or a matrix with one row
         per query and a column for every item. One query may come without the dimension of queries.
     what : str
         Name of the results in messages.
@@ -153,6 +159,8 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
     """
     if isinstance(content, Results):
         return content
+    if rows := _hits_of_queries(content):
+        return _read_hits(rows, what)
     value, item, counts = _parts(content, what)
     flat, lengths = flat_rows(value, what)
     items, widths = (flat, lengths) if item is None else flat_rows(item, what)
@@ -176,6 +184,43 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
     if counts is not None:
         present &= _within(lengths) < np.repeat(counts, lengths)
     return Results(query[present], items[present], flat[present], lengths.size, indexed=True)
+
+
+def _hits_of_queries(content: object) -> Sequence[object]:
+    """Return the hits of every query, as of sentence-transformers' ``semantic_search``; nothing of
+    anything else.
+
+    >>> _hits_of_queries([{"corpus_id": 4, "score": 0.5}]), _hits_of_queries([[0.5]])
+    ([[{'corpus_id': 4, 'score': 0.5}]], [])
+    """
+    rows = content if isinstance(content, list) else []
+    if rows and isinstance(rows[0], Mapping):
+        rows = [rows]
+    first = next((hit for row in rows if isinstance(row, list) for hit in row), None)
+    return rows if isinstance(first, Mapping) else []
+
+
+def _read_hits(rows: Sequence[object], what: str) -> Results:
+    """Return hits, which name their item and its score.
+
+    >>> hits = [[{"corpus_id": 4, "score": 0.5}, {"corpus_id": 7, "score": 0.25}], []]
+    >>> found = _read_hits(hits, "results")
+    >>> found.query, found.item, found.value, found.queries
+    (array([0, 0]), array([4, 7]), array([0.5 , 0.25]), 2)
+    """
+    hits = []
+    for query, row in enumerate(rows):
+        if not isinstance(row, list):
+            raise DataError(f"{what}: query {query} has {row!r:.60}, not a list of hits")
+        hits += [hit_of(query, hit, what) for hit in row]
+    for hit in hits:
+        if not isinstance(hit.score, Real):
+            raise DataError(
+                f"{what}: query {hit.query}: item {hit.item!r} has the score {hit.score!r}, not a "
+                "number"
+            )
+    queries, items, scores, _ = map(np.asarray, zip(*hits, strict=True))
+    return Results(queries, items, scores, len(rows), indexed=True, scored=True)
 
 
 def _parts(content: Any, what: str) -> tuple[Array, Array | None, Array | None]:

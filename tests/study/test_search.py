@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -251,6 +252,38 @@ def test_results_of_faiss() -> None:
         by_hand(*rows),
         check_exact=True,
     )
+
+
+def test_hits_of_sentence_transformers() -> None:
+    scores, indices = (
+        np.array([[0.5, 0.5, 0.25], [0.75, 0.25, 0.125]]),
+        np.array([[3, 1, 0], [2, 4, 1]]),
+    )
+    hits = [
+        [{"corpus_id": item, "score": score} for item, score in zip(*row, strict=True)]
+        for row in zip(indices.tolist(), scores.tolist(), strict=True)
+    ]
+    about: dict[str, Any] = {
+        "query_ids": ["p", "q"],
+        "item_ids": [*"abcde"],
+        "judgements": {"p": {"b": 1}, "q": {"c": 1, "e": 1}},
+    }
+    found = from_search({"dense": hits, "one": [[], hits[1]]}, **about)
+    truth = from_search({"dense": (scores, indices)}, scores=True, **about)
+    assert_frame_equal(found.rankings.filter(model="dense"), truth.rankings)
+    assert found.rankings.filter(model="one")["query"].to_list() == ["q"] * 3
+    single = from_search(hits[0], query_labels=[1], item_labels=[0, 1, 0, 0, 0])
+    assert single.rankings.select("item", "score", "relevance").rows() == [
+        (3, 0.5, 0), (1, 0.5, 1), (0, 0.25, 0)
+    ]  # fmt: skip
+    for wrong, message in (
+        ([[{"corpus_id": 3}]], "query 0: item 3 has the score None, not a number"),
+        ([[{"corpus_id": 3, "score": "far"}]], "item 3 has the score 'far', not a number"),
+        ([hits[0], hits[0][0]], "query 1 has {'corpus_id': 3, 'score': 0.5}, not a list of hits"),
+        ([[{"score": 0.5}]], "query 0: an item has none of the keys"),
+    ):
+        with pytest.raises((ColumnError, DataError), match=re.escape(message)):
+            from_search(wrong, judgements=about["judgements"])
 
 
 def test_results_of_usearch() -> None:
