@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests/helpers && ../../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
-.PHONY: help report dashboard test coverage fuzz spark callbacks seeds docs lint format wheel benchmark clean
+.PHONY: help report dashboard test coverage fuzz spark seeds docs lint format wheel benchmark clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
@@ -40,10 +40,6 @@ fuzz: .venv/installed-dev ## read damaged files and odd texts of metrics for ten
 
 spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 MB; needs Java 17 or 21)
 	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/spark tests/cli/test_cli_spark.py
-
-callbacks: .venv/installed-dev ## run the callbacks of docs/howto/while-training.md (installs PyTorch, Keras, Lightning and others: 2 GB)
-	@$(PIP) install --editable '.[training]'
-	$(BIN)/python -m pytest tests/comparison/test_callbacks.py
 
 seeds: .venv/installed-dev ## run TF Similarity and KerasRS beside the package (installs TensorFlow: 2 GB)
 	@$(PIP) install --editable '.[seeds]'

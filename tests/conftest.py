@@ -37,7 +37,7 @@ def quiet_steps() -> Iterator[None]:
 
 # They are large or need a compiler; who has them runs their tests.
 LARGE = (
-    *("of the extra `peers`", "of the extra `training`", "of the extra `seeds`"),
+    *("of the extra `peers`", "of the extra `seeds`"),
     "only the maker of this sample needs its weights",
 )
 SITE = "tests/test_docs.py"

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.kernels.ap_trapezoid import tie_moments
-from retrieval_report.kernels.lists import Tie
 from retrieval_report.metrics.parsing import parse_metric
 
 
@@ -31,48 +27,6 @@ def test_a_list_without_ties_has_the_value_of_oxford(hits: tuple[int, ...]) -> N
     scores = rr.evaluate(rows, measures="ap(interpolation=trapezoid)", truncated="no")
     wanted = oxford(hits, sum(hits))
     assert scores["value"].to_list() == pytest.approx([wanted] * scores.height, rel=1e-14)
-
-
-def moments_of_pairs(
-    start: int, size: int, relevant: int, before: int, slots: int
-) -> tuple[Fraction, Fraction]:
-    """Mean and variance over all sets of slots that relevant items may take, in fractions."""
-    values = []
-    for places in itertools.combinations(range(1, size + 1), relevant):
-        total = Fraction(0)
-        for number, place in enumerate(places):
-            rank, found = start + place, before + number
-            if place <= slots:
-                earlier = Fraction(found, rank - 1) if rank > 1 else 1
-                total += (Fraction(found + 1, rank) + earlier) / 2
-        values.append(total)
-    mean = Fraction(sum(values), len(values))
-    return mean, sum(((value - mean) ** 2 for value in values), Fraction(0)) / len(values)
-
-
-@pytest.mark.parametrize("start", [0, 1, 5, 1_000, 10_000_000])
-@pytest.mark.parametrize(("size", "relevant"), [(1, 1), (2, 1), (3, 2), (4, 3), (7, 4), (9, 2)])
-def test_moments_of_a_tie_wherever_it_lies(start: int, size: int, relevant: int) -> None:
-    for before in {0, min(start, 3), start // 2}:
-        for slots in {1, size // 2 + 1, size}:
-            mean, variance = moments_of_pairs(start, size, relevant, before, slots)
-            found = tie_moments(Tie(start, size, relevant), slots, float(before))
-            assert found[0] == pytest.approx(float(mean), rel=1e-14)
-            assert found[1] == pytest.approx(float(variance), rel=1e-11, abs=1e-300)
-
-
-def test_a_long_tie_has_the_moments_of_drawn_orders() -> None:
-    size, relevant, start, before = 400, 90, 50, 20
-    draw = np.random.default_rng(5)
-    hit = np.zeros(size, bool)
-    hit[:relevant] = True
-    orders = draw.permuted(np.tile(hit, (20_000, 1)), axis=1)
-    rank = start + np.arange(1, size + 1)
-    found = before + orders.cumsum(axis=1)
-    values = (orders * (found / rank + (found - 1) / (rank - 1)) / 2).sum(axis=1)
-    mean, variance = tie_moments(Tie(start, size, relevant), size, float(before))
-    assert abs(values.mean() - mean) < 4 * values.std() / np.sqrt(len(values))
-    assert values.std() == pytest.approx(np.sqrt(variance), rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,6 @@
-"""Rows become ties and cells: the same as sorting and counting in plain Python, whatever the keys
-are.
-"""
+"""Keys are sorted and counted as in plain Python, whatever they are."""
 
 from __future__ import annotations
-
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,9 +9,7 @@ from hypothesis import strategies as st
 
 from retrieval_report.kernels import grouping
 from retrieval_report.kernels.grouping import count_smaller, rows_walked
-from retrieval_report.kernels.lists import Lists, Rows
-from retrieval_report.scoring import arrays
-from retrieval_report.scoring.arrays import lists_from_rows
+from retrieval_report.kernels.lists import Rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 KEYS = st.one_of(
@@ -49,64 +43,6 @@ def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int) -
 
 
 @given(
-    st.sampled_from([KEYS, st.integers(-2, 2)]).flatmap(
-        lambda of: st.lists(st.lists(st.tuples(of, st.integers(0, 2)), max_size=12), max_size=6)
-    ),
-    st.booleans(),
-    st.booleans(),
-)
-def test_lists_hold_what_counting_finds(
-    lists: list[list[tuple[int, int]]], ascending: bool, naive: bool
-) -> None:
-    lists = [sorted(rows, key=lambda row: row[0]) if ascending else rows for rows in lists]
-    check(lists, naive)
-
-
-@pytest.mark.parametrize("tied", [0, 1, 500])
-def test_long_lists_with_and_without_ties_are_laid_out_on_several_threads(
-    tied: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(arrays, "SERIAL_BELOW", 2_000)
-    generator = np.random.default_rng(tied)
-    lists = [
-        list(
-            zip(
-                generator.integers(0, 2**50, 500).tolist(),
-                generator.integers(0, 3, 500).tolist(),
-                strict=True,
-            )
-        )
-        for _ in range(9)
-    ]
-    lists[7][:tied] = [(5, 1)] * tied
-    check(lists, True)
-
-
-def check(lists: list[list[tuple[int, int]]], naive: bool) -> None:
-    ends = np.cumsum([len(rows) for rows in lists], dtype=np.int64)
-    begins = ends - [len(rows) for rows in lists]
-    key = np.array([key for rows in lists for key, _ in rows], np.int64)
-    grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
-    rows = Rows(begins.astype(np.int64), ends)
-    count = np.empty(0, np.int64) if naive else np.ones(key.size, np.int64)
-    ties, order, keys = lists_from_rows(rows, key, grade, count, 3, workers=2)
-    assert ties.start.size == len(lists) + 1
-    assert keys.tolist() == [key for rows in lists for key in sorted({key for key, _ in rows})]
-    for number, members in enumerate(lists):
-        found = range(ties.start[number], ties.start[number + 1])
-        wanted = [
-            Counter(own for other, own in members if other == key)
-            for key in sorted({key for key, _ in members})
-        ]
-        assert [dict(cells(ties, tie)) for tie in found] == wanted
-        assert all(cells(ties, tie) == sorted(cells(ties, tie)) for tie in found)
-    if naive:
-        assert order is not None
-        near_first = [grade for rows in lists for _, grade in sorted(rows, key=lambda row: row[0])]
-        assert order.tolist() == near_first
-
-
-@given(
     st.lists(
         st.lists(st.tuples(st.integers(-2, 2), st.booleans()), max_size=12), min_size=1, max_size=6
     )
@@ -131,8 +67,3 @@ def test_smaller_and_equal_keys_are_counted_within_their_list(
 def test_the_work_of_counting_grows_with_what_is_asked_for() -> None:
     rows = Rows(np.array([0, 100]), np.array([100, 200]))
     assert rows_walked(np.arange(200), rows, np.arange(3)) == 3 * 100
-
-
-def cells(ties: Lists, tie: int) -> list[tuple[int, int]]:
-    own = slice(ties.tie[tie], ties.tie[tie + 1])
-    return list(zip(ties.grade[own].tolist(), ties.items[own].tolist(), strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -89,32 +88,6 @@ def test_every_policy_is_that_of_the_enumeration(
         assert value == pytest.approx(float(wanted[policy]), rel=1e-12, abs=1e-15), policy
         if policy == "expected":
             assert std == pytest.approx(truth.std, rel=1e-9, abs=1e-14)
-
-
-def test_long_ties_have_the_moments_of_the_closed_form_in_fractions() -> None:
-    generator = np.random.default_rng(0)
-    sizes = [(int(r), int(m)) for r, m in generator.integers(0, 3000, (40, 2))]
-    counts = pl.DataFrame(
-        [
-            ("q", tie, grade, size)
-            for tie, pair in enumerate(sizes)
-            for grade, size in zip((1, 0), pair, strict=True)
-        ],
-        schema=["query", "distance", "relevance", "count"],
-        orient="row",
-    ).filter(pl.col("count") > 0)
-    [row] = evaluate(counts, metrics="bpref", policies="expected", truncated="no").rows(named=True)
-    total, others = (sum(pair[kind] for pair in sizes) for kind in (0, 1))
-    most, before, mean, variance = min(total, others), 0, Fraction(0), Fraction(0)
-    for relevant, rest in sizes:
-        brings = [Fraction(max(most - before - x, 0), most) for x in range(rest + 1)]
-        one = sum(brings, Fraction(0)) / (rest + 1)
-        two = sum((x * x for x in brings), Fraction(0)) / (rest + 1)
-        mean += relevant * one
-        variance += relevant * (two - one**2) * (rest + relevant + 1) / (rest + 2)
-        before += rest
-    assert row["value"] == pytest.approx(float(mean / total), rel=1e-12)
-    assert row["std"] == pytest.approx(math.sqrt(variance) / total, rel=1e-9)
 
 
 def test_items_without_judgement_are_never_taken_for_judged_ones() -> None:
