@@ -141,7 +141,7 @@ def usual_study(data: OpenedData, choice: Choice) -> rr.Study:
 
 def _chosen(data: OpenedData, choice: Choice, study: rr.Study) -> rr.Study:
     """Return the study of the chosen models, with the chosen settings."""
-    study = study.using(**choice.only(SETTINGS))
+    study = study.using(costs=data.costs, **choice.only(SETTINGS))
     return study if choice.models == data.models else study.models(*choice.models)
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import ask
-from chart_display import show_chart
+from cached import ask, remembered_questions
+from chart_display import say, show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.identical import without_copies
+from retrieval_report.comparison.margins import Margin, parse_margin
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_chances
 from retrieval_report.contracts.arguments import Named
@@ -27,6 +28,7 @@ MARGIN = (
     "detectable queries_needed queries_if_observed queries"
 )
 MARGIN_UNITS = ("points", "percent")
+USUAL_MARGIN = Margin(0.01)
 CHOSEN = "the chosen pair"
 COPIES = " Models with identical lists are compared once."
 
@@ -88,24 +90,32 @@ def _no_worse(page: Page) -> None:
         "tests answer the better question: does a model lose less than a margin that would matter, "
         "for example after quantising or pruning?"
     )
+    asked = page.study.also  # by the study that the dashboard was started for
+    given = asked["margin"] and parse_margin(asked["margin"]).of(**page.choice.at)
+    first = given or USUAL_MARGIN
     first_column, middle, right = st.columns(3)
     with first_column:
-        baseline = choose_one("Baseline", page.ranked, name="baseline")
+        baseline = choose_one("Baseline", page.ranked, name="baseline", default=asked["baseline"])
     with middle:
+        amount = 100 * first.amount if first.relative else first.amount
         margin = choose_number(
-            "Margin", name="margin", low=0.0001, default=0.01, step=0.005, format="%g"
+            "Margin", name="margin", low=0.0001, default=amount, step=0.005, format="%g"
         )
     with right:
         unit = choose_one(
             "Margin in",
             MARGIN_UNITS,
             name="margin_unit",
+            default=MARGIN_UNITS[first.relative],
             help="Points of the score, or percent of the baseline's mean.",
         )
     if unit == "percent":
         margin = f"{margin:g} %"
     ask(page.data, baseline=baseline, margin=margin)
-    rows = page.study.using(baseline=baseline, margin=margin).no_worse
+    study = page.study.using(**{"costs": page.data.costs, **remembered_questions(page.data)})
+    if study.decision:
+        say(study.chip, [study.decision])
+    rows = study.no_worse
     rows = rows.sort("difference", descending=True, nulls_last=True)
     for sentence in margin_sentences(rows, page.choice.measure):
         st.markdown(plain(sentence))

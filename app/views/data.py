@@ -12,6 +12,7 @@ from records import OpenedData, Upload
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
+from retrieval_report.writing.names import listed
 from tables import frame_table
 from text import plain, sentence, short
 from uploads import MOST_BYTES, offered, read_tables
@@ -145,7 +146,7 @@ def _downloads(page: Page) -> None:
     }
     names = [name for name, value in also.items() if value is not None]
     if names:
-        st.caption(f"The report also holds {plain(' and '.join(names))}.")
+        st.caption(f"The report also holds {plain(listed(names))}.")
     if st.button("Prepare the HTML report"):
         with st.spinner("Computing the report …", show_time=True):
             content = report(data, choice, questions)

@@ -16,8 +16,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
-from retrieval_report.study.three_tables import three_rows, without_draws
-from retrieval_report.ties.three_scores import DRAWN
+from retrieval_report.study.three_tables import by_items_retrieved, three_rows, without_draws
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import whole_percent
 from tables import frame_table, leaderboard_table
@@ -96,7 +95,7 @@ def _winners(rows: pl.DataFrame, winners: Named) -> DeltaGenerator:
     """
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     same = winners["naive_winner"] == winners["winner"]
-    is_cut = winners["agreeing_method"] == DRAWN  # what the lists leave out may name another
+    is_cut = by_items_retrieved(winners)
     wins = "Wins by items retrieved" if is_cut else "Wins exactly"
     for place, title, rank, remark in (
         (exact, wins, "expected_rank", None),

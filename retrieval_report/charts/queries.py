@@ -35,6 +35,7 @@ TIPS = "model query lists naive expected naive_error lowest highest std"
 PAIR_TIPS = "query lists value_a value_b difference lowest highest"
 MAX_DOTS, GRID = 5000, 60
 SIDE = 360
+DOT_SIZE = 40  # of points where none stands for more lists than another
 TOO_HIGH, TOO_LOW, RIGHT = "printed too high", "printed too low", "printed right"
 OPEN = "not known: items may be missing"
 COLOURS = {TOO_HIGH: VERMILLION, TOO_LOW: BLUE, RIGHT: GREY, OPEN: PINK}
@@ -256,7 +257,9 @@ def _scatter(
     scores = pl.concat([points[across], points[up]])
     ends = pl.DataFrame({"from": [scores.min()], "to": [scores.max()]})
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
-    sizes = sorted({1, max(points["lists"])})
+    sizes = [1, max(points["lists"])]
+    legend = alt.Legend(values=sizes, format="d", symbolFillColor=GREY)
+    by_lists = alt.Size("lists:Q", title="at one point", legend=legend)
     dots = layer(
         points.sort("lists", descending=True, maintain_order=True),  # a small one hides no other
         {"type": "circle"},
@@ -264,11 +267,7 @@ def _scatter(
         x=x(across),
         y=y(up),
         color=keyed(points["side"], *keys),
-        size=alt.Size(
-            "lists:Q",
-            title="at one point",
-            legend=alt.Legend(values=sizes, format="d", symbolFillColor=GREY),
-        ),
+        size=by_lists if points["lists"].n_unique() > 1 else alt.value(DOT_SIZE),
         opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),
     )
     diagonal = layer(ends, LINE, x=x("from"), x2="to:Q", y=y("from"), y2="to:Q")

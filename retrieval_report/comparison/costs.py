@@ -103,9 +103,14 @@ def cost_table(summary: object, costs: object, *, no_worse: object = None) -> pl
     return pl.concat(parts)
 
 
+def costs_frame(costs: object) -> pl.DataFrame:
+    """Return costs, which may be a dictionary of numbers by model, as a frame."""
+    return to_polars(columns_of(costs, "model", "cost"), "costs")
+
+
 def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     """Return kind of cost, model and amount, without unknown amounts."""
-    rows = to_polars(columns_of(costs, "model", "cost"), "costs")
+    rows = costs_frame(costs)
     if "model" not in rows.columns:
         raise ColumnError(f"costs: no column 'model'; found {quoted(rows.columns)}")
     kinds = [name for name, dtype in rows.schema.items() if dtype.is_numeric() and name != "model"]

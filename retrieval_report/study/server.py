@@ -42,7 +42,16 @@ PATIENCE = 120  # seconds within which a server must answer; on a busy machine i
 
 CONTROLLED = tuple(name for name in (*RULES, *DRAWS) if OPTIONS[name].control)
 """Options of scoring for which the sidebar has a control."""
-ASKED = ("dataset", "cluster", "k", "calibrate", "at_least")  # settings that pages begin with
+ASKED = (  # settings that pages begin with
+    "dataset",
+    "baseline",
+    "margin",
+    "largest_loss",
+    "cluster",
+    "k",
+    "calibrate",
+    "at_least",
+)
 Process = subprocess.Popen[bytes]
 
 

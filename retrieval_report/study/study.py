@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 import polars as pl
 
 from retrieval_report.codes.search import Inputs
-from retrieval_report.comparison.costs import cost_table
+from retrieval_report.comparison.costs import cost_table, costs_frame
 from retrieval_report.comparison.flips import flips
 from retrieval_report.comparison.identical import without_twins
 from retrieval_report.comparison.leaderboard import leaderboard
@@ -831,7 +831,10 @@ class Study(LevelledStudy):
             The dashboard has no control for a setting, the port is in use, or Streamlit is not
             installed.
         """
-        frames = known_of({**self._frames_alone(), "labels": self._data.labels})
+        given = self.also["costs"]
+        costs = None if given is None else costs_frame(given)
+        others = {"labels": self._data.labels, "costs": costs}
+        frames = known_of({**self._frames_alone(), **others})
         return serve(self, name, frames, self._judged_by_each, port=port, browser=browser)
 
     def log(self, model: str | None = None) -> dict[str, float]:

@@ -141,6 +141,13 @@ def is_moved(rows: pl.DataFrame) -> bool:
     return bool(rows.select(moved.fill_null(value=False)).item())
 
 
+def by_items_retrieved(winners: Named) -> bool:
+    """Return whether a row of ``winners`` is about the items retrieved alone: what the lists leave
+    out could name another winner.
+    """
+    return winners.get("agreeing_method") == DRAWN
+
+
 def winner_sentence(row: Named) -> str:
     """Say who wins by the exact, by the naive and by the drawn scores.
 
@@ -171,7 +178,7 @@ def winner_sentence(row: Named) -> str:
         return f"{measure}: no winner can be named."
     agree = naive in (first, None)
     wins = f"{listed(first.split(EQUALS))} {_verb(first)}"
-    is_cut = row.get("agreeing_method") == DRAWN
+    is_cut = by_items_retrieved(row)
     if row["agreeing_chance"] == 1 and agree and not is_cut:
         order = ", by the naive order and" if naive else " and"
         return f"{measure}: {wins} exactly{order} in every order of ties."
@@ -189,7 +196,7 @@ def winner_sentence(row: Named) -> str:
         share_of_all = ""
     comes = "one of them comes" if EQUALS in first else f"{first} comes"
     exactly, of_these = "exactly", ""
-    if is_cut:  # what the lists leave out could name another winner
+    if is_cut:
         exactly, of_these = "by the items retrieved", " of these items"
     orders_text = f"{orders_text}{of_these}{share_of_all}"
     return f"{measure}: {wins} {exactly}{order}; {comes} first in {orders_text}."

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import polars as pl
 
 import retrieval_report as rr
@@ -58,9 +61,24 @@ def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
     [sentence] = [line for line in study.sentences if "more than 0.3" in line]
     assert plain(sentence) in words(page)
     assert page.number_input(key="margin").value == 0.3
+    assert plain(study.decision) in words(page)
     relative = open_page("compare", DATA, baseline="fine", margin="30", margin_unit="percent")
     share = rr.Study(RANKINGS, "ndcg@3", baseline="fine", margin="30 %").no_worse
     assert plain(f"{share['margin'][0]:g}") in words(relative)
+
+
+def test_the_decision_is_that_of_the_report_and_begins_with_what_a_study_asked() -> None:
+    asked: dict[str, Any] = {"baseline": "fine", "margin": "90 %"}
+    costs = pl.DataFrame({"model": ["coarse", "fine", "middle"], "bytes": [8, 64, 16]})
+    query = pl.col("query").cast(pl.String)
+    many = pl.concat([RANKINGS.with_columns(query=query + f" {copy}") for copy in range(5)])
+    study = rr.Study(many, "ndcg@3", costs=costs, **asked)
+    assert study.decision.startswith("Ship coarse")
+    data = replace(made_data(many, **asked), costs=costs)
+    page = open_page("compare", data)
+    assert page.success[0].value == plain(study.decision)
+    assert page.number_input(key="margin").value == 90
+    assert plain(study.decision) in open_page("overview", data).success[0].value
 
 
 def test_models_with_identical_lists_are_compared_once() -> None:

@@ -16,10 +16,11 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import APP, TIMEOUT, drawn, table
+from made_pages import APP, TIMEOUT, drawn, table, words
 from made_reports import made_rankings
 from retrieval_report.study import server
 from retrieval_report.study.server import START, asked_of_dashboard
+from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 QUERIES = (
@@ -36,7 +37,9 @@ def study(**options: Any) -> rr.Study:
 def test_the_page_shows_the_numbers_of_the_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = study(average="macro", relevant_from=1.0, no_relevant="one", correction="holm")
+    rules: Any = {"relevant_from": 1.0, "no_relevant": "one", "correction": "holm"}
+    asked: Any = {"baseline": "fine", "margin": 0.5}
+    made = study(average="macro", **asked, **rules)
     paths = {}
     for name, frame in made.frames.items():
         paths[name] = str(tmp_path / f"{name}.parquet")
@@ -46,6 +49,7 @@ def test_the_page_shows_the_numbers_of_the_study(
         START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about})
     )
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    assert plain(made.decision) in words(page)
     for column in ("expected", "naive"):
         here = made.at("ap@2").summary.filter(policy=column)
         shown = table(page, 2).select("model", column)
@@ -65,7 +69,8 @@ def test_a_server_answers_and_ends_with_its_files(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     opened: list[str] = []
     monkeypatch.setattr(server.webbrowser, "open", opened.append)  # type: ignore[attr-defined]
-    with study().models("fine", "coarse").dashboard(name="two models") as running:
+    costs = {"coarse": 8, "fine": 64}
+    with study(costs=costs).models("fine", "coarse").dashboard(name="two models") as running:
         assert running.address.startswith("http://127.0.0.1:")
         assert repr(running) == f"Dashboard at {running.address}"
         assert opened == [running.address]
@@ -76,6 +81,7 @@ def test_a_server_answers_and_ends_with_its_files(
             "coarse",
             "fine",
         ]
+        assert dict(pl.read_parquet(folder / "costs.parquet").rows()) == costs
     assert list(tmp_path.iterdir()) == []
     assert repr(running) == "Dashboard, ended"
     running.stop()

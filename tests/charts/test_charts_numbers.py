@@ -289,6 +289,13 @@ def test_twenty_thousand_queries_are_counted_first(distinct: int) -> None:
     assert charts.query_scatter(table.reverse(), **PLACE).to_dict() == chart.to_dict()
 
 
+def test_points_have_a_legend_of_sizes_only_where_they_differ_in_size() -> None:
+    for queries, legends in ((120, 1), (100, 0), (3, 0)):
+        chart = charts.query_scatter(big_table(queries, 50), **PLACE).to_dict()
+        sizes = [layer["encoding"].get("size", {}) for layer in chart["layer"]]
+        assert len([size for size in sizes if "legend" in size]) == legends
+
+
 def test_lists_whose_missing_items_could_change_the_score_are_not_printed_right() -> None:
     table = big_table(4, 50).with_columns(naive=0.5, expected=0.5, naive_error=0.0)
     cut = table.with_columns(truncated=pl.col("query") < 1)
