@@ -56,6 +56,7 @@ HIGHER_LEVEL_FRAMES = [
     "dataset_scores",
 ]  # what ranks other than runs
 OPTIONAL_FRAMES = ["segments", "no_worse", "costs"]
+MAX_SCALES = 10  # models whose grades are printed
 SCALE = "model grades value could_gain coarser_grades scale_gain"
 
 
@@ -156,6 +157,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     worse than a baseline, and which are worth their cost. With --labels-as-rankings: whether the
     scale of the grades is fine enough.
     """
+    from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.study.by_cutoff import cutoffs_sentence
     from retrieval_report.study.leaderboard_rows import lead, leaderboard_table
     from retrieval_report.study.terminal import frame_table
@@ -187,8 +189,12 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     texts += uneven_lengths(study.under("expected").scores, study.measures[1:])
     texts += question_tables(study, [name for name in OPTIONAL_FRAMES if name in frames])
     if (scale := frames.get("grading_scale")) is not None:
+        at_headline = scale.filter(at_measure(*study.measures[0]))
+        best = at_headline.sort("value", descending=True, nulls_last=True).head(MAX_SCALES)
         texts.append(scale_sentence(scale, study.metric, study.cutoff))
-        texts.append(frame_table(scale, SCALE, by="metric cutoff"))
+        texts.append(frame_table(best, SCALE, by="metric cutoff"))
+        if best.height < scale.height:
+            texts.append("The grades of all models, by every measure, are in the files of --out.")
     output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)
     end_by_health(study.health)
 

@@ -105,11 +105,18 @@ def test_a_study_of_labels_answers_it(tmp_path: Path) -> None:
         return str(tmp_path / f"{name}.txt")
 
     files = [write(name, held) for name, held in labels.items()]
-    words = ["--labels-as-rankings", "--judgements", write("human", human), "--measures", "ndcg@5"]
+    words = [
+        "--labels-as-rankings",
+        "--judgements",
+        write("human", human),
+        "--measures",
+        "ndcg@5,rr",
+    ]
     printed = CliRunner().invoke(cli, ["leaderboard", *files, *words])
     assert printed.exit_code == 0, printed.output
     assert said in printed.stdout
-    assert "could_gain" in printed.stdout
+    assert printed.stdout.count("could_gain") == 1  # by the headline measure alone
+    assert printed.stdout.endswith("by every measure, are in the files of --out.\n")
 
 
 def test_cut_lists_leave_the_gain_open_and_counts_are_refused() -> None:
