@@ -15,7 +15,7 @@ from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
-from retrieval_report.study.reversals import TITLE, not_varied_line, varied
+from retrieval_report.study.reversals import TITLE, reversals_note, varied
 from retrieval_report.study.three_tables import by_items_retrieved, three_rows, without_draws
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import whole_percent
@@ -157,7 +157,7 @@ def _details(page: Page) -> None:
     if reversals.height:
         st.subheader(TITLE)
         frame_table(varied(reversals), of="reversals", show=TURNING, alt=TITLE)
-        st.caption(plain(not_varied_line(reversals)))
+        st.caption(plain(reversals_note(reversals)))
     if len(page.choice.cutoffs) > 1:
         st.subheader("How far naive scores are off, along the cutoffs", anchor=ALONG)
         show_chart(charts.off_by, page.drawn_curve.three_scores, **page.choice.at)

@@ -39,6 +39,10 @@ BOTH = "both"  # new queries, seen in one tie order
 JUDGE = "judge"
 SEED = "seed"
 DATASET = "data set"
+SIGNIFICANT_BUT = (
+    f"Significant: a lead that is hardly chance. Depends on the {QUERIES}: as many new ones reverse it "
+    f"with a probability above {verdicts.TIE_RISK:g}."
+)
 NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own labels"
 
 
@@ -201,25 +205,35 @@ def varied(frame: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(reversal=texts)
 
 
-def not_varied_line(frame: pl.DataFrame, *, advise: bool = False) -> str:
-    """Return one line on the other sources, with what to pass if asked; empty if there are none."""
+def reversals_note(frame: pl.DataFrame, *, advise: bool = False) -> str:
+    """Return the line below the rows: what both words mean where a lead is significant and still
+    depends on the queries, and which sources are not varied, with what to pass if asked.
+    """
     rows = frame.drop_nulls("advice") if frame.width else frame
     pairs = rows.select("source", "advice").iter_rows() if frame.width else ()
     parts = [source + f" ({advice})" * bool(advise and advice) for source, advice in pairs]
-    return f"Not varied: {', '.join(parts)}." if parts else ""
+    is_both = (
+        verdicts.significant(pl.col("family_p")),
+        pl.col("verdict") == f"depends on the {QUERIES}",
+    )
+    meaning = (
+        SIGNIFICANT_BUT if frame.width and frame.filter(*is_both, source=QUERIES).height else ""
+    )
+    others = f"Not varied: {', '.join(parts)}." if parts else ""
+    return " ".join(filter(None, [meaning, others]))
 
 
 def reversals_text(frame: pl.DataFrame) -> str:
     """Lay out the rows as text for a terminal; empty if there are none."""
     if not frame.height:
         return ""
-    lines = TITLE, frame_table(varied(frame), COLUMNS), not_varied_line(frame, advise=True)
+    lines = TITLE, frame_table(varied(frame), COLUMNS), reversals_note(frame, advise=True)
     return "\n".join(filter(None, lines))
 
 
 def reversals_html(frame: pl.DataFrame) -> str:
     """Return the same as HTML."""
-    note = not_varied_line(frame, advise=True)
+    note = reversals_note(frame, advise=True)
     return html_table(varied(frame), COLUMNS, caption=TITLE, note=note)
 
 

@@ -26,7 +26,7 @@ from retrieval_report.study.leaderboard_rows import (
     with_ranks,
 )
 from retrieval_report.study.questions import QUESTIONS, Layout
-from retrieval_report.study.reversals import not_varied_line, varied
+from retrieval_report.study.reversals import reversals_note, varied
 from retrieval_report.study.table_columns import (
     DASH,
     JOINED,
@@ -239,7 +239,7 @@ PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = 
     "queries": _queries,
     "deciding": _deciding,
     "reversals": lambda _, layout, frame: [
-        (layout._replace(note=not_varied_line(frame)), varied(frame))
+        (layout._replace(note=reversals_note(frame)), varied(frame))
     ],
     "knn_confusion": lambda _, layout, frame: [(layout, confused(frame))],
 }

@@ -13,8 +13,8 @@ import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.comparison.new_draws import enough_queries, new_queries
 from retrieval_report.study.reversals import (
-    not_varied_line,
     objections,
+    reversals_note,
     reversals_text,
     varied,
 )
@@ -60,10 +60,33 @@ def test_a_difference_that_is_always_the_same_is_too_few_to_tell_until_six_queri
 def test_sources_without_data_are_one_line() -> None:
     study = rr.Study(RANKINGS, "ndcg@3")
     assert varied(study.reversals)["source"].to_list() == ["tie order", "queries", "both"]
-    assert not_varied_line(study.reversals) == "Not varied: judge, seed, data set."
+    assert reversals_note(study.reversals) == "Not varied: judge, seed, data set."
     assert "Not varied: judge (judgements={'human': …}), seed (replicate=)," in repr(study)
     assert "What could turn it around\nsource" in repr(study)
     assert "What could turn it around" in study._repr_html_()
+
+
+def test_where_a_significant_lead_depends_on_the_queries_both_words_are_explained() -> None:
+    queries = [f"q{number}" for number in range(20)]
+    firsts = {"first": [1] * 14 + [2] * 6, "second": [2] * 14 + [1] * 6}
+    firsts["second"][:14:2] = [3] * 7
+    runs = {
+        name: {
+            query: {"x": -1.5, "y": -2.5, "hit": 0.0 - place}
+            for query, place in zip(queries, places, strict=True)
+        }
+        for name, places in firsts.items()
+    }
+    judged = {query: {"hit": 1} for query in queries}
+    study = rr.Study(runs, "rr@3", judgements=judged, truncated="no")
+    found = row(study, "queries")
+    assert found["family_p"] < 0.05 < found["reversal"], found
+    words = "Significant: a lead that is hardly chance. Depends on the queries: as many new ones"
+    for face in (repr(study), study._repr_html_(), reversals_note(study.reversals)):
+        assert words in face
+    surer = study.reversals.with_columns(verdict=pl.lit("safe"))
+    for other in (surer, study.reversals.with_columns(family_p=pl.lit(0.2))):
+        assert "Significant" not in reversals_note(other)
 
 
 def test_equal_models_have_nothing_to_turn_round() -> None:
