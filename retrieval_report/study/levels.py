@@ -137,7 +137,8 @@ class LevelledStudy:
         if not self.of_run:
             return self
         models = None if self._view.models is None else tuple(self._run_names)
-        return self._with(baseline=None, margin=None, costs=None, models=models, runs=True)
+        of_models = dict.fromkeys(("baseline", "margin", "largest_loss", "costs"))
+        return self._with(**of_models, models=models, runs=True)
 
     @property
     def options(self) -> Options:

@@ -202,6 +202,27 @@ def runs_with(shares: dict[str, tuple[float, ...]], queries: int = 400) -> pl.Da
     return pl.DataFrame(rows)
 
 
+def test_the_margin_of_models_is_not_one_of_their_runs_until_it_is_asked_for() -> None:
+    judgements = {f"q{n}": {"a": 1} for n in range(400)}
+    frame = runs_with({"large": (1.0, 0.99), "small": (0.99, 0.9875)})
+    given: dict[str, Any] = {"judgements": judgements, "truncated": "no"}
+    margin: Any = {"baseline": "large", "margin": 0.05, "largest_loss": 0.75}
+    study = rr.Study(frame, "rr@1", replicate="seed", **margin, **given)
+    assert study.no_worse["largest_loss"].to_list() == [0.75]
+    runs = study.runs
+    assert (runs.decision, runs.margin_rows.width, runs.chip) == ("", 0, runs.status)
+    assert "large" not in runs.contents().command  # a command with largest_loss alone is refused
+    with pytest.raises(rr.ParameterError, match="it needs a baseline and a margin"):
+        runs.no_worse  # noqa: B018
+    first = runs.model_names[0]
+    asked = runs.using(**(margin | {"baseline": first})).no_worse
+    alone = runs.models(*runs.model_names).scores
+    truth = rr.stats.no_worse(alone, baseline=first, margin=0.05, largest_loss=0.75)
+    assert asked.select("model", "no_worse_p").equals(truth.select("model", "no_worse_p"))
+    assert asked["largest_loss"].to_list() == truth["largest_loss"].to_list()
+    assert runs.using(baseline=first, margin=0.05).no_worse["largest_loss"].to_list() == [1.0] * 3
+
+
 @pytest.mark.parametrize(
     ("runs", "verdict", "first_words"),
     [
