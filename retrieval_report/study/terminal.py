@@ -42,6 +42,8 @@ SIGNED, UNSIGNED = (
     {part.name for frame in FRAMES.values() for part in frame.columns if part.format == format}
     for format in ("signed", "number")
 )
+# for notebooks whose style sheet has no tables, as those of some editors
+SPACED = 'style="border-spacing: 1em 0; text-align: right; white-space: nowrap"'
 COUNTS = ["no_relevant", "missing", "unjudged"]  # of queries that are subject to a rule
 MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
 KEPT = [*MEAN, "value"]
@@ -292,7 +294,7 @@ def html_table(frame: pl.DataFrame, columns: str, *, caption: str = "", note: st
     )
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     below = f'<p style="opacity: .7">{html.escape(note)}</p>' if note else ""
-    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"
+    return f"<table {SPACED}>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"
 
 
 def _html_row(tag: str, cells: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from retrieval_report.study.leaderboard_rows import lead, leaderboard_of
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.study.table_columns import column_of
 from retrieval_report.study.tables import report_tables
+from retrieval_report.study.terminal import SPACED
 from retrieval_report.study.three_tables import three_rows
 
 DOCS = sample_folder() / "docs"
@@ -49,7 +50,7 @@ def test_every_face_shows_the_same_cells(study: rr.Study) -> None:
     for name, ends in zip(("order_low", "order_high"), zip(*ranges, strict=True), strict=True):
         assert ends == pytest.approx(three[name].to_list(), abs=1e-4)
     assert [float(row[4]) for row in rows] == pytest.approx(three["naive"].to_list(), abs=1e-4)
-    page = re.findall("<t[dh]>(.*?)</t[dh]>", study._repr_html_().rpartition("<table>")[2])
+    page = re.findall("<t[dh]>(.*?)</t[dh]>", study._repr_html_().rpartition("<table ")[2])
     assert page == [*head, *(cell for row in rows for cell in row)]
     table = report_tables(study.contents())["summary"]
     assert [[cell.text for cell in row] for row in table.rows] == rows
@@ -139,7 +140,9 @@ def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> Non
     naive = study.under("naive")
     assert "ndcg@10\nmodel" in repr(naive)
     assert "expected" not in repr(naive)
-    assert naive._repr_html_().startswith("<table><thead><tr><th>model</th><th>metric</th>")
+    assert naive._repr_html_().startswith(
+        f"<table {SPACED}><thead><tr><th>model</th><th>metric</th>"
+    )
 
 
 def test_the_lead_of_one_model_of_level_ones_and_on_other_queries() -> None:

@@ -97,7 +97,7 @@ def test_three_lines_from_any_form_give_the_same_table(form: str) -> None:
     study = rr.Study(given, MEASURES, **more)
     assert_frame_equal(study.table(), wanted())
     assert study.verdict
-    assert "<table>" in study._repr_html_()
+    assert "<table " in study._repr_html_()
 
 
 def test_a_score_too_large_to_become_a_distance_is_refused() -> None:
