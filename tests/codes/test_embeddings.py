@@ -206,29 +206,6 @@ def test_a_study_takes_ends_and_costs_unless_told_otherwise() -> None:
     assert cut.costs["amount"].unique().to_list() == [5.0]
 
 
-def test_labels_judgements_matrix_and_ids_say_what_is_relevant() -> None:
-    vectors, labels = on_grid(6, 30, 8), np.arange(30) % 3
-    queries, items = vectors[:6], vectors[6:]
-    same = labels[:6, None] == labels[None, 6:]
-    ids = {"query_ids": [f"q{n}" for n in range(6)], "item_ids": [f"d{n}" for n in range(24)]}
-    pairs = [
-        {"query": f"q{q}", "item": f"d{i}", "relevance": int(same[q, i])}
-        for q, i in np.ndindex(*same.shape)
-    ]
-    sources: list[dict[str, Any]] = [
-        {"query_labels": labels[:6], "item_labels": labels[6:], **ids},
-        {"relevance": same.astype(int), **ids},
-        {"judgements": pl.DataFrame(pairs), **ids},
-    ]
-    tables = [
-        rr.Study(rr.from_embeddings(queries, items, ["binary", "int8"], depth=9, **source), "ap@9")
-        .table()
-        .rows()
-        for source in sources
-    ]
-    assert tables[1:] == tables[:1] * 2
-
-
 def test_a_query_among_the_items_is_left_out_of_its_list() -> None:
     vectors, labels = on_grid(7, 40, 8), np.arange(40) % 4
     asked: dict[str, Any] = {"query_labels": labels, "item_labels": labels, "depth": 6}

@@ -161,9 +161,3 @@ def test_what_is_no_cluster_is_refused(change: Any, how: Any, message: str) -> N
     queries = queries.with_columns(**{name: pl.lit(value) for name, value in change.items()})
     with pytest.raises(rr.RetrievalReportError, match=message):
         rr.compare(scores, **{"cluster": "topic", "queries": queries, **how})
-
-
-def test_the_mean_of_strata_is_not_clustered() -> None:
-    scores, queries, _, _ = made(0)
-    with pytest.raises(rr.ParameterError, match="micro or weighted"):
-        rr.summarise(scores, queries=queries, average="macro", cluster="topic")

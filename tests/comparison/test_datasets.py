@@ -90,17 +90,6 @@ def test_a_model_that_lacks_a_data_set_is_named_and_not_averaged() -> None:
     assert table.head(2).equals(without)
 
 
-def test_every_data_set_ranks_its_models() -> None:
-    scores = scores_of({"a": (), "b": (), "c": ()}, 4)
-    of_sets = dataset_scores(scores, QUERIES)
-    for (name,), part in of_sets.group_by("dataset"):
-        chosen = QUERIES.filter(dataset=name)["query"].implode()
-        own = rows_of(rr.leaderboard(scores.filter(pl.col("query").is_in(chosen))))
-        for row in part.iter_rows(named=True):
-            assert row["value"] == pytest.approx(own[row["model"]]["value"])
-            assert row["rank"] == own[row["model"]]["rank"]
-
-
 def test_one_data_set_has_a_mean_and_no_interval() -> None:
     scores = scores_of({"a": (), "b": ()}, 3).filter(pl.col("query").str.starts_with("law"))
     table = dataset_table(dataset_scores(scores, QUERIES))

@@ -29,19 +29,6 @@ def test_identical_runs_are_named_as_such() -> None:
     assert study.flips.filter(model_b="another").equals(alone.filter(model_b="another"))
 
 
-def test_the_verdict_is_on_the_next_model_that_is_another() -> None:
-    """Two copies of a run share the lead, which is no answer to whether it leads."""
-    first = {f"q{n}": {"x": 2.0, "y": 1.0} for n in range(8)}
-    last = {f"q{n}": {"x": 1.0, "y": 2.0} for n in range(8)}
-    runs = {"a": first, "copy of a": first, "b": last}
-    judgements = {f"q{n}": {"x": 1} for n in range(8)}
-    study = rr.Study(runs, "rr@2", judgements=judgements, truncated="no")
-    assert study.sentences[0] == "a has the highest expected rr@2: 1.0000, ahead of b (0.5000)."
-    assert study.status == "safe"
-    assert study.reversals["model_b"].to_list()[:2] == ["b", "b"]
-    assert study.deciding.select("model_a", "model_b").unique().rows() == [("a", "b")]
-
-
 def test_of_many_groups_the_first_are_named_and_said_to_count_once() -> None:
     groups = [(name, name * 2) for name in "abcd"]
     (said,) = identical_sentence(groups)

@@ -28,18 +28,6 @@ def test_t_is_scipys(size: int) -> None:
         )
 
 
-def test_t_without_spread() -> None:
-    rows = np.array(
-        [[0.0, 0.0, 0.0], [0.1, 0.1, 0.1], [0.3, np.nan, np.nan], [np.nan, np.nan, np.nan]]
-    )
-    result = paired_t(rows, 0.95)
-    np.testing.assert_array_equal(result.mean, [0.0, 0.1, 0.3, np.nan])
-    np.testing.assert_array_equal(result.std, [0.0, 0.0, np.nan, np.nan])
-    np.testing.assert_array_equal(result.p, [1.0, 0.0, np.nan, np.nan])
-    np.testing.assert_array_equal(result.low, [0.0, 0.1, np.nan, np.nan])
-    np.testing.assert_array_equal(result.high, [0.0, 0.1, np.nan, np.nan])
-
-
 @pytest.mark.parametrize("size", [1, 5, 13, 14, 50, 51])
 @pytest.mark.parametrize("step", [0.0, 0.5], ids=["distinct", "with ties"])
 def test_wilcoxon_is_scipys_without_the_zeros_and_normal_from_50_on_as_in_r(

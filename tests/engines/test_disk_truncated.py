@@ -12,7 +12,6 @@ from polars.testing import assert_frame_equal
 
 from retrieval_report import (
     RetrievalReportWarning,
-    count_ties,
     evaluate,
     evaluate_to,
 )
@@ -61,26 +60,6 @@ def both(
     return frames[0], said[0], said[1]
 
 
-def renamed(rankings: pl.DataFrame) -> pl.DataFrame:
-    """Queries as items, each left out of its own list, and ids as whole numbers of two types."""
-    numbers = {"query": pl.Int32, "item": pl.UInt64}
-    ids = [pl.col(name).rank("dense").cast(dtype).alias(name) for name, dtype in numbers.items()]
-    return rankings.with_columns(ids).filter(pl.col("query") != pl.col("item"))
-
-
-def test_what_proves_that_lists_are_whole_or_not(tmp_path: Path) -> None:
-    whole = complete(3, 2)
-    for rankings in (whole, renamed(whole)):
-        first = pl.col("model") == "m0"
-        beside = pl.concat([rankings.filter(first), top(rankings.filter(~first), 10)])
-        stranger = beside.with_columns(item=pl.when(~first & (pl.col("item") == beside["item"][-1])).then(
-            pl.lit("x") if rankings is whole else 999).otherwise("item").cast(beside.schema["item"]))  # fmt: skip
-        for lists, cut in ((rankings, 0), (beside, 1), (stranger, 2), (beside.filter(~first), 1)):
-            scores, in_memory, by_parts = both(tmp_path, lists, metrics="recall")
-            assert in_memory == by_parts
-            assert scores.filter("truncated")["model"].n_unique() == cut
-
-
 LISTS = [
     ("auto", top, 1),
     ("auto", top, 2),
@@ -125,14 +104,6 @@ def test_parts_give_the_bits_of_the_whole(
     assert scores["truncated"].any() == (word != "no")
     assert scores["pooled"].any() == (word != "no" and beside in ("nothing", "own"))
     assert scores.filter("truncated")["std"].null_count() == scores["truncated"].sum()
-
-
-def test_counts_cut_between_ties_do_too(tmp_path: Path) -> None:
-    rankings = behind_ties(complete(4, 1, 20), 12)
-    counts = count_ties(rankings).with_columns(truncated=pl.lit("between_ties"))
-    scores, _, _ = both(tmp_path, counts, metrics=("recall", "precision"))
-    assert scores.filter(cutoff=5)["truncated"].sum() == 0
-    assert scores.filter(pl.col("cutoff").is_null())["truncated"].all()
 
 
 def test_a_mapping_says_it_model_by_model(tmp_path: Path) -> None:

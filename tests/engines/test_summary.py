@@ -82,25 +82,6 @@ def test_spreads_of_ties_are_those_of_a_sum_of_independent_scores(average: str) 
     assert found == pytest.approx(np.linalg.norm(np.array(shares) * stds))
 
 
-def test_weighted_intervals_cover_the_ratio_of_means() -> None:
-    trials, draw = 300, np.random.default_rng(3)
-    weights = np.tile([1.0, 2.0, 0.0], 24)
-    samples = draw.beta(2, 5, size=(trials, weights.size))
-    samples[:, weights == 2.0] += 0.25
-    scores = scores_of({f"trial {number}": sample for number, sample in enumerate(samples)})
-    queries = pl.DataFrame({"query": scores["query"].unique().sort(), "weight": weights})
-    summary = summarise(
-        scores,
-        queries=queries,
-        average="weighted",
-        confidence=0.9,
-    )
-    truth = 2 / 7 + 0.25 * 2 / 3
-    assert within(
-        summary.select(pl.lit(truth).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials
-    )
-
-
 @pytest.mark.parametrize("value", [0.0, 0.5, 3.0, -2.0])
 @pytest.mark.parametrize("clusters", [1, 2])
 def test_the_interval_of_equal_scores_has_a_width(value: float, clusters: int) -> None:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import golden
 import oracles
 import retrieval_report as rr
 from catalogue_texts import TEXTS
@@ -124,40 +122,6 @@ def test_scores_and_deviations_are_those_of_evaluate(metric: rr.Metric) -> None:
                 rtol=near or 1e-12,
                 atol=near,
             )
-
-
-@pytest.mark.parametrize(
-    "file", [pytest.param("exact_small", marks=pytest.mark.slow), "exact_medium"]
-)
-def test_golden_cases(file: str) -> None:
-    compared = 0
-    cases = golden.cases(file)[:: 75 if file == "exact_small" else 1]  # all of them take a minute
-    for case in cases:
-        rows = [(place, grade) for place, tie in enumerate(case["ties"]) for grade in tie]
-        frame = pl.DataFrame(rows, schema=["distance", "relevance"], orient="row")
-        measures = {text: exact for text, exact in case["expected"].items() if has_expression(text)}
-        wanted, asked = [], []
-        for number, (text, exact) in enumerate(measures.items()):
-            for order, key in (("expected", "mean"), ("best", "max"), ("worst", "min")):
-                if key not in exact:
-                    continue
-                value = exact[key]
-                wanted.append(float(value["float"] if isinstance(value, dict) else Fraction(value)))
-                metric, _ = parse_metric(text)
-                asked.append(
-                    metric.expr(
-                        "relevance",
-                        distance="distance",
-                        k=case["k"],
-                        order=order,
-                        n_relevant=case["n_relevant"],
-                    ).alias(f"{number} {order}")
-                )
-        compared += len(wanted)
-        np.testing.assert_allclose(
-            frame.select(asked).row(0), wanted, rtol=1e-12, atol=1e-300, err_msg=str(case)
-        )
-    assert compared >= len(cases)
 
 
 MEASURES = [

@@ -146,26 +146,6 @@ def test_of_unknown_r_bounds_hold_whatever_follows(
     check(found, ties, False, within=within, unknown=unknown)
 
 
-@pytest.mark.slow
-@settings(max_examples=6)
-@given(cut_lists((0, 1, 2)), st.lists(st.sampled_from((1, 2)), min_size=1, max_size=2), SOME)
-def test_what_another_model_shows_may_follow(
-    case: tuple[list[list[int]], bool, list[int]], shown: list[int], metrics: list[str]
-) -> None:
-    """The pool of both models is in the ideal of the first, whose own list may go on with the
-    second's items.
-    """
-    ties, within, cutoffs = case
-    seen = sorted({grade for tie in (*ties, shown) for grade in tie if grade})
-    unknown = [
-        more for size in range(3) for more in itertools.combinations_with_replacement(seen, size)
-    ]
-    other = frame([shown]).with_columns(item=pl.lit("u") + pl.col("item"), model=pl.lit("second"))
-    rankings = pl.concat([frame(ties).with_columns(model=pl.lit("first")), other])
-    found = bounds(rankings, metrics, cutoffs, truncated="within_tie" if within else "between_ties")
-    check(found, ties, False, within=within, unseen=shown, unknown=unknown)
-
-
 @settings(max_examples=10)
 @given(
     cut_lists((0, 1, 2)),
@@ -363,22 +343,3 @@ def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(
         check_bounds(truth, found, about)
         check_order(found, about)
         check_unmarked(truth, found, about)
-
-
-@pytest.mark.parametrize("distances", [3, 10])
-def test_of_r_unknown_too(distances: int) -> None:
-    whole = complete_rankings(np.random.default_rng(distances), distances, 1)
-    truth = all_scores(whole, truncated="no")
-    divided = pl.col("metric").str.contains(
-        r"^(recall|f1|r_precision|ap_at_r|w?ap|ndcg|found_share|steep_ndcg|density)"
-    )  # by R, or by the ideal
-    for word in ("within_tie", "between_ties"):
-        found = all_scores(cut(whole, 12, word), truncated=word)
-        check_bounds(truth, found, word)
-        check_order(found, word)
-        check_unmarked(truth.filter(~divided), found.filter(~divided), word)
-        assert not found.filter(~divided)["pooled"].any()
-        full = found.filter(divided, ~pl.col("pooled"), ~pl.col("truncated"), policy="expected")
-        same = full.join(truth, on=[*KEYS, "policy"], nulls_equal=True, suffix="_true")
-        assert word == "within_tie" or set(same["metric"]) >= {"ndcg"}  # whose ideal is full
-        assert not ((same["value"] - same["value_true"]).abs() > 1e-12).any()

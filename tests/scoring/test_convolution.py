@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,26 +34,6 @@ def made(sizes: list[int], seed: int, *, unit: float | None = None) -> list[Spre
             value = unit * np.floor(12 * value)
         parts.append(merged(value, share / share.sum(), 1e-12))
     return parts
-
-
-def by_trying(parts: list[Spread], bound: float) -> float:
-    """Sum of the probabilities of all combinations below the bound."""
-    chosen = product(*(zip(part.value, part.chance, strict=True) for part in parts))
-    return sum(
-        float(np.prod([share for _, share in one]))
-        for one in chosen
-        if sum(value for value, _ in one) < bound
-    )
-
-
-@pytest.mark.parametrize("unit", [None, 0.1, 1 / 7])
-@pytest.mark.parametrize("sizes", [[1], [3], [2, 5], [4, 4, 4], [2, 3, 4, 5, 2]])
-def test_all_sums_are_formed(sizes: list[int], unit: float | None) -> None:
-    parts = made(sizes, len(sizes), unit=unit)
-    sums = every_sum(parts, 1e-12)
-    assert sums is not None
-    for bound in np.linspace(0.01, 3, 7) - 0.0123:
-        assert sums.below(np.array([bound]))[0] == pytest.approx(by_trying(parts, bound), abs=1e-12)
 
 
 def test_the_sum_of_nothing_is_zero() -> None:

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
 from retrieval_report.engines.disk import evaluate_to
 
 MEASURES = "ndcg, ap, rr, recall, bpref, err"
@@ -106,24 +104,6 @@ def test_a_list_of_its_query_alone_is_there_and_empty() -> None:
         rows, judgements=judged, measures="rr", missing_query="error", exclude_self=True
     ).filter(policy="expected")
     assert scores.select("query", "value", "items").rows() == [("a", 0.0, 0), ("b", 1.0, 1)]
-
-
-def test_every_face_takes_the_option(tmp_path: Path) -> None:
-    rows, judged = made()
-    rest: dict[str, Any] = {"rankings": by_hand(rows), "judgements": by_hand(judged)}
-    data: dict[str, Any] = {"rankings": rows, "judgements": judged}
-    found = rr.Study(**data, measures="ap@3", exclude_self=True).leaderboard
-    assert_frame_equal(found, rr.Study(**rest, measures="ap@3").leaderboard)
-    printed = []
-    for frames, option in ((data, []), (data, ["--exclude-self"]), (rest, [])):
-        for name, frame in frames.items():
-            frame.write_csv(tmp_path / f"{name}.csv")
-        words = ["leaderboard", str(tmp_path / "rankings.csv"), "--metrics", "ap@3", "--json"]
-        words += ["--qrels", str(tmp_path / "judgements.csv"), *option]
-        shown = CliRunner().invoke(cli, words)
-        assert shown.exit_code == 0, shown.output
-        printed.append(shown.stdout)
-    assert printed[0] != printed[1] == printed[2]
 
 
 def test_counts_have_no_items_and_are_refused() -> None:

@@ -83,38 +83,6 @@ def test_row_111_a_fault_is_named_and_nothing_else_is(fault: str, others: int) -
     assert ("significant" in rest) == (others == 2)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_no_answer_names_a_broken_model_winner_or_loser(fault: str) -> None:
-    runs = {"good": GOOD, "broken": FAULTS[fault][0](), "fair": lists(1, 0.7)}
-    queries = {"query": list(JUDGED), "half": [int(query[1:]) % 2 for query in JUDGED]}
-    costs = {"model": list(runs), "bytes": [3, 1, 2]}
-    made = study(runs, queries=queries, by="half", costs=costs, baseline="fair", margin=0.01)
-    with_broken = pl.any_horizontal(pl.col("model_a", "model_b") == "broken")
-    doubtful = made.flips.filter(with_broken)
-    assert set(doubtful["verdict"]) == {"check your data"}
-    assert doubtful["family_p"].null_count() == 4
-    assert made.comparison.filter(with_broken).is_empty()
-    assert made.reversals.filter(with_broken).is_empty()
-    assert set(made.deciding.select("model_a", "model_b").row(0)) == {"good", "fair"}
-    assert "broken" not in {*made.segments["winner"], *made.costs["model"], *made.no_worse["model"]}
-    board = made.leaderboard.filter(metric="ndcg")
-    assert board["model"].to_list() == ["good", "fair", "broken"]
-    assert board["rank"].to_list() == [1, 2, None]
-    assert board.filter(model="broken").select("^.*rank.*$").null_count().row(0) == (1,) * 5
-    assert "broken" not in {*made.winners["winner"], *made.winners["naive_winner"]}
-    three = made.three_scores.filter(metric="ndcg").sort("expected_rank", nulls_last=True)
-    assert three.select("model", "expected_rank", "naive_rank").rows() == [
-        ("good", 1, 1),
-        ("fair", 2, 2),
-        ("broken", None, None),
-    ]
-    # The others are compared as if it were not there.
-    alone = made.models("good", "fair")
-    assert alone.decision == made.decision == made.sentences[0]
-    # An explicit question is answered.
-    assert made.compare("good", "broken")["difference"].null_count() == 0
-
-
 def test_leaving_out_queries_does_not_let_half_a_run_win() -> None:
     """Its mean is of other queries than those of the rest."""
     made = study({"good": GOOD, "half": half()}, missing_query="skip")

@@ -11,7 +11,7 @@ import pytest
 
 from catalogue_texts import BINARY, OF_USERS
 from cut_lists import CUTOFFS, METRICS, bounds, complete_rankings, frame
-from retrieval_report import NDCG, Metric, evaluate
+from retrieval_report import Metric, evaluate
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import parse_metric
@@ -35,49 +35,6 @@ def test_a_metric_of_a_user_has_the_bounds_of_the_same_metric_in_the_catalogue()
             assert found["recall", cutoff] == found["found_share", cutoff]
         assert found["recall", 2][1] == 0.0  # any number of relevant items may be missing
         assert bounds(frame([[1], [2]]), [gain], [None], truncated=word)["worth", None][3] is None
-
-
-def test_grades_below_relevant_from_that_may_follow_are_in_the_ideal() -> None:
-    """R is known, but not how many items of grade 1 there are; two more of them give what ``worst``
-    says.
-    """
-    rankings = pl.DataFrame(
-        {
-            "query": ["p", "p", "r"],
-            "item": ["a", "b", "e"],
-            "distance": [0, 1, 0],
-            "relevance": [0, 1, 2],
-        }
-    )
-    queries = pl.DataFrame({"query": ["p", "r"], "n_relevant": [0, 1]})
-    scores = evaluate(
-        rankings,
-        queries=queries,
-        metrics=NDCG(gain="exp2"),
-        cutoffs=2,
-        policies=("expected", "worst"),
-        relevant_from=2,
-        truncated="between_ties",
-    ).filter(query="p")
-    assert scores["truncated"].all()
-    more = pl.concat(
-        [
-            rankings,
-            rankings[:2].with_columns(
-                item=pl.lit("x") + pl.col("item"),
-                distance=pl.lit(9, pl.Int64),
-                relevance=pl.lit(1, pl.Int64),
-            ),
-        ]
-    )
-    deeper = evaluate(
-        more, metrics=NDCG(gain="exp2"), cutoffs=2, policies="expected", truncated="no"
-    ).filter(query="p")
-    assert (
-        scores.filter(policy="worst")["value"][0]
-        <= deeper["value"][0]
-        < scores.filter(policy="expected")["value"][0]
-    )
 
 
 @pytest.mark.parametrize("text", [*METRICS, BINARY])

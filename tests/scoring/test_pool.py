@@ -14,7 +14,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from retrieval_report import DataError, RetrievalReportWarning, count_ties, evaluate, evaluate_to
-from retrieval_report.codes import evaluate_radius
 from retrieval_report.engines import disk
 
 METRICS = (
@@ -170,15 +169,3 @@ def test_counts_without_a_pool_are_marked_and_warned_of() -> None:
 def test_counts_whose_pool_cannot_be_right_are_refused(change: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         evaluate(change(count_ties(runs(0))), metrics="recall", policies="expected", truncated="no")
-
-
-def test_recall_within_a_radius_counts_the_pool() -> None:
-    rankings = runs(2)
-    relevant = rankings.filter(pl.col("relevance") > 0)
-    pool = dict(relevant.group_by("query").agg(pl.col("item").n_unique()).rows())
-    near = relevant.filter(pl.col("distance") <= 1).group_by("model", "query").len()
-    scores = evaluate_radius(count_ties(rankings), radii=1)
-    for model in "abc":
-        hits = dict(near.filter(model=model).select("query", "len").rows())
-        wanted = np.mean([hits.get(query, 0) / number for query, number in pool.items()])
-        assert scores.filter(model=model)["recall"].item() == pytest.approx(wanted)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -24,35 +23,6 @@ TWO = pl.DataFrame(
         "relevance": [1, 2, 2, 3],
     }
 )
-
-
-@pytest.mark.parametrize(
-    ("kind", "relevant", "recall"),
-    [("pooled", [3, 3], [2 / 3, 2 / 3]), ("own", [2, 2], [1.0, 1.0])],
-)
-def test_r_and_the_ideal_are_those_of_all_models_or_of_each(
-    kind: str, relevant: list[int], recall: list[float]
-) -> None:
-    scores, warned = said(
-        TWO,
-        metrics=("recall", "ndcg"),
-        cutoffs=2,
-        policies="expected",
-        relevant_items=kind,
-        truncated="no",
-    )
-    assert not warned
-    own = scores.filter(metric="recall")
-    assert own["n_relevant"].to_list() == relevant
-    assert own["value"].to_list() == pytest.approx(recall)
-    discounts = 1 / np.log2([2, 3])
-    ideals = {"pooled": ([3, 2], [3, 2]), "own": ([2, 1], [3, 2])}[kind]
-    gains = [[1, 2], [2, 3]]
-    ndcg = [
-        float(np.dot(gain, discounts) / np.dot(ideal, discounts))
-        for gain, ideal in zip(gains, ideals, strict=True)
-    ]
-    assert scores.filter(metric="ndcg")["value"].to_list() == pytest.approx(ndcg)
 
 
 @pytest.mark.parametrize(
@@ -127,23 +97,3 @@ def test_rounded_distances_may_join_what_follows_to_the_last_tie() -> None:
     value = truth.filter(policy="expected")
     assert value.join(low, on=keys).select((pl.col("value") >= pl.col("limit")).all()).item()
     assert value.join(high, on=keys).select((pl.col("value") <= pl.col("limit")).all()).item()
-
-
-def test_masked_rows_are_not_in_a_list() -> None:
-    masked = TWO.with_columns(mask=pl.Series([True, False, True, True]))
-    asked: dict[str, Any] = {
-        "metrics": "recall",
-        "cutoffs": 2,
-        "policies": "expected",
-        "truncated": "no",
-    }
-    scores, _ = said(masked, **asked)
-    assert scores.select("model", "value", "items", "n_relevant").rows() == [
-        ("a", 1 / 3, 1, 3),
-        ("b", 2 / 3, 2, 3),
-    ]
-    nobody, _ = said(masked.with_columns(mask=pl.col("item") != "y"), **asked)
-    assert nobody.select("value", "n_relevant").rows() == [
-        (0.5, 2),
-        (0.5, 2),
-    ]  # what all models mask, none shows

@@ -3,11 +3,9 @@ from __future__ import annotations
 import warnings
 
 import polars as pl
-import pytest
 
 import retrieval_report as rr
 from retrieval_report import charts
-from retrieval_report.charts.three_scores import NEXT_GAP
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.html import render_html
 
@@ -59,43 +57,9 @@ def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_ac
     assert '<a href="#cutoffs">' in page[page.index(sentence) : page.index('id="three"')]
 
 
-@pytest.mark.parametrize(
-    ("naive", "text"),
-    [
-        ([1, 2] * 3, "is the expected one at cutoffs 1 and 5 and over whole lists."),
-        (
-            [1, 2, 2, 1, 1, 2],
-            "cutoff 5 (with another winner); at cutoff 1 and over whole lists it is the expected one.",
-        ),
-        ([1, 2, None, None, None, None], ""),  # nothing to set it against
-    ],
-)
-def test_the_sentence_names_every_cutoff_once(naive: list[int | None], text: str) -> None:
-    rows: dict[str, list[object]] = {
-        "metric": ["ap"] * 6,
-        "cutoff": [1, 1, 5, 5, None, None],
-        "model": ["a", "b"] * 3,
-        "copy_of": [None] * 6,
-    }
-    rows["tie_std"] = [0.1] * 6
-    frame = pl.DataFrame({**rows, "expected_rank": [1, 2] * 3, "naive_rank": naive})
-    assert cutoffs_sentence(frame).endswith(text)
-    assert cutoffs_sentence(frame).count("5") <= 2
-    assert cutoffs_sentence(frame.filter(model="a")) == ""  # no order of models
-
-
 def test_the_chart_fills_naive_marks_that_are_off_by_more_than_the_gap() -> None:
     three = tied_study("ndcg@1").three_scores
     for off_by, far in ((-0.9, "true"), (-0.5, "false")):  # the gap is 0.5
         text = charts.scores(three.with_columns(off_by=pl.lit(off_by)), metric="ndcg@1").to_json()
         assert '"test": "datum.far"' in text
         assert f'"far": {far}' in text  # in the rows of the layer that is filled by it
-
-
-def test_the_gap_is_to_the_next_score_in_whatever_order_the_rows_are() -> None:
-    rows = pl.DataFrame({"expected": [0.2, 0.9, None, 0.5, 0.8], "cutoff": [1] * 5})
-    rows = pl.concat([rows, rows.with_columns(cutoff=pl.lit(5, pl.Int64), expected=pl.lit(0.5))])
-    gaps = rows.with_columns(gap=NEXT_GAP.over("cutoff"))["gap"].to_list()
-    assert gaps[2] is None
-    gaps[2] = 0.0
-    assert gaps == pytest.approx([0.3, 0.1, 0.0, 0.3, 0.1, *[0.0] * 5])

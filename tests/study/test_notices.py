@@ -6,7 +6,6 @@ import html
 import re
 import warnings
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,9 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report import charts
-from retrieval_report.charts.layers import OPEN
-from retrieval_report.report import Report, report_contents, write_report
+from retrieval_report.report import Report
 from retrieval_report.study.caveats import notices, winner_sentences
 from retrieval_report.study.html import render_html
-from retrieval_report.study.latex_markdown import markdown_table
-from retrieval_report.study.tables import report_tables
 from retrieval_report.study.terminal import summary_table
 
 OPTIONS: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 10), "shuffles": 5}
@@ -150,36 +145,6 @@ def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(
     assert "truncated_share" in summary_table(study.summary.filter(cutoff=10))
 
 
-def test_nothing_calls_the_scores_of_cut_lists_exact() -> None:
-    for models in (1, 2):
-        report = cut_report(models)
-        said = " ".join(report.verdict)
-        assert "exact" not in said
-        rows = report.summary.filter(pl.col("truncated_share") > 0)
-        assert rows.filter(cutoff=10).height == rows.height == 2 * models * 5
-        assert rows["tie_std"].null_count() == rows.height
-        assert "tie_std" not in summary_table(report.summary.filter(cutoff=10))
-        for line in markdown_table(report).splitlines()[2 : 2 + models]:
-            assert ["±" in cell for cell in line.strip("| ").split(" | ")[1:]] == [
-                True,
-                False,
-                False,
-                False,
-            ]
-
-
-def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
-    report = report_contents(top_ten(), **OPTIONS, truncated="no")
-    assert (report.notices, report.cut) == ((), False)
-    assert [cell.text for cell in report_tables(report)["truncation"].rows[0]][1:3] == [
-        "hold all items",
-        "as given",
-    ]
-    write_report(tmp_path, report)
-    assert rr.read_report(tmp_path).truncation.equals(report.truncation)
-    assert "cut" not in summary_table(report.summary)
-
-
 @pytest.mark.parametrize(
     ("metric", "divided"),
     [
@@ -191,33 +156,6 @@ def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
 def test_r_is_doubted_only_where_it_divides(metric: rr.Metric | str, divided: bool) -> None:
     rows = {"query": ["q"] * 3, "item": [*"abc"], "distance": [1, 2, 2], "relevance": [1, 0, 1]}
     assert rr.evaluate(rows, metrics=metric)["pooled"].any() is divided
-
-
-def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
-    summary = cut_report(2).summary
-    here: dict[str, Any] = {"metric": "precision", "cutoff": 10}
-    drawn = [
-        charts.policies(summary, **here),
-        charts.scores_by_cutoff(summary, metric="precision"),
-    ]
-    for chart, said in zip(drawn, ("if it is dashed, by missing items", OPEN), strict=True):
-        text = " ".join(chart.to_dict()["title"]["subtitle"]) + chart.to_json()
-        assert said in text
-        assert '"strokeDash"' in text
-    report = cut_report(2)
-    drawn.append(charts.comparison_matrix(report.comparison, **here))
-    varied = report.shuffled.with_columns(value=pl.col("value") + pl.col("draw") / 100)
-    drawn.append(charts.shuffled_distribution(varied, summary, **here))
-    for chart, words in zip(
-        [drawn[0], *drawn[2:]],
-        (
-            "by the order inside ties or, if it is dashed, by missing items",
-            "?: missing items could, too",
-            "ties or missing items could give ",
-        ),
-        strict=True,
-    ):
-        assert words in re.sub(r'",\s+"', " ", chart.to_json(ensure_ascii=False)), words
 
 
 @pytest.mark.parametrize("grades", [[1, 1], [1, 0]])

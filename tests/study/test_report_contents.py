@@ -6,28 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 import retrieval_report as rr
-from made_reports import CUTOFFS, METRICS, made_rankings, made_report
+from made_reports import made_rankings, made_report
 from retrieval_report.report import report_contents
 from retrieval_report.study.fingerprint import content_hash
 from retrieval_report.study.html import render_html
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
-from retrieval_report.study.questions import FRAMES
 from retrieval_report.study.verdict import verdict
-
-
-def test_frames_are_those_of_the_public_functions() -> None:
-    report, rankings = made_report(), made_rankings(("fine", "middle", "coarse"))
-    policies = ("expected", "naive", "shuffled", "best", "worst")
-    scores = rr.evaluate(rankings, metrics=METRICS, cutoffs=CUTOFFS, policies=policies, shuffles=20)
-    assert report.scores.equals(scores)
-    assert report.summary.equals(rr.summarise(scores))
-    assert report.flips.equals(rr.flips(report.summary, comparison=report.comparison))
-    assert report.audit.equals(rr.audit(rankings, metrics=METRICS, cutoffs=CUTOFFS))
-    assert report.profile.equals(rr.tie_profile(rankings, cutoffs=CUTOFFS))
-    assert set(report.frames) == set(FRAMES)
 
 
 def test_the_verdict_is_about_the_first_measure() -> None:
@@ -135,49 +121,6 @@ def flips_of(
 
 
 TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
-
-
-def test_naive_scores_that_agree_to_all_digits_may_name_another_winner() -> None:
-    means = [("a", 0.50002, 0.50001), ("b", 0.50001, 0.50002)]
-    rows = [
-        (name, *row)
-        for name, mean, naive in means
-        for row in (("expected", mean, 0.1), ("naive", naive, None))
-    ]
-    _, sentences = verdict(
-        summary_of(rows), flips_of("depends on tie order", 0.5, "naive"), metric="rr", cutoff=None
-    )
-    assert sentences[-1] == (
-        "Scored naively, with ties in the order received, b would win, purely because of how ties "
-        "are ordered."
-    )
-
-
-def test_a_printed_winner_that_shares_the_lead_is_no_other_winner() -> None:
-    means = [("a", 0.5, 0.1), ("b", 0.5, 0.9), ("c", 0.2, 0.2)]
-    rows = [
-        row
-        for name, mean, printed in means
-        for row in ((name, "expected", mean, 0.4), (name, "naive", printed, None))
-    ]
-    pair = flips_of("depends on tie order", 0.5)
-    _, sentences = verdict(summary_of(rows), pair, metric="rr", cutoff=None)
-    assert sentences[0].startswith("a and b share the highest expected rr@all: 0.5000.")
-    assert sentences[-1].endswith("instead of 0.5000).")
-
-
-@pytest.mark.parametrize(("why", "said"), [
-    ("lists are cut", "Missing items and tie order together could reverse its lead over c."),
-    ("depends on tie order", "Its lead over c is not safe from tie order."),
-    ("not significant", "Its lead over c is not significant."),
-])  # fmt: skip
-def test_a_lead_over_others_that_is_not_safe_is_said_with_its_reason(why: str, said: str) -> None:
-    rows = [*TWO, ("c", "expected", 0.4, 0.01)]
-    pairs = pl.concat(
-        [flips_of("safe", 0.0), *(flips_of(why, 0.0).with_columns(model_a=pl.lit(one), model_b=pl.lit("c"))
-                                  for one in "ab")])  # fmt: skip
-    _, sentences = verdict(summary_of(rows), pairs, metric="rr", cutoff=None)
-    assert sentences[2] == said
 
 
 def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received() -> None:

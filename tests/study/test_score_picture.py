@@ -7,10 +7,7 @@ import subprocess
 import sys
 from functools import cache
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
 
 import retrieval_report as rr
@@ -18,7 +15,6 @@ from made_reports import HOSTILE, made_rankings
 from retrieval_report.charts.responsive import responsive
 from retrieval_report.study.pictures import PAGE_TEXT, pictures
 from retrieval_report.study.score_picture import round_numbers
-from visits import Visited
 
 MODELS = tuple(f"model {letter}" for letter in "abcdefghijkl")
 # What JupyterLab 4 leaves of the output of a notebook that is not trusted (its sanitizer.ts), as far
@@ -29,8 +25,6 @@ STYLES = {
     *("margin-bottom", "margin-left", "margin-right", "max-height", "max-width", "opacity"),
     *("overflow", "overflow-wrap", "position", "text-align", "top", "white-space", "width"),
 }
-PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 900, "height": 900}
-THEMES = {"light": ("#ffffff", "rgb(34, 34, 34)"), "dark": ("#111111", "rgb(221, 221, 221)")}
 
 
 @cache
@@ -58,8 +52,16 @@ def titles(page: str) -> list[str]:
 def test_every_model_is_named_with_its_three_scores() -> None:
     study = study_of()
     rows = study.at("ndcg@4").three_scores
-    shown = titles(study._repr_html_())
+    page = study._repr_html_()
+    shown = titles(page)
     assert len(shown) == rows.height == 12
+    form = r"left:([\d.]+)%;margin[^>]*>"
+    (left, low), *_, (right, high) = re.findall(form + r"([\d.]+)<", page)  # ticks
+    share = (rows["expected"] - float(low)) / (float(high) - float(low))
+    dots = [float(dot) for dot in re.findall(r"left:([\d.]+)%[^>]*border-radius", page)]
+    assert dots == pytest.approx(
+        (float(left) + share * (float(right) - float(left))).to_list(), abs=0.1
+    )
     for row, text in zip(rows.iter_rows(named=True), shown, strict=True):
         form = r"(.+): expected ([\d.]+), shuffled ([\d.]+)(?: to ([\d.]+))?, naive ([\d.]+)"
         parts = re.fullmatch(form, text)
@@ -79,20 +81,6 @@ def test_notebooks_that_are_not_trusted_keep_all_of_it() -> None:
         styles = (attributes.get("style") or "").split(";")
         assert {style.partition(":")[0].strip() for style in styles if style} <= STYLES
     assert re.search("https?:|//|url\\(|<script|<svg|<style", page) is None
-
-
-def test_copies_share_a_row_and_other_averages_have_no_strokes() -> None:
-    rankings = made_rankings(("first", "second"))
-    queries = rankings.select("query", label="query").unique()
-    copy = rankings.filter(model="first").with_columns(model=pl.lit("third"))
-    rankings = pl.concat([rankings, copy])
-    for average in ("micro", "macro"):
-        how: dict[str, Any] = {"queries": queries, "average": average}
-        study = rr.Study(rankings, "ndcg@4", truncated="no", **how)
-        page = study._repr_html_()
-        names = [text.partition(":")[0] for text in titles(page)]
-        assert sorted(names) == ["first = third", "second"]
-        assert ("an order drawn" in page) == (average == "micro")
 
 
 def test_axes_end_in_round_numbers_around_the_values() -> None:
@@ -123,33 +111,3 @@ def test_the_first_chart_of_a_report_is_the_first_of_a_study() -> None:
     assert first.drawn == responsive(study.plot.scores(), text=PAGE_TEXT)
     assert study.plot.__dir__()[0] == "scores"
     assert repr(study.plot).startswith("Charts: scores, ")
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(("theme", "size"), [("dark", PHONE)])
-def test_it_draws_in_the_colours_of_the_page_without_a_request(
-    browser: Any, tmp_path: Path, theme: str, size: dict[str, int]
-) -> None:
-    study, (ground, ink) = study_of(), THEMES[theme]
-    page = tmp_path / "cell.html"
-    style = f"background:{ground};color:{ink};font-family:sans-serif"
-    body = f'<div style="overflow:auto">{study._repr_html_()}</div>'
-    page.write_text(f'<!doctype html><body style="{style}">{body}</body>', encoding="utf-8")
-    with Visited(browser, size) as visit:
-        visit.page.goto(page.as_uri())
-        assert visit.problems == []
-        assert visit.requests == [page.as_uri()]
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-        picture = visit.page.locator("[role=img]")
-        name = picture.locator("[title] > div").first
-        assert name.evaluate("element => getComputedStyle(element).color") == ink
-        boxes = picture.locator("[style*='border-radius']").all()
-        middles = [box["x"] + box["width"] / 2 for box in (dot.bounding_box() for dot in boxes)]
-    rows = study.at("ndcg@4").three_scores
-    slope, origin = pl.DataFrame({"x": rows["expected"], "y": middles}).select(
-        slope=pl.cov("x", "y") / pl.var("x"), origin=pl.mean("y")
-    ).row(0)  # fmt: skip
-    centre = rows["expected"].mean()
-    for value, middle in zip(rows["expected"], middles, strict=True):
-        assert middle == pytest.approx(origin + slope * (value - centre), abs=1)
-        assert 0 < middle < size["width"]

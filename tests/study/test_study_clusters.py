@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
 from retrieval_report.study.samples import sample_folder
 
 DOCS = sample_folder() / "docs"
@@ -52,25 +48,3 @@ def test_an_unknown_column_is_refused_at_once() -> None:
         rr.Study(DOCS / "runs", queries=queries(), cluster="subject", **GIVEN)
     with pytest.raises(rr.ParameterError, match="micro or weighted"):
         rr.Study(DOCS / "runs", queries=queries(), cluster="topic", average="macro", **GIVEN)
-
-
-def run(*arguments: str) -> str:
-    outcome = CliRunner().invoke(cli, [*arguments, "--truncated", "between_ties"])
-    assert outcome.exit_code in (0, 1, 3), outcome.output
-    return outcome.output
-
-
-def test_commands_take_the_column(study: rr.Study, tmp_path: Path) -> None:
-    path = str(tmp_path / "queries.csv")
-    queries().write_csv(path)
-    given = ["--judgements", str(DOCS / "qrels.txt"), "--queries", path, "--cluster", "topic"]
-    asked = [str(DOCS / "runs"), "--metrics", "ndcg@10", *given]
-    run("leaderboard", *asked, "--out", str(tmp_path / "board"))
-    board = pl.read_csv(tmp_path / "board" / "leaderboard.csv")
-    assert board["ci_low"].to_list() == pytest.approx(study.leaderboard["ci_low"].to_list())
-    runs = [str(DOCS / "runs" / f"{name}.run.gz") for name in ("bm25", "wordllama-int8")]
-    gated = json.loads(
-        run("gate", *runs, "--measure", "ndcg@10", "--margin", "0.05", *given, "--json")
-    )
-    row = study.using(baseline="bm25", margin=0.05).no_worse.filter(model="wordllama-int8")
-    assert gated["no_worse_p"] == pytest.approx(row["no_worse_p"].item())

@@ -115,26 +115,6 @@ def test_runs_of_one_model_are_one_model() -> None:
     assert study.reversals.width == 0
 
 
-def test_every_answer_speaks_of_models() -> None:
-    study = rr.Study(ROWS, "ndcg@3, rr", replicate="seed", shuffles=20)
-    models = ["bge", "e5", "gte"]
-    frames = {
-        "scores": study.scores,
-        "summary": study.summary,
-        "leaderboard": study.leaderboard,
-        "shuffled": study.shuffled,
-        "queries": study.queries,
-    }
-    for name, frame in frames.items():
-        assert sorted(frame["model"].unique()) == models, name
-    for pairs in (study.comparison, study.flips, study.replicate_pairs):
-        assert {*pairs["model_a"], *pairs["model_b"]} == {*models}
-    assert study.comparison["family"].unique().to_list() == [3]
-    assert "seed=" not in repr(study)
-    assert study.comparison.drop("^p_.*$").equals(rr.compare(study.scores).drop("^p_.*$"))
-    assert study.runs.scores.equals(rr.Study(NAMED, "ndcg@3, rr", shuffles=20).scores)
-
-
 def test_scores_of_a_model_are_means_over_its_runs() -> None:
     study = rr.Study(ROWS, "ndcg@3, rr", replicate="seed", shuffles=20)
     runs = study.runs.scores.with_columns(model=pl.col("model").str.split(" ").list.first())
@@ -286,19 +266,6 @@ def test_a_query_that_a_run_skips_has_no_mean() -> None:
     [known] = study.replicates.filter(model="bge").to_dicts()
     assert exact["queries"].item() == known["queries"] == 9
     assert exact["value"].item() == pytest.approx(known["value"])
-
-
-def test_a_report_holds_them(tmp_path: Path) -> None:
-    study = rr.Study(ROWS, "ndcg@3", replicate="seed", dataset="from")
-    study.report(tmp_path / "out")
-    kept = rr.read_report(tmp_path / "out")
-    for name in ("replicates", "replicate_pairs", "datasets", "dataset_scores"):
-        assert kept.frames[name].equals(getattr(study, name)), name
-    assert kept.parameters["replicate"] == "seed"
-    assert kept.parameters["dataset"] == "from"
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert "Models as means over seed" in page
-    assert "replicate=&#39;seed&#39;" in page or "replicate='seed'" in page
 
 
 @pytest.mark.parametrize(
