@@ -26,6 +26,7 @@ from url_controls import another_order
 TURNING = "source reversal verdict family_p varied"  # what fits a phone first
 THREE = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
 NOBODY = "–"
+AWAITED = "…"
 OTHERS = "The verdict on the other models"
 LETTERS = 90  # of the names of winners
 WIDTHS = {"shuffled_range": 130}
@@ -58,7 +59,9 @@ def show(page: Page) -> None:
         folded = [*faults[FINDINGS:], *filter(None, [study.decision]), *findings[1:3]]
         sentences = [*faults[:FINDINGS], findings[0]]
     # A short verdict stands beside the numbers, so that charts begin higher.
-    beside = _winners(rows, winners.row(0, named=True))
+    # What awaits the orders is as high as what has them, so that they move nothing.
+    awaited = page.choice.options["shuffles"] if waits and study.average == "micro" else 0
+    beside = _winners(rows, winners.row(0, named=True), awaited)
     with beside if sum(map(len, sentences)) <= SHORT and not folded else st.container():
         say(study.chip, sentences)
         if folded:
@@ -75,7 +78,8 @@ def show(page: Page) -> None:
     with chart_side:
         at: Named = page.choice.at
         shuffled = pl.DataFrame() if waits else page.drawn.shuffled
-        show_chart(charts.scores, three, shuffled, study.summary, **at)
+        look: Named = {"awaited": True} if awaited else {}
+        show_chart(charts.scores, three, shuffled, study.summary, **at, **look)
     if right is not None:
         with right:
             curves = without_draws(page.curve)[0] if waits else page.drawn_curve.three_scores
@@ -89,9 +93,9 @@ def show(page: Page) -> None:
     _details(page)
 
 
-def _winners(rows: pl.DataFrame, winners: Named) -> DeltaGenerator:
-    """Show who wins exactly, who by the naive order, and in how many of the orders drawn; return
-    the place beside them.
+def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator:
+    """Show who wins exactly, who by the naive order, and in how many of the orders drawn, or still
+    ``awaited``; return the place beside them.
     """
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     same = winners["naive_winner"] == winners["winner"]
@@ -114,12 +118,13 @@ def _winners(rows: pl.DataFrame, winners: Named) -> DeltaGenerator:
     chance = winners["agreeing_chance"]
     orders_of = "their" if is_cut else "all"
     share = NOBODY if chance is None else f"{whole_percent(chance)} of {orders_of} orders"
-    orders = winners["orders"]
+    orders = winners["orders"] or awaited
+    agreeing_orders = AWAITED if awaited else winners["agreeing"]
     drawing = agreeing.container(horizontal=True, vertical_alignment="center", gap="small")
     drawing.metric(
         "Random orders that agree",
-        f"{winners['agreeing']} of {orders}" if orders else share,
-        delta=share if orders and chance is not None else None,
+        f"{agreeing_orders} of {orders}" if orders else share,
+        delta=share if awaited or (orders and chance is not None) else None,
         delta_color="off",
         delta_arrow="off",
         width="content",

@@ -82,6 +82,7 @@ def scores(
     *,
     metric: object,
     cutoff: Cutoff = None,
+    awaited: bool = False,
 ) -> ChartType:
     """Draw the three scores of every model at one cutoff, in the order of the table.
 
@@ -95,6 +96,9 @@ def scores(
         The result of :func:`summarise`: the intervals over queries.
     metric, cutoff
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+    awaited
+        Whether orders are still to be drawn: they then have their place in the legend, so that the
+        chart stays as high.
 
     Returns
     -------
@@ -144,7 +148,7 @@ def scores(
     }
     used = [what for what, (part, _, ends) in layers.items() if _has(part, ends[0])]
     colour = keyed(
-        pl.Series("what", used),
+        pl.Series("what", [*used, *([DRAWN] if awaited else [])]),
         LOOKS,
         symbolType="square",
         symbolStrokeWidth=0,

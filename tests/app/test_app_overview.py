@@ -242,10 +242,28 @@ def test_exact_scores_come_before_random_orders_that_take_long(
         seen.append(are_drawn(study.using(seed=0)))
         return without_draws(study)
 
+    awaited, legends = [], []
+    winners, show_chart = overview._winners, overview.show_chart
+
+    def noted_winners(*shown: Any) -> object:
+        awaited.append(shown[-1])
+        return winners(*shown)
+
+    def noted_chart(chart: Any, *frames: pl.DataFrame, **how: Any) -> None:
+        if chart is rr.charts.scores:
+            spec = chart(*frames, **how).to_dict()
+            legends.append(spec["layer"][-1]["encoding"]["color"]["scale"]["domain"])
+        show_chart(chart, *frames, **how)
+
     monkeypatch.setattr("page.MANY_ROWS", 0)
     monkeypatch.setattr(overview, "without_draws", noted)
+    monkeypatch.setattr(overview, "_winners", noted_winners)
+    monkeypatch.setattr(overview, "show_chart", noted_chart)
     others = RANKINGS.with_columns(pl.col("distance") * 2)  # that no other test has drawn
     page = open_page("overview", made_data(others))
     assert seen == [False, False]  # the scores at the cutoff, and along the cutoffs
+    # What the orders fill is there before them: their number, and their place in the legend.
+    assert awaited == [10, 0]
+    assert "an order drawn" in legends[0] == legends[1]
     assert numbers(page)[ORDERS].endswith(" of 10")
     assert marks(strip(page), "value")
