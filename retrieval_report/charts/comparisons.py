@@ -158,11 +158,12 @@ def _halves(pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     above it, which show the probability of a reversal.
     """
     below = turned(pairs, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
-    ahead = pl.Series([size(value, 3) if value else "0" for value in below["ahead"]])
+    # Without the first 0, numbers fit the cells of a phone.
+    texts = [size(value, 3).removeprefix("0") if value else "0" for value in below["ahead"]]
     chances = pairs.select("sign", "p_tie", "p_tie_high").rows()
     percent = ["?" if sign == "?" else chance_percent(*chance) for sign, *chance in chances]
     names = {"label": pl.col("label_a"), "column": pl.col("label_b")}
     return (
-        below.with_columns(text=ahead + pl.col("sign"), **names),
+        below.with_columns(text=pl.Series(texts, dtype=pl.String) + pl.col("sign"), **names),
         pairs.with_columns(text=pl.Series(percent, dtype=pl.String), **names),
     )
