@@ -17,6 +17,7 @@ from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import join_left
+from retrieval_report.study.decision import decided_by
 from retrieval_report.study.verdict import margin_sentences, no_verdict_on
 from retrieval_report.writing.names import with_number
 from tables import PAIRS, frame_table
@@ -113,8 +114,9 @@ def _no_worse(page: Page) -> None:
         margin = f"{margin:g} %"
     ask(page.data, baseline=baseline, margin=margin)
     study = page.study.using(**{"costs": page.data.costs, **remembered_questions(page.data)})
-    if study.decision:
-        say(study.chip, [study.decision])
+    status, decision = decided_by(study)
+    if decision:  # the report's, in the colour of its own: models to be checked are not among these
+        say(status, [decision])
     rows = study.no_worse
     rows = rows.sort("difference", descending=True, nulls_last=True)
     for sentence in margin_sentences(rows, page.choice.measure):

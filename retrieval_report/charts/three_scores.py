@@ -429,7 +429,15 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     scored_rows = rows.drop_nulls("off_by")
     if not scored_rows.filter(pl.col("off_by").abs() > SAME).height:
         raise Said(f"No naive {name} is off: ties do not change these scores.")
-    models = scored_rows["model"].unique(maintain_order=True).head(MAX_MODELS)
+    models = scored_rows["model"].unique(maintain_order=True)
+    right = 0
+    if models.len() > MAX_PANELS:  # rows of noughts would hide the others
+        touched = (pl.col("off_by").abs() > SAME) | (
+            pl.col("naive_rank") != pl.col("expected_rank")
+        )
+        off = scored_rows.filter(touched.any().over("model"))["model"].unique(maintain_order=True)
+        right, models = models.len() - off.len(), off
+    models = models.head(MAX_MODELS)
     scored_rows = with_labels(scored_rows.filter(pl.col("model").is_in(models.implode())))
     scored_rows = scored_rows.with_columns(
         points=100 * pl.col("off_by"),
@@ -452,6 +460,7 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     text = (
         f"naive − expected in points (hundredths); {OTHER_RANK}: the naive order gives another rank"
     )
+    text += f"; not drawn: {with_number(right, 'model')} nowhere off" if right else ""
     spoken = scored_rows.sort("size", descending=True)
     rows_chart = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)
     return finish(rows_chart, f"{name}: how far the naive score is off", text, spoken, "off_by")

@@ -207,6 +207,21 @@ def test_models_whose_lines_lie_on_each_other_are_named() -> None:
     assert "on one line" not in " ".join(apart["title"]["subtitle"])
 
 
+def test_of_many_models_those_whose_naive_scores_are_nowhere_off_are_only_counted() -> None:
+    one = {"query": ["q"] * 2, "item": ["x", "y"]}
+    for models, drawn, said in ((12, 12, ""), (15, 3, "; not drawn: 12 models nowhere off")):
+        parts = [
+            pl.DataFrame(
+                {**one, "distance": [1 if model < 3 else 2, 1], "relevance": [0, 1]}
+            ).with_columns(model=pl.lit(f"m{model:02}"))
+            for model in range(models)
+        ]
+        three = rr.Study(pl.concat(parts), "rr@1, rr@2").three_scores
+        chart = charts.off_by(three.with_columns(copy_of=pl.lit(None, pl.String)), metric="rr")
+        assert rows_with(chart, "model", "off_by")["model"].n_unique() == drawn
+        assert str(chart.to_dict()["title"]["subtitle"]).count(said or "not drawn") == bool(said)
+
+
 def test_policies_have_three_looks_and_a_legend_of_all() -> None:
     spec: Any = charts.policies(frames(PLAIN)["summary"], **PLACE).to_dict()
     colours = [layer["encoding"]["color"] for layer in spec["layer"]]
