@@ -208,11 +208,11 @@ def test_models_whose_lines_lie_on_each_other_are_named() -> None:
 
 
 def test_of_many_models_those_whose_naive_scores_are_nowhere_off_are_only_counted() -> None:
-    one = {"query": ["q"] * 2, "item": ["x", "y"]}
+    one = {"query": ["q"] * 2, "item": ["y", "x"]}
     for models, drawn, said in ((12, 12, ""), (15, 3, "; not drawn: 12 models nowhere off")):
         parts = [
             pl.DataFrame(
-                {**one, "distance": [1 if model < 3 else 2, 1], "relevance": [0, 1]}
+                {**one, "distance": [1, 1 if model < 3 else 2], "relevance": [1, 0]}
             ).with_columns(model=pl.lit(f"m{model:02}"))
             for model in range(models)
         ]
