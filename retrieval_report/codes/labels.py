@@ -12,12 +12,17 @@ from retrieval_report.codes.inputs import as_words
 from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import hamming
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Integers
 from retrieval_report.reading.search_results import as_array
 
 RELEVANCES = ("any", "shared")
+MOST_QUERIES, MOST_NEAREST = 300, 100  # whose items are looked at, and how many of each
+# relevant items that chance would give; fewer show nothing
+ENOUGH_BY_CHANCE = 20
+NO_SKILL, ROOM = 1.2, 1.5  # times chance: what was found at the most, what could be at the least
 Labels = pl.Series | Array
 """Class ids, or multi-hot rows of at least two classes."""
 
@@ -168,3 +173,39 @@ def check_ids(ids: object, count: int | None, what: str) -> pl.Series:
     if len(again):
         raise DataError(f"{what}: {len(again)} ids repeat another, first {again[0]!r}")
     return names
+
+
+def warn_of_chance(found: pl.DataFrame, n_relevant: pl.DataFrame, items: int, what: str) -> None:
+    """Warn of a search whose nearest items are as often relevant as any would be, as where labels
+    are not in the order of the items that the indices count.
+
+    Parameters
+    ----------
+    found
+        ``query``, ``distance`` or ``score``, and ``relevance`` of what was found.
+    n_relevant
+        ``query`` and ``n_relevant``.
+    items
+        Number of all items.
+    what
+        Name of the search in the warning.
+    """
+    order = "distance" if "distance" in found.columns else "score"
+    rank = pl.col(order).rank("ordinal", descending=order == "score").over("query")
+    queries = n_relevant["query"].head(MOST_QUERIES)
+    nearest = found.filter(pl.col("query").is_in(queries.implode()))
+    nearest = nearest.filter(rank <= min(MOST_NEAREST, items // 3))
+    lists = nearest.group_by("query").agg(pl.len(), hits=(pl.col("relevance") > 0).sum())
+    lists = lists.join(n_relevant, on="query")
+    hits, best, chance, total = lists.select(
+        pl.sum("hits"),
+        best=pl.min_horizontal("len", "n_relevant").sum(),
+        chance=(pl.col("len") * pl.col("n_relevant")).sum() / max(items, 1),
+        total=pl.sum("len"),
+    ).row(0)
+    if chance >= ENOUGH_BY_CHANCE and hits <= NO_SKILL * chance and best >= ROOM * chance:
+        warn(
+            f"{what}: {hits} of its {total} nearest items are relevant, and chance alone would give "
+            f"{chance:.0f}; are item_labels in the order that the indices count, and query_labels in "
+            "that of the queries?"
+        )

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.codes.counts import count_relevant, query_names
-from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
+from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of, warn_of_chance
 from retrieval_report.contracts.arguments import (
     Array,
     Named,
@@ -164,6 +164,12 @@ def from_search(
         a search begins with its largest distance (smallest score), as similarities do without
         ``scores=``.
 
+    Warns
+    -----
+    RetrievalReportWarning
+        What a search found is relevant as often as by chance, as where labels are in the order of
+        other items.
+
     Examples
     --------
     Two items are found for each of two queries, the second of which has only one relevant item.
@@ -239,7 +245,10 @@ def from_search(
         frame = with_model(frame, model)
         if isinstance(relevance, Mapping):  # a column holds different items in every model
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
-        parts.append(Part(what, _without_self(frame, model) if exclude_self else frame))
+        frame = _without_self(frame, model) if exclude_self else frame
+        if n_relevant is not None:
+            warn_of_chance(frame, n_relevant, len(items.keys), what)
+        parts.append(Part(what, frame))
     judgement_rows = None if judgements is None else read_judgements(judgements)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
         judgement_rows = _matrix_judgements(relevance, names, items)

@@ -166,6 +166,7 @@ def test_columns_that_divide_lists_by_something_else_are_left_alone() -> None:
     rr.read_rankings(tied)
 
 
+@pytest.mark.filterwarnings("ignore:.*nearest items are relevant")  # labels are drawn
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any) -> None:

@@ -189,6 +189,7 @@ def test_costs_are_bytes_per_vector() -> None:
     assert runs.rankings["model"].unique(maintain_order=True).to_list() == list(sizes)
 
 
+@pytest.mark.filterwarnings("ignore:.*nearest items are relevant")  # labels are drawn
 def test_a_study_takes_ends_and_costs_unless_told_otherwise() -> None:
     vectors, labels = on_grid(5, 60, 8), np.arange(60) % 3
     found = rr.from_embeddings(
@@ -206,6 +207,7 @@ def test_a_study_takes_ends_and_costs_unless_told_otherwise() -> None:
     assert cut.costs["amount"].unique().to_list() == [5.0]
 
 
+@pytest.mark.filterwarnings("ignore:.*nearest items are relevant")  # labels are drawn
 def test_a_query_among_the_items_is_left_out_of_its_list() -> None:
     vectors, labels = on_grid(7, 40, 8), np.arange(40) % 4
     asked: dict[str, Any] = {"query_labels": labels, "item_labels": labels, "depth": 6}

@@ -16,10 +16,12 @@ from retrieval_report import (
     DataError,
     KeyMismatchError,
     ParameterError,
+    RetrievalReportWarning,
     evaluate,
     from_search,
     read_rankings,
 )
+from retrieval_report.codes.search import Inputs
 
 RNG = np.random.default_rng(7)
 ITEMS = RNG.integers(0, 3, (40, 4)).astype(np.float32)  # few values, so that many distances tie
@@ -112,6 +114,7 @@ def test_multi_hot_labels_share_classes() -> None:
     assert set(both.rankings["relevance"]) == {4}
 
 
+@pytest.mark.filterwarnings("ignore:.*nearest items are relevant")  # labels are drawn
 def test_a_query_is_not_its_own_result() -> None:
     square = ((ITEMS[:, None] - ITEMS[None]) ** 2).sum(axis=2)
     inputs = from_search({"m": square}, query_labels=LABELS, item_labels=LABELS, exclude_self=True)
@@ -362,3 +365,43 @@ def test_what_does_not_fit_is_named(
 ) -> None:
     with pytest.raises(error, match=message):
         from_search(results, **options)
+
+
+def labelled(rank_labels: Any, exclude_self: bool) -> Inputs:
+    """A search that finds the class of the query, for labels that are perhaps in another order."""
+    draw = np.random.default_rng(3)
+    classes = np.repeat(np.arange(5), 30)
+    vectors = np.eye(5)[classes] + draw.normal(0, 0.25, (150, 5))
+    distances = ((vectors[:, None] - vectors[None]) ** 2).sum(axis=2).round(2)
+    indices = np.argsort(distances, axis=1, kind="stable")[:, :20]
+    found = np.take_along_axis(distances, indices, axis=1), indices
+    labels = rank_labels(classes)
+    return from_search(
+        {"found": found, "matrix": distances},
+        query_labels=classes,
+        item_labels=labels,
+        exclude_self=exclude_self,
+    )
+
+
+@pytest.mark.parametrize("exclude_self", [False, True])
+def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool) -> None:
+    found = labelled(lambda labels: labels, exclude_self)  # no warning
+    assert found.rankings.filter(model="found")["relevance"].to_numpy().mean() > 0.8
+    shuffle = np.random.default_rng(4).permutation
+    with pytest.warns(RetrievalReportWarning, match="chance alone would give") as caught:
+        labelled(shuffle, exclude_self)
+    first, second = (str(warning.message) for warning in caught)
+    assert first.startswith("model 'found': ")
+    assert second.startswith("model 'matrix': ")
+    assert first.endswith(
+        "are item_labels in the order that the indices count, and query_labels in that of the "
+        "queries?"
+    )
+    if not exclude_self:  # 20 of 150 items for each of 150 queries, to which 30 are relevant
+        assert "of its 3000 nearest items are relevant, and chance alone would give 600;" in first
+
+
+def test_few_lists_or_whole_ones_show_no_chance() -> None:
+    distances, indices = np.array([[0.1, 0.2, 0.3]] * 4), np.array([[0, 1, 2]] * 4)
+    from_search((distances, indices), query_labels=[0, 0, 1, 1], item_labels=[0, 1, 0, 1])
