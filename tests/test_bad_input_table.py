@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 def test_every_row_has_a_test() -> None:
     page = (ROOT / "docs/bad-input.md").read_text(encoding="utf-8")
     rows = [f"{int(row):03}" for row in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
-    texts = [path.read_text(encoding="utf-8") for path in ROOT.glob("tests/*/test_*.py")]
-    tested = {*re.findall(r"def test_row_(\d{3})_", "\n".join(texts))}
+    tests = [*ROOT.glob("tests/*/test_*.py"), ROOT / "tests/data/files.json"]
+    texts = [path.read_text(encoding="utf-8") for path in tests]
+    tested = {*re.findall(r"(?:def test_|\[\")row_(\d{3})", "\n".join(texts))}
     assert rows == sorted(tested)

@@ -13,10 +13,9 @@ from polars.testing import assert_frame_equal
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import (
     ColumnError,
-    DataError,
     ParameterError,
 )
-from retrieval_report.reading import read_queries, read_rankings
+from retrieval_report.reading import read_rankings
 
 CSV = "query,item,distance,relevance\nq1,007,2,1\nq1,7,2,0\nq2,007,5,1\n"
 FRAME = pl.DataFrame(
@@ -51,14 +50,6 @@ def test_tab_separated_text(tmp_path: Path, name: str) -> None:
 def test_json_lines(tmp_path: Path, name: str) -> None:
     text = FRAME.drop("model", "row").write_ndjson()
     assert_frame_equal(read_rankings(write(tmp_path / name, text)), FRAME)
-
-
-def test_json_lines_turn_integer_ids_into_text_and_keep_numbers(tmp_path: Path) -> None:
-    text = (
-        '{"qid": 7, "item": 9007199254740993, "score": 0.5}\n\n{"qid": 8, "item": 1, "score": 2}\n'
-    )
-    frame = read_rankings(write(tmp_path / "a.jsonl", text))
-    assert frame.rows() == [("a", "7", "9007199254740993", 0.5, 0), ("a", "8", "1", 2.0, 1)]
 
 
 def test_json_lines_look_at_every_line_before_choosing_a_type(tmp_path: Path) -> None:
@@ -108,30 +99,12 @@ def test_arrow_stream(tmp_path: Path, zipped: bool) -> None:
     assert_frame_equal(read_rankings(path), FRAME)
 
 
-def test_row_039_blanks_in_ids_stay_and_blanks_in_headers_do_not_matter(tmp_path: Path) -> None:
-    read = read_rankings(write(tmp_path / "m.csv", " Query,ITEM ,Dist\n q, a ,1\nq,a, 2 \n"))
-    assert read.rows() == [("m", " q", " a ", 1, 0), ("m", "q", "a", 2, 1)]
-
-
-def test_row_039_an_empty_id_in_quotes_is_an_id_and_one_without_is_null(tmp_path: Path) -> None:
-    read = read_rankings(write(tmp_path / "m.csv", 'query,item,distance\n"",a,1\n,b,1\n'))
-    assert read["query"].to_list() == ["", None]
-
-
 def test_a_frame_with_other_names_is_told_how_to_name_them() -> None:
     frame = pl.DataFrame({"query": ["q"], "passage": ["a"], "distance": [1]})
     with pytest.raises(ColumnError, match=r"which it is: columns=\{'item': '<your name for it>'\}"):
         read_rankings(frame)
     with pytest.raises(ColumnError, match=r"did you mean columns=\{'item': 'passage'\}\?"):
         read_rankings(frame, columns={"passage": "item"})
-
-
-def test_row_055_a_missing_column_is_named_with_what_is_there(tmp_path: Path) -> None:
-    with pytest.raises(
-        ColumnError,
-        match=r"m.csv: the rankings lack item and distance\|score; found \['query', 'x'\]",
-    ):
-        read_rankings(write(tmp_path / "m.csv", "query,x\nq,1\n"))
 
 
 def test_a_named_index_of_pandas_is_not_read_and_the_error_says_so() -> None:
@@ -168,47 +141,6 @@ def test_numbers(
     distance = read_rankings(write(tmp_path / "m.csv", text))["distance"]
     assert distance.to_list() == values
     assert distance.dtype == dtype
-
-
-def test_masks_weights_counts_and_the_number_of_relevant_items(tmp_path: Path) -> None:
-    text = "query,item,score,mask,weight\nq,a,1,TRUE,1\nq,b,1,0,0.5\nq,c,1,,\n"
-    read = read_rankings(write(tmp_path / "m.csv", text))
-    assert read["mask"].to_list() == [True, False, None]
-    assert read["weight"].to_list() == [1.0, 0.5, None]
-    queries = read_queries(
-        write(tmp_path / "queries.csv", "qid,label,weight,n_relevant\n1,07,2,3\n2,7,1,NA\n")
-    )
-    assert queries.rows() == [("1", "07", 2, 3), ("2", "7", 1, None)]
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "wanted"),
-    [
-        ("mask", "maybe", "true, false, 1 or 0"),
-        ("row", "1.5", "a whole number"),
-        ("weight", "x", "a number"),
-    ],
-)
-def test_values_of_another_type_are_refused(
-    tmp_path: Path, column: str, value: str, wanted: str
-) -> None:
-    path = write(tmp_path / "m.csv", f"query,item,score,{column}\nq,a,1,1\nq,b,1,{value}\n")
-    with pytest.raises(
-        DataError, match=rf"m.csv, line 3: column '{column}': '{value}' is not {wanted}"
-    ):
-        read_rankings(path)
-
-
-def test_counts_need_no_item_and_get_no_row(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.csv", "query,distance,relevance,count\nq,1,1,20\n")
-    assert read_rankings(path).to_dicts() == [
-        {"model": "m", "query": "q", "distance": 1, "relevance": 1, "count": 20}
-    ]
-
-
-def test_a_row_column_of_the_file_is_kept(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.csv", "query,item,score,row\nq,a,1,9\nq,b,1,3\n")
-    assert read_rankings(path)["row"].to_list() == [9, 3]
 
 
 def test_the_model_comes_from_the_argument_the_column_or_the_name(tmp_path: Path) -> None:

@@ -22,34 +22,6 @@ def write(folder: Path, name: str, text: str | bytes) -> Path:
     return file
 
 
-@pytest.mark.parametrize("blank", ["\t", " "])
-def test_runs_of_ms_marco(blank: str, tmp_path: Path) -> None:
-    rows = [("7", "71", 1), ("7", "75", 2), ("8", "75", 1)]
-    text = "".join(blank.join(map(str, row)) + "\n" for row in rows)
-    found = rr.read_rankings(write(tmp_path, "run.tsv", text))
-    assert found.select("model", "query", "item", "distance").rows() == [
-        ("run", *row) for row in rows
-    ]
-    scored = "".join(blank.join(map(str, (*row, 9.5))) + "\n" for row in rows)
-    assert rr.read_rankings(write(tmp_path, "scored.tsv", scored))["score"].to_list() == [9.5] * 3
-    with pytest.raises(FileError, match="is a run without a header, not judgements"):
-        rr.read_judgements(tmp_path / "run.tsv")
-
-
-def test_judgements_of_ms_marco_and_of_three_columns(tmp_path: Path) -> None:
-    file = write(tmp_path, "qrels.tsv", "7\t0\t71\t1\n8\t0\t75\t1\n")
-    assert rr.read_judgements(file).rows() == [("7", "71", 1), ("8", "75", 1)]
-    file = write(tmp_path, "three.tsv", "7\t71\t2\n7\t75\t0\n")
-    assert rr.read_judgements(file).rows() == [("7", "71", 2), ("7", "75", 0)]
-
-
-@pytest.mark.parametrize("grades", [("0.5", "1")])
-def test_grades_of_qrels_may_have_a_fraction(grades: tuple[str, str], tmp_path: Path) -> None:
-    text = "".join(f"q 0 {item} {grade}\n" for item, grade in zip("ab", grades, strict=True))
-    found = rr.read_judgements(write(tmp_path, "qrels.txt", text))
-    assert found.rows() == [("q", "a", float(grades[0])), ("q", "b", float(grades[1]))]
-
-
 @pytest.mark.parametrize("mark", [",", "\t", " "])
 def test_columns_may_be_named_by_number(mark: str, tmp_path: Path) -> None:
     text = "".join(mark.join(row) + "\n" for row in (("q", "a", "0.5"), ("q", "b", "0.25")))
@@ -84,24 +56,6 @@ def test_lines_without_a_header_are_counted_from_the_first(tmp_path: Path) -> No
         rr.read_rankings(file, columns=NUMBERED)
 
 
-@pytest.mark.parametrize(
-    ("score", "hint"),
-    [("1,174.5", "commas between thousands"), ("174,5", "a decimal comma")],
-)
-def test_a_run_whose_scores_have_commas_is_no_csv(score: str, hint: str, tmp_path: Path) -> None:
-    file = write(tmp_path, "m.run", f"q Q0 a 1 {score} x\n")
-    with pytest.raises(DataError, match=f"column 'score': '{score}' is not a number.*{hint}"):
-        rr.read_rankings(file)
-
-
-def test_truth_values_are_grades(tmp_path: Path) -> None:
-    file = write(tmp_path, "a.csv", "query,item,relevance\nq,a,True\nq,b,FALSE\nq,c,\n")
-    assert rr.read_judgements(file)["relevance"].to_list() == [1, 0, None]
-    file = write(tmp_path, "b.csv", "query,item,relevance\nq,a,True\nq,b,yes\n")
-    with pytest.raises(DataError, match="'yes' is not a number or a truth value"):
-        rr.read_judgements(file)
-
-
 def workbook() -> bytes:
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as archive:
@@ -131,6 +85,5 @@ def test_other_files_are_called_what_they_are(content: bytes, words: str, tmp_pa
 
 def test_a_file_of_pairs_is_told_what_lacks(tmp_path: Path) -> None:
     path = write(tmp_path, "pairs.tsv", "7\t71\n8\t75\n")
-    for columns in (None, {"query": "1", "item": "2"}):
-        with pytest.raises(ColumnError, match=r"2 columns, .* query, item, relevance; where all"):
-            rr.read_judgements(path, columns=columns)
+    with pytest.raises(ColumnError, match=r"2 columns, .* query, item, relevance; where all"):
+        rr.read_judgements(path, columns={"query": "1", "item": "2"})

@@ -35,13 +35,6 @@ def scored(*scores: str) -> list[str]:
     ]
 
 
-def test_large_whole_numbers_stay_apart(tmp_path: Path) -> None:
-    read = read_rankings(write(tmp_path, *scored("9007199254740993", "9007199254740992")))
-    assert read["score"].to_list() == [2**53 + 1, 2**53]
-    wide = read_rankings(write(tmp_path, *scored("18446744073709551615", "18446744073709551614")))
-    assert wide["score"].to_list() == [2**64 - 1, 2**64 - 2]
-
-
 def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:
     rows = [
         {
@@ -56,24 +49,6 @@ def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:
     read = read_rankings(write(tmp_path, *map(json.dumps, rows)))
     assert read["item"].to_list() == [row["item"] for row in rows]
     assert read["query"].to_list() == [row["query"] for row in rows]
-
-
-def test_integers_beside_texts_keep_their_digits(tmp_path: Path) -> None:
-    lines = [
-        f'{{"query": "q", "item": {item}, "score": 1}}'
-        for item in ('"a"', "0", "-7", "123456789012345678901")
-    ]
-    assert read_rankings(write(tmp_path, *lines))["item"].to_list() == [
-        "a",
-        "0",
-        "-7",
-        "123456789012345678901",
-    ]
-
-
-@pytest.mark.parametrize("number", ["1e400", "-1e999", "1" * 42])
-def test_a_number_that_is_too_large_is_refused(tmp_path: Path, number: str) -> None:
-    refused(write(tmp_path, *scored("1", number)), FileError, r"run\.jsonl: .*")
 
 
 def test_brackets_in_texts_and_many_short_lists_are_not_deep(tmp_path: Path) -> None:
@@ -98,3 +73,4 @@ def test_deep_nesting_is_refused(tmp_path: Path, inside: str) -> None:
     refused(
         write(tmp_path, *scored("1", inside)), FileError, r"line 2: not JSON|run\.jsonl: failed"
     )
+    refused(write(tmp_path, '{"q": ' + '{"a": ' * 100_000), FileError, "not JSON")
