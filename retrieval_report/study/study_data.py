@@ -4,7 +4,7 @@ scores, answers), and the selection of one of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -62,9 +62,6 @@ from retrieval_report.systems.evaluate_like import (
 )
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
-if TYPE_CHECKING:
-    from retrieval_report.study.levels import LevelledStudy
-
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 MOST_KEPT = 200  # answers of one study and all narrower ones
 # Settings, and what each is asked with.
@@ -96,45 +93,41 @@ class answer(cached_property[Answer]):  # used like `property`
     first thread computes it, others wait.
     """
 
+    in_words = False
+    of_rows = False
+    of_any_draw = False
+
     if not TYPE_CHECKING:
 
         def __get__(self, study, owner=None):
             """Return the answer for the current selection."""
             if study is None:
                 return self
-            return self.memo(study).find(self.key(study), lambda: self.func(study))
-
-    def memo(self, study: LevelledStudy) -> Once:
-        """Return what keeps the answer."""
-        return study._data.memo
-
-    def key(self, study: LevelledStudy) -> tuple[object, ...]:
-        """Return what identifies the answer among those on the same data."""
-        return self.attrname, study._view
+            view = replace(study._view, draws=Draws()) if self.of_any_draw else study._view
+            key = self.attrname, view, self.in_words and kind_of_reader()
+            memo = study._data.of_rows if self.of_rows else study._data.memo
+            return memo.find(key, lambda: self.func(study))
 
 
-class answer_in_words(answer[Answer]):  # used like `property`
-    """An answer whose texts say what to type, in the words of whoever reads them."""
-
-    def key(self, study: LevelledStudy) -> tuple[object, ...]:
-        """Return what identifies the answer, for one kind of reader."""
-        return *super().key(study), kind_of_reader()
-
-
-class answer_of_rows(answer_in_words[Answer]):  # used like `property`
-    """An answer that is the same by whatever measures the rows are scored."""
-
-    def memo(self, study: LevelledStudy) -> Once:
-        """Return what keeps the answer for all measures."""
-        return study._data.of_rows
+def answer_in_words(function: Callable[[Any], Answer]) -> answer[Answer]:
+    """Mark an answer whose texts say what to type, in the words of whoever reads them."""
+    marked = answer(function)
+    marked.in_words = True
+    return marked
 
 
-class answer_of_any_draw(answer[Answer]):  # used like `property`
-    """An answer that is the same whatever random orders are drawn."""
+def answer_of_rows(function: Callable[[Any], Answer]) -> answer[Answer]:
+    """Mark an answer in words that is the same by whatever measures the rows are scored."""
+    marked = answer_in_words(function)
+    marked.of_rows = True
+    return marked
 
-    def key(self, study: LevelledStudy) -> tuple[object, ...]:
-        """Return what identifies the answer, whatever its settings of draws."""
-        return self.attrname, replace(study._view, draws=Draws())
+
+def answer_of_any_draw(function: Callable[[Any], Answer]) -> answer[Answer]:
+    """Mark an answer that is the same whatever random orders are drawn."""
+    marked = answer(function)
+    marked.of_any_draw = True
+    return marked
 
 
 class Draws(NamedTuple):
