@@ -5,21 +5,12 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.steps import step
 
 Result = TypeVar("Result")
-
-
-@dataclass
-class _Cell:
-    """One result, and the lock under which it is computed."""
-
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    result: tuple[Any, ...] = ()  # empty until it is known
 
 
 class Once:
@@ -41,24 +32,25 @@ class Once:
     def __init__(self, most: int) -> None:
         """Start without results."""
         self._most = most
-        self._cells: OrderedDict[Hashable, _Cell] = OrderedDict()
+        # by key: the lock under which it is computed, and the result once it is known
+        self._cells: OrderedDict[Hashable, tuple[threading.RLock, list[Any]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def find(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """Return the result of this key; if computing it fails, the next caller tries again."""
         refuse_fork()
         with self._lock:
-            cell = self._cells.setdefault(key, _Cell())
+            lock, results = self._cells.setdefault(key, (threading.RLock(), []))
             self._cells.move_to_end(key)
             while len(self._cells) > self._most:
                 self._cells.popitem(last=False)
-        with cell.lock:
-            if not cell.result:
-                cell.result = (step(key, make),)
-            result: Result = cell.result[0]
+        with lock:
+            if not results:
+                results.append(step(key, make))
+            result: Result = results[0]
         return result
 
     def known(self, key: Hashable) -> bool:
         """Return whether a result is already known."""
         with self._lock:
-            return key in self._cells and bool(self._cells[key].result)
+            return key in self._cells and bool(self._cells[key][1])

@@ -24,7 +24,6 @@ which is built from the last slot backwards, for every number of stopping items 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -56,21 +55,17 @@ def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
     )
 
 
-class Going(NamedTuple):
-    """Arrays by the number x of items passed: E[G_x], the
-    chance that the x-th item stops, and two scratch arrays.
-    """
-
-    going: Floats
-    stopping: Floats
-    gap: Floats
-    old: Floats
-
-
 @kernel
-def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> None:
-    """Add an item that stops with ``chance`` to the ``items`` so far."""
-    going, stopping, gap, old = so_far
+def _add_item(chance: float, items: int, rows: Floats, covariance: Floats) -> None:
+    """Add an item that stops with ``chance`` to the ``items`` so far.
+
+    The rows hold, by the number x of items passed, E[G_x], the chance that the x-th item stops, and
+    two scratch arrays.
+    """
+    going = rows[0]
+    stopping = rows[1]
+    gap = rows[2]
+    old = rows[3]
     longest = min(items + 1, going.size - 1)
     share = 1.0 / (items + 1.0)
     rest = 1.0 - chance
@@ -106,9 +101,8 @@ def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> N
 def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) -> Floats:
     """Return Cov(G_x, G_y) at [x, y] for 1 ≤ x ≤ y ≤ ``longest``."""
     rows = np.zeros((4, longest + 1))
-    so_far = Going(rows[0], rows[1], rows[2], rows[3])
-    going = so_far.going
-    stopping = so_far.stopping
+    going = rows[0]
+    stopping = rows[1]
     covariance = np.zeros((longest + 1, longest + 1))
     items = lists.items[most]
     chance = stop[lists.grade[most]]
@@ -122,7 +116,7 @@ def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) 
         )
         while c != end:
             for _ in range(lists.items[c]):
-                _add_item(stop[lists.grade[c]], items, so_far, covariance)
+                _add_item(stop[lists.grade[c]], items, rows, covariance)
                 items += 1
             c += step
     return covariance

@@ -78,13 +78,6 @@ def no_tally(kinds: int) -> Tally:
     return Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
 
 
-class Written(NamedTuple):
-    """Numbers of ties and cells written so far."""
-
-    ties: int
-    cells: int
-
-
 @allocating
 def flush(
     tallied: Tally, kinds: int, grade: Codes, items: Integers, cells: int, falling: bool
@@ -109,12 +102,13 @@ def flush(
 
 @kernel
 def _count_runs(
-    order: Integers, rows: Together, tallied: Tally, done: Written, out: Filled
-) -> Written:
-    """Write the ties and cells of one list whose rows are taken in ``order``."""
+    order: Integers, rows: Together, tallied: Tally, ties: int, cells: int, out: Filled
+) -> tuple[int, int]:
+    """Write the ties and cells of one list whose rows are taken in ``order``; return how many there
+    are then.
+    """
     key, grade, count = rows
     tally, touched = tallied
-    ties, cells = done
     kinds = ZERO
     before = cells
     for index in range(key.size):
@@ -138,7 +132,7 @@ def _count_runs(
             ties += 1
             kinds = ZERO
             before = cells
-    return Written(ties, cells)
+    return ties, cells
 
 
 @allocating
@@ -262,7 +256,7 @@ def count_cells(
     end = list_rows.of_list.end
     naive_grade = out.naive_grade
     cell_count = ZERO
-    done = Written(ZERO, ZERO)
+    ties = cells = ZERO
     longest = longest_list(first, last, list_rows.of_list)
     keys = np.empty(longest, np.int64)
     grades = np.empty(longest, np.int32)
@@ -271,20 +265,20 @@ def count_cells(
     tallied = no_tally(kinds)
     for q in range(first, last):
         size = end[q] - begin[q]
-        before = done.ties
+        before = ties
         rows = Together(keys[:size], grades[:size], counts[:size])
         if size:
             low, high, ascending = gather(begin[q], list_rows, rows)
             # modulo 2**64, so right even where the difference passes 2**63
             spread = np.uint64(0) if ascending else np.uint64(high - low)
             sort_keys(rows.key, low, spread, order)
-            done = _count_runs(order, rows, tallied, done, out)
+            ties, cells = _count_runs(order, rows, tallied, ties, cells, out)
             if naive_grade.size:
                 for position in range(size):
                     naive_grade[cell_count + position] = rows.grade[order[position]]
                 cell_count += size
-        out.list_ties[q - first] = done.ties - before
-    return done.ties, done.cells
+        out.list_ties[q - first] = ties - before
+    return ties, cells
 
 
 @inlined

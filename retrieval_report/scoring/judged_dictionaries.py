@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -40,13 +40,6 @@ OBEYED_OPTIONS = {
 """
 
 
-class _Run(NamedTuple):
-    """The rows of a run: their scores, and their grades, null where there is no judgement."""
-
-    score: pl.Series
-    relevance: pl.Series
-
-
 def judge_dictionaries(
     rankings: Any, judgements: Any, queries: object, requests: Requests, options: Options
 ) -> Judged | None:
@@ -64,7 +57,7 @@ def judge_dictionaries(
         return None
     grade_by_item = _grades(qrels)
     rows = None if grade_by_item is None else _rows(run, qrels, grade_by_item["relevance"].dtype)
-    if grade_by_item is None or rows is None or rows.relevance.null_count() == rows.relevance.len():
+    if grade_by_item is None or rows is None or rows["relevance"].null_count() == rows.height:
         return None
     return _judged(run, qrels, rows, grade_by_item, options)
 
@@ -97,7 +90,7 @@ def _may_hold_the_same(run: Nested, options: Options) -> bool:
 
 
 def _judged(
-    run: Nested, qrels: Nested, rows: _Run, grades: pl.DataFrame, options: Options
+    run: Nested, qrels: Nested, rows: pl.DataFrame, grades: pl.DataFrame, options: Options
 ) -> Judged:
     """Return the record of a run whose rows have their grades."""
     queries = pl.Series("query", list(run))
@@ -107,8 +100,8 @@ def _judged(
     lists = all_lists(names, judged, None, (), options)
     ends = running(_sizes(run))
     spread = spread_rows(Rows(ends[:-1][order], ends[1:][order]), names, lists)
-    is_judged = rows.relevance.is_not_null().to_numpy().astype(np.int64)
-    frame = pl.DataFrame([rows.score, rows.relevance.fill_null(0)])
+    is_judged = rows["relevance"].is_not_null().to_numpy().astype(np.int64)
+    frame = rows.with_columns(pl.col("relevance").fill_null(0))
     whole = replace(KNOWS_ALL, models=("model",), judged=True)
     return Judged(
         frame,
@@ -143,8 +136,10 @@ def _grades(qrels: Nested) -> pl.DataFrame | None:
     return cells.with_columns(query=pl.Series(list(qrels)).gather(cells["query"]))
 
 
-def _rows(run: Nested, qrels: Nested, dtype: pl.DataType) -> _Run | None:
-    """Return the rows of a run, or None if a score or an id is unusual."""
+def _rows(run: Nested, qrels: Nested, dtype: pl.DataType) -> pl.DataFrame | None:
+    """Return the scores and grades of the rows of a run, null where there is no judgement; None if
+    a score or an id is unusual.
+    """
     parts = []
     for items, values, grades in _blocks(run, qrels):
         if not _is_plain(items) or not isinstance(values[0], float):
@@ -153,9 +148,9 @@ def _rows(run: Nested, qrels: Nested, dtype: pl.DataType) -> _Run | None:
             score = pl.Series("score", values, dtype=pl.Float64)
         except NO_NUMBERS:
             return None
-        parts.append(_Run(score, pl.Series("relevance", grades, dtype=dtype)))
-    rows = _Run(*map(pl.concat, zip(*parts, strict=True)))
-    if rows.score.null_count() or not np.abs(rows.score.to_numpy()).max() < EXACT:
+        parts.append(pl.DataFrame([score, pl.Series("relevance", grades, dtype=dtype)]))
+    rows = pl.concat(parts)
+    if rows["score"].null_count() or not np.abs(rows["score"].to_numpy()).max() < EXACT:
         return None
     return rows
 

@@ -178,13 +178,7 @@ class CandidateList(NamedTuple):
     items: pl.Series
 
 
-class Chosen(NamedTuple):
-    """The items of a list that may be handed over: whether each ties at the depth, and how many of
-    these are kept.
-    """
-
-    tied: Bools
-    kept: int
+Chosen = tuple[Bools, int]  # whether each item ties at the depth; how many of these are kept
 
 
 def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
@@ -310,7 +304,8 @@ def _scores_at(
         candidate = candidates[key]
         choice = choices[depth, key]
         items[number] = len(candidate.near) if depth is None else min(depth, len(candidate.near))
-        grades = np.searchsorted(prepared.grades, candidate.relevance[: len(choice.tied)])
+        tied, _ = choice
+        grades = np.searchsorted(prepared.grades, candidate.relevance[: len(tied)])
         for column, (metric, cutoff) in enumerate(run.measures):
             gains = metric.term.gains(prepared.grades, prepared.relevant_grade)[grades]
             weights = np.zeros(len(grades) + 1)
@@ -350,17 +345,18 @@ def _choose_items(
             f"scores: item {candidate.items[int(lacking[0])]!r} of query {key[1]!r} has no final score, "
             f"and model {key[0]!r} may hand it over at depth {slots} ({lacking.size} such items)"
         )
-    return Chosen(at_depth, slots - int((~at_depth).sum()))
+    return at_depth, slots - int((~at_depth).sum())
 
 
 def _moments(gains: Floats, final: Floats, choice: Chosen, weights: Floats) -> tuple[Floats, float]:
     """Return the sum under every policy, and its standard deviation."""
-    certain = np.flatnonzero(~choice.tied | (np.cumsum(choice.tied) <= choice.kept))
+    at_depth, kept = choice
+    certain = np.flatnonzero(~at_depth | (np.cumsum(at_depth) <= kept))
     received = certain[np.argsort(-final[certain], kind="stable")]
     naive = float(gains[received] @ weights[: received.size])
-    state = State.start(choice.kept)
-    tied, sure = int(choice.tied.sum()), 0
-    for of_sure, of_tied in _by_final_score(gains, final, choice.tied):
+    state = State.start(kept)
+    tied, sure = int(at_depth.sum()), 0
+    for of_sure, of_tied in _by_final_score(gains, final, at_depth):
         if not weights[sure:].any():
             break
         state = state.after(of_sure, of_tied, tied, sure, weights)
