@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.lists import (
@@ -25,6 +26,7 @@ from retrieval_report.kernels.lists import (
     Floats,
     Integers,
     Lists,
+    Scalar,
     running,
 )
 from retrieval_report.metrics import terms
@@ -48,13 +50,14 @@ class Completions:
     def __init__(
         self,
         prepared: Prepared,
-        cutoffs: Sequence[int | None],
+        measures: Sequence[Measure],
         options: Options,
         *,
         largest_grade: float | None,
         judged_only: bool,
     ) -> None:
-        """Take truncated lists, and the cutoffs (none for metrics over the first R positions).
+        """Take truncated lists, and metrics that look down to cutoffs, or all of them over the first
+        R positions.
 
         Where no relevant grade was seen, missing items have the ``largest_grade`` that the metrics
         accept; where there is no such limit, `_open_ended` leaves out what depends on it. Of
@@ -73,7 +76,10 @@ class Completions:
             prepared = replace(prepared, grades=grades, relevant_grade=relevant_grade)
         self.prepared = prepared
         self.workers = options.workers
-        self.own_depth = not cutoffs
+        self.measures = measures
+        self.own_depth = measures[0][0].own_depth
+        cutoffs = set() if self.own_depth else {cutoff for _, cutoff in measures}
+        self.needs_ideals = any(metric.reads.ideals for metric, _ in measures)
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEPEST_CUTOFF))
         self.deep = tuple(k for k in cutoffs if k is None or k > DEEPEST_CUTOFF)
         self.following = Following.of(self.prepared)
@@ -86,10 +92,11 @@ class Completions:
         self.least = int(np.flatnonzero(self.prepared.relevant_grade)[0])
         self.most = self.prepared.grades.size - 1
 
-    def extremes(self, measures: Sequence[Measure], *, best: bool) -> dict[Measure, Floats]:
+    def extremes(self, *, best: bool) -> dict[Measure, Floats]:
         """Return the lowest or highest value of every list,
         for each metric and cutoff (None: its own depth).
         """
+        measures = self.measures
         metrics = list(dict.fromkeys(metric for metric, _ in measures))
         sums = [metric for metric in metrics if not metric.term.judged_only]
         result: dict[Measure, Floats] = {
@@ -263,24 +270,20 @@ class Completions:
 
     def _lists(self, extra: Cells) -> Lists:
         """Return the lists with following items in their last tie, or in a tie after it."""
-        ties, closed, lists = self.prepared.ties, self.closed, self.before.size
+        ties, closed = self.prepared.ties, self.closed
         last = ties.with_ties(running(self._joined.astype(np.int64)), self._last_ties)
         end = arrays.ideal_lists(last, extra, self.prepared.grades.size).cells
         added = np.diff(end.start)
         # Grades rise within a tie, and fall in ideals.
         turned = np.repeat(end.start[:-1] + end.start[1:] - 1, added) - np.arange(end.grade.size)
-        of_list = np.arange(lists)
-        closed_cells = closed.cells
-        cell_list = [np.repeat(of_list, np.diff(part.start)) for part in (closed_cells, end)]
-        cells = np.argsort(np.concatenate(cell_list), kind="stable")
-        sizes = [np.diff(closed.tie), added[added > 0]]
-        tie_list = [np.repeat(of_list, np.diff(closed.start)), np.flatnonzero(added)]
-        in_order = np.argsort(np.concatenate(tie_list), kind="stable")
+        cells = _first_part(np.diff(closed.cells.start), added)
+        tied = (added > 0).astype(np.int64)
+        in_order = _first_part(np.diff(closed.start), tied)
         return Lists(
-            closed.start + running((added > 0).astype(np.int64)),
-            running(np.concatenate(sizes)[in_order]),
-            np.concatenate([closed.grade, end.grade[turned]])[cells],
-            np.concatenate([closed.items, end.items[turned]])[cells],
+            closed.start + running(tied),
+            running(_placed(in_order, np.diff(closed.tie), added[added > 0])),
+            _placed(cells, closed.grade, end.grade[turned]),
+            _placed(cells, closed.items, end.items[turned]),
         )
 
     def _scorer(
@@ -289,19 +292,16 @@ class Completions:
         """Return a scorer of lists whose ideal is that of the lists ``ideal_lists``, or of what is known
         and may follow: everything of the highest grade, or only what must, of the lowest.
         """
-        grade, more = (self.least, 0 * self.reach) if highest else (self.most, self.reach)
-        unknown = self._cells(grade, more=more, unseen=False, zeros=False)
-        kinds = self.prepared.grades.size
-        completed = replace(
-            self.prepared,
-            ties=lists,
-            naive=None,
-            retrieved=self.prepared.retrieved
-            if ideal_lists is self.prepared.ties
-            else arrays.ideal_lists(ideal_lists, None, kinds),
-            judged=arrays.ideal_lists(self.prepared.known, unknown, kinds),
-            length=lists.length,
-        )
+        completed = replace(self.prepared, ties=lists, naive=None, length=lists.length)
+        if self.needs_ideals:
+            grade, more = (self.least, 0 * self.reach) if highest else (self.most, self.reach)
+            unknown = self._cells(grade, more=more, unseen=False, zeros=False)
+            kinds = self.prepared.grades.size
+            judged = arrays.ideal_lists(self.prepared.known, unknown, kinds)
+            completed = replace(completed, judged=judged)
+            if ideal_lists is not self.prepared.ties:
+                retrieved = arrays.ideal_lists(ideal_lists, None, kinds)
+                completed = replace(completed, retrieved=retrieved)
         return Scorer(completed, cutoffs, self.workers)
 
     def _largest(self, metric: Metric) -> float:
@@ -455,6 +455,22 @@ class Completions:
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
+
+
+def _first_part(sizes: Integers, further: Integers) -> Bools:
+    """Return which members of lists come first, of which each has some sizes and some further ones.
+
+    >>> _first_part(np.array([1, 2]), np.array([1, 0])).tolist()
+    [True, False, True, True]
+    """
+    return np.repeat(np.tile([True, False], sizes.size), np.stack([sizes, further], axis=1).ravel())
+
+
+def _placed(first: Bools, ones: NDArray[Scalar], others: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Place ones where they come first, and the others elsewhere."""
+    values = np.empty(first.size, ones.dtype)
+    values[first], values[~first] = ones, others
+    return values
 
 
 def _values(scorer: Scorer, metrics: Sequence[Metric], policy: str) -> dict[Metric, Floats]:

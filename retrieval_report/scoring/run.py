@@ -175,31 +175,37 @@ class Run:
         return self.truncated | (everywhere & self.prepared.open[:, None])
 
     @cached_property
-    def completions(self) -> list[tuple[list[Column], Completions]]:
-        """Return the completions of those lists whose scores are open, with the columns that they
-        bound; one if a relevant grade was seen, else one for every largest grade.
+    def completions(self) -> list[tuple[Integers, list[Column], Completions]]:
+        """Return which lists are completed, the columns of scores that this bounds, and the
+        completions; apart for columns that few lists leave open, and for every largest grade if no
+        relevant one was seen.
         """
-        prepared = self.prepared.take(np.flatnonzero(self.open.any(axis=1)))
+        count = self.open.sum(axis=0)
+        few = 2 * count < np.count_nonzero(self.open.any(axis=1))
+        seen = self.prepared.relevant_grade.any()
+        columns: dict[tuple[bool, float | None], list[Column]] = {}
+        for number in np.flatnonzero(count).tolist():
+            measure = self.measures[number]
+            grade = None if seen else measure[0].term.largest_grade
+            columns.setdefault((few[number], grade), []).append((number, measure))
+        return [self._completed(bounded, grade) for (_, grade), bounded in columns.items()]
+
+    def _completed(
+        self, columns: list[Column], largest_grade: float | None
+    ) -> tuple[Integers, list[Column], Completions]:
+        """Complete the lists that leave a score in these columns open."""
+        which = np.flatnonzero(self.open[:, [number for number, _ in columns]].any(axis=1))
+        prepared = self.prepared.take(which)
         if self.stretches and not any(metric.term.judged_only for metric, _ in self.requests):
             prepared = replace(prepared, ties=stretched(prepared.ties, last_stays=True))
-        columns: dict[float | None, list[Column]] = {}
-        for column in enumerate(self.measures):
-            metric, _ = column[1]
-            grade = None if prepared.relevant_grade.any() else metric.term.largest_grade
-            columns.setdefault(grade, []).append(column)
-        return [
-            (
-                bounded,
-                Completions(
-                    prepared,
-                    self.scorer.cutoffs,
-                    self.options,
-                    largest_grade=grade,
-                    judged_only=prepared.all_judged and self.judged_only,
-                ),
-            )
-            for grade, bounded in columns.items()
-        ]
+        completions = Completions(
+            prepared,
+            [measure for _, measure in columns],
+            self.options,
+            largest_grade=largest_grade,
+            judged_only=prepared.all_judged and self.judged_only,
+        )
+        return which, columns, completions
 
     def complete(self, values: Floats, *, best: bool) -> None:
         """Fill in the extremes over all completions of
@@ -207,9 +213,8 @@ class Run:
         """
         if not self.prepared.open.any():
             return
-        which = np.flatnonzero(self.open.any(axis=1))
-        for columns, completions in self.completions:
-            extremes = completions.extremes([measure for _, measure in columns], best=best)
+        for which, columns, completions in self.completions:
+            extremes = completions.extremes(best=best)
             for column, measure in columns:
                 marked = self.open[which, column]
                 values[which[marked], column] = extremes[measure][marked]

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from catalogue_texts import BINARY, OF_USERS
 from cut_lists import CUTOFFS, METRICS, UNGRADED, bounds, complete_rankings, cut, frame, judgements
@@ -30,9 +31,7 @@ OF_LIST = [text for text in NDCG if "ideal=list" in text]  # what follows is in 
 def cut_lists(
     draw: st.DrawFn, grades: Sequence[int] = (0, 1, 2, 3)
 ) -> tuple[list[list[int]], bool, list[int]]:
-    """Ties of a short list, whether its last tie may be cut, and the cutoffs to look at: up to
-    three behind.
-    """
+    """A short list, whether its last tie may be cut, and cutoffs to look at: up to three behind."""
     sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
     ties = [[draw(st.sampled_from(grades)) for _ in range(size)] for size in sizes]
     within = draw(st.booleans())
@@ -343,3 +342,20 @@ def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(
         check_bounds(truth, found, about)
         check_order(found, about)
         check_unmarked(truth, found, about)
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_report.RetrievalReportWarning")
+def test_bounds_are_the_same_whatever_else_is_asked() -> None:
+    whole = complete_rankings(np.random.default_rng(5), 99, 2)
+    depth = pl.when(query="q0").then(1).otherwise(11)  # few are open at rank 2, all at rank 12
+    lists = whole.filter(pl.int_range(pl.len()).over("query") < depth)
+    texts = ["ap@2", "ndcg@2", "ap@12", "ndcg@12", "r_precision"]
+    policies = ("expected", "worst", "best")
+    together = evaluate(lists, measures=texts, policies=policies)
+    open_at = together.filter("truncated", metric="ap", policy="best")["cutoff"]
+    assert sorted(open_at) == [2, 12, 12, 12, 12]
+    for text in texts:
+        name, _, cutoff = text.partition("@")
+        same = pl.col("cutoff").eq_missing(int(cutoff) if cutoff else None)
+        alone = evaluate(lists, measures=text, policies=policies)
+        assert_frame_equal(alone, together.filter(same, metric=name), check_exact=True)
