@@ -70,20 +70,6 @@ def test_files_are_shards(folder: Path) -> None:
     assert result["radius.csv"].equals(evaluate_radius(counts))
 
 
-def test_drawn_scores_say_of_how_many_orders(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def orders() -> dict[str, list[int | None]]:
-        result = codes_command(folder / "queries.npz", items(folder), metrics="ap")
-        frames = (result[name].select("policy", "orders") for name in ("scores.csv", "summary.csv"))
-        rows = pl.concat(frames).unique().sort("policy")
-        return dict(rows.group_by("policy").agg("orders").iter_rows())
-
-    exact = {policy: [None] for policy in ("expected", "worst", "best")}
-    assert orders() == {**exact, "shuffled": [10]}
-    of_all_lists = int(expected_counts()["count"].sum())
-    monkeypatch.setattr("retrieval_report.contracts.options.MANY_ITEMS", of_all_lists // 3)
-    assert orders() == {**exact, "shuffled": [3]}
-
-
 def test_results_are_written(folder: Path) -> None:
     paths = [str(path) for path in (folder / "queries.npz", *items(folder))]
     options = ["--model", "m", "--metrics", "ap", "--cutoffs", "5", "--out", str(folder / "out")]

@@ -207,22 +207,6 @@ def test_a_study_takes_ends_and_costs_unless_told_otherwise() -> None:
     assert cut.costs["amount"].unique().to_list() == [5.0]
 
 
-@pytest.mark.filterwarnings("ignore:.*nearest items are relevant")  # labels are drawn
-def test_a_query_among_the_items_is_left_out_of_its_list() -> None:
-    vectors, labels = on_grid(7, 40, 8), np.arange(40) % 4
-    asked: dict[str, Any] = {"query_labels": labels, "item_labels": labels, "depth": 6}
-    runs = rr.from_embeddings(vectors, vectors, ["int8"], exclude_self=True, **asked)
-    rows = runs.rankings
-    assert rows.filter(pl.col("query") == pl.col("item")).is_empty()
-    assert rows.group_by("query").len()["len"].min() >= 6  # type: ignore[operator]
-    scores = brute_force(vectors, vectors, "int8", "cosine")
-    np.fill_diagonal(scores, -9)
-    for query, (found, expected) in enumerate(
-        zip(searched(runs, "int8"), lists(scores, 6), strict=True)
-    ):
-        assert found[: len(expected)] == expected, query  # and perhaps the tie that follows
-
-
 @pytest.mark.parametrize("kind", [np.float64, np.float16, np.int8, np.bool_, list])
 def test_numbers_of_any_type_are_read(kind: Any) -> None:
     values = np.random.default_rng(9).integers(0, 2, (12, 6))

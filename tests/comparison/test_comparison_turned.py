@@ -21,17 +21,6 @@ def test_a_turned_pair_is_what_compare_says_of_the_other_names() -> None:
     assert mine.columns == list(COMPARISON)
 
 
-def test_turning_twice_changes_nothing_and_some_pairs_can_stay() -> None:
-    comparison = compare(SCORES)
-    assert_frame_equal(turned(turned(comparison, pl.lit(True)), pl.lit(True)), comparison)
-    some = turned(comparison, pl.col("model_b") == "b")
-    assert some.select("model_a", "model_b").rows() == [("b", "a"), ("a", "c"), ("b", "c")]
-    assert some["difference"].to_list() == [
-        -comparison["difference"][0],
-        *comparison["difference"][1:],
-    ]
-
-
 def test_no_difference_has_no_sign() -> None:
     equal = turned(compare(scores_of({"a": [0.5, 0.25], "b": [0.5, 0.25]})), pl.lit(True))
     assert str(equal["difference"][0]) == "0.0"

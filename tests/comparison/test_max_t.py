@@ -113,17 +113,6 @@ def test_missing_scores_leave_each_pair_its_own_queries(monkeypatch: pytest.Monk
     assert all(within(one, other, 20_000) for one, other in zip(drawn_p, found, strict=True))
 
 
-def test_a_baseline_leaves_fewer_pairs_to_correct_for() -> None:
-    values = np.random.default_rng(6).random((6, 10)) + np.linspace(0.3, 0, 6)[:, None]
-    scores = scores_of({f"m{row}": column for row, column in enumerate(values)})
-    all_pairs = rr.compare(scores).filter((pl.col("model_a") == "m0") | (pl.col("model_b") == "m0"))
-    column = rr.compare(scores, baseline="m0").sort("model_a")
-    assert set(column["family"]) == {5}
-    assert (column["family_p"] <= all_pairs.sort("model_b")["family_p"]).all()
-    expected = step_down(values, Pairs(np.arange(1, 6), np.zeros(5, np.intp)), 9_999, 0)
-    assert column["family_p"].to_list() == expected.tolist()
-
-
 def test_runs_125_and_126_of_ad_hoc_8_give_the_published_p_value() -> None:
     """Urbano, Lima and Hanjalic (SIGIR 2019) print it for average precision, two-sided, 10⁶
     draws.

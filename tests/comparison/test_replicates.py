@@ -15,6 +15,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 import retrieval_report as rr
+from made_scores import scores_of
 from retrieval_report.comparison.replicates import (
     VariancePart,
     p_value,
@@ -25,27 +26,6 @@ from retrieval_report.stats import replicate_pairs, replicate_table
 
 MISSING = "statsmodels, of the extra `dev`, is not installed"
 PATTERN = r"(?P<model>.+)-s\d+"
-
-
-def scores_of(
-    values: dict[str, list[Any]], std: dict[str, list[Any]] | None = None
-) -> pl.DataFrame:
-    rows = [
-        {
-            "model": run,
-            "query": f"q{query:03}",
-            "metric": "ap",
-            "cutoff": None,
-            "policy": "expected",
-            "value": value,
-            "std": 0.0 if std is None else std[run][query],
-            "items": 5,
-            "n_relevant": 1,
-        }
-        for run, own in values.items()
-        for query, value in enumerate(own)
-    ]
-    return pl.DataFrame(rows)
 
 
 def drawn(
@@ -76,7 +56,7 @@ def test_components_are_those_of_statsmodels(seed: int, replicates: int, queries
     ).fit()
     square = anova.anova_lm(fitted)
     square = square["sum_sq"] / square["df"]
-    table = replicate_table(scores_of(runs("m", values), runs("m", std)), PATTERN)
+    table = replicate_table(scores_of(runs("m", values), stds=runs("m", std)), PATTERN)
     row = table.row(0, named=True)
     assert row["tie_var"] == pytest.approx((std**2).mean())
     assert row["tie_std"] == pytest.approx(math.sqrt((std**2).sum()) / values.size)

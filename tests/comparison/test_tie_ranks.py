@@ -170,24 +170,6 @@ def test_wrong_arguments(function: Any, name: str, value: object) -> None:
         function(scores_of(VALUES), **{name: value})
 
 
-def test_the_leaderboard_holds_what_its_parts_say() -> None:
-    scores = bounded_scores(
-        {
-            name: (column, column, np.array(column) - 0.1, np.array(column) + 0.1)
-            for name, column in VALUES.items()
-        }
-    )
-    board = rr.leaderboard(scores, policies="expected")
-    assert board["model"].to_list() == ["a", "b", "c"]
-    summary = rr.summarise(scores).filter(policy="expected")
-    for name in ("value", "lowest", "highest", "ci_low", "ci_high", "tie_std", "queries"):
-        assert board.sort("model")[name].to_list() == summary.sort("model")[name].to_list()
-    ranks = by_model(rr.stats.tie_ranks(scores, policies="expected"))
-    assert list(zip(board["tie_rank_low"], board["tie_rank_high"], strict=True)) == list(
-        ranks.values()
-    )
-
-
 def test_one_model_has_the_first_rank_and_no_model_none() -> None:
     board = rr.leaderboard(scores_of({"a": [0.5, 0.25]}))
     assert board.select("query_rank_low", "query_rank_high").row(0) == (1, 1)

@@ -7,12 +7,12 @@ from __future__ import annotations
 import ast
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 import retrieval_report as rr
+from made_scores import scores_of
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.flips import JUDGED_PAIRS
 
@@ -23,39 +23,12 @@ WORDS = {
     *(verdicts.SINGLE_MODEL, verdicts.NO_SCORE, verdicts.SAME_WINNER, verdicts.OTHER_WINNER),
     *(verdicts.NO_WORSE, verdicts.WORSE, verdicts.NOT_DECIDED),
 } - {verdicts.EQUAL, verdicts.WORSE}  # words of other things too
-SCORES: dict[str, Any] = {
-    "model": ["a"] * 6 + ["b"] * 6 + ["c"] * 6,
-    "query": [f"q{number}" for number in range(6)] * 3,
-    "value": [
-        0.9,
-        0.8,
-        0.9,
-        0.7,
-        0.9,
-        0.8,
-        0.4,
-        0.5,
-        0.3,
-        0.2,
-        0.5,
-        0.4,
-        0.89,
-        0.81,
-        0.9,
-        0.69,
-        0.91,
-        0.8,
-    ],
-    "std": [0.01] * 6 + [0.02] * 6 + [0.05] * 6,
+VALUES = {
+    "a": [0.9, 0.8, 0.9, 0.7, 0.9, 0.8],
+    "b": [0.4, 0.5, 0.3, 0.2, 0.5, 0.4],
+    "c": [0.89, 0.81, 0.9, 0.69, 0.91, 0.8],
 }
-
-
-def scores(**columns: Any) -> pl.DataFrame:
-    known = {"metric": "rr", "cutoff": 5, "policy": "expected", "items": 9, "n_relevant": 2}
-    frame = pl.DataFrame(SCORES).with_columns(
-        **{name: pl.lit(value) for name, value in (known | columns).items()}
-    )
-    return frame.with_columns(pl.col("cutoff", "items", "n_relevant").cast(pl.Int64))
+STDS = {"a": [0.01] * 6, "b": [0.02] * 6, "c": [0.05] * 6}
 
 
 @cache
@@ -98,9 +71,7 @@ def test_only_the_analysis_holds_numbers_to_thresholds() -> None:
 
 
 def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
-    every = pl.concat(
-        [scores(), scores(policy="naive", std=None).with_columns(pl.col("std").cast(pl.Float64))]
-    )
+    every = pl.concat([scores_of(VALUES, stds=STDS), scores_of(VALUES, policy="naive")])
     comparison = rr.compare(every)
     judged = rr.stats.pair_verdicts(comparison)
     assert dict(judged.schema) == JUDGED_PAIRS
@@ -113,7 +84,7 @@ def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
 
 
 def test_thresholds_are_arguments() -> None:
-    comparison = rr.compare(scores(std=0.0))
+    comparison = rr.compare(scores_of(VALUES))
     pair = {"model_a": "a", "model_b": "b"}
     usual = rr.stats.pair_verdicts(comparison).filter(**pair)
     p = usual["family_p"].item()
@@ -126,4 +97,4 @@ def test_thresholds_are_arguments() -> None:
 @pytest.mark.parametrize("name", ["tie_risk", "alpha"])
 def test_thresholds_are_fractions(name: str) -> None:
     with pytest.raises(rr.ParameterError, match=f"^{name}: 1.5"):
-        rr.stats.pair_verdicts(rr.compare(scores()), **{name: 1.5})
+        rr.stats.pair_verdicts(rr.compare(scores_of(VALUES)), **{name: 1.5})

@@ -158,21 +158,6 @@ def test_what_cannot_be_read_or_written(tmp_path: Path, source: Path) -> None:
         evaluate_to(tmp_path / "absent" / "scores.parquet", frame)
 
 
-def test_other_names_and_arrow_files(tmp_path: Path, source: Path) -> None:
-    frame = made().drop("model")[:150]
-    renamed = frame.rename({"query": "qid", "item": "docno"}).with_columns(
-        pl.col("qid").cast(pl.Categorical)
-    )
-    renamed[:80].write_parquet(source / "a.parquet")
-    renamed[80:].select(reversed(renamed.columns)).write_ipc(source / "b.arrow")
-    (folder := tmp_path / "model=m").mkdir()
-    for file in source.iterdir():
-        file.rename(folder / file.name)
-    path = evaluate_to(tmp_path / "scores.parquet", folder, columns={"score": "distance"}, **FEW)
-    whole = frame.rename({"distance": "score"}).with_columns(model=pl.lit("m"))
-    assert_frame_equal(pl.read_parquet(path), evaluate(whole, **FEW), check_exact=True)
-
-
 def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
     frame = made()
     agrees(tmp_path, frame.clear(), frame.clear(), **FEW)

@@ -106,14 +106,6 @@ def test_parts_give_the_bits_of_the_whole(
     assert scores.filter("truncated")["std"].null_count() == scores["truncated"].sum()
 
 
-def test_a_mapping_says_it_model_by_model(tmp_path: Path) -> None:
-    rankings = top(complete(5), 10)
-    scores, _, _ = both(tmp_path, rankings, truncated={"m0": "within_tie", "m1": "no"})
-    assert scores.filter(model="m0")["truncated"].any()
-    assert not scores.filter(model="m1")["truncated"].any()
-    assert not scores["pooled"].any()  # a model that ranks all items shows all that are relevant
-
-
 def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path: Path) -> None:
     counts = pl.DataFrame(
         [

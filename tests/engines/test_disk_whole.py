@@ -265,11 +265,3 @@ def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:
     assert any("no query has a relevant item" in str(warning.message) for warning in caught)
     assert len({str(warning.message) for warning in caught}) == len(caught)
     assert {warning.filename for warning in caught} == {__file__}
-
-
-def test_scores_of_unlike_types(source: Path) -> None:
-    frame = made().rename({"distance": "score"}).with_columns(
-        pl.col("score").cast(pl.Float32), pl.col("query").cast(pl.Categorical), weight=pl.lit(1, pl.Float32)
-    )  # fmt: skip
-    same(frame.lazy(), frame)
-    same(written(source, [frame]), frame)

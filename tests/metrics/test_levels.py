@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ir_measures
 import numpy as np
 import polars as pl
 import pytest
@@ -99,24 +98,6 @@ def test_engines_counts_and_one_level_alone() -> None:
     assert alone.drop("metric").equals(same.drop("metric"))
     with pytest.raises(ParameterError, match="n_relevant of the queries frame counts"):
         rr.evaluate(judged, queries=queries, metrics=asked)
-
-
-@pytest.mark.parametrize("measure", ["AP(rel=2)", "R(rel=2)@10", "Bpref(rel=2)", "Rprec(rel=2)"])  # fmt: skip
-def test_levels_of_ir_measures(measure: str) -> None:
-    rankings, judgements = frames(ties=0)
-    run: dict[str, dict[str, float]] = {}
-    for query, item, distance in rankings.filter(model="a").drop("model").rows():
-        run.setdefault(query, {})[item] = -float(distance)
-    qrels: dict[str, dict[str, int]] = {}
-    for query, item, grade in judgements.rows():
-        qrels.setdefault(query, {})[item] = grade
-    asked = ir_measures.parse_measure(measure)
-    theirs = [metric.value for metric in ir_measures.iter_calc([asked], qrels, run)]
-    for spelling in (measure, asked):
-        scores = rr.evaluate(
-            rankings.filter(model="a"), judgements=judgements, metrics=spelling, policies="expected"
-        )
-        assert scores["value"].mean() == pytest.approx(np.mean(theirs), rel=1e-6)
 
 
 @pytest.mark.parametrize("call", [rr.AP, rr.RR, rr.Recall])

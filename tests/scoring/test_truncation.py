@@ -222,17 +222,6 @@ def test_counts_of_codes_say_how_their_lists_end(depth: int | None, word: str) -
     }
 
 
-def test_counts_of_the_nearest_end_between_ties() -> None:
-    scores, warned = said(counted(20), cutoffs=(20, 150))
-    assert not warned
-    assert scores.filter("truncated")["cutoff"].unique().to_list() == [
-        150
-    ]  # nothing follows within the depth
-    whole, _ = said(counted(None), cutoffs=20)
-    alike = ["query", "metric", "cutoff", "policy", "value", "std"]
-    assert scores.filter(cutoff=20).select(alike).equals(whole.select(alike))
-
-
 def test_counts_of_one_model_end_in_one_way() -> None:
     both = pl.concat([counted(None), counted(20)])
     for use in (said, count_ties):

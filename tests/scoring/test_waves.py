@@ -89,13 +89,3 @@ def test_metrics_that_are_no_sums_have_no_wave(metric: str) -> None:
     (one,) = tied_lists(run_of(made(1, 60, 5), metric, None))
     assert one.wave is None
     assert one.spread is None
-
-
-@pytest.mark.parametrize("cutoff", [10, None])
-def test_large_ties_have_waves_down_to_a_cutoff(cutoff: int | None) -> None:
-    rankings = made(2, 900, 3, grades=5).with_columns(distance=pl.col("query"))
-    for one in tied_lists(run_of(rankings, "ndcg", cutoff)):
-        assert (one.wave is None) == (cutoff is None)
-        if one.wave is not None:
-            _, turn = one.wave(1e-3, 2)
-            assert np.angle(turn) == pytest.approx(1e-3 * one.mean, rel=1e-5)

@@ -82,23 +82,6 @@ def test_pytrec_eval_prints_what_the_audit_says(near: bool) -> None:
     assert frame.height == 2 * len(shown)
 
 
-def test_float32_makes_ties_that_only_systems_with_float32_print() -> None:
-    run = make_run(near=True)
-    judgements = make_judgements(run)
-    frame = audit(run, judgements=judgements, metrics="ap", cutoffs=None, systems="trec_eval")
-    nine, ten = (frame.filter(version=version) for version in ("9", "10"))
-    assert nine["expected"].to_list() == ten["expected"].to_list()
-    assert (nine["prints"] != ten["prints"]).all()
-    distinct = run.with_columns(
-        score=pl.col("score").rank("ordinal").over("model", "query") * 1e-9 + 1
-    )
-    frame = audit(distinct, judgements=judgements, metrics="ap", cutoffs=None, systems="trec_eval")
-    nine, ten = (frame.filter(version=version) for version in ("9", "10"))
-    assert ten.select("off", "z").rows() == [(0.0, None)] * 2
-    assert (nine["off"].abs() > 0.001).all()
-    assert nine.select("tie_std", "z").rows() == [(0.0, None)] * 2
-
-
 def test_scikit_learn_prints_what_the_audit_says() -> None:
     reason = "scikit-learn, of the extra `dev`, is not installed"
     theirs = pytest.importorskip("sklearn.metrics", reason=reason)

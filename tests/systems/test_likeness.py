@@ -26,7 +26,6 @@ RANKINGS = pl.DataFrame(ROWS, schema=["query", "item", "score"], orient="row")
 JUDGEMENTS = RANKINGS.select("query", "item", relevance=pl.Series(GRADES.ravel()))
 BOTH = RANKINGS.join(JUDGEMENTS, on=["query", "item"], maintain_order="left")
 ONE_RELEVANT = BOTH.with_columns(relevance=(pl.col("item") == "d7").cast(pl.Int64))
-RUN = {f"q{q}": {f"d{i}": float(SCORES[q, i]) for i in range(ITEMS)} for q in range(QUERIES)}
 
 
 def naive(like: Any, metrics: str, **options: Any) -> list[float]:
@@ -40,36 +39,6 @@ def test_trec_eval_10_compares_doubles_and_9_does_not() -> None:
     nine, ten = (naive(f"trec_eval {version}", "ndcg, ap") for version in (9, 10))
     assert nine == naive("pytrec_eval", "ndcg, ap")
     assert nine != ten == naive("trec_eval", "ndcg, ap")
-
-
-def test_bpref_leaves_out_what_nobody_judged() -> None:
-    """Beside metrics for which such items are not relevant."""
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    judged = JUDGEMENTS.filter(pl.Series(RNG.random(JUDGEMENTS.height) < 0.6))
-    unretrieved = pl.DataFrame({"query": ["q0", "q1"], "item": ["x", "y"], "relevance": [1, 0]})
-    judged = pl.concat([judged, unretrieved.cast({"relevance": judged.schema["relevance"]})])
-    qrels: dict[str, dict[str, int]] = {query: {} for query in RUN}
-    for query, item, grade in judged.iter_rows():
-        qrels[query][item] = grade
-    found = pytrec_eval.RelevanceEvaluator(qrels, {"bpref", "map"}).evaluate(RUN)
-    printed = {name: [found[query][name] for query in RUN] for name in ("bpref", "map")}
-    for like in ("trec_eval 9", "pytrec_eval", "ir_measures"):
-        scores = evaluate_like(
-            RANKINGS, like, judgements=judged, metrics="bpref, ap", cutoffs=None, policies="naive"
-        )
-        for ours, theirs in (("bpref", "bpref"), ("ap", "map")):
-            assert scores.filter(metric=ours)["value"].to_list() == pytest.approx(
-                printed[theirs], rel=1e-12
-            )
-    said = audit(
-        RANKINGS,
-        judgements=judged,
-        metrics="bpref, ap",
-        cutoffs=None,
-        systems=["pytrec_eval", "ir_measures"],
-    )
-    for row in said.filter(metric="bpref").iter_rows(named=True):
-        assert row["prints"] == pytest.approx(np.mean(printed["bpref"]), rel=1e-12)
 
 
 @pytest.mark.parametrize("system", conventions()["system"].unique(maintain_order=True))
