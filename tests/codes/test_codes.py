@@ -13,11 +13,7 @@ import polars as pl
 import pytest
 
 from codes_by_hand import by_hand, classes, hamming, pairs, random_bits, rows, same
-from retrieval_report import evaluate
-from retrieval_report.codes import count_codes, count_relevant, shards
-from retrieval_report.engines.evaluate import count_ties
-
-POLICIES = ("expected", "best", "worst", "shuffled")
+from retrieval_report.codes import count_codes, shards
 
 
 @pytest.mark.parametrize("bits", [1, 7, 8, 24, 63, 64, 65, 130])
@@ -137,47 +133,3 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
 
 
 # What the counts are for
-
-
-@pytest.mark.parametrize("graded", [False, True])
-def test_scores_of_counts_equal_scores_of_the_rankings(graded: bool) -> None:
-    queries, items = random_bits(57, 6, 12), random_bits(58, 80, 12)
-    own, other = random_bits(59, 6, 4), random_bits(60, 80, 4)
-    relevance = own @ other.T if graded else (own @ other.T > 0).astype(int)
-    rankings = pl.DataFrame(
-        {
-            "query": np.repeat([f"q{n}" for n in range(6)], 80),
-            "item": np.tile(np.arange(80), 6),
-            "distance": pairs(queries, items, hamming).ravel(),
-            "relevance": relevance.ravel(),
-        }
-    )
-    counts = count_codes(
-        queries,
-        items,
-        query_labels=own,
-        item_labels=other,
-        relevance="shared" if graded else "any",
-        query_ids=[f"q{n}" for n in range(6)],
-    )
-    assert counts.drop("truncated").equals(count_ties(rankings))
-    asked: dict[str, Any] = {"cutoffs": (5, None), "policies": POLICIES, "shuffles": 3}
-    assert evaluate(counts, **asked).equals(evaluate(rankings, **asked))
-
-
-def test_relevant_items_are_known_beside_counts_of_the_nearest() -> None:
-    queries, items = random_bits(61, 5, 10), random_bits(62, 200, 10)
-    labels: dict[str, Any] = {"query_labels": classes(63, 5), "item_labels": classes(64, 200)}
-    told = count_relevant(**labels)
-    expected = [
-        (n, int((labels["item_labels"] == label).sum()), label)
-        for n, label in enumerate(labels["query_labels"])
-    ]
-    assert told.rows() == expected
-    asked: dict[str, Any] = {"cutoffs": (1, 5, 10), "policies": POLICIES, "shuffles": 3}
-    near = count_codes(queries, items, depth=10, **labels)
-    whole = count_codes(queries, items, **labels)
-    assert near.height < whole.height
-    scores = evaluate(near, queries=told.drop("label"), truncated="between_ties", **asked)
-    assert not scores["truncated"].any()
-    assert scores.drop("items").equals(evaluate(whole, **asked).drop("items"))

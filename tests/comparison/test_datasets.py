@@ -12,7 +12,6 @@ import pytest
 from scipy import stats as scipy_stats
 
 import retrieval_report as rr
-from retrieval_report.comparison.datasets import rank_ranges
 from retrieval_report.stats import dataset_scores, dataset_table
 
 SETS = {"law": 3, "news": 2, "web": 4}
@@ -95,26 +94,6 @@ def test_one_data_set_has_a_mean_and_no_interval() -> None:
     table = dataset_table(dataset_scores(scores, QUERIES))
     assert table.select("ci_low", "ci_high").null_count().row(0) == (2, 2)
     assert table.select("rank_low", "rank_high").rows() == [(1, 2), (1, 2)]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_ranks_are_those_of_holm_by_hand(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    means = np.arange(4)[:, None] * 0.05 + generator.normal(0, 0.05, (4, 12))
-    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
-    p = [scipy_stats.ttest_rel(means[i], means[j]).pvalue for i, j in pairs]
-    corrected = np.empty(6)
-    order = np.argsort(p)
-    stepped = np.maximum.accumulate(np.array(p)[order] * (6 - np.arange(6)))
-    corrected[order] = np.minimum(stepped, 1)
-    low, high = [1] * 4, [4] * 4
-    for (i, j), found in zip(pairs, corrected, strict=True):
-        if found < 0.05:
-            winner, loser = (i, j) if means[i].mean() > means[j].mean() else (j, i)
-            low[loser] += 1
-            high[winner] -= 1
-    assert (np.array(low) > 1).any()
-    assert [ranks.tolist() for ranks in rank_ranges(means)] == [low, high]
 
 
 def test_scores_of_other_policies_are_refused() -> None:

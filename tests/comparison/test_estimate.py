@@ -200,16 +200,6 @@ def test_four_hits_of_four_are_no_certainty() -> None:
     assert (found["std_error"] > 0).all()
 
 
-@pytest.mark.parametrize("value", [0.0, 0.3, 7.25])
-def test_scores_that_are_all_the_same_have_an_interval(value: float) -> None:
-    machine = pl.concat([scores_of({name: [value] * 30}, metric="dcg") for name in "ab"])
-    found = rr.stats.estimate(machine, machine.filter(pl.col("query") < "q00010"))
-    for low, high in (("ci_low", "ci_high"), ("human_low", "human_high")):
-        assert (found[low] < found["value"]).all() or value == 0.0
-        assert (found[high] - found[low] > 0.1).all()
-        assert ((found[low] <= found["value"]) & (found["value"] <= found[high])).all()
-
-
 def chosen(machine: Floats, human: Floats, queries: Any) -> list[str]:
     """Warnings where people judged these queries."""
     first, second = frames(machine, human)

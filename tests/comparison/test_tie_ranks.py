@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -118,32 +117,6 @@ def test_models_whose_lists_are_cut_leave_the_others_their_ranks() -> None:
     assert by_model(ranks) == {"a": (1, 1), "b": (2, 4), "c": (2, 4), "d": (2, 4), "e": (5, 5)}
     methods = dict(ranks.select("model", "method").iter_rows())
     assert methods == {"a": "exact", "b": "bounds", "c": "exact", "d": "bounds", "e": "exact"}
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_ranks_by_bounds_are_those_of_every_choice_within_them(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    low = random.integers(0, 6, 5) / 8
-    high = low + random.integers(0, 3, 5) / 8
-    names = [*"abcde"]
-    rows = {
-        name: ([(one + other) / 2] * 2,) * 2 + ([one] * 2, [other] * 2)
-        for name, one, other in zip(names, low, high, strict=True)
-    }
-    known = random.random(5) < 0.4
-    fixed = dict(zip(names, known, strict=True))
-    rows = {
-        name: ([value[2][0]] * 2,) * 4 if fixed[name] else value for name, value in rows.items()
-    }
-    spread = pl.when(pl.col("model").is_in([name for name in names if fixed[name]])).then(0.0)
-    ranks = rr.stats.tie_ranks(bounded_scores(rows).with_columns(std=spread), policies="expected")
-    ends = [sorted({rows[name][2][0], rows[name][3][0]}) for name in names]
-    means = np.array(list(product(*ends)))  # the extremes are enough
-    best = 1 + (means[:, None, :] > means[:, :, None]).sum(axis=2).min(axis=0)
-    worst = (means[:, None, :] >= means[:, :, None]).sum(axis=2).max(axis=0)
-    assert by_model(ranks) == dict(
-        zip(names, zip(best.tolist(), worst.tolist(), strict=True), strict=True)
-    )
 
 
 def test_nothing_shared() -> None:

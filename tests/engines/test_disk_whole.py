@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -27,7 +26,6 @@ from retrieval_report import (
     evaluate_to,
 )
 from retrieval_report.engines import disk, score_parts
-from retrieval_report.scoring import scores as list_scores
 from stored_frames import FEW, POLICIES, made, written
 
 PARTS = 85  # rows: the frames below are some four parts
@@ -236,25 +234,6 @@ def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[in
         assert sum(own) >= frame.height
         assert max(own) <= PARTS + 2 * longest  # a hash fills parts unevenly
     assert leftovers(source.parent) == []
-
-
-def test_short_lists_with_many_results_come_in_smaller_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, list[int]]
-) -> None:
-    queries = np.tile(np.arange(150), 2)
-    frame = pl.DataFrame(
-        {"query": queries, "item": np.arange(300), "distance": 1, "relevance": queries % 2}
-    )
-    options: dict[str, Any] = {
-        "metrics": "precision",
-        "cutoffs": range(1, 81),
-        "policies": "expected",
-    }
-    monkeypatch.setattr(list_scores, "PIECE", 100)  # of a part, some lists are written at a time
-    path = evaluate_to(tmp_path / "disk.parquet", frame, rows_per_part=PARTS, **options)
-    assert max(sizes["judge"]) < PARTS / 2
-    scores = pl.read_parquet(path).sort("query", maintain_order=True)
-    assert_frame_equal(scores, evaluate(frame, **options), check_exact=True)
 
 
 def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:

@@ -39,14 +39,6 @@ def test_bounds_are_null_where_they_were_not_evaluated() -> None:
     assert summary.select("lowest", "highest").unique().rows() == [(0.375, None)]
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.95])
-def test_t_interval_is_scipys(confidence: float) -> None:
-    row = summarise(scores_of({"a": SKEWED}), confidence=confidence).row(0, named=True)
-    low, high = stats.t.interval(confidence, 39, loc=SKEWED.mean(), scale=stats.sem(SKEWED))
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), rel=1e-12)
-    assert row["query_se"] == pytest.approx(stats.sem(SKEWED), rel=1e-12)
-
-
 @pytest.mark.parametrize("chance", [0.975, 0.9])
 def test_quantiles_are_scipys_from_a_table_and_beyond_it(chance: float) -> None:
     freedom = [1, 2, 39, 999, 1000, 1001, 2345, 10**5, 10**8]

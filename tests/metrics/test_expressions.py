@@ -168,6 +168,8 @@ def test_whatever_can_be_ordered(order: pl.Series) -> None:
     assert values == pytest.approx(5 / 24)
     falling = frame.select(rr.expr.ap("relevance", score="distance", k=3)).item()
     assert falling == pytest.approx((1 + (2 / 2 + 2 / 3) / 2) / 2)
+    share = rr.expr.recall("relevance", distance="distance", n_relevant=4)
+    assert frame.select(share).item() == 0.5
 
 
 def test_float32_distances_tie_as_float32() -> None:

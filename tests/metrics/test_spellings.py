@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 import pytrec_eval
-import sklearn.metrics
 
 import retrieval_report as rr
 from retrieval_report.contracts.errors import ParameterError
@@ -57,19 +56,6 @@ def nested(frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
     return result
 
 
-@pytest.mark.parametrize("text", ["R_cap@10", "recall_cap_10"])
-def test_capped_recall_of_beir(untied: tuple[pl.DataFrame, pl.DataFrame], text: str) -> None:
-    rankings, judgements = untied
-    run, known = nested(rankings), nested(judgements.filter(pl.col("relevance") > 0))
-    capped = [
-        len({*sorted(run[query], key=run[query].get, reverse=True)[:10]} & known[query].keys())  # type: ignore[arg-type]
-        / min(10, len(known[query]))
-        for query in run
-    ]
-    assert str(parse_metric(text)[0]) == "recall(denominator=min)"
-    assert mean(untied, text) == pytest.approx(np.mean(capped), rel=1e-12)
-
-
 OF_IR_MEASURES = [name for row in ROWS for name in names(row[1]) if not name.startswith("NumRe")]
 
 
@@ -103,21 +89,6 @@ def test_measures_of_trec_eval_have_its_numbers(
     theirs = [values[name] for values in judge.evaluate(nested(untied[0])).values()]
     assert mean(untied, name) == pytest.approx(np.mean(theirs), rel=1e-6)
     assert parse_metric(re.sub(r"_(\d)", r".\1", name)) == parse_metric(name)
-
-
-@pytest.mark.parametrize("name", ["ndcg_score", "dcg_score", "average_precision_score"])
-def test_measures_of_scikit_learn_have_its_numbers(
-    untied: tuple[pl.DataFrame, pl.DataFrame], name: str
-) -> None:
-    rankings = untied[0].join(untied[1], on=["query", "item"])
-    theirs = []
-    for _, one in rankings.group_by("query"):
-        grades, scores = one["relevance"].to_numpy(), one["score"].to_numpy()
-        binary = name == "average_precision_score"
-        given = (grades > 0, scores) if binary else ([grades], [scores])
-        theirs.append(getattr(sklearn.metrics, name)(*given))
-    own = rr.evaluate(rankings, metrics=name, policies="expected")["value"].to_numpy().mean()
-    assert own == pytest.approx(np.mean(theirs))
 
 
 def test_every_spelling_is_that_of_its_row_in_any_case() -> None:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import RetrievalReportWarning, Study, evaluate, tie_profile
+from retrieval_report import RetrievalReportWarning, Study, evaluate
 from retrieval_report.contracts.options import Options
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.study.reports import report_contents
@@ -70,25 +70,6 @@ def test_one_record_is_scored_under_all_rules_that_leave_the_rows_alone(
     }
     expected = evaluate(frame_of(judgements), judgements=judgements, queries=queries, **asked)
     assert_frame_equal(evaluate(judged(judgements, queries), **asked), expected, check_exact=True)
-
-
-@pytest.mark.parametrize(("judgements", "queries"), GIVEN)
-def test_some_queries_are_what_their_own_rows_are(
-    judgements: pl.DataFrame | None, queries: pl.DataFrame | None
-) -> None:
-    wanted = ["p", "q"]
-    own = [
-        None if part is None else part.filter(pl.col("query").is_in(wanted))
-        for part in (judgements, queries)
-    ]
-    rows = frame_of(judgements).filter(pl.col("query").is_in(wanted))
-    alone = judge(rows, own[0], own[1], Options(**ROWS))
-    part = judged(judgements, queries).of_queries(wanted)
-    assert_frame_equal(part.lists, alone.lists)
-    assert_frame_equal(
-        evaluate(part, **ASKED, **ROWS), evaluate(alone, **ASKED, **ROWS), check_exact=True
-    )
-    assert_frame_equal(tie_profile(part, **ROWS), tie_profile(alone, **ROWS))
 
 
 def odd_names() -> pl.DataFrame:

@@ -103,15 +103,6 @@ def test_a_model_that_misses_half_of_the_relevant_items_has_half_the_recall() ->
     assert scores.filter(model="b", metric="recall")["value"].to_list() == [0.5]
 
 
-@pytest.mark.parametrize("order", ["distance", "score"])
-def test_counts_of_shards_add_up(order: str) -> None:
-    """Each item is in one shard, so what a model lacks of a shard adds up, too."""
-    rankings = runs(5, order)
-    even = pl.col("item").str.tail(1).cast(pl.Int64) % 2 == 0
-    parts = [count_ties(rankings.filter(even)), count_ties(rankings.filter(~even))]
-    assert_frame_equal(count_ties(pl.concat(parts)), count_ties(rankings))
-
-
 def test_one_model_has_no_pool() -> None:
     assert count_ties(runs(0).filter(model="a")).columns == [
         "model",

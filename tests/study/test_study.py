@@ -302,23 +302,3 @@ def test_the_curve_along_recall_is_that_of_the_function() -> None:
     assert here["naive"].to_list() == means.filter(policy="naive")["value"].to_list()
     assert here["recall"].head(11).to_list() == [tenth / 10 for tenth in range(11)]
     assert made.models("fine").recall_curve["model"].unique().to_list() == ["fine"]
-
-
-def test_similarity_and_coverage_are_those_of_the_functions() -> None:
-    judgements = RANKINGS.select("query", "item", "relevance").unique().filter(pl.col("item") < 6)
-    rows = RANKINGS.drop("relevance")
-    made = rr.Study(rows, "ndcg@3, ap@2", judgements=judgements, truncated="no")
-    a, b = (rows.filter(model=name) for name in ("middle", "coarse"))
-    mean = rr.lists.ranking_similarity(a, b).mean
-    pair = made.pair("middle", "coarse").similarity_means
-    assert_frame_equal(pair.drop("model_a", "model_b"), mean)
-    assert pair.select("model_a", "model_b").row(0) == ("middle", "coarse")
-    first = made.similarity_means.select("model_a", "model_b").row(0)
-    assert list(first) == made.leaderboard.filter(metric="ndcg")["model"].head(2).to_list()
-    known = rr.lists.judgement_coverage(
-        rows, judgements, cutoffs=[3, 2], policies="expected", truncated="no"
-    )
-    wanted = rr.summarise(known).select(made.coverage.columns)
-    assert_frame_equal(made.coverage, wanted)
-    assert made.models("fine").coverage["model"].unique().to_list() == ["fine"]
-    assert study().coverage.is_empty()
