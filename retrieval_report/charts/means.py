@@ -205,8 +205,8 @@ def costs(
     return finish(
         layered(layers),
         f"Scores at {where} against {what}",
-        f"{RANGES}; steps: the front, where no other model costs as little and scores as much, or "
-        "costs less and scores less by less than the margin, if there is one",
+        f"{RANGES}; steps: the front, where no other model costs as little and scores as much; a "
+        "baseline is not on it if a cheaper model is shown to be no worse",
         rows.filter("front"),
         "value",
         "amount",

@@ -109,7 +109,8 @@ def deciding_queries(
     missing = " and missing items" if rows["tie_std"].has_nulls() else ""
     text = (
         f"bar: {where} of {name_a} minus that of {name_b}; line: its range over tie orders{missing}; the "
-        f"{rows.height} largest of {differing.height} differences, {everything.height} queries in all"
+        f"{rows.height} largest differences, of {differing.height} queries that tell the two apart "
+        f"or could; {everything.height} queries in all"
     )
     title = f"Queries that decide between {name_a} and {name_b} at {where}"
     return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")

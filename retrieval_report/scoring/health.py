@@ -195,7 +195,7 @@ def _direction(order: str, *, every: bool) -> str:
     near, other_column = ("smaller", "score") if order == "distance" else ("larger", "distance")
     cure = advice(" If not: {}", setting("columns", {other_column: order}))
     if not every:
-        cure = f" If not, negate the {order}s of what is reversed, and leave the other models as they are"
+        cure = f" If not, negate these {order}s, and leave those of the other models as they are"
     elif order == "distance":
         cure += advice(", or {}", setting("scores", True, function="from_search"))
     return f"does a {near} {order} really mean nearer?{cure}"
@@ -322,7 +322,14 @@ def _one_tie(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
     models = lists.group_by("model").agg(pl.col("ties").all(), lists=pl.len())
     models = models.filter("ties", pl.col("lists") >= PLAIN_LISTS).sort("model")
     for model, number in models.select("model", "lists").iter_rows():
-        yield model, ONE_TIE, False, number, number, "are these codes or judgements all the same?"
+        yield (
+            model,
+            ONE_TIE,
+            False,
+            number,
+            number,
+            "do they hold judgements or a constant instead of scores?",
+        )
 
 
 def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:

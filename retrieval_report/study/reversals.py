@@ -263,7 +263,8 @@ def _votes_against(row: Named, voter: str) -> list[str]:
         return verb.format(endings[verb.partition("{")[0]][number != 1])
 
     if len(verbs) == 1 and verbs[0][0] == votes:
-        return [f"The {with_number(votes, voter)} {said(*verbs[0])}."]
+        voters = voter if votes == 1 else with_number(votes, voter)
+        return [f"The {voters} {said(*verbs[0])}."]
     parts = " and ".join(f"{number} {said(number, verb)}" for number, verb in verbs)
     return [f"Of {with_number(votes, voter)}, {parts}."]
 

@@ -43,8 +43,8 @@ SAFETY = {  # how safe a lead is
     NOT_OVER_RUNS: "The lead {holds}, and is significant ({p}) for these runs, but not if other "
     "runs are considered.",
     SAFE: "The lead {holds}, and is significant ({p}).",
-    verdicts.AT_RANDOM: "One of the two is no better than chance, so the lead says little about the "
-    "other.",
+    verdicts.AT_RANDOM: "One of the two is no better than chance (see the note on the data), so the "
+    "lead means little.",
     verdicts.UNTESTED: "The lead {holds}. Its significance was not tested: a test needs plain "
     "means, and queries that both models have.",
     EQUAL: "No tie order separates them.",

@@ -52,6 +52,7 @@ VOTES = ("majority", "nearest")
 TIED_VOTES = ("first", "nearest", "random")
 METRICS = ("precision", "recall", "f1")
 BITS = 1000  # numbers of draws up to 2 ** BITS are counted in float64
+WHOLE_NUMBER = r"^(0|-?[1-9]\d{0,17})$"  # in its usual spelling, and of 64 bits
 NEGLIGIBLE = 1e-30  # a probability that no sum of others would show
 
 
@@ -146,7 +147,8 @@ def knn(
         ``count``. Lists are taken for all there is, so search deeper than the tie of the k-th item.
     labels
         The label of every item: a dictionary, or a frame of ``item`` and ``label``. Labels are text
-        or whole numbers. None for counts.
+        or whole numbers; text that spells whole numbers only, as in a CSV file, is read as these.
+        None for counts.
     queries
         The true label of every query: a dictionary, or a frame of ``query`` and ``label``.
     k
@@ -216,6 +218,7 @@ def knn(
     rows = rows.with_columns(names[rows["relevance"]])
     for column in ("query", "label"):
         rows, truth = of_one_width(rows, truth, column, "queries")
+    rows, truth = _as_numbers(rows, truth)
     unknown = ~pl.col("query").is_in(truth["query"].implode())
     hint = advice("; {} has to name the label of each", setting("queries"))
     refuse(rows, unknown, "query", "rows of queries without a label", hint)
@@ -241,6 +244,18 @@ def _truth(queries: object) -> pl.DataFrame:
 def _plain(labels: pl.Series) -> pl.Series:
     """Return labels as text, unless they are whole numbers."""
     return labels if labels.dtype.is_integer() else labels.cast(pl.String)
+
+
+def _as_numbers(*frames: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return frames whose labels are numbers if all of them are spelt so, as in files of text:
+    the label 2 wins a tied vote against 10, whatever it was read from.
+    """
+    labels = [frame["label"] for frame in frames]
+    if not all(
+        texts.dtype == pl.String and texts.str.contains(WHOLE_NUMBER).all() for texts in labels
+    ):
+        return [*frames]
+    return [frame.with_columns(pl.col("label").cast(pl.Int64)) for frame in frames]
 
 
 def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]:

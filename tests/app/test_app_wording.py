@@ -25,7 +25,7 @@ def test_health_is_said_in_the_words_of_each_reader() -> None:
     study = rr.Study(UPSIDE_DOWN, "ndcg@5", truncated="no")
     for _ in range(2):  # whoever asks first
         said = " ".join(health_sentences(study.health))
-        assert "negate the scores of what is reversed" in said
+        assert "negate these scores" in said
     assert study.suspects == ["turned"]
     alone = rr.Study(UPSIDE_DOWN.filter(model="turned"), "ndcg@5", truncated="no")
     for _ in range(2):

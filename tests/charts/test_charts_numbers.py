@@ -114,7 +114,8 @@ def test_the_deciding_queries_say_how_many_differ_and_what_their_ranges_are_over
         chart: Any = charts.deciding_queries(rows, metric="rr", cutoff=2).to_dict()
         said = " ".join(chart["title"]["subtitle"])
         assert said.endswith(
-            f"line: its range over {over}; the 2 largest of 2 differences, 3 queries in all"
+            f"line: its range over {over}; the 2 largest differences, of 2 queries that "
+            "tell the two apart or could; 3 queries in all"
         )
 
 

@@ -171,7 +171,7 @@ LEVEL = {"first": {"q": {"a": 2, "b": 1}}, "second": {"q": {"a": 1, "b": 2}}}
 @pytest.mark.parametrize(
     ("others", "sentence"),
     [
-        ({"x": {"a": 1, "b": 1}}, "The 1 other judge has them level."),
+        ({"x": {"a": 1, "b": 1}}, "The other judge has them level."),
         (
             {"x": {"a": 1, "b": 1}, "y": {"b": 1}},
             "Of 2 other judges, 1 orders these two the other way and 1 has them level.",

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import comb, prod, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -255,6 +256,19 @@ def test_whole_numbers_and_truth_values_are_labels() -> None:
     assert found.chances["predicted"].to_list() == [9, 10][:1]
     found = rr.knn(RANKINGS, {1: True, 2: False, 3: False}, queries={"q": True}, k=2)
     assert found.chances["predicted"].to_list() == ["false"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "predicted"), [(("10", "2"), 2), (("10", "02"), "02"), (("10", "2b"), "10")]
+)
+def test_labels_spelt_as_numbers_have_the_order_of_numbers(
+    labels: tuple[str, str], predicted: int | str, tmp_path: Path
+) -> None:
+    rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2]}
+    path = tmp_path / "items.csv"
+    path.write_text("item,label\na,{}\nb,{}\n".format(*labels))
+    found = rr.knn(rankings, path, queries={"q": labels[1]}, k=2)
+    assert found.chances["predicted"].to_list() == [predicted]
 
 
 def test_a_query_without_items_has_no_prediction_and_counts_as_missed() -> None:
