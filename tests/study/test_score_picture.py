@@ -21,9 +21,18 @@ MODELS = tuple(f"model {letter}" for letter in "abcdefghijkl")
 # as it is used here; SVG, scripts and style sheets are removed.
 TAGS = {"b", "caption", "div", "p", "span", "table", "tbody", "td", "th", "thead", "tr"}
 STYLES = {
-    *("background-color", "border-radius", "color", "font-size", "height", "left", "line-height"),
-    *("margin-bottom", "margin-left", "margin-right", "max-height", "max-width", "opacity"),
-    *("overflow", "overflow-wrap", "position", "text-align", "top", "white-space", "width"),
+    *(
+        "background-color",
+        "border-radius",
+        "border-spacing",
+        "color",
+        "font-size",
+        "height",
+        "left",
+    ),
+    *("line-height", "margin-bottom", "margin-left", "margin-right", "max-height", "max-width"),
+    *("opacity", "overflow", "overflow-wrap", "position", "text-align", "top", "white-space"),
+    "width",
 }
 
 
