@@ -4,6 +4,7 @@ it saves in bytes.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -221,11 +222,10 @@ def _vectors(values: object, what: str) -> Singles:
     array = as_array(values, what)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         kind = "" if array.dtype.kind in "biuf" else f", {array.dtype} values"
-        several = "; pass the original vectors once, and name the formats" * isinstance(
-            values, dict
-        )
+        cure = "; pass the original vectors once, and name the formats" * isinstance(values, dict)
+        cure += "; np.load reads them from a file" * isinstance(values, str | Path)
         raise DataError(
-            f"{what}: shape {array.shape}{kind}; embeddings are numbers, (n, dimensions){several}"
+            f"{what}: shape {array.shape}{kind}; embeddings are numbers, (n, dimensions){cure}"
         )
     if 0 in array.shape:
         raise DataError(f"{what}: empty, shape {array.shape}")

@@ -285,6 +285,10 @@ def changed(row: int, column: int | slice, value: float, dtype: Any = np.float64
         ({"items": VECTORS[:, :3]}, "queries: 4 dimensions, and the items have 3"),
         ({"calibration": VECTORS[:, :3]}, "calibration: 3 dimensions, and the items have 4"),
         ({"items": VECTORS[0]}, "items: shape (4,); embeddings are numbers, (n, dimensions)"),
+        (
+            {"items": "i.npy"},
+            "embeddings are numbers, (n, dimensions); np.load reads them from a file",
+        ),
         ({"query_labels": [1], "item_labels": [1] * 5}, "query_labels: 1 labels for 5 rows"),
         ({"item_ids": list("abc")}, "item_ids: 3 ids for 5 rows"),
         ({"relevance": np.ones((5, 4))}, "relevance: shape (5, 4); a row for each of 5 queries"),
