@@ -418,7 +418,9 @@ def _mixed_lists(run: Run) -> Integers:
 
 
 def _draws(run: Run, mixed: Integers) -> Iterator[Floats]:
-    """Yield the scores (lists, columns) of some lists under every drawn order."""
+    """Yield the scores (lists, columns) of some lists under every drawn order; long lists are laid
+    out some at a time, because every cell takes memory.
+    """
     from tqdm import tqdm
 
     options = run.options
@@ -429,21 +431,12 @@ def _draws(run: Run, mixed: Integers) -> Iterator[Floats]:
         run = run.repeated(mixed)
     work = draw_work(run.prepared.ties, run.limit, stretches=run.stretches)
     expect(4.0 * options.shuffles * float(work[-1]))  # by some four kernels
-    score = _draw_scores(run)
+    parts = [part for _, part in _split(run, work)]
+    scorers = [draw_together(part) for part in parts] if len(parts) == 1 else None
     for draw in steps:
-        yield score(draw)
-
-
-def _draw_scores(run: Run) -> Callable[[int], Floats]:
-    """Return a function that draws the orders of one number and scores the lists under them; long
-    lists are laid out some at a time, because every cell takes memory.
-    """
-    work = draw_work(run.prepared.ties, run.limit, stretches=run.stretches)
-    parts = _split(run, work)
-    if len(parts) == 1:
-        score = draw_together(run)
-        return lambda draw: score(np.array([draw]))
-    return lambda draw: np.concatenate([draw_together(part)(np.array([draw])) for _, part in parts])
+        number = np.array([draw])
+        # Of several parts, each is laid out anew for every draw.
+        yield np.concatenate([score(number) for score in scorers or map(draw_together, parts)])
 
 
 def draw_together(run: Run) -> Callable[[Integers], Floats]:
