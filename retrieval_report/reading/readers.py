@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path  # noqa: F401 - the examples use it
-from typing import Any
 
 import polars as pl
 
@@ -140,7 +139,7 @@ def read_rankings(
     extra_columns = [check_text("keep", name) for name in as_list(keep)]
     more_columns = {name: (name,) for name in extra_columns if name not in RANKINGS.columns}
     kind = replace(RANKINGS, columns={**RANKINGS.columns, **more_columns})
-    return _read(source, kind, columns, max_bytes, max_rows=max_rows, model=model, name_by=name_by)
+    return _read(source, kind, columns, max_bytes, max_rows, model=model, name_by=name_by)
 
 
 def read_each(
@@ -207,7 +206,7 @@ def read_judgements(
     [('q1', 'a', 1), ('q1', 'b', 0)]
     """
     check_choice("negative", negative, ("keep", "unjudged"))
-    return _read(source, JUDGEMENTS, columns, max_bytes, max_rows=max_rows, negative=negative)
+    return _read(source, JUDGEMENTS, columns, max_bytes, max_rows, negative=negative)
 
 
 def read_queries(
@@ -247,7 +246,7 @@ def read_queries(
     ...     read_queries(file).rows()
     [('01', 'seven'), ('02', 'one')]
     """
-    return _read(source, QUERIES, columns, max_bytes, max_rows=max_rows)
+    return _read(source, QUERIES, columns, max_bytes, max_rows)
 
 
 def read_labels(value: object) -> pl.DataFrame:
@@ -275,15 +274,31 @@ def read_costs(path: str) -> pl.DataFrame:
 
 
 def _read(
-    source: object, kind: Kind, columns: ColumnNames, max_bytes: int | None, **how: Any
+    source: object,
+    kind: Kind,
+    columns: ColumnNames,
+    max_bytes: int | None,
+    max_rows: int | None,
+    *,
+    model: str | None = None,
+    name_by: str | None = None,
+    negative: str = "keep",
 ) -> pl.DataFrame:
     """Read files, also of an empty list, which is a separate error, or else an object in memory."""
     if is_path(source) or (isinstance(source, list | tuple) and not source):
-        return frame_from(sources_of(source, kind, max_bytes), kind, columns=columns, **how)
-    frame = _frame_in_memory(source, kind, columns, checked=how.get("model") is None)
-    if kind.ranked and (how["model"] is not None or "model" not in frame.columns):
-        frame = frame.with_columns(model=pl.lit(how["model"] or "model"))
-    return as_kind(frame, kind, how.get("negative", "keep"))
+        return frame_from(
+            sources_of(source, kind, max_bytes),
+            kind,
+            columns=columns,
+            max_rows=max_rows,
+            model=model,
+            name_by=name_by,
+            negative=negative,
+        )
+    frame = _frame_in_memory(source, kind, columns, checked=model is None)
+    if kind.ranked and (model is not None or "model" not in frame.columns):
+        frame = frame.with_columns(model=pl.lit(model or "model"))
+    return as_kind(frame, kind, negative)
 
 
 def _frame_in_memory(
