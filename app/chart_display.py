@@ -30,7 +30,7 @@ from text import plain
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
 # The default margins are wide; on a laptop they hide the last columns of tables, and on a phone
-# they leave room for another number below each.
+# they leave room for another number below each. Six chosen models would not all be seen.
 STYLE = """<style>
 div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 3.4rem; padding-bottom: 4rem;}
@@ -42,6 +42,7 @@ div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMetricValue"] {font-size: 1.3rem;}
 [data-testid="stMetricValue"] * {white-space: normal !important; overflow-wrap: anywhere; line-height: 1.15;}
 [data-testid="stAlertContainer"] {padding: 0.6rem 0.9rem;}
+div:has(> [data-testid="stMultiSelectTagsContainer"]) {max-height: 24rem;}
 [data-testid="stPageLink"] * {white-space: normal; text-decoration: underline;}
 @media (max-width: 48rem) {[data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]) {row-gap: 1rem;}}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}

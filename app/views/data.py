@@ -21,9 +21,9 @@ FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
 PARTS = {"model": "models", "query": "queries", "item": "items"}
 OTHERS = {
-    "judgements": "Judgements (qrels), if relevance is not in the rankings",
-    "queries": "Queries with label, weight or n_relevant, if there are any",
-    "items": "Items with a column text or image, to see what a list holds",
+    "judgements": "Judgements (qrels), if rankings lack relevance",
+    "queries": "Queries with label, weight or n_relevant",
+    "items": "Items with a column text or image",
 }
 FACTS = "frame rows models queries items columns"
 
@@ -74,7 +74,8 @@ def _upload_tables() -> None:
         key="rankings upload",
     )
     rankings = [Upload(file.name, file.getvalue()) for file in files]
-    places = zip(st.columns(2) * 2, OTHERS.items(), strict=False)
+    # Side by side, so that a laptop shows the button that opens them.
+    places = zip(st.columns(3), OTHERS.items(), strict=True)
     tables = {name: offered(label, f"{name} upload", place) for place, (name, label) in places}
     if not rankings:
         return
