@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app_visits import LAPTOP, OPENINGS, READY, Visit
+from app_visits import LAPTOP, OPENINGS, READY, Visit, lists
 
 pytestmark = pytest.mark.browser
 
@@ -204,6 +204,28 @@ def test_rows_of_the_first_table_choose_models(browser: Any, server: str) -> Non
         visit.title("Two models")
         boxes = [visit.page.get_by_role("combobox", name=f"Model {side}") for side in "AB"]
         assert [box.input_value() for box in boxes] == names
+        visit.assert_clean()
+
+
+@pytest.mark.slow
+def test_a_laptop_shows_six_chosen_models_and_the_button_that_opens_files(
+    browser: Any, server: str
+) -> None:
+    names = ["bfloat16", "float16", "float32", "int8", "binary-64", "binary-256"]
+    with Visit(
+        browser, server, "?models=" + "&models=".join(f"wordllama-{n}" for n in names)
+    ) as visit:
+        tags = visit.page.get_by_test_id("stMultiSelectTagsContainer")
+        assert tags.get_by_role("button").count() >= len(names)
+        assert tags.evaluate("box => box.scrollHeight <= box.clientHeight")
+        visit.go("data")
+        file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": lists("mine")}
+        visit.page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files([file])
+        opens = visit.page.get_by_role("button", name="Open these files")
+        opens.wait_for()
+        visit.settle()
+        box = opens.bounding_box()
+        assert box["y"] + box["height"] <= LAPTOP["height"]
         visit.assert_clean()
 
 
