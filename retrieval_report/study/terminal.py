@@ -43,7 +43,7 @@ SIGNED, UNSIGNED = (
     for format in ("signed", "number")
 )
 # for notebooks whose style sheet has no tables, as those of some editors
-SPACED = 'style="border-spacing: 1em 0; text-align: right; white-space: nowrap"'
+SPACED = 'style="width: 100%; max-width: 64em; text-align: right; white-space: nowrap"'
 COUNTS = ["no_relevant", "missing", "unjudged"]  # of queries that are subject to a rule
 MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
 KEPT = [*MEAN, "value"]
