@@ -1,6 +1,6 @@
 """Plant one fault at a time where files, addresses, caches and pages meet, and see whether the few
-tests that are named for it fail: ``python tests/attacks/planted_faults.py --out
-tests/attacks/planted_faults.md``.
+tests that are named for it fail: ``python tests/attacks/planted_faults.py --write``. The faults are the rows
+of planted_faults.md, where ``¶`` stands for the end of a line; ``--write`` writes there what became of them.
 
 `mutants.py` changes operators and numbers of functions in memory; these faults are in templates,
 settings and keys, which no such change reaches. They are made in a copy of the package, so that
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,14 +25,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("retrieval_report", "app", "tests", "sample_data", "pyproject.toml")
 LIMIT = 300  # seconds; tests that hang see the fault
-HTML = "tests/study/test_report_html.py"
-STUDY = "tests/study/test_study.py"
-RESUMED = "tests/engines/test_disk_resumed.py"
-HOSTS = "tests/app/test_app_hosts.py"
-UPLOADS = "tests/app/test_app_uploads.py"
-CACHED = "tests/app/test_app_cached.py"
-RULES = "tests/app/test_app_rules.py"
-FILES = "tests/writing/test_files.py"
+TABLE = Path(__file__).with_suffix(".md")
+ROW = re.compile(r"^(\| (\S+) \| `(.*?)` \| `(.*?)` \| (\S+) \|) (.*) \|$", re.MULTILINE)
 
 
 class Fault(NamedTuple):
@@ -43,119 +38,12 @@ class Fault(NamedTuple):
     tests: str
 
 
-def unescaped(text: str) -> Fault:
-    """Return the fault that a value of the template, the last in a text, is not escaped."""
-    return Fault(TEMPLATE, text, f"{text.removesuffix(' }}')} | safe }}}}", HTML)
-
-
-TEMPLATE = "retrieval_report/study/templates/report.html.j2"
-DATA = "retrieval_report/study/study_data.py"
-RESUME = "retrieval_report/engines/resume.py"
-WRITTEN = "retrieval_report/writing/files.py"
-CONTROLS = "app/controls.py"
-URL = "app/url_controls.py"
-FAULTS = [
-    # templates
-    unescaped('"safety" }}"><bdi>{{ sentence }}'),
-    unescaped("{% for sentence in sentences %}<bdi>{{ sentence }}"),
-    unescaped('<p class="health"><bdi>{{ sentence }}'),
-    unescaped("<h1><bdi>{{ report.title | visible(120) }}"),
-    unescaped("<title>{{ report.title | visible(120) }}"),
-    unescaped("{% else %}<bdi>{{ cell.text }}"),
-    unescaped("cell.text.isascii() %}{{ cell.text }}"),
-    unescaped('title="{{ cell.title }}'),
-    unescaped("<strong><bdi>{{ models }}"),
-    unescaped("<bdi>{{ message | visible(400) }}"),
-    unescaped("<bdi>{{ value | plain | visible }}"),
-    unescaped("<h3><bdi>{{ picture.drawn.title }}"),
-    Fault(TEMPLATE, "panel.specification | tojson", "panel.specification | string | safe", HTML),
-    Fault(TEMPLATE, 'content="{{ policy }}"', 'content=""', HTML),
-    # keys of what is remembered
-    Fault(DATA, '("drawn", draws)', '("drawn", draws.shuffles)', STUDY),
-    Fault(DATA, '("drawn", draws)', '("drawn", draws.seed)', STUDY),
-    Fault(DATA, '("scores", draws)', '"scores"', STUDY),
-    Fault(DATA, "return self.attrname, study._view\n", "return (self.attrname,)\n", STUDY),
-    Fault(DATA, '("judged by", judge)', '"judged by"', "tests/study/test_judges.py"),
-    Fault(DATA, "(name, draw_options), lambda", "name, lambda", "tests/study/test_study_like.py"),
-    Fault("retrieval_report/study/levels.py", '("judged", queries)', '"judged"', STUDY),
-    Fault("app/cached.py", "path.stat().st_mtime_ns, path", "path.name, path", CACHED),
-    Fault("app/cached.py", ", path.stat().st_size)", ", 0)", CACHED),
-    Fault("app/cached.py", '(*FRAMES, "labels")', '("rankings",)', CACHED),
-    Fault("app/cached.py", "lambda data: data.digest", "lambda data: data.name", CACHED),
-    Fault("app/cached.py", "frame.hash_rows().", "frame.head(2).hash_rows().", CACHED),
-    Fault(
-        "app/cached.py",
-        "CUTOFFS if {*choice.cutoffs} <= {*CUTOFFS} else choice.cutoffs",
-        "CUTOFFS",
-        CACHED,
-    ),
-    Fault(
-        "app/cached.py",
-        "study.using(**choice.only(SETTINGS))",
-        "study",
-        CACHED,
-    ),
-    # parts of an interrupted run
-    Fault(
-        RESUME, '"judgements": judgements, "queries": queries', '"judgements": judgements', RESUMED
-    ),
-    Fault(RESUME, '"judgements": judgements, "queries": queries', '"queries": queries', RESUMED),
-    Fault(
-        RESUME,
-        "(pl.__version__, request_texts, settings)",
-        "(pl.__version__, request_texts)",
-        RESUMED,
-    ),
-    Fault(
-        RESUME, "(pl.__version__, request_texts, settings)", "(pl.__version__, settings)", RESUMED
-    ),
-    Fault(RESUME, 'hashlib.file_digest(content, "sha256").digest()', 'b""', RESUMED),
-    Fault(RESUME, "inputs.update(repr(tuple(rows)).encode())", "pass", RESUMED),
-    Fault(RESUME, "run.read_bytes() != inputs.hexdigest().encode()", "False", RESUMED),
-    Fault(RESUME, '("threads", "progress")', '("threads", "progress", "seed")', RESUMED),
-    Fault(RESUME, "zipfile.BadZipFile", "zipfile.LargeZipFile", RESUMED),
-    Fault(RESUME, 'f"part-{number:06}.npz"', '"part.npz"', RESUMED),
-    # origins and hosts
-    Fault("app/main.py", "ADDRESS.fullmatch(address)", "ADDRESS.match(address)", HOSTS),
-    Fault(
-        "app/main.py",
-        'name in st.get_option("server.allowedHosts")',
-        'name.endswith(tuple(st.get_option("server.allowedHosts")))',
-        HOSTS,
-    ),
-    Fault("app/main.py", '(b"origin", b"host")', '(b"origin",)', HOSTS),
-    Fault("app/main.py", '(b"origin", b"host")', '(b"host",)', HOSTS),
-    Fault("app/main.py", "if all(_names", "if any(_names", HOSTS),
-    Fault("app/.streamlit/config.toml", '"::1"]', '"::1", "evil.example"]', HOSTS),
-    Fault("app/.streamlit/config.toml", 'address = "127.0.0.1"', 'address = "0.0.0.0"', HOSTS),
-    # bounds of uploads
-    Fault("app/uploads.py", "MOST_BYTES = 2**28", "MOST_BYTES = 2**38", UPLOADS),
-    Fault("app/uploads.py", "MOST_MEMORY = 2**30", "MOST_MEMORY = 2**40", UPLOADS),
-    Fault("app/uploads.py", "MOST_ROWS = 50_000_000", "MOST_ROWS = 50_000_000_000", UPLOADS),
-    Fault("app/uploads.py", "if form in BINARY.values()", "if not form", UPLOADS),
-    Fault("app/uploads.py", "upload.content, MOST_BYTES)", "upload.content, 2**60)", UPLOADS),
-    Fault("app/uploads.py", 'str.starts_with("data:image/")', 'str.starts_with("")', UPLOADS),
-    Fault("app/.streamlit/config.toml", "maxUploadSize = 256", "maxUploadSize = 2560", UPLOADS),
-    # what the address says
-    Fault(CONTROLS, 'cutoffs[0] or "all"', "cutoffs[0] or 10", RULES),
-    Fault(CONTROLS, "if cutoffs and not metric.own_depth", "if False", RULES),
-    Fault(CONTROLS, 'controls["relevant_from"]', 'controls["relevance"]', RULES),
-    Fault(URL, "if low <= number <= high and", "if low <= number and", RULES),
-    Fault(URL, "if value not in texts.values()", "if not value", CACHED),
-    Fault(URL, "if model in selection)", "if model not in selection)", CACHED),
-    # files that are written whole
-    Fault(
-        WRITTEN,
-        "os.replace(file, target)  # noqa",
-        "target.write_bytes(file.read_bytes())  # noqa",
-        FILES,
-    ),
-    Fault(WRITTEN, "os.fsync(file.fileno())", "pass", FILES),
-    Fault(WRITTEN, "target.exists() and not target.is_file()", "False", FILES),
-    Fault(WRITTEN, "path.unlink(missing_ok=True)", "pass", FILES),
-    # names on the dashboard
-    Fault("app/text.py", 'MARKS.sub(r"\\\\\\1", ', '"".join(', UPLOADS),
-]
+def planted(row: re.Match[str]) -> Fault:
+    """Return the fault that a row of the table describes."""
+    path, old, new, tests = (
+        cell.replace(r"\|", "|").replace("¶", "\n") for cell in row.groups()[1:5]
+    )
+    return Fault(path, old, new, tests)
 
 
 def copied(folder: Path) -> Path:
@@ -235,35 +123,23 @@ def plant(faults: list[Fault], copies: int) -> list[str]:
 
 
 def main() -> None:
-    """Plant the faults, two at a time, and print or write a table of their fates."""
+    """Plant the faults, two at a time, and print or write what became of them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--out", type=Path, help="file of the table")
-    parser.add_argument("--only", default="", help="faults whose file or text holds this")
+    parser.add_argument("--write", action="store_true", help="write the fates into the table")
+    parser.add_argument("--only", default="", help="faults whose row holds this")
     parser.add_argument("--copies", type=int, default=2, help="how many are planted at a time")
     options = parser.parse_args()
-    chosen = [fault for fault in FAULTS if options.only in f"{fault.path} {fault.old}"]
-    fates = plant(chosen, options.copies)
+    table = TABLE.read_text(encoding="utf-8")
+    rows = [row for row in ROW.finditer(table) if options.only in row[0]]
+    fates = plant([planted(row) for row in rows], options.copies)
     killed = sum(found.startswith("killed") for found in fates)
-    lines = [
-        "# Planted faults\n",
-        (
-            f"`python tests/attacks/planted_faults.py`: {killed} of {len(chosen)} faults were killed by "
-            "the tests that are named for them.\n"
-        ),
-        "| file | text | became | fate |\n| --- | --- | --- | --- |",
-        *(
-            f"| {Path(fault.path).name} | "
-            + " | ".join(f"`{text.replace('|', chr(92) + '|')}`" for text in (fault.old, fault.new))
-            + f" | {found} |"
-            for fault, found in zip(chosen, fates, strict=True)
-        ),
-    ]
-    if options.out is None:
-        print("\n".join(lines[:2]))
-    else:
-        options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{killed} of {len(rows)} faults were killed by the tests that are named for them")
+    if options.write:
+        for row, found in zip(rows, fates, strict=True):
+            table = table.replace(row[0], f"{row[1]} {found} |")
+        TABLE.write_text(table, encoding="utf-8")
 
 
 if __name__ == "__main__":
