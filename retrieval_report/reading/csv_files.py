@@ -45,7 +45,7 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
         together with ``cat``), an open quote, bytes that are not UTF-8.
     """
     header = _read_header(source, separator)
-    column_names, has_header = chosen_columns(choose, header, str(source.path))
+    column_names, has_header = chosen_columns(choose, header, str(source.path), separator)
     if not has_header:
         header = [str(number + 1) for number in range(len(header))]
     # All columns are read as text, unwanted ones too: only then are long rows noticed.

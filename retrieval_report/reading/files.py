@@ -166,7 +166,9 @@ def _read_source(
         if unused and form != ARRAYS and folder_model(source.path) is None:
             check_merged(
                 frame,
-                lambda: read_form(source, form, lambda _: unused, max_rows, kind),
+                lambda: read_form(
+                    source, form, lambda names: choose(names) and unused, max_rows, kind
+                ),
                 str(source.path),
             )
         return form, frame

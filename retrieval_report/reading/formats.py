@@ -44,7 +44,11 @@ _BEGIN = {
         r'\[\s*[\]{]|\[\s*\[\s*[{[]|\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:\{|\[(?![^\n]*\}\s*(?:\n|$)))|\{[ \t\r]*\n'
     ),
     "ndjson": re.compile(r"\{"),
-    "run": re.compile(rf"(?:\S+[^\S\n]+){{4}}(?:{_NUMBER}|[+-]?\d[\d.,]*)[^\S\n]+\S"),
+    "run": re.compile(
+        rf"(?:\S+[^\S\n]+){{4}}(?:{_NUMBER}|[+-]?\d[\d.,]*)[^\S\n]+\S"
+        # without a tag, which its reader refuses
+        rf"|\S+[^\S\n]+[Qq]0[^\S\n]+\S+[^\S\n]+\d+[^\S\n]+{_NUMBER}[^\S\n]*(?:\n|$)"
+    ),
 }
 """How texts begin, apart from blank lines and comments; the first that fits is the format."""
 _QRELS = re.compile(

@@ -19,6 +19,7 @@ UNNAMED_FORMS = {
 """Forms of lines without a header, and what their fields are. MS MARCO writes ``qid pid rank``, and
 ColBERT a score behind it; the rank of an item is its distance.
 """
+ITERATIONS = ("0", "Q0", "q0")  # what stands second in TREC's lines
 LINES = 50  # by which a form is recognised
 _WHOLE = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -42,7 +43,7 @@ def unnamed_form(text: str, *, whole: bool) -> str | None:
     if not all(map(_NUMBER.fullmatch, [row[-1] for row in rows])):
         return None
     if width == 4:
-        zero = all(row[1] in ("0", "Q0", "q0") for row in rows)
+        zero = all(row[1] in ITERATIONS for row in rows)
         return "ranks and scores" if not zero and _are_ranks(rows) else None
     if _are_ranks(rows):
         return "ranks"
@@ -58,7 +59,9 @@ def _are_ranks(rows: Sequence[Sequence[str]]) -> bool:
     return consecutive and {ranks[0] for ranks in lists} <= {0, 1} and max(map(len, lists)) > 1
 
 
-def chosen_columns(choose: Choose, header: list[str], location: str) -> tuple[dict[str, str], bool]:
+def chosen_columns(
+    choose: Choose, header: list[str], location: str, separator: str
+) -> tuple[dict[str, str], bool]:
     """Return the columns that are chosen by their names in the header, or, if this is a row of
     data, by their numbers from 1 on; and whether there is a header.
 
@@ -72,11 +75,14 @@ def chosen_columns(choose: Choose, header: list[str], location: str) -> tuple[di
     except ColumnError:
         if not any(_NUMBER.fullmatch(name.strip()) for name in header):
             raise
-    return by_number(choose, header, location), False
+    return by_number(choose, header, location, separator), False
 
 
-def by_number(choose: Choose, first: Sequence[str], location: str) -> dict[str, str]:
+def by_number(
+    choose: Choose, first: Sequence[str], location: str, separator: str = " "
+) -> dict[str, str]:
     """Return the columns that are chosen by their numbers; ``first`` is the first row."""
+    begins = repr(separator.join(first)[:80])
     numbers = [str(number + 1) for number in range(len(first))]
     try:
         return choose(numbers)
@@ -85,12 +91,14 @@ def by_number(choose: Choose, first: Sequence[str], location: str) -> dict[str, 
         names = ("query", "item", last)
         if len(first) < len(names):
             raise ColumnError(
-                f"{location}: {len(first)} columns, the first line is {' '.join(first)[:80]!r}; "
+                f"{location}: {len(first)} columns, the first line is {begins}; "
                 f"expected three, {', '.join(names)}"
                 + ("; where all items are relevant, add a 1 to every line" * (last != "score"))
             ) from error
+        if len(first) > len(names) and first[1] in ITERATIONS:  # TREC's fields, otherwise separated
+            numbers = ["1", "3", "5" if last == "score" and len(first) > 4 else "4"]
         number_by_name = dict(zip(names, numbers, strict=False))
         raise ColumnError(
-            f"{location}: no header: the first line is {' '.join(first)[:80]!r}"
+            f"{location}: no header: the first line is {begins}"
             + advice("; name its columns by number, such as {}", setting("columns", number_by_name))
         ) from error

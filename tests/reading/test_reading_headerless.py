@@ -50,6 +50,22 @@ def test_columns_may_be_named_by_number(mark: str, tmp_path: Path) -> None:
     assert CliRunner().invoke(cli, words).exit_code == 0
 
 
+def test_lines_of_a_trec_file_with_commas_are_told_where_their_items_stand(tmp_path: Path) -> None:
+    run = write(tmp_path, "run.csv", "q,Q0,a,1,0.5,t\nq,Q0,b,2,0.25,t\n")
+    qrels = write(tmp_path, "qrels.csv", "q,0,a,1\n")
+    first = r"no header: the first line is 'q,Q0,a,1,0\.5,t'; .*'item': '3', 'score': '5'"
+    with pytest.raises(ColumnError, match=first):
+        rr.read_rankings(run)
+    with pytest.raises(ColumnError, match="'item': '3', 'relevance': '4'"):
+        rr.read_judgements(qrels)
+    columns = {"query": "1", "item": "3", "score": "5"}
+    assert rr.read_rankings(run, columns=columns)["item"].to_list() == ["a", "b"]
+    # Every item is then called Q0: whether they belong to several models is looked up by number, too.
+    found = rr.read_rankings(run, columns=NUMBERED | {"score": "5"})
+    with pytest.raises(DataError, match="2 rows repeat"):
+        rr.evaluate(found, judgements=rr.read_judgements({"q": {"Q0": 1}}), metrics="rr")
+
+
 def test_lines_without_a_header_are_counted_from_the_first(tmp_path: Path) -> None:
     file = write(tmp_path, "run.csv", "q,a,0.5\nq,b,high\n")
     with pytest.raises(DataError, match=r"line 2: column 'score': 'high'.*\(1 such value\)"):
