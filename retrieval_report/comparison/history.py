@@ -125,9 +125,13 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
     )
     for earlier, later in pairwise(rows):
         if earlier[1:] == later[1:]:
+            of_model, remedy = "", "add a group (?P<model>…) to tell models apart"
+            if "model" in expression.groupindex:
+                of_model = f" of model {earlier[1]!r}"
+                remedy = "the group (?P<model>…) has to match what tells them apart"
             raise ParameterError(
-                f"pattern: {earlier[0]!r} and {later[0]!r} are both version {earlier[2]!r}; "
-                "add a group (?P<model>…) to tell models apart"
+                f"pattern: {earlier[0]!r} and {later[0]!r} are both version {earlier[2]!r}"
+                f"{of_model}; {remedy}"
             )
     types = dict.fromkeys(["model", "series", "version"], pl.String)
     return pl.DataFrame(rows, schema=types, orient="row").with_row_index("order")

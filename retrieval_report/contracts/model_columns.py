@@ -267,11 +267,13 @@ history: stats.history
   marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
   since_first | signed | Since the first | value minus that of the first version, on the queries of
       both
-  first_p | chance | p (first) | p-value of that difference, corrected together with p (best)
+  first_p | chance | p (first) | p-value of that difference, corrected by Holm together with
+      that of since_best
   best | text | Best before | the earlier version with the highest expected mean
   since_best | signed | Since the best | value minus that of the best version before, on the queries
       of both
-  best_p | chance | p (best) | p-value of that difference, corrected together with p (first)
+  best_p | chance | p (best) | p-value of that difference, corrected by Holm together with
+      that of since_first
 
 segments: stats.segment_winners
   segment metric cutoff policy

@@ -72,7 +72,8 @@ def test_only_a_step_beyond_ties_and_queries_is_marked() -> None:
         ("v(?P<version>", "is not a regular expression"),
         (r"v\d+", "has no group"),
         (r"run-v(?P<version>\d+)", "does not fit model 'other-v1'"),
-        (r"(?P<version>v)", "are both version 'v'"),
+        (r"(?P<version>v)", "are both version 'v'; add a group"),
+        (r"(?P<model>)(?P<version>v)", r"version 'v' of model ''; the group \(.P<model>…\) has to"),
     ],
 )
 def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, said: str) -> None:
