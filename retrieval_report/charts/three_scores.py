@@ -46,6 +46,7 @@ MAX_MODELS = 60  # rows, from the top
 ROOMY_ROWS, ROOMY_STEP, TIGHT_STEP = 8, 31, 22  # pixels of a row: fewer models have more room
 TIPS = "model expected tie_std order_low order_high lowest highest naive off_by orders expected_rank naive_rank"
 MAX_PANELS, COLUMNS = 12, 4
+PALE = 0.001  # an error this small has the strongest colour at most: what is written as 0 is pale
 PANEL_WIDTH, PANEL_HEIGHT = 165, 78
 PANEL_LETTERS = 19  # of a name above a panel
 PANEL_TIPS = (
@@ -447,7 +448,7 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     domain = rows["k"].unique(maintain_order=True).to_list()
     axis = alt.Axis(title="cutoff k", labelAngle=0, orient="top", domain=False, ticks=False)
     x = alt.X("k:O", sort=None, scale=alt.Scale(domain=domain), axis=axis)
-    strongest = float(scored_rows["size"].max())  # type: ignore[arg-type]
+    strongest = max(PALE, float(scored_rows["size"].max()))  # type: ignore[arg-type]
     colour = alt.Color(
         "size:Q", scale=alt.Scale(domain=[0, strongest], range="heatmap"), legend=None
     )

@@ -224,6 +224,15 @@ def test_of_many_models_those_whose_naive_scores_are_nowhere_off_are_only_counte
         assert subtitle.endswith(said or "the naive order gives another rank")
 
 
+@pytest.mark.parametrize(("off_by", "strongest"), [(5e-6, 0.001), (0.25, 0.25)])
+def test_an_error_that_is_written_as_0_is_pale(off_by: float, strongest: float) -> None:
+    tied = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1], "relevance": [1, 0]}
+    rows = rr.Study(tied, "rr@1, rr@2", truncated="no").three_scores
+    spec: Any = charts.off_by(rows.with_columns(off_by=off_by), metric="rr").to_dict()
+    scales = [layer["encoding"]["color"].get("scale", {}) for layer in spec["layer"]]
+    assert [scale["domain"] for scale in scales if "domain" in scale] == [[0, strongest]]
+
+
 def test_policies_have_three_looks_and_a_legend_of_all() -> None:
     spec: Any = charts.policies(frames(PLAIN)["summary"], **PLACE).to_dict()
     colours = [layer["encoding"]["color"] for layer in spec["layer"]]
