@@ -61,12 +61,13 @@ def interval_picture(gate: Gate) -> str:
     marks = (-gate.margin, "┆"), (0.0, "┼"), (low, "├"), (high, "┤"), (middle, "●")
     for value, mark in marks:
         line[place(value)] = mark
-    words = [" "] * WIDTH, line, [" "] * WIDTH
+    rows = ["", "".join(line), ""]
     for value, *texts in ((-gate.margin, "-margin", f"{-gate.margin:.3f}"), (0.0, "no loss", "0")):
-        for row, text in zip(words[::2], texts, strict=True):
-            first = min(max(place(value) - len(text) // 2, 0), WIDTH - len(text))
-            row[first : first + len(text)] = text
-    return "\n".join("".join(row).rstrip() for row in words)
+        for row, text in zip((0, 2), texts, strict=True):
+            first = min(place(value) - len(text) // 2, WIDTH - len(text))
+            gap = 2 if rows[row] else 0
+            rows[row] = rows[row].ljust(max(first, len(rows[row]) + gap)) + text
+    return "\n".join(rows)
 
 
 def markdown_summary(gate: Gate) -> str:

@@ -170,7 +170,8 @@ def test_the_picture_shows_interval_margin_and_zero_in_their_order() -> None:
         return Gate("passed", "a", "b", "rr@10", 0.02, "expected", 0.05, *bounds, None, None, 9)
 
     for low, middle, high in ((-0.012, -0.002, 0.008), (-0.3, -0.15, -0.06), (0.2, 0.3, 0.4)):
-        _, line, _ = interval_picture(gate(low, middle, high)).splitlines()
+        words, line, numbers = interval_picture(gate(low, middle, high)).splitlines()
+        assert [words.split(), numbers.split()] == [["-margin", "no", "loss"], ["-0.020", "0"]]
         places = [line.index(mark) for mark in "├●┤"]
         assert places == sorted(places)
         assert len(line) == WIDTH
