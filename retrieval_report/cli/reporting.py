@@ -32,6 +32,7 @@ from retrieval_report.cli.files import (
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import (
     at_least_option,
+    explained,
     k_option,
     labels_option,
     question_options,
@@ -139,7 +140,14 @@ def _relative(word: str) -> str:
     return f"{option}{equals}{os.path.relpath(value)}" if Path(value).is_absolute() else word
 
 
-@cli.command(epilog=EXIT_CODES)
+@cli.command(
+    epilog=EXIT_CODES,
+    columns=[
+        *explained("board", "shuffled_range", "naive"),
+        *explained("three_scores", *["off_by", "expected_rank", "shuffled_rank", "naive_rank"]),
+        *explained("board", "tie_ranks", "query_ranks", "interval"),
+    ],
+)
 @data_options(*FILES)
 @study_options
 @question_options
@@ -150,9 +158,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     """Rank the models of RANKINGS by the first measure, best first, and say who leads, and how far
     to trust each rank.
 
-    The other measures are columns; files and --json rank the models by each of them. tie_ranks:
-    ranks under random tie order alone and, where lists are cut, whatever items are missing;
-    query_ranks: ranks that the tests of all pairs leave open.
+    The other measures are columns; files and --json rank the models by each of them.
     With --by, --margin and --costs: which segments have another winner, which models are no
     worse than a baseline, and which are worth their cost. With --labels-as-rankings: whether the
     scale of the grades is fine enough.
