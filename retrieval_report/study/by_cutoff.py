@@ -55,16 +55,16 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     ... )
     >>> print(cutoffs_sentence(rows))
     By ap, the naive order of the models is an accident of ties at cutoffs 1 and 5
-    (with another winner); at cutoff 10 it is the expected one.
+    (at cutoff 1 with another winner); at cutoff 10 it is the expected one.
     """
     if not rows.width or rows["model"].n_unique() == 1:
         return ""
     rows = rows.filter(pl.col("copy_of").is_null(), TO_EXPECTED.is_not_null())
     moved = TO_EXPECTED != TO_NAIVE
-    first = pl.any_horizontal(TO_EXPECTED == 1, TO_NAIVE == 1)
+    winner_by_both = pl.all_horizontal(TO_EXPECTED == 1, TO_NAIVE == 1)
     at = rows.group_by("metric", "cutoff", maintain_order=True).agg(
         moved.any(),
-        winner=(moved & first).any(),
+        winner=~winner_by_both.any(),
         known=TO_NAIVE.is_not_null().all(),
         exact=pl.col("tie_std").count(),
     )
