@@ -36,6 +36,7 @@ MAX_AFFECTED_LISTS = (
 MAX_LISTS = 400  # of all models together, since each takes a third of a millisecond
 NORMAL_POINTS = 401  # equally probable values that stand for a normal distribution
 LEVEL_WITHIN = 1e-12  # means that differ by less are level
+BELOW_ONE = float(np.nextafter(1.0, 0.0))
 TAIL = 0.05
 EXACT, NORMAL, DRAWN = "exact", "normal", "drawn"
 ExactMeans = Mapping[tuple[str, Measure], Spread]
@@ -397,7 +398,8 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     chance = float(np.diff(reached, prepend=0.0) @ ahead)
     methods = {mean.method for mean in all_means}
     method = next(name for name in (DRAWN, NORMAL, EXACT) if name in methods)
+    certain = 1.0 if method == DRAWN else BELOW_ONE  # a rival is ahead in some order of all
     return {
-        "agreeing_chance": 1.0 if chance > 1 - LEVEL_WITHIN else chance,
+        "agreeing_chance": certain if chance > 1 - LEVEL_WITHIN else chance,
         "agreeing_method": method,
     }
