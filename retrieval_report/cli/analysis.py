@@ -192,7 +192,10 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
     end_by_health(study.health)
 
 
-@cli.command(columns=explained("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits"))
+@cli.command(
+    epilog=EXIT_CODES,
+    columns=explained("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits"),
+)
 @data_options()
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
@@ -222,9 +225,10 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
         frames["coverage"] = coverage
         texts.append(frame_table(coverage, "model value tie_std queries", by="metric cutoff"))
     output.show(frames, *texts)
+    end_by_health(frames.get("health", pl.DataFrame()))
 
 
-@cli.command(columns=explained("audit", "prints", "off", "z", "same_winner"))
+@cli.command(epilog=EXIT_CODES, columns=explained("audit", "prints", "off", "z", "same_winner"))
 @data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option(
@@ -255,6 +259,7 @@ def audit(
     health = rr.Study(**inputs, **settings).health
     frames = {**health_frame(health), "audit": table}
     output.show(frames, health_text(health), _audit_text(table, everything))
+    end_by_health(health)
 
 
 @cli.command(columns=explained("estimates", "value", "gain"))

@@ -41,7 +41,7 @@ Addition = Callable[[Command], Command]  # of an option to a command
 UNSOUND = 2  # the exit code where no verdict can rest on the data, as of a gate
 EXIT_CODES = """\b
 Exit codes:
-  0  the verdicts rest on sound data
+  0  the numbers rest on sound data
   2  bad input; or, after the numbers, "Check your data" for some model
 """
 DASH = "-"
@@ -374,7 +374,7 @@ def output_options(what: str, **how: Any) -> Addition:
 
 
 def end_by_health(health: pl.DataFrame) -> None:
-    """End the command with the exit code of bad input if some model has no verdict for its data."""
+    """End the command with the exit code of bad input if the data of some model need a check."""
     if health.height and health["serious"].any():
         click.get_current_context().exit(UNSOUND)
 

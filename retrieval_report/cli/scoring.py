@@ -12,10 +12,12 @@ import click
 import retrieval_report as rr
 from retrieval_report.cli.engines import Scored, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import (
+    EXIT_CODES,
     READING,
     InputFiles,
     Output,
     data_options,
+    end_by_health,
     health_frame,
     health_text,
     json_option,
@@ -45,7 +47,7 @@ ENGINES: dict[str, Callable[..., Scored]] = {
 ONLY = {"memory": {"group", "like", *READING}, "disk": {"resume", *READING}, "spark": {"master"}}
 
 
-@cli.command(epilog=EXAMPLES)
+@cli.command(epilog=f"{EXIT_CODES}\n{EXAMPLES}")
 @data_options()
 @options()
 @like_option
@@ -104,10 +106,11 @@ def evaluate(
     below = [*notices(scored.summary), *scored.notes]
     if output.as_json:
         print_json({**health_frame(scored.health), "summary": scored.summary}, below)
-        return
-    above = [health_text(scored.health)] if scored.health.height else []
-    click.echo("\n\n".join([*above, summary_table(scored.summary), *below]))
-    tell_written(scored.files)
+    else:
+        above = [health_text(scored.health)] if scored.health.height else []
+        click.echo("\n\n".join([*above, summary_table(scored.summary), *below]))
+        tell_written(scored.files)
+    end_by_health(scored.health)
 
 
 @cli.command()

@@ -34,7 +34,7 @@ from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import frame_of_kind
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.printed_ranks import RANK
-from retrieval_report.scoring.health import NO_LIST, NO_RELEVANT, UNRELATED, health_of, sentence_of
+from retrieval_report.scoring.health import AT_RANDOM, NO_LIST, NO_RELEVANT, health_of, sentence_of
 from retrieval_report.scoring.judged import judge
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
@@ -356,11 +356,9 @@ def _check_health(
         name = names[ROLES.index(row[0])]
         raise DataError(f"nothing is tested, because {sentence_of(row, name)}")
     # Nothing passes that is no better than chance, or is compared with that.
-    for role in health.filter(finding=UNRELATED)["model"] if passed else ():
-        raise DataError(
-            f"{names[ROLES.index(role)]} is no better than chance: a run of other queries would find "
-            "as much, so no margin can let it pass"
-        )
+    for row in health.filter(pl.col("finding").is_in(AT_RANDOM)).iter_rows() if passed else ():
+        name = names[ROLES.index(row[0])]
+        raise DataError(f"no margin can let this pass, because {sentence_of(row, name)}")
 
 
 def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:

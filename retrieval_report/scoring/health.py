@@ -37,7 +37,9 @@ NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 UNJUDGED_LISTS = "unjudged lists"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
-UNRELATED, REPEATED, ONE_TIE = "unrelated", "repeated judgements", "one tie"
+UNRELATED, REPEATED = "unrelated", "repeated judgements"
+ONE_TIE, UNORDERED, GRADES = "one tie", "random order", "grades"
+AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of models that rank no better than chance
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
     NO_MATCH: "no query scores above 0 for {models}, because none of {total} items is judged "
@@ -59,7 +61,10 @@ SENTENCES = {
     SHIFTED_IDS: "the ids of items of {models} are shifted in {affected} of {total} lists ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
     "{affected} of {total} items ({example})",
-    ONE_TIE: "all items tie in each of the {total} lists of {models} ({example})",
+    UNORDERED: "relevant items come no earlier than others in the {total} lists of {models} ({example})",
+    GRADES: "of a relevant item and another that is judged, {models} put the relevant one first in "
+    "{affected} of {total} pairs, which chance does in half of them ({example})",
+    ONE_TIE: "all items tie in {affected} of the {total} lists of {models} ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
@@ -70,6 +75,8 @@ TOP_ONLY = "among the first {}: does a second stage rank them by scores that mea
 PART_DEVIATIONS = 4.0  # from random order, of a list that is reversed by itself
 CLEARLY_BELOW = 0.45  # of the pairs of a relevant item and another in the right order; chance: 0.5
 CLEARLY_ABOVE = 0.65
+HARDLY_ABOVE, SURE = 0.55, 2.0  # and deviations within which that share is known
+LONG = 20  # items of a list whose order says more than which items it holds
 SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that are looked at
 # judged items of a query, and of the other lists, from which on a list without any is no accident
 MANY_JUDGED = 10
@@ -78,6 +85,7 @@ ENOUGH = 5  # items that an honest model would match, of those of one that match
 # the form, or if it is the form of most
 OTHER_FORMS, MANY, SERIOUS_SHARE = 0.02, 0.1, 0.5
 FEWEST_LISTS, FEWEST_ITEMS = 3, 3  # in one order
+ALL_BUT_FEW = 0.9  # of a model's lists
 PLAIN_LISTS, PLAIN_ITEMS = 5, 5  # so many lists of so many same items in any order are serious
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
@@ -87,6 +95,12 @@ NOBODY_BETTER = (
     "no model finds more: do the judgements and the lists belong together, or are they of other "
     "collections?"
 )
+RANDOM = "does it rank at random?"
+OTHER_GRADES = (
+    "no model does better: are the grades in the rows where they belong, and does a larger one mean "
+    "more relevant?"
+)
+LEVEL = pl.col("right") + SURE * pl.col("variance").sqrt() < (HARDLY_ABOVE - 0.5) * pl.col("pairs")
 Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
 
 
@@ -127,6 +141,8 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in unrelated if row[0] not in explained)
     findings += _one_tie(judged, prepared)
+    explained = [model for model, name, *_ in findings if name != NO_LIST]
+    findings += (row for row in _unordered(judged, prepared) if row[0] not in explained)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
@@ -242,24 +258,11 @@ def _last(prepared: Prepared, found: Integers, depth: int | None) -> pl.DataFram
     ties, which is the largest. A tie that the depth cuts counts as not relevant. A model of which only
     a part is reversed is found by lists that are so by themselves.
     """
-    depth = MOST_ITEMS if depth is None else depth
-    length = np.minimum(prepared.length, depth).astype(np.float64)
-    of_list, last, size, relevant = found[:, found[1] <= depth]
-
-    def summed(values: Floats | Integers) -> Array:
-        return np.bincount(of_list, values, length.size)
-
-    rank = last - (size - 1) / 2
-    relevant_found = summed(relevant)
-    right = relevant_found * (length + 1) / 2 - summed(relevant * rank)
-    pairs = relevant_found * (length - relevant_found)
-    lists = prepared.names.select("model").with_columns(
-        right=right,
-        variance=pairs * (length + 1) / 12,
-        pairs=pairs,
-        count=right < 0,
-        total=pairs > 0,
-        part=right < -PART_DEVIATIONS * np.sqrt(pairs * (length + 1) / 12),
+    lists = _rank_sums(prepared, found, MOST_ITEMS if depth is None else depth)
+    lists = lists.with_columns(
+        count=pl.col("right") < 0,
+        total=pl.col("pairs") > 0,
+        part=pl.col("right") < -PART_DEVIATIONS * pl.col("variance").sqrt(),
     )
     other_lists = pl.col("right", "pairs") * ~pl.col("part")
     lists = lists.with_columns(other_lists.name.prefix("other_"))
@@ -271,6 +274,51 @@ def _last(prepared: Prepared, found: Integers, depth: int | None) -> pl.DataFram
     some = skill & (part >= FEWEST_LISTS) & (part >= PART * pl.col("total"))
     count = pl.when(whole).then("count").otherwise("part")
     return models.filter(whole | some).select("model", deviations, count, "total")
+
+
+def _rank_sums(prepared: Prepared, found: Integers, depth: int) -> pl.DataFrame:
+    """Return for every list by how much its relevant items come before the others, summed over
+    ``pairs`` of them, and the variance of that in random order.
+    """
+    length = np.minimum(prepared.length, depth).astype(np.float64)
+    of_list, last, size, relevant = found[:, found[1] <= depth]
+
+    def summed(values: Floats | Integers) -> Array:
+        return np.bincount(of_list, values, length.size)
+
+    rank = last - (size - 1) / 2
+    relevant_found = summed(relevant)
+    pairs = relevant_found * (length - relevant_found)
+    return prepared.names.select("model").with_columns(
+        right=relevant_found * (length + 1) / 2 - summed(relevant * rank),
+        variance=pairs * (length + 1) / 12,
+        pairs=pairs,
+    )
+
+
+def _unordered(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+    """Find models whose long lists are in random order: relevant items come no earlier in them than
+    others do. Of short lists, which hold the best only, the order says less than what they hold.
+    """
+    ties = prepared.ties
+    if not judged.whole.graded or ties.grade.size == 0:
+        return
+    size = np.diff(running(ties.items)[ties.tie]).astype(np.float64)
+    of_list = np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
+    tied = np.bincount(of_list, size**3 - size, prepared.length.size)
+    lists = _rank_sums(prepared, _relevant_ties(prepared), MOST_ITEMS)
+    lists = lists.with_columns(length=pl.Series(prepared.length, dtype=pl.Float64), tied=tied)
+    length, pairs = pl.col("length"), pl.col("pairs")
+    lists = lists.filter(pairs > 0, length >= LONG).with_columns(
+        with_ties=pl.col("variance") - pairs * pl.col("tied") / (length * (length - 1) * 12)
+    )
+    models = lists.group_by("model").agg(
+        pl.sum("right", "variance", "pairs", "with_ties"), lists=pl.len()
+    )
+    right = pl.col("right")
+    is_chance = right <= SURE * pl.col("with_ties").clip(0).sqrt()
+    for model, number in models.filter(LEVEL, is_chance).select("model", "lists").iter_rows():
+        yield model, UNORDERED, False, number, number, RANDOM
 
 
 def _sample(
@@ -313,23 +361,19 @@ def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
 
 
 def _one_tie(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
-    """Find models that tell no items of a list apart, as equal codes do, or judgements that were
+    """Find models that tell no items of nearly any list apart, as equal codes do, or judgements that were
     passed as rankings.
     """
     ties = np.diff(prepared.ties.start) == 1
     lists = judged.lists.select("model", ties=ties, items=judged.rows.end - judged.rows.begin)
     lists = lists.filter(pl.col("items") >= PLAIN_ITEMS)
-    models = lists.group_by("model").agg(pl.col("ties").all(), lists=pl.len())
-    models = models.filter("ties", pl.col("lists") >= PLAIN_LISTS).sort("model")
-    for model, number in models.select("model", "lists").iter_rows():
-        yield (
-            model,
-            ONE_TIE,
-            False,
-            number,
-            number,
-            "do they hold judgements or a constant instead of scores?",
-        )
+    models = lists.group_by("model").agg(pl.sum("ties"), lists=pl.len())
+    models = models.filter(
+        pl.col("ties") >= ALL_BUT_FEW * pl.col("lists"), pl.col("lists") >= PLAIN_LISTS
+    )
+    example = "do they hold judgements or a constant instead of scores?"
+    for model, number, total in models.sort("model").iter_rows():
+        yield model, ONE_TIE, False, number, total, example
 
 
 def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
@@ -391,6 +435,8 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
     others = {*rows["model"]}
     found = sorted(unrelated_models(rows, relevant.select("query", "item").unique()))
     nobody = {row.model for row in found} == others and all(row.is_clear for row in found)
+    if not found:
+        yield from _other_grades(rows, judged.known)
     hits, total = sum(row.hits for row in found), sum(row.rows for row in found)
     for row in found:
         if row.cause:
@@ -399,7 +445,38 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
         elif nobody:  # one sentence names all
             yield row.model, UNRELATED, True, hits, total, NOBODY_BETTER
         else:
-            yield row.model, UNRELATED, False, row.hits, row.rows, "does it rank at random?"
+            yield row.model, UNRELATED, False, row.hits, row.rows, RANDOM
+
+
+def _other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Iterator[Finding]:
+    """Find judgements by which no model ranks relevant items before others that are judged, as where
+    grades stand in other rows or are turned round. Items that nobody judged say nothing here: lists
+    hold them last, whatever the grades. Of few judged items, honest models order some backwards, and
+    one model alone may do so of many in a shallow pool, which is no more than a note.
+    """
+    rank, relevant = pl.col("value").rank().over("list"), pl.col("relevance") > 0
+    rows = rows.join(known.select("query", "item", "relevance"), on=["query", "item"])
+    lists = (
+        rows.select("model", "list", rank=rank, relevant=relevant)
+        .group_by("model", "list")
+        .agg(
+            pl.len().cast(pl.Float64),
+            found=pl.sum("relevant").cast(pl.Float64),
+            right=pl.col("rank").filter("relevant").sum(),
+        )
+        .filter(pl.col("len") >= LONG)
+        .with_columns(pairs=pl.col("found") * (pl.col("len") - pl.col("found")))
+        .with_columns(
+            right=pl.col("found") * (pl.col("len") + 1) / 2 - pl.col("right"),
+            variance=pl.col("pairs") * (pl.col("len") + 1) / 12,
+        )
+    )
+    models = lists.group_by("model").sum().filter(pl.col("pairs") > 0).sort("model")
+    if models.is_empty() or not models.select(LEVEL.all()).item():
+        return
+    pairs, right = models.select(pl.sum("pairs", "right")).row(0)
+    for model in models["model"]:
+        yield model, GRADES, models.height > 1, round(pairs / 2 + right), int(pairs), OTHER_GRADES
 
 
 def _unmatched(judged: Judged) -> Iterator[Finding]:

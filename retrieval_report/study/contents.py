@@ -17,7 +17,7 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.scoring.health import UNRELATED
+from retrieval_report.scoring.health import AT_RANDOM as RANK_AT_RANDOM
 from retrieval_report.study.caveats import (
     any_cut,
     health_sentences,
@@ -142,7 +142,7 @@ class Report:
         """The word beside the verdict: of the decision where there is one, otherwise `status`."""
         if self.status == CHECK:
             return self.status
-        at_random = self.health.filter(finding=UNRELATED)["model"].to_list()
+        at_random = self.health.filter(pl.col("finding").is_in(RANK_AT_RANDOM))["model"].to_list()
         if self.parameters.get("margin") and self.parameters.get("baseline") in at_random:
             return AT_RANDOM
         return decided(self.no_worse, self.costs, (self.metric, self.cutoff))[0] or self.status

@@ -33,7 +33,7 @@ from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import Checked
 from retrieval_report.metrics.parsing import Measure
-from retrieval_report.scoring.health import UNRELATED, health_of
+from retrieval_report.scoring.health import AT_RANDOM, health_of
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.study.study_data import (
@@ -209,7 +209,7 @@ class LevelledStudy:
         """The selected models that `health` only notes to be no better than chance: no verdict
         praises them, and none is to be shipped.
         """
-        rows = self.health.filter(~pl.col("serious"), finding=UNRELATED)
+        rows = self.health.filter(~pl.col("serious"), pl.col("finding").is_in(AT_RANDOM))
         return sorted({self.of_run.get(run, run) for run in rows["model"]} - {*self.suspects})
 
     @property

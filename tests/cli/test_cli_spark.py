@@ -143,7 +143,7 @@ def session_here(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("session_here")
 def test_on_one_machine(tmp_path: Path, asked: list[str]) -> None:
     result = CliRunner().invoke(cli, on_spark(tmp_path, asked, "local[2]"))
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 2, result.output
     agrees(tmp_path, result.stdout, asked)
 
 
@@ -165,7 +165,7 @@ def test_on_two_executors_one_of_which_is_killed_half_way(
         (first, *_) = folder.glob("worker-*")
         os.kill(executor_of(int(first.name.removeprefix("worker-"))), signal.SIGKILL)
         (folder / "open").touch()
-        assert process.wait(300) == 0, (folder / "stderr").read_text()
+        assert process.wait(300) == 2, (folder / "stderr").read_text()
     finally:
         (folder / "open").touch()
         if process.poll() is None:

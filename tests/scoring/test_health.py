@@ -108,7 +108,7 @@ def test_a_query_that_a_system_finds_nothing_for_is_only_noted() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_a_system_no_better_than_chance_is_not_taken_for_reversed(seed: int) -> None:
     made = study({"chance": lists(seed, 0.0), "worse": lists(seed, -0.15)})
-    assert faults(made) == []
+    assert "reversed" not in {*made.health["finding"]}
 
 
 def test_an_honest_system_that_matches_nothing_is_not_refused() -> None:
@@ -240,7 +240,7 @@ def test_files_scored_part_by_part_have_their_health_from_a_sample(
     args = ["evaluate", *runs, "--qrels", str(qrels), "--measures", "rr", "--truncated", "no"]
     whole = CliRunner().invoke(cli, [*args, "--json"])
     disk = CliRunner().invoke(cli, [*args, "--json", "--engine", "disk"])
-    assert (whole.exit_code, disk.exit_code) == (0, 0)
+    assert (whole.exit_code, disk.exit_code) == (2, 2)
     found = [json.loads(result.stdout)["health"] for result in (whole, disk)]
     kinds = [[(row["model"], row["finding"], row["serious"]) for row in rows] for rows in found]
     assert kinds[0] == kinds[1]
@@ -266,4 +266,4 @@ def test_lists_of_one_tie_each_are_noted(last: int) -> None:
     study = rr.Study(frame, "precision@3", truncated="no")
     found = study.health.filter(finding="one tie").select("serious", "affected", "total").rows()
     assert found == [(False, 6, 6)] * (last == 1)
-    assert ("all items tie in each of the 6 lists of model" in repr(study)) == (last == 1)
+    assert ("all items tie in 6 of the 6 lists of model" in repr(study)) == (last == 1)

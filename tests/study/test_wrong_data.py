@@ -108,6 +108,35 @@ def dealt_again() -> dict[str, dict[str, int]]:
     }
 
 
+def constant(but: int = 0) -> Lists:
+    """A model that tells no items apart, but in a few lists."""
+    level = {query: dict.fromkeys(row, 1.0) for query, row in FAIR.items()}
+    return level | dict([*FAIR.items()][:but])
+
+
+def permuted() -> Lists:
+    """The lists of a good model in random order, as of a second stage without skill."""
+    draw, lists = np.random.default_rng(6), {}
+    for query, row in FAIR.items():
+        lists[query] = dict(zip(row, map(float, draw.permutation(KEPT)), strict=True))
+    return lists
+
+
+def graded_as(order: Callable[[list[int]], list[int]]) -> dict[str, dict[str, int]]:
+    """The judgements of what the two models find, as of a pool, with other grades."""
+    pooled = {q: {item: JUDGED[q][item] for item in sorted({**GOOD[q], **FAIR[q]})} for q in JUDGED}
+    grades = iter(order([grade for row in pooled.values() for grade in row.values()]))
+    return {query: {item: next(grades) for item in row} for query, row in pooled.items()}
+
+
+def moved(grades: list[int]) -> list[int]:
+    return [*grades[100:], *grades[:100]]
+
+
+def drawn(grades: list[int]) -> list[int]:
+    return [*map(int, np.random.default_rng(7).permutation(grades))]
+
+
 BOTH = {"good": GOOD, "fair": FAIR}
 CASES: dict[str, Callable[[], Wrong]] = {
     "half the queries missing": lambda: Wrong(
@@ -128,6 +157,18 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "nothing relevant": lambda: Wrong(
         BOTH, {q: dict.fromkeys(row, 0) for q, row in JUDGED.items()}, "is any judgement"
     ),
+    "grades some rows on": lambda: Wrong(BOTH, graded_as(moved), "which chance does in half"),
+    "random grades": lambda: Wrong(BOTH, graded_as(drawn), "which chance does in half"),
+    "grades turned round": lambda: Wrong(
+        BOTH, graded_as(lambda grades: [1 - grade for grade in grades]), "come last in"
+    ),
+    "constant scores": lambda: Wrong(beside(constant()), JUDGED, "all items tie", serious=False),
+    "constant scores of most lists": lambda: Wrong(
+        beside(constant(3)), JUDGED, "all items tie in 37 of the 40 lists", serious=False
+    ),
+    "random order": lambda: Wrong(
+        beside(permuted()), JUDGED, "come no earlier than others", serious=False
+    ),
     "random beside good": lambda: Wrong(
         beside(NOISE), JUDGED, "no more relevant items", serious=False
     ),
@@ -141,6 +182,8 @@ SHOWN = [  # by the dashboard and a report; others are found and said in the sam
     "another collection",
     "lists of next query",
     "judged ids off by one",
+    "random grades",
+    "constant scores",
     "random beside good",
 ]
 
@@ -227,8 +270,7 @@ def test_a_command_praises_nothing(name: str, command: str, folder: Path) -> Non
     margin = ["--baseline", next(iter(case(name).runs)), "--margin", "0.05"]
     asked = [command, *paths, *rules, *(margin if command == "leaderboard" else [])]
     result = CliRunner().invoke(cli, asked)
-    serious = case(name).serious and command != "evaluate"  # which gives no verdict
-    assert result.exit_code == (2 if serious else 0), result.output
+    assert result.exit_code == (2 if case(name).serious else 0), result.output
     assert case(name).cause in result.stdout.splitlines()[0], result.output
     assert not praise(result.output, name), result.output
 
@@ -251,5 +293,22 @@ def test_what_is_no_better_than_chance_passes_by_no_margin() -> None:
         made = rr.Study(models, **rules, baseline="baseline", margin=0.5)
         assert "no better than chance" in made.decision
         assert made.chip == made.contents().chip != "ship"
-        with pytest.raises(rr.DataError, match="no better than chance"):
+        with pytest.raises(rr.DataError, match="no margin can let this pass, because the lists of"):
             rr.gate(baseline, candidate, **rules, margin=0.5)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "profile", "audit", "history"])
+def test_every_command_that_says_check_your_data_ends_with_2(command: str, folder: Path) -> None:
+    paths, rules = written(folder, "random grades")
+    rules = rules[:2] if command == "profile" else rules
+    rules = rules[:4] if command == "audit" else rules
+    rules += ["--pattern", "(?P<version>.+)"] if command == "history" else []
+    result = CliRunner().invoke(cli, [command, *paths, *rules])
+    assert result.stdout.startswith("Check your data"), result.output
+    assert result.exit_code == 2
+
+
+def test_grades_that_one_model_alone_orders_by_chance_are_noted() -> None:
+    """A weak model of a shallow pool does so too."""
+    made = rr.Study(GOOD, MEASURE, judgements=case("random grades").judgements, truncated="no")
+    assert made.health.select("finding", "serious").rows() == [("grades", False)]
