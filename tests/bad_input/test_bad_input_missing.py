@@ -5,14 +5,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from bad_input import rankings
+from bad_input import JUDGEMENTS, rankings
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
 
 BARE = rankings(relevance=None, weight=None)
-JUDGEMENTS = pl.DataFrame(
-    {"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]}
-)
 
 
 def test_judgements_of_other_items_are_told() -> None:

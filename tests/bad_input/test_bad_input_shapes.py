@@ -18,7 +18,6 @@ from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
     FileError,
-    RetrievalReportError,
 )
 from retrieval_report.contracts.frames import SCORES, SUMMARY
 from retrieval_report.lists import query_weights, tie_groups
@@ -58,27 +57,9 @@ def test_row_054_empty_frame(kind: str) -> None:
 
 def test_row_054_empty_judgements_and_queries() -> None:
     judgements = pl.DataFrame(schema={"query": pl.String, "item": pl.String, "relevance": pl.Int64})
-    refused(
-        rankings(relevance=None),
-        RetrievalReportError,
-        "2 of 2 queries",
-        "no judgements",
-        judgements=judgements,
-    )
     found = evaluate(rankings(relevance=None), judgements=judgements, unjudged_query="skip")
     assert found["value"].null_count() == found.height
     assert summarise(found).select("queries", "unjudged").unique().rows() == [(0, 2)]
-    refused(
-        rankings(), RetrievalReportError, "2 queries", "'q1'", queries=pl.DataFrame({"query": []})
-    )
-
-
-def test_row_054_all_rows_masked() -> None:
-    frame = rankings(mask=[True, True, False, False])
-    found = evaluate(frame, metrics="recall", cutoffs=None, policies="expected")
-    assert found.select("query", "value", "items").rows() == [("q1", 1.0, 2), ("q2", 0.0, 0)]
-    for rule in ("error", "skip", "zero"):  # the rows are there, and none is left in the list
-        assert scores(frame, "recall", missing_query=rule) == [1.0, 0.0]
 
 
 def test_row_054_masked_rows_are_in_no_tie() -> None:
@@ -87,32 +68,6 @@ def test_row_054_masked_rows_are_in_no_tie() -> None:
     assert counts.select("distance", "relevance", "count").rows() == [(1, 1, 1), (2, 1, 1)]
     assert scores(counts, TEXTS, [1, None]) == scores(frame, TEXTS, [1, None])
     assert tie_groups(frame)["tie_size"].to_list() == [1, 1]
-
-
-def test_row_055_missing_column() -> None:
-    for column in ("query", "item"):
-        frame = rankings(**{column: None})
-        refused(
-            frame,
-            ColumnError,
-            f"no column '{column}'",
-            "found 'model'",
-            "expected model, query, item",
-        )
-    frame = pl.DataFrame({"question": ["q"], "answer": ["a"], "rank": [1]})
-    refused(frame, ColumnError, "'query', 'item'", "'question', 'answer', 'rank'")
-    judgements = pl.DataFrame({"query": ["q"], "answer": ["a"], "relevance": [1]})
-    refused(
-        rankings(), ColumnError, "judgements", "'item'", "found", "'answer'", judgements=judgements
-    )
-    refused(
-        rankings(),
-        ColumnError,
-        "queries",
-        "'query'",
-        "found 'label'",
-        queries=pl.DataFrame({"label": ["x"]}),
-    )
 
 
 def test_row_055_columns_of_other_functions() -> None:

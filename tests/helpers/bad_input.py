@@ -16,6 +16,11 @@ from retrieval_report.lists import query_weights, tie_groups
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 LAST = ("'itq'", "'q2'", "'b'")  # model, query and item of the last row of rankings()
 
+# Grades of three items of `rankings()`.
+JUDGEMENTS = pl.DataFrame(
+    {"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]}
+)
+
 # Every function that takes rankings holds them to the same rules.
 ENTRANCES: dict[str, Callable[[Any], pl.DataFrame]] = {
     "evaluate": lambda frame: evaluate(frame, metrics="precision", cutoffs=1),
