@@ -51,14 +51,21 @@ def did_you_mean(value: object, choices: Iterable[str]) -> str:
 
 
 def _where(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
-    """Return how many rows are bad, and a description of where the first one is."""
-    rows = frame.with_row_index("__row").filter(bad)
+    """Return how many rows are bad, and a description of where the first one is: by its index in
+    the frame for those who have it, else by its number among the rows of its model, as an editor
+    counts the lines of a run.
+    """
+    number = pl.int_range(1, pl.len() + 1)
+    number = number.over("model") if "model" in frame.columns else number
+    rows = frame.with_row_index("__row").with_columns(__number=number).filter(bad)
     first = rows.row(0, named=True)
+    row = in_python(f"row {first['__row']}", f"row {first['__number']}, counted from 1")
     parts = [f"{name} {first[name]!r}" for name in ("query", "item") if name in first]
-    where = ", ".join(parts) if parts else f"row {first['__row']}"
+    where = ", ".join(parts) if parts else row
     if "model" in first:
         where += f" of model {first['model']!r}"
-    return rows.height, f"first in {where} (row {first['__row']})"
+        row = in_python(row, f"{row} in this model")
+    return rows.height, f"first in {where} ({row})"
 
 
 def refuse(
@@ -104,14 +111,15 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     """Raise a DataError if two rows have the same keys."""
     if no_repeats(frame.select(keys)):
         return
-    repeated, location = _where(frame, pl.struct(keys).is_duplicated())
+    number, location = _where(frame, ~pl.struct(keys).is_first_distinct())
+    repeated = "1 row repeats" if number == 1 else f"{number} rows repeat"
     collapsed = setting("group", ..., function="collapse")
     cure = "keep one row of each" + in_python(f", e.g. with .unique({list(keys)!r})")
     if what == "rankings":  # of which one row each would merge two systems in silence
         cure = "do they belong to several models? Then call the column that tells them 'model'"
         cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
     raise DataError(
-        f"{what}: {repeated} rows repeat another's {', '.join(keys)}; {location}. "
+        f"{what}: {repeated} another's {', '.join(keys)}; {location}. "
         f"Repeated items push scores above 1; {cure}"
     )
 

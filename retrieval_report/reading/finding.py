@@ -116,10 +116,14 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
     if not files:
         named = next((entry for entry in entries if ending(entry) in NAMED_ONLY), None)
         raise FileError(
-            f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + "
-            ".gz), and no TREC file "
-            "ending in .gz"
-            + (f"; others are read by name or pattern, such as {named}" if named else "")
+            f"{path}: "
+            + (
+                f"name its files by a pattern, such as {path / f'*{named.suffix}'}; "
+                if named
+                else ""
+            )
+            + f"the folder has no file ending in {', '.join(ENDINGS)} (or one of these + .gz), and no "
+            "TREC file ending in .gz"
         )
     return files
 

@@ -5,12 +5,14 @@ blanks and tabs, in a fixed order, without a header.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import with_number
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.headerless import by_number
 from retrieval_report.reading.names import Choose, under_our_names
@@ -22,6 +24,7 @@ QRELS_FIELDS = ("query", "iteration", "item", "relevance")
 
 # The blanks of C's isspace: Unicode blanks belong to ids.
 _BLANKS = (b" ", b"\t", b"\r", b"\x0b", b"\x0c")
+OTHER_MARKS = {";": "semicolons", ",": "commas", "|": "bars"}
 _SOME_BLANKS = r"[ \t\r\x0b\x0c]+"
 
 
@@ -125,13 +128,18 @@ def _check_widths(lines: pl.DataFrame, source: Source, fields: Sequence[str]) ->
     bad = lines.filter(width < len(fields) if fields == RUN_FIELDS else width != len(fields))
     if bad.height:
         line, count, text = bad.select("line", "width", "text").row(0)
+        marks = Counter(text)
+        between = (name for mark, name in OTHER_MARKS.items() if marks[mark] >= 2)
+        cure = "".join(f"; put blanks in the place of its {name}" for name in [*between][:1])
         raise FileError(
-            f"{source.path}, line {line}: {count} fields, expected {len(fields)} "
-            f"({' '.join(fields)}) ({bad.height} such lines): {text[:80]!r}"
+            f"{source.path}, line {line}: {with_number(count, 'field')}, expected "
+            f"{len(fields)} ({' '.join(fields)}) ({with_number(bad.height, 'such line')}): "
+            f"{text[:80]!r}{cure}"
         )
     if long.height:
         line, text = long.select("line", "extra").row(0)
         warn(
-            f"{source.path}, line {line}: more than {len(fields)} fields ({long.height} such "
-            f"lines); {text[:40]!r} is ignored, as trec_eval does; but does an id hold a blank?"
+            f"{source.path}, line {line}: more than {len(fields)} fields "
+            f"({with_number(long.height, 'such line')}); {text[:40]!r} is ignored, as "
+            "trec_eval does; but does an id hold a blank?"
         )

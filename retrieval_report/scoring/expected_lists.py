@@ -37,6 +37,9 @@ def all_lists(
         judged = judgements.select("query").unique()
         unjudged = universe.join(judged, on="query", how="anti")["query"]
         if len(unjudged) and options.unjudged_query == "error":
+            matched = universe.height - len(unjudged)
+            if 2 * matched < judged.height:  # unlike where queries are items
+                _refuse_swapped(unjudged, judgements)
             if len(unjudged) == universe.height and judged.height:
                 raise KeyMismatchError(
                     f"none of the {universe.height} queries has judgements: the rankings have "
@@ -72,6 +75,17 @@ def all_lists(
         return lists
     numbers = queries.select("query", pl.col("n_relevant").cast(pl.Int64))
     return lists.join(numbers, on="query", how="left", maintain_order="left")
+
+
+def _refuse_swapped(unjudged: pl.Series, judgements: pl.DataFrame) -> None:
+    """Refuse judgements whose items are the queries that have none."""
+    items = judgements["item"].cast(pl.String).unique()
+    found = unjudged.filter(unjudged.cast(pl.String).is_in(items.implode()))
+    if 2 * len(found) > len(unjudged):
+        raise KeyMismatchError(
+            f"judgements: their items are queries of the rankings, such as {found.min()!r}; are the "
+            "columns of queries and items swapped?"
+        )
 
 
 def _strangers(present: pl.DataFrame, judged: pl.DataFrame) -> str:

@@ -265,7 +265,10 @@ def test_row_093_missing_folder_or_odd_path(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     refused(tmp_path / "folder.csv", "the folder has no file ending in .csv")
     (tmp_path / "folder.csv" / "lsh.npz").write_bytes(b"PK")
-    refused(tmp_path / "folder.csv", "read by name or pattern, such as .*lsh.npz")
+    refused(
+        tmp_path / "folder.csv",
+        r"folder.csv: name its files by a pattern, such as .*folder.csv/\*.npz; the folder",
+    )
 
 
 def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,3 +83,43 @@ def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engin
 def test_reading_options_are_not_for_spark(files: Path) -> None:
     words = ("evaluate", files / "run.csv", "--engine", "spark", "--judgement-columns", "item=doc")
     assert "--judgement-columns does not work with --engine spark" in said(*words)
+
+
+LINES = [f"q{query} Q0 d{item} 0 {9 - item} mine" for query in range(4) for item in range(5)]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Runs of which each has a fault, beside a sound one, and judgements with swapped columns."""
+    (tmp_path / "sound.run").write_text("\n".join(LINES).replace("mine", "other"))
+    (tmp_path / "nan.run").write_text("\n".join([*LINES[:6], "q1 Q0 d1 0 nan mine", *LINES[7:]]))
+    (tmp_path / "repeats.run").write_text("\n".join([*LINES, *LINES[:3]]))
+    (tmp_path / "marks.run").write_text("\n".join(LINES).replace(" ", ";"))
+    (tmp_path / "qrels.txt").write_text("\n".join(f"q{query} 0 d1 1" for query in range(4)))
+    swapped = (f"d{item} 0 q{query} 1" for query in range(4) for item in range(9))
+    (tmp_path / "swapped.txt").write_text("\n".join(swapped))
+    return tmp_path
+
+
+def test_a_bad_row_is_counted_in_its_run_as_an_editor_counts(runs: Path) -> None:
+    asked = ["leaderboard", runs / "sound.run", "--judgements", runs / "qrels.txt"]
+    assert (
+        "1 NaN, first in query 'q1', item 'd1' of model 'mine' (row 7, counted from 1 in this model)"
+    ) in said(*asked, runs / "nan.run")
+    assert (
+        "3 rows repeat another's model, query, item; first in query 'q0', item 'd0' of model 'mine' "
+        "(row 21, counted from 1 in this model)"
+    ) in said(*asked, runs / "repeats.run")
+
+
+def test_what_was_seen_between_fields_and_how_to_mend_it(runs: Path) -> None:
+    told = said("leaderboard", runs / "marks.run", "--judgements", runs / "qrels.txt")
+    assert "line 1: 1 field, expected 6 (query iteration item rank score tag)" in told
+    assert "put blanks in the place of its semicolons" in told
+
+
+def test_swapped_columns_of_judgements_are_said(runs: Path) -> None:
+    told = said("leaderboard", runs / "sound.run", "--judgements", runs / "swapped.txt")
+    assert "their items are queries of the rankings, such as 'q0'" in told
+    assert "are the columns of queries and items swapped?" in told
+    assert "skip" not in told

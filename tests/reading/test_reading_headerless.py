@@ -62,7 +62,7 @@ def test_lines_of_a_trec_file_with_commas_are_told_where_their_items_stand(tmp_p
     assert rr.read_rankings(run, columns=columns)["item"].to_list() == ["a", "b"]
     # Every item is then called Q0: whether they belong to several models is looked up by number, too.
     found = rr.read_rankings(run, columns=NUMBERED | {"score": "5"})
-    with pytest.raises(DataError, match="2 rows repeat"):
+    with pytest.raises(DataError, match="1 row repeats"):
         rr.evaluate(found, judgements=rr.read_judgements({"q": {"Q0": 1}}), metrics="rr")
 
 

@@ -83,7 +83,7 @@ def test_runs_are_all_named_by_tag_or_all_by_file(
 def test_one_tag_cannot_name_two_runs_of_an_item(tmp_path: Path) -> None:
     write(tmp_path / "a.run", "q1 Q0 a 1 1 Anserini\n")
     write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 a 1 1 Anserini\n")
-    with pytest.raises(DataError, match="2 rows repeat another's model, query, item"):
+    with pytest.raises(DataError, match="1 row repeats another's model, query, item"):
         evaluate(read_rankings(tmp_path, name_by="tag"), judgements={"q1": {"a": 1}})
     with pytest.raises(ParameterError, match="name_by: 'files' is not one of"):
         read_rankings(tmp_path, name_by="files")
@@ -117,6 +117,6 @@ def test_a_damaged_gzip_file_in_a_folder_is_not_passed_over(tmp_path: Path) -> N
 def test_what_follows_the_tag_is_ignored_with_a_warning(tmp_path: Path) -> None:
     path = write(tmp_path / "a.run", RUN + "301 Q0 x 3 1 bm25 more junk\n")
     with pytest.warns(
-        RetrievalReportWarning, match=r"line 4: more than 6 fields \(1 such lines\); 'more junk'"
+        RetrievalReportWarning, match=r"line 4: more than 6 fields \(1 such line\); 'more junk'"
     ):
         assert read_rankings(path)["model"].unique().to_list() == ["bm25"]

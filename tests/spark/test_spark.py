@@ -281,7 +281,7 @@ def test_bad_queries_on_the_cluster(spark: Any) -> None:
     frame = made()
     names = frame.select("query").unique(maintain_order=True)
     bad = {
-        "queries: .* rows repeat another's query": pl.concat([names, names[:1]]),
+        "queries: .* rows? repeats? another's query": pl.concat([names, names[:1]]),
         "n_relevant'.* from 0 to": names.with_columns(
             n_relevant=pl.when(query="q1").then(-1).otherwise(99)
         ),

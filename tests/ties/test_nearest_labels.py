@@ -304,7 +304,7 @@ def test_a_list_that_ends_inside_the_tie_that_votes_is_warned_of() -> None:
             {"queries": {"r": "x"}},
             "column 'query': 3 rows of queries without a label, first in query 'q'",
         ),
-        ({"labels": {"item": [1, 1], "label": ["x", "y"]}}, "labels: 2 rows repeat another's item"),
+        ({"labels": {"item": [1, 1], "label": ["x", "y"]}}, "labels: 1 row repeats another's item"),
         ({"labels": {1: 0.5, 2: 1.0, 3: 1.0}}, "a label must be text or a whole number"),
         ({"labels": {1: 7, 2: 8, 3: 9}}, "'x' is not spelt as a number|'x' of the queries"),
         ({"queries": pl.DataFrame({"query": ["q"]})}, "queries: no column 'label'"),
