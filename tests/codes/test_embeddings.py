@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -254,62 +253,6 @@ def test_calibration_sets_the_ranges_and_values_outside_are_clipped() -> None:
     )
     assert searched(runs, "int8") == lists(codes[0] @ codes[1].T, 5)
     assert {codes[1].min(), codes[1].max()} == {-128, 127}
-
-
-VECTORS = on_grid(30, 5, 4)
-
-
-def changed(row: int, column: int | slice, value: float, dtype: Any = np.float64) -> Array:
-    vectors = VECTORS.astype(dtype)
-    vectors[row, column] = value
-    return vectors
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"formats": ["int9"]}, "formats: 'int9' is not one of 'float32'"),
-        ({"formats": ["binary+bf17"]}, "formats: 'bf17' in 'binary+bf17' is not one of"),
-        ({"formats": ["int8+binary"]}, "formats: 'int8+binary' names its storage twice"),
-        ({"formats": ["truncate:0"]}, "'0' is not a whole number from 1 on"),
-        ({"formats": ["truncate:9"]}, "'truncate:9' keeps 9 dimensions, and the vectors have 4"),
-        ({"formats": ["binary+digits:1"]}, "Hamming distances have no digits to round"),
-        ({"formats": ["int8+upcast"]}, "only scores of float16 and bfloat16 are upcast"),
-        ({"depth": 0}, "depth: 0 is not a whole number from 1 on"),
-        ({"similarity": "dot"}, "similarity: 'dot' is not one of 'cosine', 'inner_product'"),
-        (
-            {"items": changed(3, 1, np.nan)},
-            "items: 1 value not finite in float32, first nan in row 3, column",
-        ),
-        ({"items": changed(4, slice(None), 0)}, "items: 1 row of zeros, first row 4"),
-        ({"items": VECTORS[:, :3]}, "queries: 4 dimensions, and the items have 3"),
-        ({"calibration": VECTORS[:, :3]}, "calibration: 3 dimensions, and the items have 4"),
-        ({"items": VECTORS[0]}, "items: shape (4,); embeddings are numbers, (n, dimensions)"),
-        (
-            {"items": "i.npy"},
-            "embeddings are numbers, (n, dimensions); np.load reads them from a file",
-        ),
-        ({"query_labels": [1], "item_labels": [1] * 5}, "query_labels: 1 labels for 5 rows"),
-        ({"item_ids": list("abc")}, "item_ids: 3 ids for 5 rows"),
-        ({"relevance": np.ones((5, 4))}, "relevance: shape (5, 4); a row for each of 5 queries"),
-        (
-            {"items": changed(1, 2, 1e5), "formats": ["float16"], "similarity": "inner_product"},
-            "items: row 1 holds values that are too large for the format 'float16'",
-        ),
-        (
-            {
-                "items": changed(1, 2, 6e4),
-                "queries": changed(3, 2, 9),
-                "formats": ["float16"],
-                "similarity": "inner_product",
-            },
-            "format 'float16': scores of query 3 are too large for it",
-        ),
-    ],
-)
-def test_errors_name_rule_location_and_value(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(rr.RetrievalReportError, match=re.escape(message)):
-        rr.from_embeddings(**{"queries": VECTORS, "items": VECTORS, **arguments})
 
 
 def test_ties_of_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

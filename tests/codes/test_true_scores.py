@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
-from retrieval_report import DataError, ParameterError
+from retrieval_report import ParameterError
 
 CUTOFFS = (1, 3, 10)
 MEASURES = "rr, hit_rate@1, hit_rate@3, hit_rate@10"
@@ -135,31 +135,6 @@ def test_a_true_answer_without_candidates_is_first() -> None:
 
 
 ONES = np.ones((2, 3))
-
-
-@pytest.mark.parametrize(
-    ("results", "how", "error", "message"),
-    [
-        ({}, {}, ParameterError, "results: none given"),
-        ({5: (ONES[:, 0], ONES)}, {}, ParameterError, "5 is not the name of a model"),
-        (ONES, {}, DataError, "expected a pair"),
-        ((ONES, ONES), {}, DataError, r"true scores of shape \(2, 3\)"),
-        ((ONES[:, 0], ONES[0]), {}, DataError, r"candidates of shape \(3,\)"),
-        ((ONES[:1, 0], ONES), {}, DataError, "1 true scores, but 2 rows"),
-        (([1.0, np.nan], ONES), {}, DataError, "true score of query 1 is NaN"),
-        ((ONES[:, 0].astype("f4"), ONES), {}, DataError, "float32 and the candidates float64"),
-        ((ONES[:, 0], ONES + 1), {"true_included": True}, DataError, "no candidate of query 0"),
-        ((ONES[:, 0], ONES), {"mask": ONES[:1]}, DataError, r"mask: shape \(1, 3\)"),
-        (iter([(ONES[:, 0], ONES)]), {"mask": ONES}, ParameterError, "mask: not for an iterator"),
-        ((ONES[:, 0], ONES), {"query_ids": ["a"]}, DataError, "query_ids"),
-        ((ONES[:, 0], ONES), {"true_included": 1}, ParameterError, "true_included: 1"),
-    ],
-)
-def test_what_cannot_be_right_is_refused(
-    results: Any, how: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        rr.from_scores(results, **how)
 
 
 def test_systems_that_order_items_refuse_counts() -> None:

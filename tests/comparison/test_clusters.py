@@ -145,19 +145,3 @@ def test_new_clusters_are_new_queries_of_the_means_of_equal_clusters() -> None:
     assert new_queries(difference) != pytest.approx(new_queries(means), rel=0.01)
     assert not enough_queries(difference, topic % 5)
     assert enough_queries(difference, topic % 6)
-
-
-@pytest.mark.parametrize(
-    ("change", "how", "message"),
-    [
-        ({}, {"cluster": "subject"}, "no column 'subject' in the queries; found 'query', 'topic'"),
-        ({"topic": None}, {}, "column 'topic': 22 queries without a cluster"),
-        ({}, {"queries": None}, "needs queries with a column 'topic'"),
-        ({}, {"adjust": "wilcoxon"}, "has no form for clusters"),
-    ],
-)
-def test_what_is_no_cluster_is_refused(change: Any, how: Any, message: str) -> None:
-    scores, queries, _, _ = made(0)
-    queries = queries.with_columns(**{name: pl.lit(value) for name, value in change.items()})
-    with pytest.raises(rr.RetrievalReportError, match=message):
-        rr.compare(scores, **{"cluster": "topic", "queries": queries, **how})

@@ -10,7 +10,6 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 from made_scores import bounded_scores, scores_of
-from retrieval_report import ParameterError
 from retrieval_report.comparison.pairs import compare
 
 generator = np.random.default_rng(77)
@@ -182,22 +181,6 @@ def test_a_pair_without_a_common_query_is_no_part_of_the_family() -> None:
         "p_tie",
     }
     assert (row["queries"], row["unpaired"], row["permutation_method"]) == (0, 4, None)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"baseline": "A1"}, "baseline: 'A1' is not one of 'a', 'b', 'c', 'd'"),
-        ({"policies": "shuffled"}, "policies: 'shuffled' is not one of 'naive', 'expected'"),
-        ({"policies": []}, "policies: none given"),
-        ({"correction": "t"}, "correction: 't' is not one of 'max-t'"),
-        ({"confidence": 1}, "confidence: 1 is not a number between 0 and 1"),
-        ({"resamples": 0}, "resamples: 0 is not a whole number from 1 to 10000000"),
-    ],
-)
-def test_arguments_out_of_range_are_named(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        compare(SCORES, **arguments)  # type: ignore[arg-type]
 
 
 def skewed_p(difference: NDArray[np.float64]) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,21 +70,6 @@ def test_kinds_of_cost_and_models_without_one() -> None:
     assert found.select("cost", "model", "amount").rows() == [
         ("bytes", "b", 10.0), ("bytes", "a", 100.0), ("cost", "a", 0.5)
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("costs", "words"),
-    [
-        ({"x": 1}, "column 'model': 1 not in the summary, .* model 'x'"),
-        ({"a": "1"}, "no column of numbers"),
-        ({"a": -1}, "negative or not a finite number"),
-        (pl.DataFrame({"name": ["a"], "bytes": [1]}), "no column 'model'"),
-        (pl.DataFrame({"model": ["a", "a"], "bytes": [1, 2]}), "model 'a'"),
-    ],
-)
-def test_what_is_refused(costs: object, words: str) -> None:
-    with pytest.raises(rr.RetrievalReportError, match=words):
-        table({"a": 0.5}, costs)
 
 
 def test_every_place_has_its_front() -> None:

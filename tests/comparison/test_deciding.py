@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,12 +61,3 @@ def test_without_bounds_nothing_is_said_of_the_range() -> None:
     assert rows.height == 1
     naive = rr.stats.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}, policy="naive"), "a", "b")
     assert naive["tie_std"].to_list() == [None]
-
-
-@pytest.mark.parametrize(
-    ("pair", "words"),
-    [(("a", "x"), "model_b: 'x'"), (("x", "a"), "model_a"), (("a", "a"), "is also model_a")],
-)
-def test_wrong_models(pair: tuple[str, str], words: str) -> None:
-    with pytest.raises(rr.ParameterError, match=words):
-        rr.stats.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}), *pair)

@@ -151,21 +151,6 @@ def test_gaps_are_left_out_model_by_model() -> None:
     assert row["value"] == pytest.approx(by_hand(machine[0, 3:], human[0, 3:])["value"])
 
 
-@pytest.mark.parametrize(
-    ("change", "how", "message"),
-    [
-        ({"query": pl.lit("other")}, {}, "no query has a score by people and one by the machine"),
-        ({"query": pl.lit(1)}, {}, "column 'query' is String in the machine's scores and Int"),
-        ({}, {"confidence": 1.5}, "confidence"),
-    ],
-)
-def test_what_cannot_be_estimated_is_refused(change: Any, how: Any, message: str) -> None:
-    first, second = frames(*made(0))
-    second = second.with_columns(**change).unique(["model", "query"]) if change else second
-    with pytest.raises(rr.RetrievalReportError, match=message):
-        rr.stats.estimate(first, second, **how)
-
-
 def covered(found: dict[str, Floats], truth: float) -> list[float]:
     """How often the intervals by people and machine, and by people alone, hold the truth."""
     ends = ("ci_low", "ci_high"), ("human_low", "human_high")

@@ -270,21 +270,6 @@ def test_queries_that_neither_answers_count_where_asked() -> None:
     assert held(short, short, missing_query="skip").queries == 159
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        *(
-            {"measure": measure}
-            for measure in ("ndgc@10", "ndcg@0", "ndcg@5,ap@5", "ndcg@5,ndcg@10")
-        ),
-        {"margin": -1},
-    ],
-)
-def test_wrong_arguments(wrong: dict[str, Any]) -> None:
-    with pytest.raises(rr.ParameterError):
-        held(ranking(), **wrong)
-
-
 def test_one_query_decides_nothing() -> None:
     one = ranking(queries=1)
     found = rr.gate(one, one, measure="rr", margin=0.1, judgements=JUDGEMENTS.filter(query="q00"))

@@ -66,21 +66,6 @@ def test_only_a_step_beyond_ties_and_queries_is_marked() -> None:
     assert level["p_tie"].to_list() == [None, 0.0]  # v1 is never ahead
 
 
-@pytest.mark.parametrize(
-    ("pattern", "said"),
-    [
-        ("v(?P<version>", "is not a regular expression"),
-        (r"v\d+", "has no group"),
-        (r"run-v(?P<version>\d+)", "does not fit model 'other-v1'"),
-        (r"(?P<version>v)", "are both version 'v'; add a group"),
-        (r"(?P<model>)(?P<version>v)", r"version 'v' of model ''; the group \(.P<model>…\) has to"),
-    ],
-)
-def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, said: str) -> None:
-    with pytest.raises(rr.ParameterError, match=f"^pattern: .*{said}"):
-        history(made(), pattern)
-
-
 def test_small_steps_that_add_up_show_against_the_first_and_the_best() -> None:
     rng = np.random.default_rng(0)
     base = rng.random(60)

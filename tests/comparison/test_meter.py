@@ -296,37 +296,16 @@ def test_a_batch_of_nothing_has_no_scores_or_those_of_empty_lists(shape: tuple[i
 
 
 SCORES, GRADES = made(2, 3)
-BAD: list[tuple[dict[str, Any], str]] = [
-    ({}, "takes one of scores=, distances= and rankings="),
-    ({"scores": SCORES}, "relevance: none given"),
-    ({"scores": SCORES, "relevance": GRADES[:1]}, "relevance: 1 rows of 3 values in all, for 2"),
-    ({"scores": SCORES * np.nan, "relevance": GRADES}, "column 'score': 6 NaN"),
-    ({"scores": SCORES, "relevance": {"labels": GRADES, "k": 1}}, "relevance: keys 'labels', 'k'"),
-    ({"scores": SCORES, "relevance": GRADES * np.nan}, "column 'relevance': 6 null or NaN"),
-    ({"scores": SCORES.astype(str), "relevance": GRADES}, "scores: <U32 values"),
-    ({"scores": SCORES, "relevance": GRADES, "masks": GRADES[:1]}, "masks: 1 rows"),
-    ({"scores": SCORES, "relevance": GRADES, "query_ids": ["a"]}, "query_ids: .* for 2 lists"),
-    ({"scores": SCORES, "relevance": GRADES, "query_ids": [0.5, 1]}, "query_ids: float64"),
-    ({"scores": SCORES, "relevance": GRADES, "sample_weight": [1, 2, 3]}, r"sample_weight: shape \(3,\)"),
-    ({"scores": SCORES, "relevance": GRADES, "sample_weight": [-1, 1]}, "sample_weight: a weight"),
-    ({"rankings": {"query": []}, "relevance": GRADES}, "rankings: a frame has relevance"),
-    (
-        {"rankings": {"model": list("ab"), "query": [1, 1], "item": [1, 1], "score": [1, 2],
-                      "relevance": [1, 1]}},
-        "rankings: a meter scores one model",
-    ),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("batch", "message"), BAD)
-def test_a_bad_batch_is_refused_and_left_out(batch: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize("name", ["relevance", "sample_weight"])
+def test_a_refused_batch_is_left_out(name: str) -> None:
     meter = rr.Meter("ap")
     meter.update(SCORES, GRADES, query_ids=["x", "y"])
     before = meter.scores
-    if "sample_weight" in batch:
-        batch = {**batch, "query_ids": ["v", "w"]}
-    with pytest.raises(rr.RetrievalReportError, match=message):
-        meter.update(**batch)
+    batch: dict[str, Any] = {"scores": SCORES, "relevance": GRADES, "query_ids": ["v", "w"]}
+    with pytest.raises(rr.RetrievalReportError, match=name):
+        meter.update(**batch | {name: -np.ones(2)})
     assert meter.scores.equals(before)
 
 

@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 from scipy import stats as scipy_stats
 
-import retrieval_report as rr
 from made_scores import scores_of
 from retrieval_report.comparison.replicates import (
     VariancePart,
@@ -214,19 +213,3 @@ def test_a_mapping_and_both_kinds_of_pattern_name_the_same_models() -> None:
     assert replicate_groups(names, PATTERN) == wanted
     assert replicate_groups(names, r"-s(?P<replicate>\d)") == wanted
     assert replicate_groups(names, {"a-s1": "a", "a-s2": "a"}) == wanted
-
-
-@pytest.mark.parametrize(
-    ("groups", "said"),
-    [
-        ("(", "is not a regular expression"),
-        ("seed", r"has no group \(\?P<model>…\) or \(\?P<replicate>…\)"),
-        (r"(?P<model>.+)-fold\d", "matches none of the models, such as 'a-s0'"),
-        ({"c": "a"}, "replicate: 'c' is not one of"),
-        ({"a-s0": ""}, "the model of 'a-s0', is not a name"),
-        (3, "replicate"),
-    ],
-)
-def test_bad_groups_are_refused(groups: object, said: str) -> None:
-    with pytest.raises(rr.ParameterError, match=said):
-        replicate_table(scores_of({"a-s0": [0.5], "b": [0.5]}), groups)

@@ -95,29 +95,6 @@ def test_segments_of_any_kind_of_column_keep_its_order() -> None:
     assert [name for name, _ in segments_of(scores, categories, "kind")] == ["z", "a"]
 
 
-@pytest.mark.parametrize(
-    ("change", "by", "words"),
-    [
-        (lambda frame: frame, "lang", "no column 'lang'"),
-        (
-            lambda frame: frame.with_columns(length=pl.lit(0.5)),
-            "length",
-            "is Float64; cut it into classes",
-        ),
-        (
-            lambda frame: frame.head(50),
-            "language",
-            "scores of queries that the queries frame lacks",
-        ),
-        (lambda frame: pl.concat([frame, frame.head(1)]), "language", "q00000"),
-    ],
-)
-def test_what_is_refused(change: object, by: str, words: str) -> None:
-    scores, queries = made()
-    with pytest.raises(rr.RetrievalReportError, match=words):
-        segments_of(scores, change(queries), by)  # type: ignore[operator]
-
-
 def test_one_query_of_a_segment_tells_nothing_for_certain() -> None:
     scores = scores_of({"a": [0.9, 0.9, 0.1], "b": [0.2, 0.2, 0.8]})
     queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "kind": ["x", "x", "y"]})

@@ -11,7 +11,7 @@ from scipy import stats
 
 import oracles
 from made_scores import scores_of
-from retrieval_report import KeyMismatchError, ParameterError, evaluate
+from retrieval_report import KeyMismatchError, evaluate
 from retrieval_report.comparison.p_tie import (
     MAX_DEVIATIONS,
     TAIL_PROBABILITY,
@@ -198,8 +198,6 @@ def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
         KeyMismatchError, match=r"rankings: they are not those of the scores: ap@5 of model 'roug"
     ):
         compare(scores, rankings=rankings)
-    with pytest.raises(ParameterError, match="relevant_from: without rankings"):
-        compare(scores, relevant_from=2)
 
 
 @pytest.mark.slow

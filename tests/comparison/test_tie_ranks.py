@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 import pytest
@@ -125,22 +123,6 @@ def test_nothing_shared() -> None:
     assert ranks["rank_low"].to_list() == ranks["value"].to_list() == [None] * 2
     board = rr.leaderboard(scores)
     assert board.select("queries", "unpaired", "query_rank_high").rows() == [(0, 2, None)] * 2
-
-
-RANKS, BOARD = rr.stats.tie_ranks, rr.leaderboard
-
-
-@pytest.mark.parametrize(
-    ("function", "name", "value"),
-    [
-        *((RANKS, "confidence", 2), (RANKS, "resamples", 0), (RANKS, "seed", -1)),
-        *((BOARD, "correction", "hsd"), (BOARD, "alpha", 1), (BOARD, "resamples", 0)),
-        *((BOARD, "policies", "naive"), (BOARD, "policies", [])),
-    ],
-)
-def test_wrong_arguments(function: Any, name: str, value: object) -> None:
-    with pytest.raises(rr.ParameterError, match=name):
-        function(scores_of(VALUES), **{name: value})
 
 
 def test_one_model_has_the_first_rank_and_no_model_none() -> None:

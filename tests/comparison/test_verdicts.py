@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 import retrieval_report as rr
 from made_scores import scores_of
@@ -92,9 +91,3 @@ def test_thresholds_are_arguments() -> None:
     loose = rr.stats.pair_verdicts(comparison, alpha=min(2 * p, 0.99))
     assert strict.filter(**pair)["verdict"].item() == verdicts.NOT_SIGNIFICANT
     assert loose.filter(**pair)["verdict"].item() == verdicts.SAFE
-
-
-@pytest.mark.parametrize("name", ["tie_risk", "alpha"])
-def test_thresholds_are_fractions(name: str) -> None:
-    with pytest.raises(rr.ParameterError, match=f"^{name}: 1.5"):
-        rr.stats.pair_verdicts(rr.compare(scores_of(VALUES)), **{name: 1.5})

@@ -7,7 +7,6 @@ import itertools
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.metrics.parsing import parse_metric
 
 
 def oxford(hits: tuple[int, ...], relevant: int) -> float:
@@ -27,14 +26,3 @@ def test_a_list_without_ties_has_the_value_of_oxford(hits: tuple[int, ...]) -> N
     scores = rr.evaluate(rows, measures="ap(interpolation=trapezoid)", truncated="no")
     wanted = oxford(hits, sum(hits))
     assert scores["value"].to_list() == pytest.approx([wanted] * scores.height, rel=1e-14)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["wap(interpolation=trapezoid)", "ap(denominator=retrieved,interpolation=trapezoid)"],
-)
-def test_other_sums_are_not_interpolated(text: str) -> None:
-    with pytest.raises(rr.ParameterError, match="interpolation works only for ap"):
-        parse_metric(text)
-    with pytest.raises(rr.ParameterError, match="interpolation: 'simpson' is not one of"):
-        rr.AP(interpolation="simpson")

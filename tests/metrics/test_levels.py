@@ -50,9 +50,6 @@ def test_these_metrics_take_a_level() -> None:
     for name in LEVELS:
         assert parse_metric(f"{name}(rel=2)")[0].level == 2.0
         assert str(parse_metric(f"{name}(rel=2)")[0]) == f"{name}(rel=2)"
-    for text in ("ap(rel=0)", "ap(rel=x)", "rbp(rel=2,max_grade=3)", "ap(rel=nan)"):
-        with pytest.raises(ParameterError, match="rel"):
-            parse_metric(text)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +143,5 @@ def test_judged_items_alone_need_judgements() -> None:
     judged = rankings.join(judgements, on=["query", "item"], how="left")
     with pytest.raises(ParameterError, match="considers judged items only"):
         rr.evaluate(judged, metrics="ap(judged_only=True)", unjudged="non_relevant")
-    with pytest.raises(ParameterError, match="neither True nor False"):
-        parse_metric("ap(judged_only=yes)")
     with pytest.raises(ParameterError, match="Polars expression"):
         rr.AP(judged_only=True).expr("relevance", distance="distance")

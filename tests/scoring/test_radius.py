@@ -13,8 +13,6 @@ from codes_by_hand import classes, hamming, pairs, random_bits
 from retrieval_report import summarise
 from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.contracts.errors import (
-    ParameterError,
-    RetrievalReportError,
     RetrievalReportWarning,
 )
 from retrieval_report.engines.evaluate import count_ties
@@ -135,23 +133,6 @@ def test_radii_are_taken_once_and_as_one_type() -> None:
     assert evaluate_radius(COUNTS, radii=(1, 0, 1))["radius"].to_list() == [1, 0]
     assert evaluate_radius(COUNTS, radii=(1, 0.5))["radius"].to_list() == [1.0, 0.5]
     assert evaluate_radius(COUNTS, radii=range(2))["radius"].to_list() == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("counts", "options", "error", "message"),
-    [
-        (COUNTS, {"radii": -1}, ParameterError, "radii: -1 is not a finite number of at least 0"),
-        (COUNTS, {"radii": (1, True)}, ParameterError, "radii: True is not"),
-        (COUNTS, {"radii": ()}, ParameterError, "radii: none given"),
-        (COUNTS, {"empty": "one"}, ParameterError, "empty: 'one' is not one of 'zero', 'skip'"),
-        (COUNTS, {"relevant_from": 0}, ParameterError, "relevant_from: 0 is not a number above 0"),
-    ],
-)
-def test_bad_input_is_refused(
-    counts: pl.DataFrame, options: dict[str, Any], error: type[RetrievalReportError], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        evaluate_radius(counts, **options)
 
 
 def test_a_radius_beyond_the_depth_of_counts_is_warned_of() -> None:

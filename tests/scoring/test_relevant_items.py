@@ -50,10 +50,6 @@ def test_r_unknown_is_refused_on_request() -> None:
     said(TWO, queries=pl.DataFrame({"query": ["q"], "n_relevant": [3]}), **options)
     judged = TWO.select("query", "item", "relevance").unique()
     said(TWO.drop("relevance"), judgements=judged, **options)
-    with pytest.raises(
-        ParameterError, match="relevant_items: 'all' is not one of 'pooled', 'own', 'error'"
-    ):
-        said(TWO, relevant_items="all")
 
 
 # Beside other options

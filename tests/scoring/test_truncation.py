@@ -13,7 +13,6 @@ import pytest
 from made_cuts import ITEMS, marked, models, ranked, said, top
 from retrieval_report import (
     DataError,
-    ParameterError,
     count_ties,
     truncated_lists,
 )
@@ -249,20 +248,3 @@ def test_every_model_has_a_word_of_its_own() -> None:
         "b",
         "d",
     }  # the last tie of c is whole, and no score reaches behind it
-
-
-@pytest.mark.parametrize(
-    ("truncated", "message"),
-    [
-        ({"a": "no", "z": "no"}, "truncated: the rankings have no model 'z'; they have a, b"),
-        (
-            {"a": "cut"},
-            "truncated of model 'a': 'cut' is not one of 'auto', 'no', 'between_ties', 'within_tie'",
-        ),
-        ("yes", "truncated: 'yes' is not one of 'auto', 'no', 'between_ties', 'within_tie'"),
-    ],
-)
-def test_what_is_refused(truncated: Any, message: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        said(models(a=top(ranked(1)), b=top(ranked(2))), truncated=truncated)
-    assert str(caught.value).startswith(message)

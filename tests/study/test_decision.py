@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pytest
 
 import retrieval_report as rr
 
@@ -97,10 +96,6 @@ def test_margins_are_by_measure_or_a_share_of_the_baseline() -> None:
     assert by_measure.no_worse.select("metric", "margin").rows() == [("precision", 0.03)] * 2
     assert "margin='precision@1=3 %'" in by_measure.contents().command
     assert study(margin="2 %").no_worse["margin"].to_list() == [0.02] * 4
-    with pytest.raises(rr.RetrievalReportError, match="margin: 'x' is not a number above 0"):
-        study(margin="x")
-    with pytest.raises(rr.RetrievalReportError, match="largest_loss: it is given without margin"):
-        rr.Study(LISTS, "rr@3", largest_loss=0.1)
 
 
 def test_the_front_leaves_out_a_baseline_for_which_there_is_a_cheaper_model() -> None:

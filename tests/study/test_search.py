@@ -315,58 +315,6 @@ def test_inputs_hold_together() -> None:
         evaluate(inputs)
 
 
-D, F = nearest(3)
-
-
-@pytest.mark.parametrize(
-    ("results", "options", "error", "message"),
-    [
-        ({}, {}, ParameterError, "results: none given"),
-        ({3: (D, F)}, {}, ParameterError, "results: 3 is not the name of a model"),
-        ((D, F[:, :2]), {}, DataError, r"distances have shape \(6, 3\), the indices \(6, 2\)"),
-        ((D, F / 2), {}, DataError, "indices of type float64"),
-        (np.array([["a"]]), {}, DataError, "distances and scores are numbers"),
-        ((np.array([0, 9]), D[0], F[0]), {}, DataError, "three arrays, but no"),
-        ((D, F), {"query_labels": QUERY_LABELS}, ParameterError, "one is given without the other"),
-        (
-            (D, F),
-            {**FLAT, "judgements": {0: {1: 1}}},
-            ParameterError,
-            "judgements: given together with query_labels",
-        ),
-        ((D, F), {**FLAT, "relevance": "all"}, ParameterError, "relevance: 'all' is not one of"),
-        ((D, F), {**FLAT, "query_labels": [1]}, DataError, "query_labels: 1 labels for 6 rows"),
-        (
-            F,
-            FLAT,
-            DataError,
-            r"a matrix of 3 columns for 40 item labels; .* give a pair, \(distances, indices\)",
-        ),
-        ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 ids for 40 rows"),
-        (
-            (D, F),
-            {"relevance": {"model": D}},
-            DataError,
-            r"relevance: shape \(\); with indices, it has a row for every query",
-        ),
-        ((D, F), {"mask": D > 1}, ParameterError, "mask: only for a matrix"),
-        (
-            D,
-            {"relevance": D[:, :2]},
-            DataError,
-            r"relevance: shape \(6, 2\), and model 'model' has 18 values",
-        ),
-        (D[0], {"indexes": [1, 2]}, ParameterError, r"indexes: shape \(2,\)"),
-        ((D, F.astype(str)), FLAT, DataError, "pass item_labels as a dict"),
-    ],
-)
-def test_what_does_not_fit_is_named(
-    results: Any, options: Any, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        from_search(results, **options)
-
-
 def labelled(rank_labels: Any, exclude_self: bool) -> Inputs:
     """A search that finds the class of the query, for labels that are perhaps in another order."""
     draw = np.random.default_rng(3)

@@ -63,21 +63,6 @@ def test_a_narrower_study_estimates_what_it_holds() -> None:
     assert_frame_equal(one, whole)
 
 
-@pytest.mark.parametrize(
-    ("judgements", "how", "message"),
-    [
-        (JUDGES, {"human": "people"}, "needs judgements by 'people' and by another judge"),
-        (JUDGES, {"machine": "human"}, "machine: 'human' is not one of 'gpt', 'llama'"),
-        (JUDGES["gpt"], {}, "needs judgements by 'human'"),
-        ({"human": JUDGES["human"]}, {}, "and by another judge"),
-    ],
-)
-def test_judges_that_are_not_there_are_refused(judgements: Any, how: Any, message: str) -> None:
-    made = rr.Study(RANKINGS, "ap", judgements=judgements, truncated="no")
-    with pytest.raises(rr.ParameterError, match=message):
-        made.estimate(**how)
-
-
 def run(tmp_path: Path, *arguments: str) -> str:
     RANKINGS.write_csv(tmp_path / "runs.csv")
     for name, frame in JUDGES.items():

@@ -46,20 +46,6 @@ def test_nothing_is_there_unless_it_was_asked_for() -> None:
     assert not any(report.frames[name].width for name in names)
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"k": 3}, "k: it is given without labels"),
-        ({"at_least": 0.4}, "at_least: it is given without calibrate"),
-        ({"calibrate": "g"}, "calibrate: 'g' is not one of"),
-        ({"labels": LABELS}, "labels: the queries have no column 'label'"),
-    ],
-)
-def test_what_could_not_be_answered_is_refused_at_once(how: Any, message: str) -> None:
-    with pytest.raises(rr.ParameterError, match=message):
-        rr.Study(RANKINGS, "ap@3", **how)
-
-
 def test_the_command_takes_files(tmp_path: Path) -> None:
     RANKINGS.write_csv(tmp_path / "run.csv")
     FRAME.write_csv(tmp_path / "queries.csv")

@@ -268,19 +268,6 @@ def test_a_query_that_a_run_skips_has_no_mean() -> None:
     assert exact["value"].item() == pytest.approx(known["value"])
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"replicate": "sede"}, "is not a column of the rankings"),
-        ({"replicate": "(?P<model>x)"}, "matches none of the models"),
-        ({"dataset": "area"}, "dataset: no column 'area' in the queries"),
-    ],
-)
-def test_what_is_not_there_is_refused_at_once(given: dict[str, str], said: str) -> None:
-    with pytest.raises(rr.ParameterError, match=said):
-        rr.Study(ROWS, "ndcg@3", **given)  # type: ignore[arg-type]
-
-
 def test_null_replicates_and_shared_queries_are_refused() -> None:
     with pytest.raises(rr.DataError, match="null in the rankings"):
         rr.Study(ROWS.with_columns(seed=None), "ndcg@3", replicate="seed")

@@ -106,10 +106,3 @@ def test_like_says_what_a_cut_list_leaves_open_unless_lists_are_whole() -> None:
     assert whole.comparison.filter(policy="expected")["p_tie_method"].to_list() == ["exact"]
     printed = [study.scores.filter(policy="naive")["value"].to_list() for study in (cut, whole)]
     assert printed[0] == printed[1]
-
-
-def test_options_that_the_system_decides_are_refused_at_once() -> None:
-    with pytest.raises(rr.ParameterError, match="no_relevant: not with like=, which decides it"):
-        like_trec_eval(no_relevant="skip")
-    with pytest.raises(rr.ParameterError, match="like: trec_eval prints no rbp@3"):
-        rr.Study(RANKINGS, "rbp@3", like="trec_eval")

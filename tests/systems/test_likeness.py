@@ -89,44 +89,6 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
 
 
 @pytest.mark.parametrize(
-    ("like", "options", "message"),
-    [
-        ("trec", {}, "like: 'trec' is not one of .*did you mean 'trec_eval'"),
-        (
-            "trec_eval",
-            {"metrics": "rbp@3"},
-            r"like: trec_eval prints no rbp@3; see conventions\(\)",
-        ),
-        (
-            "mteb",
-            {"metrics": "accuracy"},
-            r"mteb prints no hit_rate@all \(its hit_rate_at_k is hit_rate at a cutoff\)",
-        ),
-        ("RerankingEvaluator", {"metrics": "map@10"}, r"\(its map is ap of whole lists\)"),
-        ("mteb", {"metrics": "Hole_at_10"}, "'Hole_at_10' is not among the metrics: lists.judge"),
-        ("mteb", {"metrics": "p-MRR"}, "compares two runs"),
-        (
-            "pykeen",
-            {"metrics": "rr"},
-            (
-                "PyKEEN ranks one relevant item among the others, and . of 5 lists have several, the "
-                "first of query 'q0'; make a list for each of them, without the others"
-            ),
-        ),
-        (
-            "ranx",
-            {"no_relevant": "skip"},
-            "no_relevant: not with like=, which decides it; options that remain are",
-        ),
-        ("ranx", {"policies": "exact"}, "policies: 'exact' is not one of"),
-    ],
-)
-def test_what_no_system_does_is_refused(like: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        evaluate_like(BOTH, like, **{"metrics": "ap", "cutoffs": None, **options})
-
-
-@pytest.mark.parametrize(
     ("like", "theirs", "ours"),
     [
         ("mteb", "ndcg_at_10, map_at_100, recall_at_5, precision_at_5, mrr_at_10, hit_rate_at_1",
