@@ -31,6 +31,7 @@ MARGIN = (
 MARGIN_UNITS = ("points", "percent")
 USUAL_MARGIN = Margin(0.01)
 CHOSEN = "the chosen pair"
+ALONE = " p is corrected for all pairs, an interval is of one pair alone."
 COPIES = " Models with identical lists are compared once."
 
 
@@ -60,7 +61,9 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
     st.caption(
         f"{with_number(rows.height, 'pair')}: those that missing items and tie order could reverse first, then those "
         "that tie order may reverse, the likeliest at the top, and the safe ones last. Choose a row "
-        "for a link to that pair." + (COPIES if page.study.identical else "")
+        "for a link to that pair."
+        + (ALONE if rows.height > 1 else "")
+        + (COPIES if page.study.identical else "")
     )
     frame_table(
         with_chances(rows),

@@ -11,7 +11,7 @@ from page import Page
 from records import Choice, OpenedData
 from retrieval_report import charts
 from retrieval_report.engines.check_scores import at_measure
-from retrieval_report.study.versions import history_of, steps_sentences
+from retrieval_report.study.versions import history_of, steps_sentences, with_step_chances
 from tables import frame_table
 from text import plain
 from url_controls import choose_one
@@ -31,7 +31,7 @@ def show(page: Page) -> None:
     at_headline = steps.filter(at_measure(**page.choice.at))
     st.markdown("  \n".join(map(plain, steps_sentences(at_headline))))
     show_chart(charts.history, steps, **page.choice.at, series=series)
-    frame_table(steps, of="history", show=COLUMNS, alt="Versions in order.")
+    frame_table(with_step_chances(steps), of="history", show=COLUMNS, alt="Versions in order.")
 
 
 @remember(32)

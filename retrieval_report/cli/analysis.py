@@ -176,7 +176,7 @@ def compare(
 @output_options("history.csv and health.csv")
 def history(data: InputFiles, output: Output, pattern: str, **settings: object) -> None:
     """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
-    from retrieval_report.study.versions import history_of, steps_sentences
+    from retrieval_report.study.versions import history_of, steps_sentences, with_step_chances
 
     output.check(data.paths, "history.csv", "health.csv")
     study = study_of(data, settings)
@@ -187,7 +187,9 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
     output.show(
         {**health_frame(study.health), "history": table},
         "\n".join(filter(None, [health_text(study.health), *news])),
-        frame_table(table, f"{column_names} since_first first_p", by="metric cutoff"),
+        frame_table(
+            with_step_chances(table), f"{column_names} since_first first_p", by="metric cutoff"
+        ),
     )
     end_by_health(study.health)
 

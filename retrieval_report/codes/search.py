@@ -27,6 +27,7 @@ from retrieval_report.contracts.errors import DataError, KeyMismatchError, Param
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import AUTO
+from retrieval_report.contracts.wording import with_number
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
@@ -72,6 +73,23 @@ class Inputs:
     queries: pl.DataFrame | None = None
     truncated: str = AUTO
     costs: pl.DataFrame | None = None
+
+    def __repr__(self) -> str:
+        """Return in words how much there is of everything, and what takes it."""
+        names = self.rankings.columns
+        parts = [
+            with_number(self.rankings[name].n_unique(), name)
+            for name in ("model", "query")
+            if name in names
+        ]
+        parts.append(with_number(self.rankings.height, "row"))
+        if self.judgements is not None:
+            parts.append(with_number(self.judgements.height, "judgement"))
+        return (
+            f"Inputs of a study: {', '.join(parts)}\n"
+            'More: .rankings, .judgements, .queries, .costs; rr.Study(inputs, "ndcg@10") compares '
+            "the models, rr.evaluate(**inputs) scores them"
+        )
 
     def keys(self) -> Iterator[str]:
         """Return the names of the frames, which ``**inputs`` needs together with ``inputs[name]``."""

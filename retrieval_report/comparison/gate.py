@@ -111,7 +111,7 @@ class Gate:
         """Return the exit code for a program: 0 passed, 1 failed, 3 neither (2 is bad input)."""
         return EXIT_CODES.get(self.status, UNDECIDED)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """Return the result in one line, as the command prints it."""
         return self.line()
 

@@ -17,14 +17,16 @@ from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import ELSEWHERE, NO, options_with
+from retrieval_report.contracts.wording import with_number
 from retrieval_report.engines.summary import summarise
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, measure_text, parse_metrics
 from retrieval_report.metrics.weights import list_weights, weigh
 from retrieval_report.reading.search_results import as_array
 from retrieval_report.scoring.batches import MODEL, Batch, checked_weights, flat_batch, judged_batch
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import score_judged
 from retrieval_report.scoring.scores import ListScores
+from retrieval_report.writing.names import listed
 
 POLICIES = ("expected", "best", "worst")
 OF_MEANS = {"value": "", "tie_std": "/tie_std", "lowest": "/lowest", "highest": "/highest"}
@@ -92,6 +94,14 @@ class Meter:
         self._requests = parse_metrics(measures, cutoffs, metrics)
         self._options = options_with(options, policies=POLICIES, truncated=NO)
         self.reset()
+
+    def __repr__(self) -> str:
+        """Return in words what is measured, and on how much."""
+        measures = listed(
+            [measure_text(metric, depth) for metric, depths in self._requests for depth in depths]
+        )
+        queries = with_number(sum(part.scores.lists.height for part in self._batches), "query")
+        return f"Meter of {measures}: {queries} so far; .compute() and .log() return the means"
 
     def reset(self) -> None:
         """Forget all batches."""

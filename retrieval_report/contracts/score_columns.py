@@ -54,7 +54,7 @@ board
   ci_low ci_high interval queries no_relevant missing unjudged rank
   shuffled_range | text | Shuffled, 5–95% | what one random tie order prints: from the 5th to the
       95th percentile of the mean over the queries; ≈ if only drawn orders say so
-  tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval), which
+  tie_ranks | text | Ranks by ties, 95% | ranks under random tie order alone (95% interval), which
       models that are level in every order share; if lists are cut, they hold whatever items are
       missing
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
@@ -89,7 +89,7 @@ three_scores
       share a rank
   shuffled_rank | count | Rank, one order | rank by the first drawn order
   naive_rank | count | Rank, naive | rank by the naive score
-  rank_can_change | flag | Rank can change | whether some tie order gives the model another rank,
+  rank_can_change | flag | Some order changes the rank | whether some tie order gives the model another rank,
       however improbable that is; empty where cut lists, its own or those of a model that it may be
       level with, leave it open and no drawn order does so
   copy_of | text | Copy of | the first model by name with the same lists; empty if there is none

@@ -67,7 +67,8 @@ def leaderboard_rows(
         rows = join_left(rows, of_measure.select("model", value, mark=_if_cut(name)), "model")
         marks = pl.concat_list("estimates", pl.col("mark").fill_null([]))
         rows = rows.with_columns(estimates=marks).drop("mark")
-    ranges = ("tie_ranks", "query_ranks") if rows.height > 1 else ()
+    is_ranked = "rank" in rows.columns and rows["rank"].count() > 1
+    ranges = ("tie_ranks", "query_ranks") if is_ranked else ()
     rows = with_copies_folded(rows)
     return rows.with_columns(joined_texts(rows, *ranges))
 

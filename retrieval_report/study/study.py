@@ -471,7 +471,8 @@ class Study(LevelledStudy):
     @answer
     def leaderboard(self) -> pl.DataFrame:
         """The result of :func:`leaderboard` for expected scores: the ranks that tie order and
-        queries leave open. One of the `suspects` has no rank, and comes last.
+        queries leave open. One of the `suspects` has no rank, and comes last; beside nothing but
+        suspects no model has one.
         """
         sound, suspects = self._sound, self.suspects
         over_runs = self.replicate_pairs if self.of_run and not suspects else None
@@ -480,6 +481,8 @@ class Study(LevelledStudy):
         )
         if not suspects:
             return board
+        is_compared = pl.lit(len(sound.model_names) > 1)
+        board = board.with_columns(pl.when(is_compared).then(pl.col("^.*rank.*$")))
         suspect = pl.col("model").is_in(suspects)
         suspect_rows = self._undrawn.summary.filter(suspect, policy="expected")
         suspect_rows = suspect_rows.select({*suspect_rows.columns} & {*board.columns})

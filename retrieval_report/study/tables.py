@@ -159,7 +159,10 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
     measures = frame.select(MEASURE).unique(maintain_order=True).rows()
     if len(measures) > 1:
         parts = [_with_digits(three_rows(frame, measure)) for measure in measures]
-        yield layout._replace(caption="The three scores by every measure"), pl.concat(parts)
+        yield (
+            layout._replace(caption="The three scores by every measure"),
+            pl.concat(parts, how="diagonal"),
+        )
 
 
 def _with_digits(rows: pl.DataFrame, name: str = "expected") -> pl.DataFrame:

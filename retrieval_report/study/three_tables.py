@@ -15,7 +15,7 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.score_picture import scores_picture
 from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, html_table, visible
-from retrieval_report.ties.three_scores import DRAWN
+from retrieval_report.ties.three_scores import DRAWN, RANKS
 from retrieval_report.writing.names import EQUALS, first_names, listed, unlike, with_number
 from retrieval_report.writing.numbers import whole_percent
 
@@ -73,8 +73,12 @@ def copies_text(label: str, row_models: Sequence[str]) -> str:
 
 
 def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Return the three scores of every model at one measure, best first, copies folded."""
+    """Return the three scores of every model at one measure, best first, copies folded; with ranks
+    if there are two to compare.
+    """
     rows = with_copies_folded(three.filter(at_measure(*measure)))
+    if rows["expected_rank"].count() < 2:
+        rows = rows.drop(RANKS)
     is_estimate = pl.col("tie_std").is_null() & pl.col("expected").is_not_null()
     estimates = pl.when(is_estimate).then(["expected"]).otherwise([]).alias("estimates")
     return rows.with_columns(*joined_texts(rows, "shuffled_range"), estimates)

@@ -26,6 +26,7 @@ from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
     column_decimals,
+    decimals,
     number,
     size,
 )
@@ -269,8 +270,8 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     sentences = []
     scored = f"Scored naively, with ties {ties},"
     if row is not None and _error(row) >= 10**-DECIMALS / 2:
-        naive = number(row["naive"])
-        exact = number(row["expected"])
+        places = decimals(_error(row))
+        naive, exact = number(row["naive"], places), number(row["expected"], places)
         where = f"{model_text(row['model'])}: {naive} instead of {exact}"
         off = f"are off by up to {size(_error(row))} ({where})"
         sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from retrieval_report.comparison.history import history
-from retrieval_report.comparison.verdicts import is_significant
+from retrieval_report.comparison.verdicts import is_significant, with_chances
 from retrieval_report.engines.check_scores import MEASURE
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.table_columns import MODEL_WIDTH
@@ -37,6 +37,14 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
         unless(wrong | wrong.first().over(in_order), "first_p"),
         unless(wrong | pl.col("best").is_in(suspects), "best_p"),
     )
+
+
+def with_step_chances(steps: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of `history` with the chance of a reversal as text, 'level' of equal means."""
+    before = pl.col("value") - pl.col("difference")
+    known = ("value_a", "value_b", "p_tie_method")
+    rows = steps.with_columns(value_a="value", value_b=before, p_tie_method=None)
+    return with_chances(rows).drop(known)
 
 
 def steps_sentences(steps: pl.DataFrame) -> list[str]:

@@ -400,3 +400,9 @@ def test_of_margins_by_measure_the_gate_takes_its_own() -> None:
         rr.ParameterError, match=r"margin: ndcg@5 has none; the margins are recall@5=0\.1"
     ):
         held(near(1), margin={"recall@5": 0.1})
+
+
+def test_a_gate_in_a_notebook_is_the_line_of_the_command() -> None:
+    rows = {"q": {"x": 2.0, "y": 1.0}}
+    result = rr.gate(rows, rows, measure="rr@2", margin=0.1, judgements={"q": {"x": 1}})
+    assert repr(result) == str(result) == result.line()

@@ -332,3 +332,10 @@ def test_options_are_those_of_single_lists() -> None:
         rr.Meter("ap", distance_threshold=1).update(SCORES, GRADES)
     with pytest.raises(rr.DataError, match="no relevant item"):
         rr.Meter("ap", no_relevant="error").update(SCORES, GRADES * 0)
+
+
+def test_a_meter_says_in_words_what_it_measures_and_on_how_much() -> None:
+    meter = rr.Meter("ndcg@2, ap")
+    meter.update(scores=[[3, 2], [1, 2]], relevance=[[0, 1], [1, 0]])
+    text = "Meter of ndcg@2 and ap@all: 2 queries so far; .compute() and .log() return the means"
+    assert repr(meter) == text

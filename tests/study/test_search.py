@@ -353,3 +353,15 @@ def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool) 
 def test_few_lists_or_whole_ones_show_no_chance() -> None:
     distances, indices = np.array([[0.1, 0.2, 0.3]] * 4), np.array([[0, 1, 2]] * 4)
     from_search((distances, indices), query_labels=[0, 0, 1, 1], item_labels=[0, 1, 0, 1])
+
+
+def test_inputs_say_in_words_what_they_hold() -> None:
+    found = from_search(
+        {"a": [[0, 1], [1, 0]]},
+        judgements={"q": {"x": 1}, "r": {"y": 1}},
+        query_ids=["q", "r"],
+        item_ids=["x", "y"],
+    )
+    first, more = repr(found).splitlines()
+    assert first == "Inputs of a study: 1 model, 2 queries, 4 rows, 2 judgements"
+    assert "rr.Study(inputs" in more

@@ -43,6 +43,14 @@ def test_an_accident_is_called_one() -> None:
     )
 
 
+def test_two_numbers_are_written_with_the_digits_that_tell_them_apart() -> None:
+    summary, pairs = found(ACCIDENT)
+    close = pl.when(policy="naive").then(0.50007).otherwise(0.5)
+    _, sentences = verdict(summary.with_columns(value=close), pairs, **PLACE)
+    naive = next(sentence for sentence in sentences if sentence.startswith("Naive scores"))
+    assert naive.endswith("are off by up to 0.00007 (coarse: 0.50007 instead of 0.50000).")
+
+
 def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_verdict() -> None:
     """The coarse model's relevant items stand first in all of 400 ties: a random order hardly ever
     does as well.

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import retrieval_report as rr
 from retrieval_report.cli import cli
-from retrieval_report.study.versions import history_of, steps_sentences
+from retrieval_report.study.versions import history_of, steps_sentences, with_step_chances
 
 PATTERN = r"run-(?P<version>\d+)"
 # by the rank of the only relevant item of every query: the second is a leap, the third is noise
@@ -90,3 +90,9 @@ def test_the_command_says_so_above_its_table_and_warns_of_the_data(tmp_path: Pat
     result = CliRunner().invoke(cli, ["history", *sound, *asked])
     assert result.exit_code == 0, result.output
     assert "\nrr@5: 2 of 2 steps are more than tie order and queries" in result.stdout
+
+
+def test_a_level_step_has_no_chance_of_a_reversal() -> None:
+    lists = runs(**{f"run-{version}": RANKS["run-2"] for version in (1, 2)} | {"run-3": [3] * 12})
+    steps = with_step_chances(history_of(study(lists), PATTERN).filter(metric="rr"))
+    assert steps["p_tie"].to_list() == ["–", "level", "0"]

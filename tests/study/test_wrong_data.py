@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
 import retrieval_report as rr
 from retrieval_report.cli import cli
+from retrieval_report.study.leaderboard_rows import leaderboard_table
+from retrieval_report.study.three_tables import three_table
 
 QUERIES, ITEMS, KEPT, RELEVANT = 40, 240, 60, 8
 Lists = dict[str, dict[str, float]]
@@ -312,3 +315,18 @@ def test_grades_that_one_model_alone_orders_by_chance_are_noted() -> None:
     """A weak model of a shallow pool does so too."""
     made = rr.Study(GOOD, MEASURE, judgements=case("random grades").judgements, truncated="no")
     assert made.health.select("finding", "serious").rows() == [("grades", False)]
+
+
+def test_beside_nothing_but_suspects_a_model_has_no_rank_in_any_table() -> None:
+    lists = {
+        "good": GOOD,
+        "reversed": {q: {d: -s for d, s in own.items()} for q, own in FAIR.items()},
+    }
+    made = rr.Study(lists, MEASURE, judgements=JUDGED, truncated="no")
+    assert made.suspects == ["reversed"]
+    for frame in (made.leaderboard, made.three_scores):
+        ranks = frame.select(pl.col("^.*rank.*$").exclude("rank_can_change"))
+        assert ranks.null_count().row(0) == (2,) * ranks.width
+    for page in (leaderboard_table(made), three_table(made)):
+        assert "good" in page
+        assert "rank" not in page
