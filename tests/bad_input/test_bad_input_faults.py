@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable
@@ -100,19 +99,9 @@ def test_reports_quote_paths_as_seen_from_where_they_were_written(
 ) -> None:
     (tmp_path / "here").mkdir()
     pl.DataFrame(LISTS).write_csv(tmp_path / "a.csv")
-    words = [
-        "report",
-        str(tmp_path / "a.csv"),
-        f"--out={tmp_path / 'here' / 'out'}",
-        "--formats",
-        "json",
-    ]
-    program = "import sys; from retrieval_report.cli import main; main()"
-    subprocess.run(
-        [sys.executable, "-c", program, *words],
-        cwd=tmp_path / "here",
-        check=True,
-        capture_output=True,
-    )
-    about = (tmp_path / "here" / "out" / "about.json").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "here")
+    words = f"report {tmp_path}/a.csv --out={tmp_path}/here/out --formats json"
+    monkeypatch.setattr(sys, "argv", ["retrieval-report", *words.split()])
+    assert CliRunner().invoke(cli, words.split()).exit_code == 0
+    about = Path("out/about.json").read_text(encoding="utf-8")
     assert '"command": "retrieval-report report ../a.csv --out=out --formats json"' in about

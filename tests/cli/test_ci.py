@@ -57,7 +57,7 @@ def run_gate_step(folder: Path, candidate: str, **inputs: str) -> subprocess.Com
         name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")]
         for name, value in step["env"].items()
     }
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
     files = {
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         "GITHUB_OUTPUT": str(folder / "output.txt"),
@@ -88,19 +88,24 @@ def test_the_action_writes_verdict_comment_and_report(tmp_path: Path) -> None:
     assert (folder / "gate.xml").is_file()
 
 
-def test_what_is_not_decided_passes_where_asked(tmp_path: Path) -> None:
-    write_runs(tmp_path)
-    done = run_gate_step(tmp_path, "near", undecided="pass")
-    assert done.returncode == 0, done.stderr
-    assert "status=undecided" in (tmp_path / "output.txt").read_text()
-
-
-def test_bad_input_fails_and_writes_no_summary(tmp_path: Path) -> None:
-    write_runs(tmp_path)
-    done = run_gate_step(tmp_path, "none", undecided="pass")
-    assert done.returncode == 2
-    assert "none.run" in done.stderr
-    assert not (tmp_path / "summary.md").exists()
+@pytest.mark.parametrize(
+    ("code", "undecided", "returned", "told"),
+    [
+        (3, "pass", 0, "status=undecided\n"),
+        (3, "fail", 3, "status=undecided\n"),
+        (2, "pass", 2, ""),
+    ],
+)
+def test_the_exit_of_the_gate_decides_that_of_the_step(
+    tmp_path: Path, code: int, undecided: str, returned: int, told: str
+) -> None:
+    program = tmp_path / "retrieval-report"  # which stands for ours
+    program.write_text(f"#!/bin/sh\necho said > retrieval-gate/comment.md; exit {code}\n")
+    program.chmod(0o755)
+    done = run_gate_step(tmp_path, "near", undecided=undecided)
+    assert done.returncode == returned, done.stderr
+    assert [path.read_text() for path in tmp_path.glob("summary.md")] == ["said\n"] * bool(told)
+    assert all(path.read_text().startswith(told) for path in tmp_path.glob("output.txt"))
 
 
 def test_workflows_call_targets_and_files_that_there_are() -> None:

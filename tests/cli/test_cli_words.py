@@ -82,7 +82,7 @@ CALLS = [
     "leaderboard a.run b.run --qrels qrels.txt",
     "compare a.run b.run --qrels qrels.txt",
     "compare a.run b.run --qrels few.txt",
-    "report a.run b.run --qrels qrels.txt --out report",
+    "report a.run b.run --qrels qrels.txt --out report --formats csv",
     "estimate a.run b.run --qrels qrels.txt",
     "profile both.csv",
     "audit a.run b.run --qrels few.txt",
