@@ -11,6 +11,7 @@ from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.steps import step
 
 Result = TypeVar("Result")
+MOST_KEPT = 200  # answers of one study and all narrower ones
 
 
 class Once:
@@ -29,7 +30,7 @@ class Once:
     (1, 1, False)
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int = MOST_KEPT) -> None:
         """Start without results."""
         self._most = most
         # by key: the lock under which it is computed, and the result once it is known

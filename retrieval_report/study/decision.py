@@ -22,11 +22,6 @@ LARGE_SHARE = 0.5  # of the baseline's score: a margin that lets much pass
 NAMED_WITHIN = 0.02  # relative, of a fraction that has a name
 
 
-def decision(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> str:
-    """Return what to do in a sentence; see `decided`."""
-    return decided(no_worse, costs, measure)[1]
-
-
 def decided_by(study: Study) -> tuple[str, str]:
     """Return the same of a study, of which the baseline may be a model without a verdict."""
     baseline, margin = study._view.baseline, study._view.margin

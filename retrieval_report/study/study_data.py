@@ -63,7 +63,6 @@ from retrieval_report.systems.evaluate_like import (
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
-MOST_KEPT = 200  # answers of one study and all narrower ones
 # Settings, and what each is asked with.
 NEEDED = {
     "baseline": "margin",
@@ -153,9 +152,9 @@ class StudyData:
     replicate: object  # as asked: a column, a pattern or run → model
     of_run: Mapping[str, str]  # run → model; none unless asked
     labels: pl.DataFrame | None  # of the items
-    memo: Once = field(default_factory=lambda: Once(MOST_KEPT))
+    memo: Once = field(init=False, default_factory=Once)  # `replace` begins another
     # answers that depend on no measure, which the same data scored by others share
-    of_rows: Once = field(default_factory=lambda: Once(MOST_KEPT))
+    of_rows: Once = field(default_factory=Once)
 
     @classmethod
     def read(
@@ -200,7 +199,7 @@ class StudyData:
         if changed.get("frames", self.frames)["rankings"].is_empty():
             raise DataError("rankings: no rows")
         request = _request(measures, self.like, options)
-        return replace(self, **request, **changed, memo=Once(MOST_KEPT), of_rows=Once(MOST_KEPT))
+        return replace(self, **request, **changed, of_rows=Once())
 
     def judged_by(self, judge: str) -> StudyData:
         """Return the same data with the judgements of another judge, which share nothing else."""
@@ -217,13 +216,11 @@ class StudyData:
     def by_measures(self, measures: object, cutoffs: Cutoffs) -> StudyData:
         """Return the same data by other measures, which share the answers that depend on none."""
         request = _request(measures, self.like, {**self.options, "cutoffs": cutoffs})
-        return replace(self, **request, memo=Once(MOST_KEPT))
+        return replace(self, **request)
 
     def other(self, key: Hashable, **changed: Any) -> StudyData:
         """Return the data with something else, which share no answer, once."""
-        return self.memo.find(
-            key, lambda: replace(self, **changed, memo=Once(MOST_KEPT), of_rows=Once(MOST_KEPT))
-        )
+        return self.memo.find(key, lambda: replace(self, **changed, of_rows=Once()))
 
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
