@@ -14,7 +14,7 @@ from retrieval_report.codes.formats import Format, Originals, Singles, lengths, 
 from retrieval_report.codes.labels import check_ids, rows_of
 from retrieval_report.codes.nearest import nearest
 from retrieval_report.codes.search import Inputs, from_search
-from retrieval_report.contracts.arguments import Array, Named, check_flag, check_whole
+from retrieval_report.contracts.arguments import Named, check_flag, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.forks import refuse_fork
@@ -25,6 +25,23 @@ from retrieval_report.writing.names import with_number
 SIMILARITIES = ("cosine", "inner_product")
 BYTES = "bytes per vector"
 COMMON = ("float32", "float16", "bfloat16", "int8", "int4", "binary")
+# What is wrong with bytes that are to be stored in these ways.
+CODES: dict[str, tuple[tuple[type, ...], str]] = {
+    "binary": (
+        (np.uint8, np.int8),
+        (
+            "{kind} values up to {most}, of which format {name!r} would keep only whether they are above "
+            "0; unpack packed bits by np.unpackbits(…, axis=1), and centre quantised values"
+        ),
+    ),
+    "int8": (
+        (np.int8,),
+        (
+            "int8 values are quantised already, and format {name!r} would quantise them again; pass the "
+            "original vectors, or compare these values as they are by 'float32'"
+        ),
+    ),
+}
 
 
 def from_embeddings(
@@ -139,13 +156,8 @@ def from_embeddings(
     originals = _originals(queries, items, calibration, cosine=similarity == "cosine")
     shape = len(originals.queries), len(originals.items)
     _check_rows(relevance, item_labels, item_ids, shape)
-    binary = [name for name, format_ in parsed_formats.items() if format_.is_binary]
-    if binary:
-        _refuse_packed({"queries": queries, "items": items}, binary[0])
-    whole = [name for name, format_ in parsed_formats.items() if format_.storage == "int8"]
-    if whole:
-        _refuse_quantised({"queries": queries, "items": items}, whole[0])
-    of_distances = len(binary) == len(parsed_formats)
+    _refuse_codes({"queries": queries, "items": items}, parsed_formats)
+    of_distances = all(format_.is_binary for format_ in parsed_formats.values())
     how: Named = {
         "query_labels": query_labels,
         "item_labels": item_labels,
@@ -241,32 +253,17 @@ def _vectors(values: object, what: str) -> Singles:
     return singles
 
 
-def _refuse_packed(arrays: Named, name: str) -> None:
-    """Refuse bytes where bits are asked for: nearly every byte is above 0."""
-    for what, values in arrays.items():
-        array = as_array(values, what)
-        if array.dtype in (np.uint8, np.int8) and _beyond_signs(array):
-            raise DataError(
-                f"{what}: {array.dtype} values up to {array.max()}, of which format {name!r} would keep "
-                "only whether they are above 0; unpack packed bits by np.unpackbits(…, axis=1), and "
-                "centre quantised values"
-            )
-
-
-def _beyond_signs(array: Array) -> bool:
-    """Whether whole numbers are more than bits or signs."""
-    return bool(array.size) and (array.max() > 1 or array.min() < -1)
-
-
-def _refuse_quantised(arrays: Named, name: str) -> None:
-    """Refuse vectors of int8 where they would be quantised to int8 once more."""
-    for what, values in arrays.items():
-        array = as_array(values, what)
-        if array.dtype == np.int8 and _beyond_signs(array):
-            raise DataError(
-                f"{what}: int8 values are quantised already, and format {name!r} would quantise them "
-                "again; pass the original vectors, or compare these values as they are by 'float32'"
-            )
+def _refuse_codes(arrays: Named, formats: dict[str, Format]) -> None:
+    """Refuse bytes that are more than bits or signs where bits are asked for, of which nearly every
+    byte is above 0, or where int8 would be quantised to int8 once more.
+    """
+    names = {format_.storage: name for name, format_ in reversed(formats.items())}
+    for storage, (kinds, problem) in CODES.items():
+        for what, values in arrays.items() if storage in names else ():
+            array = as_array(values, what)
+            if array.dtype in kinds and (array.max() > 1 or array.min() < -1):
+                text = problem.format(kind=array.dtype, most=array.max(), name=names[storage])
+                raise DataError(f"{what}: {text}")
 
 
 def _check_rows(

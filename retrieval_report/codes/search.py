@@ -206,15 +206,11 @@ def from_search(
     [0.5, 1.0]
     """
     refuse_fork()
-    results_by_model = results if isinstance(results, Mapping) else {"model": results}
-    if not results_by_model:
-        raise ParameterError("results: none given")
     check_flag("exclude_self", exclude_self)
-    searches = {}
-    for model, search in results_by_model.items():
-        if not is_name(model):
-            raise ParameterError(f"results: {model!r} is not the name of a model")
-        searches[model] = read_results(search, f"model {model!r}", indexes=indexes)
+    searches = {
+        model: read_results(search, f"model {model!r}", indexes=indexes)
+        for model, search in by_model(results, isinstance(results, Mapping)).items()
+    }
     scored = scored_models(scores, list(searches))
     relevance, mask = _labels_of_models(relevance, mask, searches)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
@@ -271,6 +267,17 @@ def from_search(
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
         judgement_rows = _matrix_judgements(relevance, names, items)
     return Inputs(combine(parts), judgement_rows, n_relevant)
+
+
+def by_model(results: Any, named: bool) -> Mapping[str, object]:
+    """Return the results of every model; those without names are of one called "model"."""
+    models: Mapping[str, object] = results if named else {"model": results}
+    if not models:
+        raise ParameterError("results: none given")
+    for model in models:
+        if not is_name(model):
+            raise ParameterError(f"results: {model!r} is not the name of a model")
+    return models
 
 
 def _labels_of_models(

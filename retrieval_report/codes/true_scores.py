@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import query_names
-from retrieval_report.codes.search import Inputs, scored_models
-from retrieval_report.contracts.arguments import Array, check_flag, is_name
+from retrieval_report.codes.search import Inputs, by_model, scored_models
+from retrieval_report.contracts.arguments import Array, check_flag
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import NO
@@ -115,14 +115,7 @@ def from_scores(
     """
     refuse_fork()
     check_flag("true_included", true_included)
-    models: Mapping[str, object] = {"model": results}
-    if isinstance(results, Mapping) and {*results} != {*OGB_KEYS}:
-        models = results
-    if not models:
-        raise ParameterError("results: none given")
-    for model in models:
-        if not is_name(model):
-            raise ParameterError(f"results: {model!r} is not the name of a model")
+    models = by_model(results, isinstance(results, Mapping) and {*results} != {*OGB_KEYS})
     nearer_is_larger = scored_models(scores, list(models))
     parts = []
     for model, result in models.items():
