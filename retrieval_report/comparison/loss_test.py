@@ -46,18 +46,17 @@ def loss_test(
     """
     units, scale = _units(difference, cluster, moments)
     worst = largest_loss * scale
-    size = np.maximum(moments.units, 2.0)
-    freedom = _freedom(units)
-    skewness = _skewness(units, moments)
+    shape = _shape(units, moments)
+    size = shape[0]
     lead = moments.mean + margin
     rounding = 10.0**-DIGITS * np.maximum(np.abs(moments.mean), margin)
     lead = np.where(np.abs(lead) <= rounding, 0.0, lead)
     p = np.maximum(
-        _p_of_spread(lead, moments.spread, size, freedom, skewness),
+        _p_of_spread(lead, moments.spread, *shape),
         _p_of_unseen(lead, moments.mean, worst, size),
     )
     low = np.minimum(
-        _low_of_spread(moments, size, freedom, skewness, alpha),
+        _low_of_spread(moments, *shape, alpha),
         moments.mean - (1.0 - alpha ** (1.0 / size)) * (worst + moments.mean),
     )
     few = (moments.units < 2) | np.isnan(moments.spread)
@@ -77,9 +76,7 @@ def difference_test(difference: Floats, cluster: Indices | None = None) -> Float
     """
     moments = paired_t(difference, 0.95, cluster)
     units, _ = _units(difference, cluster, moments)
-    size = np.maximum(moments.units, 2.0)
-    skewness = _skewness(units, moments)
-    freedom = _freedom(units)
+    size, freedom, skewness = _shape(units, moments)
     sides = [
         _p_of_spread(side * moments.mean, moments.spread, size, freedom, side * skewness)
         for side in (1.0, -1.0)
@@ -87,11 +84,17 @@ def difference_test(difference: Floats, cluster: Indices | None = None) -> Float
     return np.where(np.isnan(moments.spread), np.nan, np.minimum(2 * np.minimum(*sides), 1.0))
 
 
-def _freedom(units: Floats) -> Floats:
-    """Return one less than the units that differ, at least 1."""
+def _shape(units: Floats, moments: PairedT) -> tuple[Floats, Floats, Floats]:
+    """Return the number of units, at least 2; one less than those that differ, at least 1; and the
+    sample skewness, 0 where nothing varies or there are fewer than three units.
+    """
     differing = (np.abs(np.nan_to_num(units)) > 10.0**-DIGITS).sum(axis=1)
-    freedom: Floats = np.maximum(differing - 1.0, 1.0)
-    return freedom
+    size = np.maximum(moments.units, 3.0)
+    rest = np.where(np.isnan(units), 0.0, units - moments.mean[:, None])
+    third = (rest**3).sum(axis=1) * size / ((size - 1.0) * (size - 2.0))
+    varies = (moments.spread > 0) & (moments.units > 2)
+    skewness = np.where(varies, third / np.where(varies, moments.spread, 1.0) ** 3, 0.0)
+    return np.maximum(moments.units, 2.0), np.maximum(differing - 1.0, 1.0), skewness
 
 
 def _units(difference: Floats, cluster: Indices | None, moments: PairedT) -> tuple[Floats, Floats]:
@@ -106,15 +109,6 @@ def _units(difference: Floats, cluster: Indices | None, moments: PairedT) -> tup
     share = moments.units / np.maximum(sizes.sum(axis=1), 1.0)  # one over the mean size
     units = moments.mean[:, None] + by_cluster(rest, cluster) * share[:, None]
     return np.where(sizes > 0, units, np.nan), sizes.max(axis=1, initial=0.0) * share
-
-
-def _skewness(units: Floats, moments: PairedT) -> Floats:
-    """Return the sample skewness, 0 where nothing varies or there are fewer than three units."""
-    size = np.maximum(moments.units, 3.0)
-    rest = np.where(np.isnan(units), 0.0, units - moments.mean[:, None])
-    third = (rest**3).sum(axis=1) * size / ((size - 1.0) * (size - 2.0))
-    varies = (moments.spread > 0) & (moments.units > 2)
-    return np.where(varies, third / np.where(varies, moments.spread, 1.0) ** 3, 0.0)
 
 
 def _p_of_spread(

@@ -163,10 +163,19 @@ def side_by_side(
 
 
 def board(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
-    """Return one row per model, metric and cutoff, the best
-    first, with the means of all policies and ``more_columns``.
+    """Return the rows of `means_of_policies`, the best first. ``value`` is the mean that ranks: the
+    expected one, else that of shuffles, else the naive one.
+    """
+    wide = means_of_policies(summary, *more_columns).with_columns(value=pl.coalesce(RANKING))
+    return wide.sort(
+        "value", "model", descending=[True, False], nulls_last=True, maintain_order=True
+    )
 
-    ``value`` is the mean that ranks: the expected one, else that of shuffles, else the naive one;
+
+def means_of_policies(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
+    """Return one row per model, metric and cutoff with the means of all policies and
+    ``more_columns``.
+
     ``tie_std`` and intervals are those of the expected mean; ``truncated_share`` is above 0 if the
     bounds allow for what cut lists leave out.
     """
@@ -178,8 +187,4 @@ def board(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
     ]
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
     most = pl.col("queries", "truncated_share").max()
-    wide = side_by_side(summary, MEAN, RANKING, *ends, expected, most, *more_columns)
-    ordered = wide.with_columns(value=pl.coalesce(RANKING))
-    return ordered.sort(
-        "value", "model", descending=[True, False], nulls_last=True, maintain_order=True
-    )
+    return side_by_side(summary, MEAN, RANKING, *ends, expected, most, *more_columns)

@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_text, check_whole
+from retrieval_report.contracts.arguments import check_text, check_whole, grouped
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import NO, ListOptions, Options, options_with
 from retrieval_report.contracts.registry import in_contract, schema
@@ -18,7 +18,7 @@ from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.metrics.record import Metric
-from retrieval_report.scoring.convolution import Spread, every_sum, merged
+from retrieval_report.scoring.convolution import every_sum, merged
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import run_of
 from retrieval_report.scoring.score_distribution import closed, score_orders
@@ -159,11 +159,12 @@ def mean_distribution(
     if means.is_empty() or not closed(requests[0][0].term):
         return nothing
     checked = replace(options, policies="expected")
-    lists: dict[str, list[Spread]] = {}
     models = of_run or {}
-    for scores in score_orders(run_of(judged, requests, checked)):
-        model = models.get(scores.model, scores.model)
-        lists.setdefault(model, []).append(merged(scores.value, scores.chance, SAME_SUM))
+    orders = score_orders(run_of(judged, requests, checked))
+    lists = grouped(
+        (models.get(name, name), merged(value, chance, SAME_SUM))
+        for name, _, value, chance, _ in orders
+    )
     frames, runs = [nothing], Counter(models.values())
     for model, mean, queries in means.select("model", "value", "queries").rows():
         queries *= runs.get(model, 1)

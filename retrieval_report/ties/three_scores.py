@@ -13,11 +13,17 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, grouped
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, MEASURE, at_measure, join_left
+from retrieval_report.engines.check_scores import (
+    MEAN,
+    MEASURE,
+    at_measure,
+    join_left,
+    means_of_policies,
+)
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.kernels.lists import Bools, Floats, running
 from retrieval_report.metrics.parsing import Measure, parse_metrics
@@ -129,9 +135,10 @@ def _exact_sums(
     run = run_of(judged, requests, replace(options, policies="expected", progress=False))
     names = run.prepared.names.with_row_index("list")
     lists = moved.join(names, on=["model", "query"], how="inner", maintain_order="left")["list"]
-    parts: dict[str, list[Spread]] = {}
-    for part in score_orders(run.repeated(lists.to_numpy().astype(np.int64))):
-        parts.setdefault(part.model, []).append(merged(part.value, part.chance, LEVEL_WITHIN))
+    orders = score_orders(run.repeated(lists.to_numpy().astype(np.int64)))
+    parts = grouped(
+        (model, merged(value, chance, LEVEL_WITHIN)) for model, _, value, chance, _ in orders
+    )
     lists_moved = dict(moved.group_by("model").len().iter_rows())
     sums = {
         model: every_sum(spreads, LEVEL_WITHIN)
@@ -185,7 +192,9 @@ def three_scores(
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
-    wide = join_left(_side_by_side(summary), _order_means(shuffled), MEAN)
+    of_shuffles = pl.col("tie_std").filter(policy="shuffled").first().alias("std_shuffled")
+    means = means_of_policies(summary, of_shuffles)
+    wide = join_left(means, _order_means(shuffled), MEAN)
     sound = ~pl.col("model").is_in(suspects)
     few = bool(suspects) and wide.filter(sound)["model"].n_unique() < 2
     wide = wide.with_columns(sound=sound, compared=sound & (not few))
@@ -195,31 +204,14 @@ def three_scores(
     return in_contract(pl.concat(parts).with_columns(copy_of=names), THREE_SCORES)
 
 
-def _side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per measure and model with the means of the policies."""
-
-    def mean(policy: str) -> pl.Expr:
-        return pl.col("value").filter(policy=policy).first()
-
-    return summary.group_by(*MEASURE, "model", maintain_order=True).agg(
-        *(mean(policy).alias(policy) for policy in ("expected", "naive")),
-        pl.col("tie_std").filter(policy="expected").first(),
-        mean_shuffled=mean("shuffled"),
-        std_shuffled=pl.col("tie_std").filter(policy="shuffled").first(),
-        lowest=pl.coalesce(mean("worst"), pl.col("lowest").drop_nulls().first()),
-        highest=pl.coalesce(mean("best"), pl.col("highest").drop_nulls().first()),
-        cut=(pl.col("truncated_share") > 0).any(),
-    )
-
-
 def _order_means(shuffled: pl.DataFrame) -> pl.DataFrame:
     """Return the mean, deviation, first and number of the drawn orders of every model."""
     if not shuffled.width:
         shuffled = pl.DataFrame(schema=schema("shuffled"))
     value = pl.col("value")
     return shuffled.group_by(MEAN, maintain_order=True).agg(
-        shuffled=value.mean(),
-        shuffled_std=value.std(),
+        drawn_mean=value.mean(),
+        drawn_std=value.std(),
         first_order=value.filter(draw=0).first(),
         orders=pl.len(),
         drawn_lowest=value.min(),
@@ -232,9 +224,10 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
     suspects last.
     """
     rows = rows.with_columns(
-        pl.coalesce("shuffled", "mean_shuffled"),
-        pl.coalesce("shuffled_std", "std_shuffled"),
         pl.col("orders").fill_null(0),
+        shuffled=pl.coalesce("drawn_mean", "shuffled"),
+        shuffled_std=pl.coalesce("drawn_std", "std_shuffled"),
+        cut=(pl.col("truncated_share") > 0).fill_null(False),
         off_by=pl.col("naive") - pl.col("expected"),
     )
     ranked = {
