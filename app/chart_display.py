@@ -40,7 +40,8 @@ div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stElementContainer"]:has(> [data-testid="stSpinner"]) {
   position: absolute; top: 1rem; right: 6rem; width: auto;}
 [data-testid="stMetricValue"] {font-size: 1.3rem;}
-[data-testid="stMetricValue"] * {white-space: normal !important; overflow-wrap: anywhere; line-height: 1.15;}
+[data-testid="stMetricLabel"] *, [data-testid="stMetricValue"] * {white-space: normal !important;}
+[data-testid="stMetricValue"] * {overflow-wrap: anywhere; line-height: 1.15;}
 [data-testid="stAlertContainer"] {padding: 0.6rem 0.9rem;}
 div:has(> [data-testid="stMultiSelectTagsContainer"]) {max-height: 24rem;}
 [data-testid="stPageLink"] * {white-space: normal; text-decoration: underline;}

@@ -169,7 +169,8 @@ class Page:
         """Show the title of a page, and the name and size of the data below it."""
         about = getattr(self.choice, ABOUT.get(name, "measure"), "")
         st.title(f"{PAGES[name]}: {plain(about)}" if about else PAGES[name])
-        st.caption(f"{plain(self.data.name)} · {self.data.size}")
+        some = f"{len(self.choice.models)} of " if self.choice.models != self.data.models else ""
+        st.caption(f"{plain(self.data.name)} · {some}{self.data.size}")
 
     def link(self, name: str, label: str) -> None:
         """Offer another page."""

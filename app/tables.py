@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import polars as pl
@@ -33,13 +34,15 @@ PAIRS = (
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
-LETTER, MARGIN, MOST_OF_ITEM = 7, 24, 390  # pixels of a letter, around a text, and of an item
+LETTER, MARGIN, MOST_OF_NAME = 7, 24, 390  # pixels of a letter, around a text, and of a name
 SHOWN_ROWS = 16  # of a table, before it scrolls
 # In pixels; long names would push the scores out of sight.
 COLUMN_PIXELS = {"query": 180, "model": 165, "order_unsure": 112, "decides": 72}
 QUERY_LETTERS = 23  # of a query in such a table
 MANY_COMPARISONS = 100_000  # of long names of queries with others, beyond which they are only cut
 NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winner", "baseline")
+FITTED = (*NAMES, "query", "item")  # columns that are no wider than their texts
+OR = " or "  # between the names of models that may both be best
 IN_FULL = "names_in_full"  # the last column of the leaderboard, where a name is shortened
 DIGITS_OF = {  # columns that are compared have as many digits
     "naive": "expected",
@@ -51,7 +54,7 @@ WHOLE = ("distance", "score")  # of one system, all of which may be whole number
 WIDTHS = {
     "verdict": 170,
     "call": 190,
-    "interval": 130,
+    "interval": 118,
 }  # in pixels, because a verdict that is cut off says nothing
 FORMATS = {
     "signed": "%+.{}f",
@@ -97,12 +100,16 @@ def frame_table(
     if "query" in widths and "query" in names:
         short_frame = with_short_queries(short_frame)
     columns = []
+    texts: dict[str, Callable[[float], str]] = {}
     for name in names:
         like = DIGITS_OF.get(name, name)
         compared = frame[like if like in names else name]
         estimates = frame["estimates"].list.contains(name) if "estimates" in frame.columns else None
-        width = widths.get(name, _name_width(short_frame[name]) if name in NAMES else None)
-        columns.append(_column(of, short_frame[name], width, compared, estimates))
+        width = widths.get(name)
+        if name in FITTED:
+            fitting = _name_width(short_frame[name])
+            width = fitting if width is None else min(width, fitting)
+        columns.append(_column(of, short_frame[name], width, compared, texts, estimates))
     if in_full and not short_frame["model"].equals(frame["model"]):
         whole = frame["row_models"].list.join(EQUALS) if "row_models" in frame else frame["model"]
         columns.append((whole.alias(IN_FULL), st.column_config.Column("Name in full")))
@@ -116,8 +123,11 @@ def frame_table(
                 on_select(frame.row(number, named=True))
 
         more = {"on_select": take, "selection_mode": "single-row"}
+    table: Any = pl.DataFrame([values for values, _ in columns])
+    if texts:  # the values stay numbers, so that the browser sorts them
+        table = table.to_pandas().style.format(texts, na_rep="–")
     event: Any = st.dataframe(
-        pl.DataFrame([values for values, _ in columns]),
+        table,
         hide_index=True,
         column_config={values.name: config for values, config in columns},
         alt=alt,
@@ -130,10 +140,10 @@ def frame_table(
     return frame[event["selection"]["rows"]] if selection_mode else frame.clear()
 
 
-def _name_width(names: pl.Series) -> int | None:
+def _name_width(names: pl.Series) -> int:
     """Return the pixels of a column of names, which the browser would fit to its first rows."""
-    longest = names.cast(pl.String).str.len_chars().max()
-    return None if longest is None else LETTER * int(str(longest)) + MARGIN
+    longest = max(names.cast(pl.String).str.len_chars().drop_nulls(), default=0)
+    return min(LETTER * max(int(longest), len(names.name)) + MARGIN, MOST_OF_NAME)
 
 
 def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -144,13 +154,15 @@ def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     if not of_models or frame.is_empty():
         return frame
     groups = frame["row_models"].to_list() if "row_models" in frame.columns else []
-    names_present = [name for column in of_models for name in frame[column].drop_nulls()]
+    texts = {text: text.split(OR) for column in of_models for text in frame[column].drop_nulls()}
+    names_present = [name for part in texts.values() for name in part]
     labels = unique_labels([first for first, *_ in groups] if groups else names_present)
-    texts = [copies_text(labels[first], [first, *more]) for first, *more in groups]
     if groups:
-        return frame.with_columns(pl.Series("model", texts))
+        copies = [copies_text(labels[first], [first, *more]) for first, *more in groups]
+        return frame.with_columns(pl.Series("model", copies))
+    short_texts = {text: OR.join(labels[name] for name in part) for text, part in texts.items()}
     return frame.with_columns(
-        pl.col(of_models).replace_strict(labels, default=None, return_dtype=pl.String)
+        pl.col(of_models).replace_strict(short_texts, default=None, return_dtype=pl.String)
     )
 
 
@@ -180,10 +192,12 @@ def _column(
     values: pl.Series,
     width: int | None,
     compared: pl.Series,
+    texts: dict[str, Callable[[float], str]],
     estimates: pl.Series | None = None,
 ) -> tuple[pl.Series, Any]:
     """Return the values that the browser formats, or texts where it cannot, with title, help and
-    format; with as many digits as tell the ``compared`` values apart.
+    format; with as many digits as tell the ``compared`` values apart. Add to ``texts`` what writes
+    numbers that the browser would write otherwise.
     """
     name, kinds = values.name, st.column_config
     declared = of and "@" not in name  # other measures are not
@@ -216,16 +230,17 @@ def _column(
         places = decimals(*compared) if needs_own_digits else column_decimals(compared)
         places = places if signed else min(places, MAX_DECIMALS)
     if estimates is not None and estimates.any():  # the browser's formats are for whole columns
-        texts = [
+        marked = [
             None if value is None else f"{ESTIMATE if mark else ''}{number(value, places)}"
             for value, mark in zip(values, estimates, strict=True)
         ]
-        return pl.Series(name, texts, pl.String), kinds.Column(**about, alignment="right")
+        return pl.Series(name, marked, pl.String), kinds.Column(**about, alignment="right")
     percentages = 100 * values if declared_column.format == "share" else values
     level = percentages.abs() < 0.5 * 10.0**-places  # −1e-17 would be -0.0000
     percentages = percentages.set(level, 0.0)
-    if declared_column.format == "signed" and level.any():  # +0.0000 looks like a difference
-        form = "%.{}f"
+    if declared_column.format == "signed" and level.any():
+        texts[name] = partial(number, places=places, sign="+")  # +0.0000 looks like a difference
+        return percentages, kinds.NumberColumn(**about)
     return percentages, kinds.NumberColumn(**about, format=form.format(places))
 
 
@@ -290,11 +305,7 @@ def items_table(data: OpenedData, rows: pl.DataFrame, query: object, **how: Any)
     if data.items is not None:
         texts = data.items.unique("item", keep="first", maintain_order=True)
         rows = join_left(rows.with_columns(item), texts, "item")
-    widths = dict(how.pop("widths", WIDTHS))
-    if "item" in widths:  # whole names, though the last columns may have to be scrolled to
-        longest = max(rows["item"].cast(pl.String).str.len_chars(), default=0)
-        widths["item"] = max(widths["item"], min(int(LETTER * longest) + MARGIN, MOST_OF_ITEM))
-    frame_table(rows, widths=widths, **how)
+    frame_table(rows, **how)
 
 
 def leaderboard_table(study: rr.Study, others: rr.Study) -> None:

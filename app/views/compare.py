@@ -94,6 +94,7 @@ def _no_worse(page: Page) -> None:
         "tests answer the better question: does a model lose less than a margin that would matter, "
         "for example after quantising or pruning?"
     )
+    identical = page.study.identical
     asked = page.study.also  # by the study that the dashboard was started for
     given = asked["margin"] and parse_margin(asked["margin"]).of(**page.choice.at)
     first = given or USUAL_MARGIN
@@ -117,6 +118,11 @@ def _no_worse(page: Page) -> None:
         margin = f"{margin:g} %"
     ask(page.data, baseline=baseline, margin=margin)
     study = page.study.using(**{"costs": page.data.costs, **remembered_questions(page.data)})
+    # Of models with identical lists one is tested, and none that are those of the baseline.
+    firsts = [sorted(group, key=lambda name: (name != baseline, name))[0] for group in identical]
+    copies = {name for group in identical for name in group if name not in firsts}
+    if copies:
+        study = study.models(*(name for name in study.model_names if name not in copies))
     status, decision = decided_by(study)
     if decision:  # the report's, in the colour of its own: models to be checked are not among these
         say(status, [decision])

@@ -16,7 +16,13 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
 from retrieval_report.study.reversals import TITLE, reversals_note, varied
-from retrieval_report.study.three_tables import by_items_retrieved, three_rows, without_draws
+from retrieval_report.study.three_tables import (
+    by_items_retrieved,
+    copies_text,
+    three_rows,
+    verb_of,
+    without_draws,
+)
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import whole_percent
 from tables import frame_table, leaderboard_table
@@ -100,16 +106,17 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     same = winners["naive_winner"] == winners["winner"]
     is_cut = by_items_retrieved(winners)
-    wins = "Wins by items retrieved" if is_cut else "Wins exactly"
-    for place, title, rank, remark in (
-        (exact, wins, "expected_rank", None),
-        (naive, "Wins by the naive order", "naive_rank", "an accident of tie order"),
+    exactly = "by items retrieved" if is_cut else "exactly"
+    for place, how, winner, rank, remark in (
+        (exact, exactly, "winner", "expected_rank", None),
+        (naive, "by the naive order", "naive_winner", "naive_rank", "an accident of tie order"),
     ):
         first = rows.filter(pl.col(rank) == 1)["row_models"].to_list()
         copies = ", ".join(name for names in first for name in names[1:])
+        names_text = ", ".join(copies_text(names[0], names) for names in first)
         place.metric(
-            title,
-            plain(", ".join(names[0] for names in first) or NOBODY, LETTERS),
+            f"{verb_of(winners[winner] or '')} {how}".capitalize(),
+            plain(names_text or NOBODY, LETTERS),
             delta=None if same or not first else remark,
             delta_color="off",
             delta_arrow="off",

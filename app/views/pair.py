@@ -35,7 +35,6 @@ LIST: Named = {
     "widths": {
         "text": 260,
         "ranks": 58,
-        "item": 200,
         "relevance": 74,
         "other_ranks": 74,
         "score": 56,

@@ -60,6 +60,7 @@ def show(page: Page) -> None:
             page.best_first(covered).sort("metric", maintain_order=True),
             of="coverage",
             show=COVERAGE,
+            widths={"metric": 150},
             alt="Judged share of every model at the cutoff.",
         )
     with oddities:

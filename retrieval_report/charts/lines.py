@@ -190,7 +190,8 @@ def thresholds(thresholds: object) -> ChartType:
     frame = frame.filter(pl.int_range(pl.len()).mod(apart).eq(0).over("model"))
     frame = frame.unpivot([*MEASURES], index=["model", "threshold"], variable_name="measure")
     rows, colour = _shaded(frame)
-    x = number_axis(alt.X, "threshold")
+    # Rounded ends would suggest negative distances.
+    x = number_axis(alt.X, "threshold", scale=alt.Scale(zero=False, nice=False))
     y = number_axis(alt.Y, "precision, recall")
     layers = [
         span(

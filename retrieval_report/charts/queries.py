@@ -36,6 +36,7 @@ PAIR_TIPS = "query lists value_a value_b difference lowest highest"
 MAX_DOTS, GRID = 5000, 60
 SIDE = 360
 DOT_SIZE = 40  # of points where none stands for more lists than another
+DOT_SIZES = [16, 250]  # of one list, which is still seen, and of the most
 TOO_HIGH, TOO_LOW, RIGHT = "printed too high", "printed too low", "printed right"
 OPEN = "not known: items may be missing"
 COLOURS = {TOO_HIGH: VERMILLION, TOO_LOW: BLUE, RIGHT: GREY, OPEN: PINK}
@@ -260,7 +261,8 @@ def _scatter(
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
     sizes = [1, max(points["lists"])]
     legend = alt.Legend(values=sizes, format="d", symbolFillColor=GREY)
-    by_lists = alt.Size("lists:Q", title="at one point", legend=legend)
+    scale = alt.Scale(zero=False, domain=sizes, range=DOT_SIZES)
+    by_lists = alt.Size("lists:Q", title="at one point", scale=scale, legend=legend)
     dots = layer(
         points.sort("lists", descending=True, maintain_order=True),  # a small one hides no other
         {"type": "circle"},

@@ -48,7 +48,7 @@ TIPS = "model expected tie_std order_low order_high lowest highest naive off_by 
 MAX_PANELS, COLUMNS = 12, 4
 PALE = 0.001  # an error this small has the strongest colour at most: what is written as 0 is pale
 PANEL_WIDTH, PANEL_HEIGHT = 165, 78
-PANEL_LETTERS = 19  # of a name above a panel
+PANEL_LETTERS = 20  # of a name above a panel
 PANEL_TIPS = (
     "model k expected order_low order_high lowest highest naive off_by expected_rank naive_rank"
 )
@@ -430,21 +430,20 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     scored_rows = rows.drop_nulls("off_by")
     if not scored_rows.filter(pl.col("off_by").abs() > SAME).height:
         raise Said(f"No naive {name} is off: ties do not change these scores.")
+    scored_rows = scored_rows.with_columns(
+        size=pl.col("off_by").abs(),
+        text=(100 * pl.col("off_by")).map_elements(_points, pl.String),
+        moved=pl.col("naive_rank") != pl.col("expected_rank"),
+    )
     models = scored_rows["model"].unique(maintain_order=True)
     right = 0
     if models.len() > MAX_PANELS:  # rows of noughts would hide the others
-        touched = (pl.col("off_by").abs() > SAME) | (
-            pl.col("naive_rank") != pl.col("expected_rank")
-        )
+        touched = (pl.col("text") != "0") | pl.col("moved")
         off = scored_rows.filter(touched.any().over("model"))["model"].unique(maintain_order=True)
-        right, models = models.len() - off.len(), off
+        if off.len():
+            right, models = models.len() - off.len(), off
     models = models.head(MAX_MODELS)
     scored_rows = with_labels(scored_rows.filter(pl.col("model").is_in(models.implode())))
-    scored_rows = scored_rows.with_columns(
-        points=100 * pl.col("off_by"),
-        size=pl.col("off_by").abs(),
-        text=(100 * pl.col("off_by")).map_elements(_points, pl.String),
-    )
     domain = rows["k"].unique(maintain_order=True).to_list()
     axis = alt.Axis(title="cutoff k", labelAngle=0, orient="top", domain=False, ticks=False)
     x = alt.X("k:O", sort=None, scale=alt.Scale(domain=domain), axis=axis)
@@ -455,13 +454,13 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     y = row_axis(scored_rows["label"].unique(maintain_order=True))
     strong = STRONG * strongest
     layers = tiles(scored_rows, x, y, colour, strong, PANEL_TIPS, NUMBER_MARK)
-    other_rank = scored_rows.filter(pl.col("naive_rank") != pl.col("expected_rank"))
+    other_rank = scored_rows.filter("moved")
     ink = on_tile("size:Q", strong)
     layers.append(layer(other_rank, RANK_MARK, x=x, y=y, color=ink, detail="size:Q"))
     text = (
         f"naive − expected in points (hundredths); {OTHER_RANK}: the naive order gives another rank"
     )
-    text += f"; not drawn: {with_number(right, 'model')} nowhere off" if right else ""
+    text += f"; not drawn: {with_number(right, 'model')} with 0 everywhere" if right else ""
     spoken = scored_rows.sort("size", descending=True)
     rows_chart = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)
     return finish(rows_chart, f"{name}: how far the naive score is off", text, spoken, "off_by")

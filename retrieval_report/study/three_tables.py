@@ -181,7 +181,7 @@ def winner_sentence(row: Named) -> str:
     if first is None:
         return f"{measure}: no winner can be named."
     agree = naive in (first, None)
-    wins = f"{listed(first.split(EQUALS))} {_verb(first)}"
+    wins = f"{listed(first.split(EQUALS))} {verb_of(first)}"
     is_cut = by_items_retrieved(row)
     if row["agreeing_chance"] == 1 and agree and not is_cut:
         order = ", by the naive order and" if naive else " and"
@@ -222,5 +222,10 @@ def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
     return f"The naive order names another winner by {by}{too}." if names else ""
 
 
-def _verb(names: str) -> str:
+def verb_of(names: str) -> str:
+    """Return what the winners do, of which there may be several.
+
+    >>> verb_of("a"), verb_of("a = b")
+    ('wins', 'share first place')
+    """
     return "share first place" if EQUALS in names else "wins"

@@ -88,3 +88,7 @@ def test_models_with_identical_lists_are_compared_once() -> None:
     assert pairs.height == comparison().filter(policy="expected").height
     assert "fine again" not in {*pairs["model_a"], *pairs["model_b"]}
     assert "Models with identical lists are compared once." in words(page)
+    page = page.selectbox(key="baseline").select("fine again").run()
+    # The lists of the baseline are shipped already, whatever their name.
+    assert "fine" not in {*table(page, 1)["model"]}
+    assert table(page, 1).height == 2

@@ -205,6 +205,14 @@ def test_the_numbers_at_the_top_are_the_winners_of_the_study() -> None:
     assert page.metric[2].delta == f"{whole_percent(row['agreeing_chance'])} of all orders"
 
 
+def test_a_winner_shares_first_place_with_its_copy() -> None:
+    best = rr.Study(RANKINGS, "ndcg@3").winners["winner"][0]
+    copy = RANKINGS.filter(model=best).with_columns(model=pl.lit(f"{best} again"))
+    page = open_page("overview", made_data(pl.concat([RANKINGS, copy])))
+    assert numbers(page)["Share first place exactly"] == plain(f"{best} = …again")
+    assert page.metric[0].help == f"The same lists: {best} again"
+
+
 def test_the_first_table_is_that_of_the_three_scores() -> None:
     page = usual_page()
     truth, shown = rr.Study(RANKINGS, "ndcg@3").three_scores, table(page, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -72,3 +73,39 @@ def test_long_names_lose_whole_words_and_differ() -> None:
     ]
     assert page.dataframe[0].proto.columns.count("%.4f") == 2  # naive has the digits of expected
     assert len({*pairs["model_a"], *pairs["model_b"]}) == 4
+
+
+def differences() -> None:
+    import polars as pl
+
+    from tables import frame_table
+
+    for off_by in ([0.0, 0.0044, -0.001, 1e-17, None], [0.5, -0.25, None, 0.1, 0.2]):
+        rows = pl.DataFrame({"model": [*"abcde"], "off_by": off_by})
+        frame_table(rows, of="three_scores", show="model off_by")
+
+
+def test_differences_have_a_sign_but_where_there_is_none() -> None:
+    page = AppTest.from_function(differences, default_timeout=TIMEOUT).run()
+    with_0, without = page.dataframe
+    texts = pa.ipc.open_stream(with_0.proto.arrow_data.styler.display_values).read_all()
+    assert texts.column(1).to_pylist() == ["0.0000", "+0.0044", "−0.0010", "0.0000", "–"]
+    numbers = with_0.value["off_by"].to_list()
+    assert numbers[:4] == [0.0, 0.0044, -0.001, 0.0]  # which the browser sorts
+    assert "%+.4f" in without.proto.columns
+
+
+def winners() -> None:
+    import polars as pl
+
+    from tables import frame_table
+
+    names = ["cosine-int8", "nearest-centroid"]
+    rows = pl.DataFrame({"winner": [*names, " or ".join(names)], "exact_winner": [names[0]] * 3})
+    frame_table(rows, of="audit", show="winner exact_winner")
+
+
+def test_two_models_that_may_both_be_best_are_named_whole() -> None:
+    page = AppTest.from_function(winners, default_timeout=TIMEOUT).run()
+    (shown,) = (element.value for element in page.dataframe)
+    assert shown["winner"].to_list()[-1] == "cosine-int8 or nearest-centroid"
