@@ -58,13 +58,14 @@ def in_memory(
     inputs = data.read()
     rules = _options(settings)
     judged = judge(**inputs, options=rules)
+    health = health_of(judged, rules)  # first: beside the arrays of scores it would be the peak
     if "like" in settings:
         scores = step("scored", lambda: rr.systems.evaluate_like(**inputs, **settings))
     else:
         scores = step("scored", lambda: rr.evaluate(judged, progress=watched(), **settings))
     summary = rr.summarise(scores, queries=inputs["queries"], average=average)
     files = output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
-    return Scored(summary, files, health_of(judged, rules), _lengths(scores, summary))
+    return Scored(summary, files, health, _lengths(scores, summary))
 
 
 def on_disk(
