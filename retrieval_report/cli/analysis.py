@@ -45,7 +45,7 @@ from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
 from retrieval_report.engines.check_scores import MEASURE, at_measure, join_left
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.caveats import joined_hints, same_winner
+from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.systems.audit import furthest_off
 from retrieval_report.ties.nearest_labels import TIED_VOTES, VOTES
@@ -402,7 +402,7 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
     if everything or table["model"].n_unique() < 2:
         columns = "system version definition model prints expected lowest highest off z same_winner"
-        return frame_table(rows, columns, by="metric cutoff")
+        return f"{frame_table(rows, columns, by='metric cutoff')}{_on_expected(table)}"
     evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
     misled = (pl.col("same_winner") == "no").fill_null(value=False)
     rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
@@ -421,4 +421,19 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
         "best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
         "the evaluator's order inside ties moves most. Lists are taken as complete, as evaluators "
         "take them. --all prints all models."
+        f"{_on_expected(table)}"
+    )
+
+
+def _on_expected(table: pl.DataFrame) -> str:
+    """Say why one definition has several expected values, if one does."""
+    same = table.group_by("model", *MEASURE, "definition").agg(
+        apart=pl.max("expected") - pl.min("expected")
+    )
+    if not (same["apart"] > VISIBLE).any():
+        return ""
+    return (
+        "\n\nexpected differs within a definition where evaluators see other data: those that are given "
+        "lists alone count no relevant item outside of them, and some leave queries out or read grades "
+        "as 0 and 1."
     )

@@ -95,10 +95,11 @@ NOBODY_BETTER = (
     "no model finds more: do the judgements and the lists belong together, or are they of other "
     "collections?"
 )
+OTHER_SCORES = "are they the scores of these ranks?"
 RANDOM = "does it rank at random?"
 OTHER_GRADES = (
-    "no model does better: are the grades in the rows where they belong, and does a larger one mean "
-    "more relevant?"
+    "no model does better: are grades or labels in the rows where they belong, and does a larger "
+    "grade mean more relevant?"
 )
 LEVEL = pl.col("right") + SURE * pl.col("variance").sqrt() < (HARDLY_ABOVE - 0.5) * pl.col("pairs")
 Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
@@ -201,7 +202,8 @@ def _printed_ranks(judged: Judged) -> Iterator[Finding]:
     if judged.printed_ranks is not None:
         for model, lists, against in rank_conflicts(judged.printed_ranks).iter_rows():
             if 2 * against > lists:
-                yield model, RANKS, True, against, lists, ""
+                example = "" if against >= ALL_BUT_FEW * lists else OTHER_SCORES
+                yield model, RANKS, True, against, lists, example
 
 
 def _direction(order: str, *, every: bool) -> str:
@@ -298,7 +300,8 @@ def _rank_sums(prepared: Prepared, found: Integers, depth: int) -> pl.DataFrame:
 
 def _unordered(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
     """Find models whose long lists are in random order: relevant items come no earlier in them than
-    others do. Of short lists, which hold the best only, the order says less than what they hold.
+    others do. Of short lists, which hold the best only, the order says less than what they hold. This
+    is serious if no model does better, as where the labels of items are shifted.
     """
     ties = prepared.ties
     if not judged.whole.graded or ties.grade.size == 0:
@@ -315,10 +318,11 @@ def _unordered(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
     models = lists.group_by("model").agg(
         pl.sum("right", "variance", "pairs", "with_ties"), lists=pl.len()
     )
-    right = pl.col("right")
-    is_chance = right <= SURE * pl.col("with_ties").clip(0).sqrt()
-    for model, number in models.filter(LEVEL, is_chance).select("model", "lists").iter_rows():
-        yield model, UNORDERED, False, number, number, RANDOM
+    is_chance = pl.col("right") <= SURE * pl.col("with_ties").clip(0).sqrt()
+    found = models.filter(LEVEL, is_chance).sort("model")
+    nobody = 1 < found.height == judged.lists["model"].n_unique()
+    for model, number in found.select("model", "lists").iter_rows():
+        yield model, UNORDERED, nobody, number, number, OTHER_GRADES if nobody else RANDOM
 
 
 def _sample(

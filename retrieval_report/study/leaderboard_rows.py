@@ -47,10 +47,10 @@ def leaderboard_rows(
 ) -> pl.DataFrame:
     """Return one row per model, best by the first measure first and those without a rank last, with
     what one random order prints and every other measure as a column; ``estimates`` names the
-    columns of a row that are estimates. ``ranks`` is the result of :func:`leaderboard`; of one
-    model nothing is ranked. ``three`` is that of
-    :func:`three_scores <retrieval_report.ties.three_scores.three_scores>`; copies of a model share
-    its row. ``health`` says which models lack lists.
+    columns of a row that are estimates. Copies of a model share its row.
+
+    ``ranks`` and ``three`` are the results of `leaderboard` and `three_scores`; of one model nothing
+    is ranked. ``health`` says which models lack lists.
     """
     rows = board(summary.filter(at_measure(*measures[0])), pl.max("unjudged"))
     rows = join_left(rows, three.select(THREE), MEAN)

@@ -157,19 +157,29 @@ def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misle
     short, whole = (run(*asked, "rr@10", *more).output.splitlines() for more in ((), ("--all",)))
     table = rr.audit(folder / "runs", judgements=folder / "qrels.txt", metrics="rr@10")
     evaluators = table.select("system", "version", "call", "definition").unique()
-    rows = [re.split(r" {2,}", line) for line in short[2:-2]]
+    rows = [re.split(r" {2,}", line) for line in short[2:-4]]
     assert len(rows) == evaluators.height
-    assert len(whole) - 2 == table.height
+    assert len(whole) - 4 == table.height
     # These put the first document name first, or the first row.
     misled = [row[0] for row in rows if "no" in row]
     assert sorted(misled) == ["BEIR", "ir_measures", "rax", "sentence-transformers"]
     assert misled == [row[0] for row in rows[: len(misled)]]
     assert {row[3] for row in rows[: len(misled)]} == {"wordllama-float16 = wordllama-float32"}
-    assert short[-1].startswith("winner: whom the evaluator names as best")
-    assert short[-1].endswith("--all prints all models.")
+    assert short[-3].startswith("winner: whom the evaluator names as best")
+    assert short[-3].endswith("--all prints all models.")
     # No order of names changes the winner here.
     quiet = run(*asked, "precision@10").output.splitlines()
     assert not any(re.search(r" no +", line) for line in quiet)
+
+
+def test_audit_says_why_one_definition_has_several_expected_values(tmp_path: Path) -> None:
+    """Of two relevant items one was retrieved, and some evaluators are given the list alone."""
+    (tmp_path / "a.run").write_text("q Q0 a 1 2 mine\nq Q0 b 2 1 mine\n")
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 z 1\n")
+    asked = ("audit", tmp_path / "a.run", "--judgements", tmp_path / "qrels.txt", "--metrics")
+    why = "those that are given lists alone count no relevant item outside of them"
+    assert why in run(*asked, "recall@2").output
+    assert why not in run(*asked, "precision@2").output
 
 
 def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(rankings: Path) -> None:

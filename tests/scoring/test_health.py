@@ -186,6 +186,20 @@ def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: 
         assert ("printed_rank" in rr.read_rankings(frame).columns) == (flip == -1)
 
 
+def test_scores_of_other_rows_are_not_told_to_be_turned_round() -> None:
+    """Only where nearly all lists contradict their ranks is the opposite of the scores a cure."""
+    draw = np.random.default_rng(0)
+    frame = ranked(-1).with_columns(
+        score=pl.when(pl.col("query").is_in([f"q{query}" for query in range(4)]))
+        .then(-pl.col("score"))
+        .otherwise("score")
+    )
+    frame = frame.with_columns(item=pl.Series(draw.permutation(frame["item"])))
+    found = rr.Study(frame, "ndcg@5", judgements=JUDGED, truncated="no").health
+    [example] = found.filter(finding="printed ranks")["example"]
+    assert example == "are they the scores of these ranks?"
+
+
 @pytest.mark.filterwarnings("ignore:.*more than 6 fields")
 def test_real_runs_are_healthy_except_those_that_are_not() -> None:
     """Three runs of TREC-COVID print rank 1 beside the smallest score, and a fourth gives the same
@@ -267,3 +281,21 @@ def test_lists_of_one_tie_each_are_noted(last: int) -> None:
     found = study.health.filter(finding="one tie").select("serious", "affected", "total").rows()
     assert found == [(False, 6, 6)] * (last == 1)
     assert ("all items tie in 6 of the 6 lists of model" in repr(study)) == (last == 1)
+
+
+@pytest.mark.parametrize("skill", [0.0, 2.0])
+def test_random_order_is_serious_if_no_model_does_better(skill: float) -> None:
+    """As where relevance comes from the labels of other items."""
+    draw = np.random.default_rng(2)
+    rows = pl.DataFrame({"query": np.repeat(np.arange(60), 30), "item": np.tile(np.arange(30), 60)})
+    relevance = draw.permutation(rows["item"].to_numpy() < 6).astype(int)
+    parts = [
+        rows.with_columns(
+            model=pl.lit(name), relevance=relevance, score=draw.normal(size=1800) + gain * relevance
+        )
+        for name, gain in (("a", 0.0), ("b", skill))
+    ]
+    found = rr.Study(pl.concat(parts), "precision@5", truncated="no").health
+    found = found.select("model", "finding", "serious")
+    both = [("a", "random order", True), ("b", "random order", True)]
+    assert found.rows() == (both if skill == 0 else [("a", "random order", False)])
