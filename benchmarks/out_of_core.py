@@ -48,6 +48,7 @@ def make(folder: Path, rows: int, layout: str) -> None:
             distance = random.integers(0, 65, row.size, dtype=np.uint8)
         frame = pl.DataFrame(
             {
+                "model": pl.repeat("m", row.size, eager=True),
                 "query": row // ITEMS,
                 "item": row % ITEMS,
                 "distance": distance,
@@ -65,7 +66,7 @@ def run(call: str, source: Path, out: Path, policies: tuple[str, ...], rows_per_
     scan = pl.scan_parquet(files, glob=False)
     if call == "evaluate_to":
         rr.evaluate_to(
-            out / "scores.parquet", files, model="m", policies=policies, rows_per_part=rows_per_part
+            out / "scores.parquet", files, policies=policies, rows_per_part=rows_per_part
         )
     elif call == "evaluate":
         rr.evaluate(scan, policies=policies)

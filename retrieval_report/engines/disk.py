@@ -5,7 +5,6 @@ one Parquet file that is written whole or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Unpack
 
@@ -34,10 +33,10 @@ def collect_scores(
     """Return the scores of all lists, sorted as if scored in memory; rows are read part by part."""
     with scratch() as folder:
         table = open_table(rankings, folder)
-        parts = list(
+        parts = dict(
             scored_parts(table, judgements, queries, requests, options, folder, ROWS_PER_PART)
         )
-    return ListScores.of(parts)
+    return ListScores.of([*parts.values()])
 
 
 def collect_counts(rankings: object) -> pl.DataFrame:
@@ -67,8 +66,10 @@ def evaluate_to(
 
     Memory grows with ``rows_per_part``, the rows of the largest query (of all models together), the
     judgements and queries frames, and slowly with the number of queries, but not with the number of
-    rows. More rows than ``rows_per_part`` are copied once to a temporary folder beside ``out``,
-    which needs about as much space as the input as Parquet.
+    rows. If there are more rows than ``rows_per_part``, and those of the same query do not stand
+    together (in the whole, or in each of a few long stretches, such as one per model), they are
+    copied once to a temporary folder beside ``out``, which needs about as much space as the input
+    as Parquet.
 
     Parameters
     ----------
@@ -152,19 +153,23 @@ def evaluate_to(
         arguments = (table, judgements, queries, requests, settings)
         keep = afresh if resume is None else keeping(check_path("resume", resume), *arguments)
         scores = scored_parts(*arguments, folder, size, keep)
-        _write(chain.from_iterable(map(ListScores.frames, scores)), folder(), target)
+        _write(scores, folder(), target)
     return check_path("out", out)
 
 
-def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> None:
-    """Write every result as it comes, combine them, and only then rename the file to ``out``."""
-    paths: list[Path] = []
+def _write(results: Iterator[tuple[int, ListScores]], folder: Path, out: Path) -> None:
+    """Write the scores of every part as they come, in place of older ones; combine them, and only
+    then rename the file to ``out``.
+    """
+    paths: dict[Path, None] = {}  # in order of the parts
     whole = folder / "whole.parquet"
     try:
-        for frame in results:
-            paths.append(folder / f"result-{len(paths):06}.parquet")
-            frame.write_parquet(paths[-1], compression="lz4")
-        pl.scan_parquet(paths, glob=False, hive_partitioning=False).sink_parquet(
+        for number, scores in results:
+            for piece, frame in enumerate(scores.frames()):
+                path = folder / f"result-{number}-{piece}.parquet"
+                frame.write_parquet(path, compression="lz4")
+                paths[path] = None
+        pl.scan_parquet([*paths], glob=False, hive_partitioning=False).sink_parquet(
             whole, maintain_order=True, sync_on_close="all"
         )
         whole.replace(out)

@@ -165,8 +165,9 @@ def evaluate(
     For files and a LazyFrame, only about two million rows (and the rows of the largest query) are
     in memory at a time, so only the scores must fit, at about 100 bytes each. :func:`evaluate_to`
     writes them to a file instead. A LazyFrame is computed once. From two million rows on, rows are
-    first copied to a temporary folder ($TMPDIR), query by query. Errors in rows are then found part
-    by part, and their counts refer to one part. Files without a column ``model`` are one model
+    first copied to a temporary folder ($TMPDIR), query by query, unless those of a query already
+    stand together. Errors in rows are then found part by part, and their counts refer to one part.
+    Files without a column ``model`` are one model
     each, named after the file; ``pl.scan_parquet("folder/*.parquet")`` treats them as shards of
     one.
 

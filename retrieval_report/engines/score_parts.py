@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TypeVar
 
 import polars as pl
@@ -13,7 +12,7 @@ from retrieval_report.contracts.checks import warn_unmatched
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import is_own
 from retrieval_report.contracts.options import NO, Options, is_relevant
-from retrieval_report.engines.disk_parts import copied_parts
+from retrieval_report.engines.disk_parts import find_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
@@ -25,8 +24,10 @@ from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import as_counted, decide, ends_of, gather, surely_cut
 from retrieval_report.writing.temporary import Scratch
 
+TELLING = ("model", "relevance", "mask", "truncated", "n_relevant")  # see `facts_of`
 Result = TypeVar("Result")
-Work = Callable[[int], ListScores]  # scores one part, given by its number
+# Scores a part, given by its number; by its number plus that of all parts, it is scored again.
+Work = Callable[[int], ListScores]
 Keep = Callable[[Work, Sequence[int]], Work]  # given the rows of all parts too
 
 
@@ -37,6 +38,7 @@ def score_part(
     requests: Requests,
     options: Options,
     whole: KnownOfWhole = KNOWS_ALL,
+    facts: pl.DataFrame | None = None,
 ) -> ListScores:
     """Return the scores of one part: all rows, of all models, of some queries.
 
@@ -45,22 +47,32 @@ def score_part(
     however the queries are divided into parts, the scores are equal to the last bit. Of a part
     (``whole.part``), judgements and queries frames are those of its queries, already checked, with
     ids of the rows' types; ``options.truncated`` holds the words decided for the whole (see
-    `evidence_of_part`).
+    `evidence_of_part`). With the ``facts`` of all rows it need not: how lists end is then decided by
+    the part's own lists, where it is to be found out.
 
     Of a part, the result's ``lists`` have the columns ``unseen``, ``unpooled`` and ``matched`` (whether any
-    item of the part is judged), for warnings that come once for all parts.
+    item of the part is judged), for warnings that come once for all parts, and ``evidence``, a row of
+    what `evidence_of_part` returns, if the part's own lists decided.
     """
     judged = None
     if whole is KNOWS_ALL and judgements is not None:
         judged = judge_dictionaries(rows, judgements, queries, requests, options)
     judged = judged or judge(rows, judgements, queries, options, whole)
-    run = start(judged, requests, options)
+    evidence = []
+
+    def look() -> pl.DataFrame:
+        evidence.append(evidence_of(judged, options))
+        return evidence[0]
+
+    decided = options if facts is None else with_ends(options, whole, facts, look)
+    run = start(judged, requests, decided)
     scores = score_run(run)
     if not whole.part:
         return scores
     doubts = doubtful_lists(run, judged).select("unseen", "unpooled")
     matched = "judged" not in judged.lists.columns or judged.lists["judged"].sum() > 0
-    return replace(scores, lists=scores.lists.with_columns(doubts, matched=matched))
+    proofs = [frame.to_struct("evidence") for frame in evidence]
+    return replace(scores, lists=scores.lists.with_columns(*doubts, *proofs, matched=matched))
 
 
 def evidence_of_part(
@@ -85,6 +97,9 @@ def facts_of(
     """
     rows = rows.lazy() if judgements is None else rows.lazy().drop("relevance", strict=False)
     empty = pl.DataFrame(schema=rows.collect_schema())
+    if not options.exclude_self and options.distance_threshold is None:
+        # Of few distinct values, the rest is computed once.
+        rows = rows.select(name for name in TELLING if name in empty.columns).unique()
     ends = "truncated" if "truncated" in empty.columns else pl.lit(None, pl.String)
     graded = _graded(empty, options)
     if options.distance_threshold is not None:
@@ -147,9 +162,13 @@ def scored_parts(
     scratch: Scratch,
     rows_per_part: int,
     keep: Keep = afresh,
-) -> Iterator[ListScores]:
-    """Yield the scores of every part; a table of one part is scored directly. ``keep`` may change
-    how one is scored.
+) -> Iterator[tuple[int, ListScores]]:
+    """Yield the number and the scores of every part; a table of one part is scored directly.
+    ``keep`` may change how one is scored.
+
+    How lists end is decided for each part by its own lists, until one shows it for all. Parts that
+    decided otherwise than all lists together come once more, at the end: what they were before is
+    not valid.
     """
     quiet = replace(options, progress=False)
     frames = frames_beside(judgements, queries, options.repeated_judgements)
@@ -160,34 +179,47 @@ def scored_parts(
     if table.rows <= rows_per_part:
         rows = (table.rows,)
         whole_table = keep(lambda _: score_part(table.read(), *frames, requests, options), rows)
-        yield from _run(whole_table, rows)
+        yield from enumerate(_run(whole_table, rows))
         return
     facts = table.collect(lambda rows: facts_of(rows, *frames, options))
     whole = known_of(facts)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)
-    parts = copied_parts(table, scratch(), rows_per_part, results)
-    located = [None if frame is None else parts.locate(frame) for frame in frames]
+    parts = find_parts(table, scratch, rows_per_part, results)
+    beside = [None if frame is None else parts.divide(frame) for frame in frames]
+    title = "scoring" if options.progress else ""
+    decided = quiet
+    lists, evidence = {}, {}
 
-    def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
-        judged, query_rows = (
-            None if frame is None else frame.filter(part=number).drop("part") for frame in located
-        )
-        return parts.read(number), judged, query_rows
+    def work(turn: int) -> ListScores:
+        number = turn % len(parts.rows)
+        judged, query_rows = (None if part is None else part(number) for part in beside)
+        rows = parts.read(number)
+        return score_part(rows, judged, query_rows, requests, decided, whole, facts)
 
-    def evidence() -> pl.DataFrame:
-        of_part = partial(evidence_of_part, options=quiet, whole=whole)
-        each = _run(lambda number: of_part(*frames_of(number)), parts.rows)
-        first = next(each)
-        return first if surely_cut(first, whole.models) else pl.concat([first, *each])
+    def with_proof(*evidence: pl.DataFrame) -> Options:
+        return with_ends(quiet, whole, facts, lambda: pl.concat(evidence))
 
-    decided = with_ends(quiet, whole, facts, evidence)
-    work = keep(lambda number: score_part(*frames_of(number), requests, decided, whole), parts.rows)
-    lists = []
-    for scores in _run(work, parts.rows, "scoring" if options.progress else ""):
-        lists.append(scores.lists)
-        yield scores
-    all_lists = pl.concat(lists)
+    scored = keep(work, parts.rows)
+    for number, scores in enumerate(_run(scored, parts.rows, title)):
+        if "evidence" in scores.lists.columns:
+            evidence[number] = scores.lists["evidence"].struct.unnest()
+            if surely_cut(evidence[number], whole.models):
+                decided = with_proof(evidence[number])
+        lists[number] = scores.lists.drop("evidence", strict=False)
+        yield number, replace(scores, lists=lists[number])
+    if decided is quiet and evidence:
+        decided = with_proof(*evidence.values())
+    wrong = [number for number, proof in evidence.items() if with_proof(proof) != decided]
+    again = _run(
+        lambda turn: scored(len(parts.rows) + wrong[turn]),
+        [parts.rows[number] for number in wrong],
+        title,
+    )
+    for number, scores in zip(wrong, again, strict=True):
+        lists[number] = scores.lists
+        yield number, scores
+    all_lists = pl.concat(lists.values())
     warn_of_lists(all_lists, requests)
     if frames[0] is not None and not all_lists["matched"].any():
         warn_unmatched(table.rows, table.collect(lambda rows: rows.head(1)), frames[0])
@@ -199,14 +231,12 @@ def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterato
     if table.rows <= rows_per_part:
         yield from _run(lambda _: count_rows(table.read()), (table.rows,))
         return
-    parts = copied_parts(table, scratch(), rows_per_part, 1)
+    parts = find_parts(table, scratch, rows_per_part, 1)
     models = table.collect(lambda rows: rows.select("model").unique())["model"].n_unique()
     yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows)
 
 
-def _run(
-    work: Callable[[int], Result], parts: tuple[int, ...], title: str = ""
-) -> Iterator[Result]:
+def _run(work: Callable[[int], Result], parts: Sequence[int], title: str = "") -> Iterator[Result]:
     """Yield the results of all parts, with a progress bar if it has a title."""
     from tqdm import tqdm
 

@@ -26,6 +26,7 @@ from retrieval_report.contracts.options import (
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import Reader, portable_reader, speaking_to
 from retrieval_report.engines.score_parts import (
+    TELLING,
     evidence_of_part,
     facts_of,
     known_of,
@@ -47,7 +48,7 @@ from retrieval_report.spark.frames import (
 PART_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
 BATCH_ROWS = 1 << 16  # scores per output batch
 FRAMES = ("rankings", "judgements", "queries")
-TELLING = ("model", "relevance", "mask", "truncated", "n_relevant")  # see `facts_of`
+
 Frame = pl.DataFrame | None
 Work = Callable[..., Iterable[pl.DataFrame]]  # on rankings, judgements and queries of a part
 

@@ -176,6 +176,7 @@ def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
     [
         lambda table, folder: table.read(),
         lambda table, folder: disk_parts.copied_parts(table, folder, 10, 1),
+        lambda table, folder: disk_parts.find_parts(table, lambda: folder, 5, 1),
     ],
 )
 def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, work: Any) -> None:

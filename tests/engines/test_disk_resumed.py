@@ -20,6 +20,7 @@ import retrieval_report as rr
 from retrieval_report.cli import cli, engines
 from retrieval_report.engines import score_parts
 from retrieval_report.scoring import run
+from stored_cuts import complete
 from stored_frames import made, written
 
 PARTS = 4
@@ -80,6 +81,24 @@ def test_it_goes_on_after_the_last_part_that_was_finished(
     assert scored(tmp_path, source, kept) == expected
     assert len(seen) == again > 0
     assert again + fails == len(list(kept.glob("part-*.npz")))
+
+
+@pytest.mark.parametrize("fails", range(1, 8))
+def test_it_goes_on_while_parts_that_decided_otherwise_are_scored_again(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, fails: int
+) -> None:
+    """One part proves that lists were cut, so three of four are scored twice."""
+    path = source / "part-0.parquet"
+    complete(5, 1).sort("query", maintain_order=True).slice(0, 479).write_parquet(path)
+    asked = {"truncated": "auto", "rows_per_part": 120}
+    expected, kept = scored(tmp_path, source, None, **asked), tmp_path / "kept"
+    with monkeypatch.context() as patch:
+        numbers_scored(patch, fails - 1)
+        with pytest.raises(KeyboardInterrupt):
+            scored(tmp_path, source, kept, **asked)
+    seen = numbers_scored(monkeypatch)
+    assert scored(tmp_path, source, kept, **asked) == expected
+    assert len(seen) == 7 - (fails - 1)
 
 
 def test_a_warning_counts_the_lists_of_kept_parts_too(

@@ -16,8 +16,10 @@ from retrieval_report import (
     evaluate_to,
 )
 from retrieval_report.contracts.options import Options
+from retrieval_report.engines import score_parts
 from retrieval_report.engines.disk_tables import open_table
 from retrieval_report.engines.score_parts import facts_of, known_of
+from retrieval_report.scoring import run
 from stored_cuts import METRICS, behind_ties, complete, top
 
 POLICIES = ("naive", "expected", "worst", "best", "shuffled")
@@ -104,6 +106,37 @@ def test_parts_give_the_bits_of_the_whole(
     assert scores["truncated"].any() == (word != "no")
     assert scores["pooled"].any() == (word != "no" and beside in ("nothing", "own"))
     assert scores.filter("truncated")["std"].null_count() == scores["truncated"].sum()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "again"),
+    [
+        ("nothing", 0),
+        ("an item less", 3),  # in one of four parts, which alone shows that lists were cut
+        ("one list a part", 4),  # nothing is proven by one list
+    ],
+)
+def test_parts_that_decide_otherwise_than_the_whole_are_scored_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: str, again: int
+) -> None:
+    rankings = complete(5, 1, queries=4 if spoil == "one list a part" else 12).sort(
+        "query", maintain_order=True
+    )
+    if spoil == "an item less":
+        rankings = rankings.slice(0, 479)
+    scored = []
+    score = run.score_run
+
+    def counted(lists: Any) -> Any:
+        scored.append(lists.prepared.decisions.get("m0"))
+        return score(lists)
+
+    monkeypatch.setattr(score_parts, "score_run", counted)
+    scores, *_ = both(tmp_path, rankings, truncated="auto")
+    words = [decision.truncated for decision in scored if decision is not None]
+    assert words[0] == words[-1] == ("within_tie" if spoil == "an item less" else "no")
+    assert len(words) == 1 + 4 + again  # in memory, by parts, again
+    assert scores["truncated"].any() == (spoil == "an item less")
 
 
 def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from retrieval_report import (
     evaluate,
     evaluate_to,
 )
-from retrieval_report.engines import disk, score_parts
+from retrieval_report.engines import disk, disk_parts, score_parts
 from stored_frames import FEW, POLICIES, made, written
 
 PARTS = 85  # rows: the frames below are some four parts
@@ -234,6 +234,46 @@ def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[in
         assert sum(own) >= frame.height
         assert max(own) <= PARTS + 2 * longest  # a hash fills parts unevenly
     assert leftovers(source.parent) == []
+
+
+GROUPED: dict[str, Callable[[pl.DataFrame], list[pl.DataFrame]]] = {
+    "by query": lambda frame: [frame.sort("query", maintain_order=True)],
+    "by model": lambda frame: [frame],
+    "a file per model": lambda frame: frame.partition_by("model"),
+    "without names": lambda frame: [part.drop("model") for part in frame.partition_by("model")],
+}
+
+
+@pytest.mark.parametrize("text", [True, False])
+@pytest.mark.parametrize("layout", GROUPED)
+def test_rows_of_a_query_that_stand_together_are_read_in_place(
+    source: Path,
+    sizes: dict[str, list[int]],
+    monkeypatch: pytest.MonkeyPatch,
+    layout: str,
+    text: bool,
+) -> None:
+    monkeypatch.setattr(disk_parts, "LOOK_ROWS", 50)  # a query may go on in the next look
+    monkeypatch.setattr(disk_parts, "LEAST_RUN", 2)
+    monkeypatch.setattr(disk_parts, "LEAST_RANGE", 10)
+    monkeypatch.setattr(disk_parts, "copied_parts", None)
+    frames = GROUPED[layout](made(text=text, queries=46))
+    written(source, frames)
+    rankings = sorted(source.iterdir())
+    judged = pl.concat(frames).select("query", "item", "relevance").unique(["query", "item"])
+    more = judged.head(1).with_columns(query=pl.lit("900", judged.schema["query"]))
+    judged = pl.concat([judged, more])  # a query that no model answers
+    whole = pl.concat(
+        frame.with_columns(model=pl.lit(path.stem)) if layout == "without names" else frame
+        for frame, path in zip(frames, rankings, strict=True)
+    )
+    same(rankings, whole)
+    same(rankings, whole, judgements=judged.with_columns(pl.col("query").cast(pl.String)))
+    longest = whole.group_by("query").len()["len"].max()
+    assert isinstance(longest, int)
+    parts = [rows for rows in sizes["judge"] if 0 < rows < whole.height]
+    assert len(parts) >= 8
+    assert max(parts) <= PARTS + longest
 
 
 def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:
