@@ -41,6 +41,7 @@ from retrieval_report.study.three_tables import (
     is_moved,
     three_rows,
     winner_sentence,
+    with_shown_ranks,
 )
 from retrieval_report.systems.audit import SAME, as_defined, furthest_off
 from retrieval_report.writing.numbers import column_decimals
@@ -155,10 +156,10 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
                 caption=winner_sentence(winners.row(0, named=True)),
                 note=accidents_sentence(report.winners, (report.metric, report.cutoff)),
             )
-        yield first, _with_digits(rows)
+        yield first, _with_digits(with_shown_ranks(rows))
     measures = frame.select(MEASURE).unique(maintain_order=True).rows()
     if len(measures) > 1:
-        parts = [_with_digits(three_rows(frame, measure)) for measure in measures]
+        parts = [_with_digits(with_shown_ranks(three_rows(frame, measure))) for measure in measures]
         yield (
             layout._replace(caption="The three scores by every measure"),
             pl.concat(parts, how="diagonal"),

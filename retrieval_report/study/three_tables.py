@@ -73,15 +73,16 @@ def copies_text(label: str, row_models: Sequence[str]) -> str:
 
 
 def three_rows(three: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Return the three scores of every model at one measure, best first, copies folded; with ranks
-    if there are two to compare.
-    """
+    """Return the three scores of every model at one measure, best first, copies folded."""
     rows = with_copies_folded(three.filter(at_measure(*measure)))
-    if rows["expected_rank"].count() < 2:
-        rows = rows.drop(RANKS)
     is_estimate = pl.col("tie_std").is_null() & pl.col("expected").is_not_null()
     estimates = pl.when(is_estimate).then(["expected"]).otherwise([]).alias("estimates")
     return rows.with_columns(*joined_texts(rows, "shuffled_range"), estimates)
+
+
+def with_shown_ranks(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows, with ranks only if there are two to compare."""
+    return rows if rows["expected_rank"].count() > 1 else rows.drop(RANKS)
 
 
 def without_draws(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -102,7 +103,7 @@ def three_table(study: Study) -> str:
     of a single model whose scores tie order does not change.
     """
     rows = three_rows(study.headline.three_scores, study.measures[0])
-    table = [frame_table(rows, COLUMNS)] if is_moved(rows) else []
+    table = [frame_table(with_shown_ranks(rows), COLUMNS)] if is_moved(rows) else []
     return "\n".join([*filter(None, [visible(_winner(study))]), *table])
 
 
@@ -128,7 +129,7 @@ def three_html(study: Study) -> str:
     if not is_moved(rows):
         return picture
     winner = "".join(f"<p>{html.escape(line)}</p>" for line in filter(None, [_winner(study)]))
-    return f"{winner}{picture}{html_table(rows, COLUMNS)}"
+    return f"{winner}{picture}{html_table(with_shown_ranks(rows), COLUMNS)}"
 
 
 def _strokes(at_headline: Study, rows: pl.DataFrame) -> pl.DataFrame:
