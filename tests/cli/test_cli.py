@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import retrieval_report as rr
+from commands import run
 from retrieval_report.cli import cli
 from retrieval_report.cli.group import COMMANDS
 
@@ -24,10 +24,6 @@ def rankings(tmp_path: Path) -> Path:
     path = tmp_path / "rankings.csv"
     path.write_text(TIED)
     return path
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 def start(
@@ -54,9 +50,7 @@ def table_rows(output: str) -> dict[str, list[str]]:
 
 
 def test_the_table_holds_the_three_scores_spread_and_bounds(rankings: Path) -> None:
-    measures = ("--metrics", "precision,rr", "--cutoffs", "1,all", "--truncated", "no")
-    result = run("evaluate", rankings, *measures)
-    assert result.exit_code == 0, result.output
+    result = run(f"evaluate {rankings} --metrics precision,rr --cutoffs 1,all --truncated no")
     # The relevant item is first in one order of three: sqrt(1/3 · 2/3)
     lists = rr.read_rankings(rankings)
     means = rr.shuffled_means(lists, metrics="rr", cutoffs=(1, None), truncated="no")
@@ -84,8 +78,7 @@ def test_the_table_holds_the_three_scores_spread_and_bounds(rankings: Path) -> N
 
 def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path) -> None:
     folder = tmp_path / "report"
-    result = run("evaluate", rankings, "--metrics", "rr@1", "--out", folder)
-    assert result.exit_code == 0, result.output
+    result = run(f"evaluate {rankings} --metrics rr@1 --out {folder}")
     assert f"Wrote {folder / 'scores.csv'}" in result.output
     assert sorted(path.name for path in folder.iterdir()) == ["scores.csv", "summary.csv"]
     scores = pl.read_csv(folder / "scores.csv").filter(pl.col("policy") == "expected")
@@ -104,44 +97,24 @@ def test_columns_can_be_mapped_and_judgements_given_apart(tmp_path: Path) -> Non
     (tmp_path / "hits.csv").write_text("who,what,near\nq1,a,0.9\nq1,b,0.9\nq2,a,0.9\n")
     (tmp_path / "qrels.csv").write_text("query,item,relevance\nq1,b,1\nq2,a,1\n")
     (tmp_path / "queries.csv").write_text("query,weight\nq1,3\nq2,1\n")
-    arguments: list[str | Path] = [
-        *("evaluate", tmp_path / "hits.csv", "--columns", "query=who,item=what,score=near"),
-        *("--judgements", tmp_path / "qrels.csv", "--queries", tmp_path / "queries.csv"),
-        *(
-            "--unjudged",
-            "non_relevant",
-            "--average",
-            "weighted",
-            "--metrics",
-            "precision@1",
-            "--policies",
-            "expected",
-            "--truncated",
-            "no",
-        ),
-    ]
-    result = run(*arguments)
-    assert result.exit_code == 0, result.output
+    words = f"--judgements {tmp_path}/qrels.csv --queries {tmp_path}/queries.csv --truncated no"
+    how = "--unjudged non_relevant --average weighted --metrics precision@1 --policies expected"
+    mapped = "--columns query=who,item=what,score=near"
+    result = run(f"evaluate {tmp_path}/hits.csv {mapped} {words} {how}")
     # (3 · 1/2 + 1 · 1) / 4, standard deviation 3/4 · 1/2
     assert table_rows(result.output)["precision@1"][1:3] == ["0.6250", "0.3750"]
 
 
-BAD_INPUT: dict[str, tuple[list[str], str]] = {
-    "missing file": (["nowhere.csv"], "nowhere.csv"),
-    "distance not a number": (["nan.csv"], "distance"),
-    "unknown metric": (["rankings.csv", "--metrics", "ndgc"], "ndcg"),
-    "cutoff zero": (["rankings.csv", "--cutoffs", "1,0"], "cutoffs: 0 is not"),
-    "unknown policy": (["rankings.csv", "--policies", "luck"], "luck"),
-    "no shuffles": (["rankings.csv", "--policies", "shuffled", "--shuffles", "0"], "shuffles"),
-    "columns not a mapping": (
-        ["rankings.csv", "--columns", "query"],
-        "not of the form name=column",
-    ),
-    "output is a file": (
-        ["rankings.csv", "--out", "rankings.csv"],
-        "cannot write to 'rankings.csv'",
-    ),
-    "output below nothing": (["rankings.csv", "--out", "no/report"], "cannot write to 'no/report'"),
+BAD_INPUT = {
+    "missing file": ("nowhere.csv", "nowhere.csv"),
+    "distance not a number": ("nan.csv", "distance"),
+    "unknown metric": ("rankings.csv --metrics ndgc", "ndcg"),
+    "cutoff zero": ("rankings.csv --cutoffs 1,0", "cutoffs: 0 is not"),
+    "unknown policy": ("rankings.csv --policies luck", "luck"),
+    "no shuffles": ("rankings.csv --policies shuffled --shuffles 0", "shuffles"),
+    "columns not a mapping": ("rankings.csv --columns query", "not of the form name=column"),
+    "output is a file": ("rankings.csv --out rankings.csv", "cannot write to 'rankings.csv'"),
+    "output below nothing": ("rankings.csv --out no/report", "cannot write to 'no/report'"),
 }
 
 
@@ -149,13 +122,10 @@ BAD_INPUT: dict[str, tuple[list[str], str]] = {
 def test_bad_input_ends_with_2_and_one_clear_message(
     rankings: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    arguments, expected = BAD_INPUT[case]
+    words, expected = BAD_INPUT[case]
     (rankings.parent / "nan.csv").write_text(TIED.replace(",2,", ",nan,"))
     monkeypatch.chdir(rankings.parent)
-    if "--out" not in arguments:
-        arguments = [*arguments, "--out", "report"]
-    result = run("evaluate", *arguments)
-    assert result.exit_code == 2
+    result = run(f"evaluate {words}" + " --out report" * ("--out" not in words), code=2)
     assert expected in result.stderr
     assert result.stderr.count("Error: ") == 1
     assert result.stdout == ""
@@ -219,8 +189,7 @@ def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
 
 @pytest.mark.slow
 def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None:
-    result = run("demo", "--out", tmp_path / "report")
-    assert result.exit_code == 0, result.output
+    result = run(f"demo --out {tmp_path}/report")
     for title, winner in (("digits: ", "cosine-float32"), ("docs: ", "wordllama-float16")):
         block = result.output[result.output.index(title) :].split("\n\n")[1]
         verdict, *_, said = block.splitlines()
@@ -241,16 +210,14 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None
 
 
 def test_version_and_help() -> None:
-    import retrieval_report
-
-    assert run("--version").stdout.removeprefix("cli") == f" {retrieval_report.__version__}\n"
+    assert run("--version").stdout.removeprefix("cli") == f" {rr.__version__}\n"
     assert "retrieval-report demo" in run("--help").output
-    assert "Examples:" in run("evaluate", "--help").output
+    assert "Examples:" in run("evaluate --help").output
 
 
 def test_help_lists_every_option_once_and_those_that_commands_share_under_a_heading() -> None:
     for name in COMMANDS:
-        text = run(name, "--help").output.partition("\nOptions:")[2]
+        text = run(f"{name} --help").output.partition("\nOptions:")[2]
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
         options = [part for part in command.params if isinstance(part, click.Option)]
@@ -270,20 +237,16 @@ def test_help_lists_every_option_once_and_those_that_commands_share_under_a_head
     ],
 )
 def test_a_mistyped_command_is_told_the_nearest(word: str, said: str) -> None:
-    result = CliRunner().invoke(cli, [word])
-    assert result.exit_code == 2
+    result = run(word, code=2)
     assert result.output.splitlines()[-1] == said
 
 
-REPLACED: dict[str, tuple[list[str], str]] = {
-    "rankings of evaluate": (["evaluate", "out/scores.csv"], "scores.csv"),
-    "rankings in a folder": (["evaluate", "out"], "scores.csv"),
-    "rankings part by part": (
-        ["evaluate", "out/scores.parquet", "--engine", "disk"],
-        "scores.parquet",
-    ),
-    "judgements": (["evaluate", "other.csv", "--judgements", "out/summary.csv"], "summary.csv"),
-    "rankings of profile": (["profile", "out/hints.csv"], "hints.csv"),
+REPLACED = {
+    "rankings of evaluate": ("evaluate out/scores.csv", "scores.csv"),
+    "rankings in a folder": ("evaluate out", "scores.csv"),
+    "rankings part by part": ("evaluate out/scores.parquet --engine disk", "scores.parquet"),
+    "judgements": ("evaluate other.csv --judgements out/summary.csv", "summary.csv"),
+    "rankings of profile": ("profile out/hints.csv", "hints.csv"),
 }
 
 
@@ -291,14 +254,13 @@ REPLACED: dict[str, tuple[list[str], str]] = {
 def test_no_input_is_replaced_by_a_result(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments, name = REPLACED[case]
+    words, name = REPLACED[case]
     monkeypatch.chdir(tmp_path)
     Path("other.csv").write_text(TIED, encoding="utf-8")
     Path("out").mkdir()
     file = Path(f"out/{name}")
     file.write_text(TIED, encoding="utf-8")
-    result = run(*arguments, "--out", "out")
-    assert result.exit_code == 2
+    result = run(f"{words} --out out", code=2)
     assert f"{name}': it is one of the files to be read" in result.stderr
     assert file.read_text(encoding="utf-8") == TIED
     assert [path.name for path in Path("out").iterdir()] == [file.name]

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import retrieval_report as rr
+from commands import run
 from made_reports import made_rankings
-from retrieval_report.cli import cli
 from retrieval_report.comparison.verdicts import EQUAL, VERDICTS
 from retrieval_report.study.samples import sample_folder
 
@@ -37,10 +36,6 @@ def rankings(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
 def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     items = [("a", 1), ("b", 0), ("c", 0), ("d", 0)]
@@ -57,8 +52,7 @@ def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Pat
         for (item, relevance), distance in zip(items, distances, strict=True)
     ]
     path.write_text("\n".join(["model,query,item,distance,relevance", *rows, ""]))
-    result = run("compare", path, "--metrics", "recall@4,rr@1")
-    assert result.exit_code == 0, result.output
+    result = run(f"compare {path} --metrics recall@4,rr@1")
     first, second = result.output.split("\n\n")[2:4]
     assert (first.splitlines()[0], second.splitlines()[0]) == ("recall@4", "rr@1")
     equal, verdicts = (
@@ -77,8 +71,8 @@ def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path) -> 
     lists = made_rankings(tuple(f"m{number:02}" for number in range(14)), queries=9)
     copy = lists.filter(model="m03").with_columns(model=pl.lit("copy of m03"))
     pl.concat([lists, copy]).write_csv(path)
-    asked = ("compare", path, "--metrics", "ndcg@3,rr@3", "--truncated", "no")
-    shown, whole, told = (run(*asked, *more) for more in ((), ("--all",), ("--json",)))
+    asked = f"compare {path} --metrics ndcg@3,rr@3 --truncated no"
+    shown, whole, told = (run(asked + more) for more in ("", " --all", " --json"))
     assert len(shown.stdout.splitlines()) <= 61
     pairs = [re.split(r"  +", line)[:2] for line in shown.stdout.split("\n\n")[2].splitlines()[2:]]
     line = f"{len(pairs)} of 210 pairs are printed: the leader against each, neighbours in rank, "
@@ -99,20 +93,8 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
     rankings.write_text(
         ROWS + "".join(line.replace("b,", "c,", 1) for line in ROWS.splitlines(True)[5:])
     )
-    arguments = (
-        "compare",
-        rankings,
-        "--metrics",
-        "rr",
-        "--cutoffs",
-        "1,all",
-        "--baseline",
-        "b",
-        "--out",
-        tmp_path,
-    )
-    result = run(*arguments)
-    assert result.exit_code == 0, result.output
+    asked = f"--metrics rr --cutoffs 1,all --baseline b --out {tmp_path}"
+    result = run(f"compare {rankings} {asked}")
     for block in result.output.split("\n\n")[:2]:
         _, header, *pairs = block.splitlines()
         assert header.endswith("verdict")
@@ -129,15 +111,13 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
 def test_compare_of_one_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(ROWS[: ROWS.index("b,q1")])
-    result = run("compare", path, "--out", tmp_path / "out")
-    assert result.exit_code == 2
+    result = run(f"compare {path} --out {tmp_path}/out", code=2)
     assert "compare: needs at least two models, but the rankings hold only 'a'" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
 def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path) -> None:
-    result = run("profile", rankings, "--cutoffs", "1", "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
+    result = run(f"profile {rankings} --cutoffs 1 --out {tmp_path}/out")
     assert result.output.startswith("cutoff 1\nmodel  queries  cut_share")
     assert pl.read_csv(tmp_path / "out/profile.csv")["cut_share"].to_list() == [0.5, 0.5]
     assert (tmp_path / "out/hints.csv").is_file()
@@ -146,15 +126,14 @@ def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path) ->
 def test_profile_of_rankings_without_relevance(tmp_path: Path) -> None:
     path = tmp_path / "plain.csv"
     path.write_text("query,item,distance\nq,x,1\nq,y,1\n")
-    result = run("profile", path, "--cutoffs", "1")
-    assert result.exit_code == 0, result.output
+    result = run(f"profile {path} --cutoffs 1")
     assert "plain" in result.output
 
 
 def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misleads() -> None:
     folder = sample_folder() / "docs"
-    asked = ("audit", folder / "runs", "--judgements", folder / "qrels.txt", "--metrics")
-    short, whole = (run(*asked, "rr@10", *more).output.splitlines() for more in ((), ("--all",)))
+    asked = f"audit {folder}/runs --judgements {folder}/qrels.txt --metrics"
+    short, whole = (run(f"{asked} rr@10{more}").output.splitlines() for more in ("", " --all"))
     table = rr.audit(folder / "runs", judgements=folder / "qrels.txt", metrics="rr@10")
     evaluators = table.select("system", "version", "call", "definition").unique()
     rows = [re.split(r" {2,}", line) for line in short[2:-4]]
@@ -168,7 +147,7 @@ def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misle
     assert short[-3].startswith("winner: whom the evaluator names as best")
     assert short[-3].endswith("--all prints all models.")
     # No order of names changes the winner here.
-    quiet = run(*asked, "precision@10").output.splitlines()
+    quiet = run(f"{asked} precision@10").output.splitlines()
     assert not any(re.search(r" no +", line) for line in quiet)
 
 
@@ -185,8 +164,7 @@ def test_audit_says_why_one_definition_has_several_expected_values(tmp_path: Pat
 def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(rankings: Path) -> None:
     folder = sample_folder() / "docs"
     runs = [folder / "runs" / f"{name}.run.gz" for name in ("bm25", "wordllama-int8")]
-    result = run("compare", *runs, "--judgements", folder / "qrels.txt", "--truncated", "no")
-    assert result.exit_code == 0, result.output
+    result = run(f"compare --judgements {folder}/qrels.txt --truncated no", *runs)
     assert result.output.startswith("bm25 has the highest expected ndcg@10: 0.4282, ahead of ")
     assert (
         "\nBy ndcg, the naive order of the models is the expected one at cutoffs 1, 3"
@@ -212,23 +190,21 @@ def cut(tmp_path: Path) -> Path:
 
 
 def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut: Path) -> None:
-    asked = ("--metrics", "recall", "--cutoffs", "4", "--truncated")
-    result = run("evaluate", cut, *asked, "within_tie")
-    assert result.exit_code == 0, result.output
+    asked = f"evaluate {cut} --metrics recall --cutoffs 4 --truncated"
+    result = run(f"{asked} within_tie")
     assert "truncated_share" in result.output
     assert "tie_std" not in result.output
     assert result.output.rstrip().endswith(
         "recall@4 is an estimate: lists may be cut. Pass judgements, or --truncated no if complete."
     )
-    whole = run("evaluate", cut, *asked, "no", "--relevant-items", "own")
-    assert whole.exit_code == 0, whole.output
+    whole = run(f"{asked} no --relevant-items own")
     assert "1.0000   0.0000" in whole.output
     assert "estimate" not in whole.output
     assert (
         "--relevant-items: neither judgements nor"
-        in run("evaluate", cut, *asked, "no", "--relevant-items", "error").output
+        in run(f"{asked} no --relevant-items error", code=2).output
     )
-    profile = run("profile", cut, "--cutoffs", "4", "--truncated", "within_tie")
+    profile = run(f"profile {cut} --cutoffs 4 --truncated within_tie")
     assert "ends_in_cut_tie" in profile.output
 
 
@@ -238,48 +214,24 @@ def test_every_command_scores_like_another_system(command: str, tmp_path: Path) 
     tied = "a,q1,x,2,2\na,q1,y,2,1\n"
     path.write_text("model,query,item,score,relevance\n" + tied + "b,q1,x,1,2\nb,q1,y,2,1\n")
     out = tmp_path / "out"
-    result = run(
-        command,
-        path,
-        "--metrics",
-        "ndcg@1",
-        "--cutoffs",
-        "all",
-        "--like",
-        "trec_eval",
-        "--out",
-        out,
-    )
-    assert result.exit_code == 0, result.output
+    result = run(f"{command} {path} --metrics ndcg@1 --cutoffs all --like trec_eval --out {out}")
     assert "ndcg@1" in result.output
     naive = pl.read_csv(out / "summary.csv").filter(policy="naive")
     assert naive["value"].to_list() == [0.5, 0.5]  # the later id first
-    refused = run(
-        command,
-        path,
-        "--metrics",
-        "ap@all",
-        "--like",
-        "trec_eval",
-        "--no-relevant",
-        "skip",
-        "--out",
-        out,
-    )
-    assert (refused.exit_code, "--no-relevant: not with --like" in refused.stderr) == (2, True)
+    refused = run(f"{command} {path} --metrics ap@all --like trec_eval --no-relevant skip", code=2)
+    assert "--no-relevant: not with --like" in refused.stderr
 
 
 def test_scores_like_another_system_are_computed_in_memory(tmp_path: Path) -> None:
-    result = run("evaluate", tmp_path / "x.parquet", "--like", "trec_eval", "--engine", "disk")
-    assert (result.exit_code, "--like does not work with --engine" in result.stderr) == (2, True)
+    result = run(f"evaluate {tmp_path}/x.parquet --like trec_eval --engine disk", code=2)
+    assert "--like does not work with --engine" in result.stderr
 
 
 def test_similarity_tells_other_ties_from_other_results(tmp_path: Path) -> None:
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
     first.write_text("query,item,distance\nq1,x,1\nq1,y,1\nq2,x,1\nq2,y,2\n")
     second.write_text("query,item,distance\nq1,x,1\nq1,y,2\nq2,x,2\nq2,y,1\n")
-    result = run("similarity", first, second, "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
+    result = run(f"similarity {first} {second} --out {tmp_path}/out")
     header, row = result.output.splitlines()[:2]
     assert dict(zip(header.split(), row.split(), strict=True))["ties"] == "0.5000"
     assert pl.read_csv(tmp_path / "out/similarity.csv")["change"].to_list() == ["ties", "order"]
@@ -288,9 +240,8 @@ def test_similarity_tells_other_ties_from_other_results(tmp_path: Path) -> None:
 def test_profile_tells_how_much_is_judged(tmp_path: Path) -> None:
     (tmp_path / "run.csv").write_text("query,item,distance\nq1,x,1\nq1,y,1\n")
     (tmp_path / "qrels.txt").write_text("q1 0 x 1\n")
-    arguments = ("--judgements", tmp_path / "qrels.txt", "--cutoffs", "1", "--truncated", "no")
-    result = run("profile", tmp_path / "run.csv", *arguments, "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
+    asked = f"--judgements {tmp_path}/qrels.txt --cutoffs 1 --truncated no --out {tmp_path}/out"
+    result = run(f"profile {tmp_path}/run.csv {asked}")
     assert (
         "judged@1\nmodel   value  tie_std  queries\nrun    0.5000   0.5000        1"
         in result.output
@@ -304,10 +255,9 @@ def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path
     )
     np.save(distances, np.array([[0.1, 0.4, 0.4, 0.4, 0.9]], np.float32))
     np.save(indices, np.array([[9, 7, 3, 5, 1]]))
-    result = run("neighbours", distances, indices, "--k", "2", "--out", out)
-    assert result.exit_code == 0, result.output
+    result = run(f"neighbours {distances} {indices} --k 2 --out {out}")
     assert pl.read_csv(out).rows() == [(0, 9, 1), (0, 7, 1), (0, 3, 1), (0, 5, 1)]
     assert result.stdout.startswith("1 query, 4 neighbours; queries with more than 2: 1\n")
-    refused = run("neighbours", distances, indices, "--k", "6", "--out", out)
-    assert (refused.exit_code, "search deeper" in refused.stderr) == (2, True)
-    assert run("neighbours", distances, indices, "--k", "2", "--out", indices).exit_code == 2
+    refused = run(f"neighbours {distances} {indices} --k 6 --out {out}", code=2)
+    assert "search deeper" in refused.stderr
+    run(f"neighbours {distances} {indices} --k 2 --out {indices}", code=2)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from click.testing import CliRunner
 
-from retrieval_report.cli import cli
+from commands import run
 
 
 def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> None:
@@ -20,17 +19,14 @@ def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> 
     np.savez(tmp_path / "a.npz", codes=items[:30], labels=labels[:30])
     np.savez(tmp_path / "b.npz", codes=items[30:], labels=labels[30:])
 
-    def run(*files: str) -> pl.DataFrame:
+    def summary_of(*files: str) -> pl.DataFrame:
         paths = [str(tmp_path / name) for name in files]
-        result = CliRunner().invoke(
-            cli, ["codes", *paths, "--metrics", "ap@10", "--out", str(tmp_path / "out")]
-        )
-        assert result.exit_code == 0, result.output
+        result = run(f"codes --metrics ap@10 --out {tmp_path}/out", *paths)
         assert "ap@10" in result.output
         assert "within a radius" in result.output
         return pl.read_csv(tmp_path / "out/summary.csv")
 
-    assert run("q.npz", "a.npz", "b.npz").equals(run("q.npz", "whole.npz"))
+    assert summary_of("q.npz", "a.npz", "b.npz").equals(summary_of("q.npz", "whole.npz"))
     assert pl.read_parquet(tmp_path / "out/counts.parquet")["count"].sum() == 200
 
 
@@ -38,9 +34,8 @@ def test_it_says_why_there_is_no_radius_table(tmp_path: Path) -> None:
     codes, labels = np.arange(16, dtype=np.uint8).reshape(4, 4) % 2, np.array([0, 1, 0, 1])
     for name in ("q.npz", "i.npz"):
         np.savez(tmp_path / name, codes=codes, labels=labels)
-    files = (str(tmp_path / "q.npz"), str(tmp_path / "i.npz"), "--out", str(tmp_path / "out"))
-    result = CliRunner().invoke(cli, ["codes", *files, "--metrics", "rr@1", "--depth", "3"])
-    assert result.exit_code == 0, result.output
+    asked = "--metrics rr@1 --depth 3"
+    result = run(f"codes {tmp_path}/q.npz {tmp_path}/i.npz {asked} --out {tmp_path}/out")
     reason = "with --depth 3, items within a radius may be missing"
     assert f"\nNo radius table: {reason}.\n" in result.output
     assert not (tmp_path / "out/radius.csv").exists()

@@ -9,24 +9,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 from polars.testing import assert_frame_equal
 
-from retrieval_report.cli import cli
+from commands import run
 from retrieval_report.engines import disk as stream_scores
 
-ASKED = (
-    "--metrics",
-    "precision,ap,r_precision,ap@2",
-    "--cutoffs",
-    "1,all",
-    "--policies",
-    "worst,best,expected",
-)
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+ASKED = "--metrics precision,ap,r_precision,ap@2 --cutoffs 1,all --policies worst,best,expected"
 
 
 def rankings(models: int = 2) -> pl.DataFrame:
@@ -58,10 +46,10 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path) -> None:
     queries = tmp_path / "queries.csv"
     queries.write_text("query,weight\n" + "".join(f"q{query},{query + 1}\n" for query in range(12)))
-    asked = (*ASKED, "--queries", queries, "--average", "weighted")
-    memory = run("evaluate", file, *asked, "--out", tmp_path / "memory")
-    disk = run("evaluate", file, *asked, "--out", tmp_path / "disk", "--engine", "disk")
-    assert disk.exit_code == 2, disk.output  # one list is missing
+    asked = f"evaluate {file} {ASKED} --queries {queries} --average weighted --out {tmp_path}"
+    memory = run(f"{asked}/memory", code=2)
+    disk = run(f"{asked}/disk --engine disk", code=2)
+    # One list is missing.
     table, _, written = memory.stdout.rpartition("\n\n")
     assert disk.stdout.startswith(table + "\n\n")
     assert written.count("Wrote") == 2
@@ -85,8 +73,7 @@ def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path) -> No
 def test_no_rows(tmp_path: Path, engine: str) -> None:
     file = tmp_path / "rankings.parquet"
     rankings().clear().write_parquet(file)
-    result = run("evaluate", file, "--engine", engine, "--out", tmp_path / "out")
-    assert result.exit_code == 2
+    result = run(f"evaluate {file} --engine {engine} --out {tmp_path}/out", code=2)
     assert result.stderr == f"Error: {file}: no rows\n"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -104,23 +91,20 @@ cli(sys.argv[1:])
 def test_row_099_a_kill_leaves_no_new_scores_beside_an_old_summary(
     tmp_path: Path, file: Path
 ) -> None:
-    out, asked = tmp_path / "out", ("--engine", "disk", "--out", tmp_path / "out")
-    assert run("evaluate", file, *ASKED, *asked).exit_code == 2
+    out = tmp_path / "out"
+    words = f"evaluate {file} {ASKED} --engine disk --out {out}"
+    run(words, code=2)
     old = {path.name: path.read_bytes() for path in out.iterdir()}
     rankings().with_columns(distance=-pl.col("distance")).write_parquet(file)
-    words = [str(word) for word in ("evaluate", file, *ASKED, *asked)]
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *words], check=False, capture_output=True
+        [sys.executable, "-c", KILLED, *words.split()], check=False, capture_output=True
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == old
 
 
 def test_what_the_average_lacks_is_told_before_the_work(tmp_path: Path, file: Path) -> None:
-    result = run(
-        "evaluate", file, "--engine", "disk", "--average", "macro", "--out", tmp_path / "out"
-    )
-    assert result.exit_code == 2
+    result = run(f"evaluate {file} --engine disk --average macro --out {tmp_path}/out", code=2)
     assert "needs queries with a column 'label'" in result.stderr
     assert list(tmp_path.iterdir()) == [file]
 
@@ -130,10 +114,7 @@ def test_scores_of_an_earlier_run_by_the_other_engine_do_not_stay_beside_new_one
     tmp_path: Path, file: Path, engines: tuple[str, str]
 ) -> None:
     for engine in engines:
-        assert (
-            run("evaluate", file, *ASKED, "--out", tmp_path / "out", "--engine", engine).exit_code
-            == 2
-        )
+        run(f"evaluate {file} {ASKED} --out {tmp_path}/out --engine {engine}", code=2)
     kind = {"memory": "csv", "disk": "parquet"}[engines[1]]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         f"scores.{kind}",

@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
+from commands import run
 
-MEASURE = ["--metrics", "ndcg@2"]  # label sets are whole, unless one says otherwise
+MEASURE = "--metrics ndcg@2"  # label sets are whole, unless one says otherwise
 LABELS = {  # grades of a, b, c and d by query
     "human": {"p": (3, 1, 0, 0), "q": (2, 3, 0, 1)},
     "gpt": {"p": (3, 3, 0, 0), "q": (1, 1, 0, 1)},
@@ -31,10 +30,6 @@ def labels(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
 def judges(labels: Path, *names: str) -> str:
     return ",".join(f"{name}={labels / name}.txt" for name in names)
 
@@ -46,11 +41,10 @@ def study_of(labels: Path, *names: str, judge: str | None = None) -> rr.Study:
 
 
 def test_leaderboard_is_that_of_the_judge_named(labels: Path) -> None:
-    runs = [labels / "gpt.txt", labels / "llama.txt", "--labels-as-rankings"]
-    given = ["--judgements", judges(labels, "human", "llama"), *MEASURE, "--json"]
-    for chosen, judge in ([], "human"), (["--judge", "llama"], "llama"):
-        result = run("leaderboard", *runs, *given, *chosen)
-        assert result.exit_code == 0, result.output
+    runs = f"{labels}/gpt.txt {labels}/llama.txt --labels-as-rankings"
+    given = f"--judgements {judges(labels, 'human', 'llama')} {MEASURE} --json"
+    for chosen, judge in ("", "human"), ("--judge llama", "llama"):
+        result = run(f"leaderboard {runs} {given} {chosen}")
         shown = json.loads(result.output)["leaderboard"]
         board = study_of(labels, "human", "llama", judge=judge).leaderboard
         assert [row["model"] for row in shown] == board["model"].to_list()
@@ -60,15 +54,13 @@ def test_leaderboard_is_that_of_the_judge_named(labels: Path) -> None:
 def test_compare_and_report_say_what_the_other_judges_would_change(
     labels: Path, tmp_path: Path
 ) -> None:
-    runs = [labels / "gpt.txt", labels / "llama.txt", "--labels-as-rankings"]
-    given = ["--judgements", judges(labels, "human", "gpt", "llama"), *MEASURE]
-    result = run("compare", *runs, *given)
-    assert result.exit_code == 0, result.output
+    runs = f"{labels}/gpt.txt {labels}/llama.txt --labels-as-rankings"
+    given = f"--judgements {judges(labels, *LABELS)} {MEASURE}"
+    result = run(f"compare {runs} {given}")
     # Neither gpt nor llama may judge itself, and no other judge is left.
     assert "judge      0 other judges" in result.output
     assert "Not varied: seed" in result.output
-    result = run("report", *runs, *given, "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.output
+    result = run(f"report {runs} {given} --out {tmp_path}/out")
     study = study_of(labels, "human", "gpt", "llama")
     kept = rr.read_report(tmp_path / "out")
     assert kept.judges.equals(study.judges)
@@ -84,20 +76,17 @@ def test_compare_and_report_say_what_the_other_judges_would_change(
 
 def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Path) -> None:
     for command in ("evaluate", "compare"):
-        result = run(command, labels / "gpt.txt", "--judgements", labels / "human.txt")
-        assert result.exit_code == 2
+        result = run(f"{command} {labels}/gpt.txt --judgements {labels}/human.txt", code=2)
         assert "is TREC qrels, not rankings" in result.output
         assert "leaderboard and report take --labels-as-rankings" in result.output
-    given = ["--labels-as-rankings", "--judgements", labels / "human.txt", *MEASURE]
-    result = run("leaderboard", labels / "gpt.txt", *given, "-o", tmp_path / "out")
-    assert result.exit_code == 0, result.output
+    given = f"--labels-as-rankings --judgements {labels}/human.txt {MEASURE}"
+    run(f"leaderboard {labels}/gpt.txt {given} -o {tmp_path}/out")
     assert (tmp_path / "out" / "leaderboard.csv").is_file()
 
 
 def test_a_folder_of_labels_is_ranked_by_grade(labels: Path) -> None:
-    given = ["--labels-as-rankings", "--judgements", labels / "human.txt", *MEASURE, "--json"]
-    result = run("leaderboard", labels, *given)
-    assert result.exit_code == 0, result.output
+    given = f"--labels-as-rankings --judgements {labels}/human.txt {MEASURE} --json"
+    result = run(f"leaderboard {labels} {given}")
     shown = {row["model"]: row["value"] for row in json.loads(result.output)["leaderboard"]}
     study = rr.Study(
         rr.from_labels(labels), "ndcg@2", judgements=labels / "human.txt", truncated="no"
@@ -108,10 +97,10 @@ def test_a_folder_of_labels_is_ranked_by_grade(labels: Path) -> None:
 def test_label_sets_are_whole_unless_truncated_is_given(labels: Path) -> None:
     short = labels / "short.txt"  # c, with the lowest grade, may be tied with d
     short.write_text("".join((labels / "gpt.txt").read_text().splitlines(keepends=True)[4:7]))
-    given = ["--labels-as-rankings", "--judgements", labels / "human.txt", "--json"]
-    for truncated, known in (([], True), (["--truncated", "auto"], False)):
-        result = run("leaderboard", short, *given, "--metrics", "ndcg@3", *truncated)
-        assert result.exit_code == 2, result.output  # one of two queries has no list
+    given = f"--labels-as-rankings --judgements {labels}/human.txt --metrics ndcg@3 --json"
+    for truncated, known in (("", True), ("--truncated auto", False)):
+        result = run(f"leaderboard {short} {given} {truncated}", code=2)
+        # One of two queries has no list.
         row = json.loads(result.output)["leaderboard"][0]
         assert (row["tie_std"] is not None) == known
 
@@ -119,9 +108,9 @@ def test_label_sets_are_whole_unless_truncated_is_given(labels: Path) -> None:
 def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Path) -> None:
     odd = labels / "judge=human.txt"
     odd.write_bytes((labels / "human.txt").read_bytes())
-    runs = [labels / "gpt.txt", "--labels-as-rankings", *MEASURE, "--json"]
-    assert run("leaderboard", *runs, "--judgements", odd).exit_code == 0
-    assert run("evaluate", labels / "gpt.txt", "--judgements", odd).exit_code == 2  # a TREC qrels
+    runs = f"{labels}/gpt.txt --labels-as-rankings {MEASURE} --json"
+    run(f"leaderboard {runs} --judgements {odd}")
+    run(f"evaluate {labels}/gpt.txt --judgements {odd}", code=2)  # a TREC qrels
 
 
 @pytest.mark.parametrize(
@@ -138,7 +127,6 @@ def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Pa
 )
 def test_bad_judges_are_refused(labels: Path, command: str, given: str, said: str) -> None:
     text = given.format(human=labels / "human.txt")
-    flags = ["--labels-as-rankings"] if command == "leaderboard" else []
-    result = run(command, labels / "gpt.txt", *flags, "--judgements", text)
-    assert result.exit_code == 2
+    flag = "--labels-as-rankings" * (command == "leaderboard")
+    result = run(f"{command} {labels}/gpt.txt {flag} --judgements {text}", code=2)
     assert said in result.output

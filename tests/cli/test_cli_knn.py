@@ -7,17 +7,17 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 from sklearn.datasets import load_digits
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
+from commands import run
 from retrieval_report.study.samples import sample_folder
 
 # The lists of the sample end between ties, which knn cannot know.
 pytestmark = pytest.mark.filterwarnings("ignore:rankings. .* end in or before the tie of the k-th")
 DIGITS = sample_folder() / "digits"
-GIVEN = [DIGITS / "rankings.parquet", "--queries", DIGITS / "queries.parquet"]
+RUN = f"knn {DIGITS}/rankings.parquet"
+GIVEN = f"{RUN} --queries {DIGITS}/queries.parquet"
 LABELS = dict(enumerate(load_digits().target.tolist()))
 
 
@@ -28,40 +28,36 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, ["knn", *map(str, arguments)])
-
-
 def test_it_prints_and_writes_what_the_function_returns(labels: Path, tmp_path: Path) -> None:
-    how = "--k", 5, "--tied-votes", "nearest"
-    result = run(*GIVEN, "--labels", labels, *how, "--out", tmp_path)
-    assert result.exit_code == 0, result.output
-    rankings, queries = rr.read_rankings(GIVEN[0]), rr.read_queries(DIGITS / "queries.parquet")
+    asked = f"{GIVEN} --labels {labels} --k 5 --tied-votes nearest"
+    result = run(f"{asked} --out {tmp_path}")
+    rankings, queries = (
+        rr.read_rankings(DIGITS / "rankings.parquet"),
+        rr.read_queries(DIGITS / "queries.parquet"),
+    )
     found = rr.knn(rankings, LABELS, queries=queries, k=5, tied_votes="nearest")
     for name in ("accuracy", "classes", "confusion", "chances"):
         frame = getattr(found, name)
         written = pl.read_csv(tmp_path / f"knn_{name}.csv", schema_overrides=frame.schema)
         assert written.equals(frame)
     assert all(model in result.output for model in found.accuracy["model"])
-    rows = json.loads(run(*GIVEN, "--labels", labels, *how, "--json").stdout)
+    rows = json.loads(run(f"{asked} --json").stdout)
     assert rows["knn_accuracy"] == found.accuracy.to_dicts()
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--k", "0"], "--k: 0 is not a whole number from 1 on"),
-        (["--vote", "most"], "'--vote': 'most' is not one of"),
-        (["--tied-votes", "last"], "'--tied-votes': 'last' is not one of"),
+        ("--k 0", "--k: 0 is not a whole number from 1 on"),
+        ("--vote most", "'--vote': 'most' is not one of"),
+        ("--tied-votes last", "'--tied-votes': 'last' is not one of"),
     ],
 )
-def test_bad_options_are_named(labels: Path, words: list[str], message: str) -> None:
-    result = run(*GIVEN, "--labels", labels, *words)
-    assert result.exit_code == 2
+def test_bad_options_are_named(labels: Path, words: str, message: str) -> None:
+    result = run(f"{GIVEN} --labels {labels} {words}", code=2)
     assert message in result.stderr
 
 
 def test_without_queries_their_labels_are_asked_for(labels: Path) -> None:
-    result = run(GIVEN[0], "--labels", labels)
-    assert result.exit_code == 2
+    result = run(f"{RUN} --labels {labels}", code=2)
     assert "--queries is missing" in result.stderr

@@ -6,32 +6,18 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 
 import retrieval_report as rr
+from commands import run
 from made_reports import made_rankings
-from retrieval_report.cli import cli
 from retrieval_report.study.samples import sample_folder
 
-DIGITS = sample_folder() / "digits"
 
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, ["thresholds", *map(str, arguments)])
-
-
-@pytest.fixture(scope="module")
-def given() -> list[Path]:
-    return [DIGITS / "rankings.parquet"]
-
-
-def test_it_prints_and_writes_what_the_function_returns(given: list[Path], tmp_path: Path) -> None:
-    result = run(
-        *given, "--k", 5, "--metric", "precision", "--at-least", 0.9, "--risk", 0.1,
-        "--out", tmp_path,
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    found = rr.thresholds(given[0], k=5)
+def test_it_prints_and_writes_what_the_function_returns(tmp_path: Path) -> None:
+    given = sample_folder() / "digits" / "rankings.parquet"
+    asked = "--k 5 --metric precision --at-least 0.9 --risk 0.1"
+    result = run(f"thresholds {given} {asked} --out {tmp_path}")
+    found = rr.thresholds(given, k=5)
     frames = {
         "thresholds": found.table,
         "threshold_areas": found.areas,
@@ -51,14 +37,13 @@ def test_it_prints_and_writes_what_the_function_returns(given: list[Path], tmp_p
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--metric", "fpr"], "--metric: 'fpr' is not one of"),
-        (["--at-least", "2"], "--at-least: 2.0 is not a number above 0"),
-        (["--risk", "0"], "--risk: 0.0 is not a number above 0"),
-        (["--k", "0"], "--k: 0 is not a whole number from 1 on"),
+        ("--metric fpr", "--metric: 'fpr' is not one of"),
+        ("--at-least 2", "--at-least: 2.0 is not a number above 0"),
+        ("--risk 0", "--risk: 0.0 is not a number above 0"),
+        ("--k 0", "--k: 0 is not a whole number from 1 on"),
     ],
 )
-def test_bad_options_are_named(tmp_path: Path, words: list[str], message: str) -> None:
+def test_bad_options_are_named(tmp_path: Path, words: str, message: str) -> None:
     made_rankings(("a",)).write_csv(tmp_path / "run.csv")
-    result = run(tmp_path / "run.csv", *words)
-    assert result.exit_code == 2
+    result = run(f"thresholds {tmp_path}/run.csv {words}", code=2)
     assert message in result.stderr

@@ -1,0 +1,16 @@
+"""Commands of the command line, in this process."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner, Result
+
+from retrieval_report.cli import cli
+
+
+def run(words: str, *more: object, code: int = 0, given: bytes | None = None) -> Result:
+    """What a command does that ends with this code; ``words`` are divided at blanks, ``more`` are
+    words as they are.
+    """
+    result = CliRunner().invoke(cli, [*words.split(), *map(str, more)], input=given)
+    assert result.exit_code == code, result.output
+    return result
