@@ -18,14 +18,6 @@ Run = dict[str, dict[str, float]]
 Judged = dict[str, dict[str, int]]
 
 
-def as_dicts(frame: pl.DataFrame, value: str) -> dict[str, dict[str, Any]]:
-    """Return ``{query: {item: value}}``, rows in their order."""
-    found: dict[str, dict[str, Any]] = {}
-    for query, item, one in frame.select("query", "item", value).iter_rows():
-        found.setdefault(query, {})[item] = one
-    return found
-
-
 def mteb(run: Run, qrels: Judged, cutoffs: list[int]) -> Printed:
     """What a retrieval task of MTEB prints; every query has results there, maybe none."""
     from mteb._evaluators import retrieval_metrics as theirs
