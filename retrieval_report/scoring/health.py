@@ -101,7 +101,11 @@ OTHER_GRADES = (
     "no model does better: are grades or labels in the rows where they belong, and does a larger "
     "grade mean more relevant?"
 )
-LEVEL = pl.col("right") + SURE * pl.col("variance").sqrt() < (HARDLY_ABOVE - 0.5) * pl.col("pairs")
+# A share that is surely small, but as surely above chance, is skill: of long lists, .52 may be.
+_MARGIN = SURE * pl.col("variance").sqrt()
+LEVEL = (pl.col("right") <= _MARGIN) & (
+    pl.col("right") + _MARGIN < (HARDLY_ABOVE - 0.5) * pl.col("pairs")
+)
 Finding = tuple[Any, ...]  # the columns of HEALTH, without the message
 
 

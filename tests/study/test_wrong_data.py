@@ -311,6 +311,20 @@ def test_every_command_that_says_check_your_data_ends_with_2(command: str, folde
     assert result.exit_code == 2
 
 
+def test_little_skill_that_is_sure_is_not_taken_for_other_grades() -> None:
+    """Two models put the relevant item first in 53 % of the pairs of 400 lists, known to 1 %."""
+    draw = np.random.default_rng(2)
+    rows = {"query": np.repeat(np.arange(400), 30), "item": np.tile(np.arange(30), 400)}
+    relevance = draw.permutation(rows["item"] < 6).astype(int)
+    scores = {name: draw.normal(size=relevance.size) + 0.1 * relevance for name in "ab"}
+    runs = pl.concat(
+        pl.DataFrame(rows).with_columns(model=pl.lit(name), score=score)
+        for name, score in scores.items()
+    )
+    judgements = pl.DataFrame(rows).with_columns(relevance=relevance)
+    assert rr.Study(runs, MEASURE, judgements=judgements, truncated="no").health.is_empty()
+
+
 def test_grades_that_one_model_alone_orders_by_chance_are_noted() -> None:
     """A weak model of a shallow pool does so too."""
     made = rr.Study(GOOD, MEASURE, judgements=case("random grades").judgements, truncated="no")
