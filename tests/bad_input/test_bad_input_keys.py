@@ -16,7 +16,6 @@ from retrieval_report import (
     evaluate,
     read_judgements,
     read_rankings,
-    shuffled_means,
     summarise,
 )
 from retrieval_report.contracts.errors import (
@@ -108,42 +107,6 @@ def test_row_046_ids_of_text_files_stay_apart(tmp_path: Path) -> None:
     assert value(read.filter(query="7"), "precision", judgements=judgements) == 0.2
 
 
-TWO_MODELS: dict[str, Any] = {
-    "model": ["a", "a", "b", "b"],
-    "query": ["q1", "q2", "q1", "q1"],
-    "item": list("xxxy"),
-}
-
-
-@pytest.mark.parametrize(("rule", "row"), [("zero", (0.5, 2, 1)), ("skip", (1.0, 1, 1))])
-def test_row_047_judged_query_without_rows(rule: str, row: tuple[Any, ...]) -> None:
-    judgements = {"q1": {"a": 1}, "gone": {"a": 1}}
-    asked: Any = {"judgements": judgements, "metrics": "rr", "cutoffs": 1, "missing_query": rule}
-    found = evaluate(BARE[:2], policies="expected", **asked)
-    gone = found.filter(query="gone").select("value", "items", "n_relevant")
-    assert gone.rows() == [(0.0 if rule == "zero" else None, 0, 1)]
-    assert summarise(found).select("value", "queries", "missing").rows() == [row]
-    assert shuffled_means(BARE[:2], shuffles=1, **asked)["value"].to_list() == [row[0]]
-
-
-def test_row_048_query_without_judgements() -> None:
-    judgements = JUDGEMENTS.filter(query="q1")
-    found = evaluate(
-        BARE,
-        judgements=judgements,
-        metrics=["rr", "precision"],
-        cutoffs=None,
-        policies="expected",
-        unjudged_query="skip",
-    )
-    assert found["value"].to_list() == [1.0, 0.5, None, None]
-    assert found["n_relevant"].to_list() == [1, 1, None, None]
-    assert summarise(found).select("value", "queries", "unjudged").rows() == [
-        (1.0, 1, 1),
-        (0.5, 1, 1),
-    ]
-
-
 def test_row_048_queries_frame_that_lacks_a_query() -> None:
     found = evaluate(rankings())
     for average in ("macro", "weighted"):
@@ -151,15 +114,3 @@ def test_row_048_queries_frame_that_lacks_a_query() -> None:
             DataError, match=r"scores without (label|weight), first in query 'q2' of model 'itq'"
         ):
             summarise(found, queries=QUERIES[:1], average=average)
-
-
-def test_row_049_models_with_different_queries() -> None:
-    frame = rankings(**TWO_MODELS, relevance=[1, 1, 1, 0])
-    asked: dict[str, Any] = {"metrics": "precision@all", "policies": "expected", "truncated": "no"}
-    for rule, rows in (
-        ("zero", [("a", 1.0, 2, 0), ("b", 0.25, 2, 1)]),
-        ("skip", [("a", 1.0, 2, 0), ("b", 0.5, 1, 1)]),
-    ):
-        means = summarise(evaluate(frame, **asked, missing_query=rule))
-        assert means.select("model", "value", "queries", "missing").rows() == rows
-    refused(frame, KeyMismatchError, "1 ", "'q2'", "'b'", missing_query="error")

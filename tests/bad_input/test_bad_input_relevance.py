@@ -11,7 +11,7 @@ import pytest
 
 from bad_input import JUDGEMENTS, POLICIES, numbers, one_list, rankings, refused, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import count_ties, evaluate, shuffled_means, summarise
+from retrieval_report import count_ties, evaluate, summarise
 from retrieval_report.contracts.errors import (
     DataError,
     ParameterError,
@@ -117,17 +117,6 @@ def test_row_031_query_without_relevant_item(policy: str) -> None:
     for metric, score in found("one").select("metric", "value").iter_rows():
         assert score == float(metric.partition("(")[0] in ONE), metric
     assert found("one")["std"].drop_nulls().unique().to_list() in ([0.0], [])
-
-
-def test_row_031_the_count_is_shown() -> None:
-    frame = rankings(relevance=[1, 0, 0, 0])
-    for rule, mean, queries in (("zero", 0.5, 2), ("skip", 1.0, 1), ("one", 1.0, 2)):
-        found = summarise(
-            evaluate(frame, metrics="recall", cutoffs=None, policies="expected", no_relevant=rule)
-        )
-        assert found.select("value", "queries", "no_relevant").row(0) == (mean, queries, 1)
-        drawn = shuffled_means(frame, metrics="recall", cutoffs=None, shuffles=1, no_relevant=rule)
-        assert drawn["value"].to_list() == [mean]
 
 
 @pytest.mark.parametrize(("rule", "row"), [("skip", (None, 0, 2)), ("zero", (0.0, 2, 2))])

@@ -41,6 +41,16 @@ def given(record: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
     return one_list(columns.pop(order), columns.pop("relevance"), order=order, **columns), asked
 
 
+def agrees(frame: pl.DataFrame, columns: dict[str, list[Any]]) -> None:
+    for name, wanted in columns.items():
+        if name == "value":
+            numbers = (
+                value if value is None else pytest.approx(value, rel=1e-12) for value in wanted
+            )
+            wanted = [*numbers]
+        assert frame[name].to_list() == wanted
+
+
 @pytest.mark.parametrize("record", by_name(FRAMES["refused"]))
 def test_refused(record: dict[str, Any]) -> None:
     """By every function, or where there are options by those that take them."""
@@ -66,7 +76,8 @@ def test_scored(record: dict[str, Any]) -> None:
         how = {"truncated": "no", "cutoffs": None, "shuffles": 3, **asked}
         for one in frames if policy == "expected" else [frame]:
             found = rr.evaluate(one, policies=policy, **how)
-            for column in record.keys() & found.columns:
-                wanted = record[column]
-                wanted = pytest.approx(wanted, rel=1e-12, abs=0) if column == "value" else wanted
-                assert found[column].to_list() == wanted
+            agrees(found, {name: record[name] for name in record.keys() & found.columns})
+            if "means" in record:
+                agrees(rr.summarise(found), record["means"])
+                drawn = rr.shuffled_means(frame, **how).filter(draw=0)
+                agrees(drawn, {"value": record["means"]["value"]})  # nothing ties in these

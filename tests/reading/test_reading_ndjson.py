@@ -35,22 +35,6 @@ def scored(*scores: str) -> list[str]:
     ]
 
 
-def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:
-    rows = [
-        {
-            "query": '"item": ',
-            "item": '"item": 1.5',
-            "score": 1,
-            "more": {"item": 2.5, "score": [1]},
-        },
-        {"query": "item", "item": "query", "score": 2, "more": {"item": 2.5, "score": [1]}},
-        {"query": "\\", "item": "x\\", "score": 3, "more": {"item": 2.5, "score": [1]}},
-    ]
-    read = read_rankings(write(tmp_path, *map(json.dumps, rows)))
-    assert read["item"].to_list() == [row["item"] for row in rows]
-    assert read["query"].to_list() == [row["query"] for row in rows]
-
-
 def test_brackets_in_texts_and_many_short_lists_are_not_deep(tmp_path: Path) -> None:
     wide = '1, "x": [' + ", ".join(["[]"] * 200) + '], "y": "' + "[" * 300 + '"'
     assert read_rankings(write(tmp_path, *scored(wide, "2")))["score"].to_list() == [1, 2]

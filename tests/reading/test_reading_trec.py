@@ -28,20 +28,6 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["a.run", "a.run.gz", "a.txt", "a.csv"])
-def test_a_run_is_known_by_its_content(tmp_path: Path, name: str) -> None:
-    read = read_rankings(write(tmp_path / name, RUN))
-    assert read.columns == ["model", "query", "item", "score", "row"]
-    assert read.rows()[0] == ("bm25", "301", "FBIS3-1", 4.5, 0)
-    assert read.rows()[2] == ("bm25", "0302", "FT941-7", -0.001, 2)
-
-
-@pytest.mark.parametrize("name", ["a.qrels", "a.qrels.gz", "qrels.123"])
-def test_qrels_are_known_by_their_content(tmp_path: Path, name: str) -> None:
-    read = read_judgements(write(tmp_path / name, QRELS))
-    assert read.rows() == [("301", "FBIS3-1", 1), ("301", "FBIS3-2", 0), ("0302", "FT941-7", -2)]
-
-
 def test_a_file_of_several_runs_has_the_names_of_its_tags(tmp_path: Path) -> None:
     path = write(tmp_path / "a.run", "q Q0 a 1 1 x\nq Q0 a 1 1 unknown\n")
     assert read_rankings(path, model="z")["model"].to_list() == ["z", "z"]
