@@ -10,6 +10,7 @@ derivations.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from retrieval_report.kernels.ap_retrieved import Paired, hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.compile import allocating, costs, inlined, squared
 from retrieval_report.kernels.lists import (
+    Floats,
     Integers,
     Lists,
     Spread,
@@ -27,6 +29,7 @@ from retrieval_report.kernels.lists import (
 )
 from retrieval_report.kernels.ranks import PRECISE_UP_TO, less, order_variance, place_sums
 from retrieval_report.kernels.tables import Weights, add, pair_between
+from retrieval_report.kernels.together import Single, together
 from retrieval_report.kernels.walk import Steps, walk
 
 
@@ -334,7 +337,14 @@ def add_weighed_plain(
 
 
 NO_ITEMS_BEFORE = ApBefore(0, 0.0, 0.0, 0.0, 0.0)
-ap_moments = costs(slots_walked)(
+
+
+def _single(paired: Paired, value: Floats, before: Integers, total: Floats) -> Floats:
+    """Return what items add that tie with nothing, after others of this ``total`` value."""
+    return value * ((total / value + 1.0) * paired.harmonics.added[before + 1])
+
+
+ap_moments = together(Single(_single, partial(ApBefore, variance=0.0)))(
     walk(
         "ap_moments",
         NO_ITEMS_BEFORE,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from retrieval_report.kernels.compile import costs, inlined, squared
+from retrieval_report.kernels.compile import inlined, squared
 from retrieval_report.kernels.lists import (
     Floats,
     Integers,
@@ -20,9 +20,9 @@ from retrieval_report.kernels.lists import (
     Stretch,
     cells_of,
     plain_size,
-    slots_walked,
 )
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
+from retrieval_report.kernels.together import Single, together
 from retrieval_report.kernels.walk import Steps, walk
 
 PREFIX_SUMS_FROM = 8  # from this many slots on, a difference of prefix sums costs less than a walk
@@ -172,7 +172,14 @@ def _inside(tie: TieValues, slots: int, so_far: Sums, summed: Summed) -> Spread:
     return so_far.high + (part + so_far.low), so_far.variance + spread
 
 
-additive_moments = costs(slots_walked)(
+def _single(summed: Summed, value: Floats, before: Integers, _: Floats) -> Floats:
+    """Return what items add that tie with nothing."""
+    return value if summed.unit else value * summed.weights.added[before + 1]
+
+
+additive_moments = together(
+    Single(_single, lambda _relevant, _values, high, low: Sums(high, low, 0.0))
+)(
     walk(
         "additive_moments",
         Sums(0.0, 0.0, 0.0),

@@ -56,45 +56,64 @@ def count_tie(t: int, tie: int, _ahead: Integers, lists: Lists, arguments: Any) 
     return Tie(t, size, relevant)
 
 
+class Place(NamedTuple):
+    """Where a walk along a list stands: how many items and cutoffs lie behind, the next tie, and the
+    state there.
+    """
+
+    t: int
+    j: int
+    tie: int
+    state: Any
+
+
 def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = kernel) -> Any:
     """Return the kernel of a sum whose state before the first item is ``start``.
 
     The kernel writes the mean and the variance of the sum at every depth of the lists ``first`` …
     ``last`` − 1. ``depths`` (lists, cutoffs) ascend along each row and do not exceed the list's
-    length. Steps that return arrays need a kernel that ``compiles`` as ``allocating`` does.
+    length. Steps that return arrays need a kernel that ``compiles`` as ``allocating`` does. As
+    ``walk_on`` it has the kernel that walks along one list from some place on.
     """
     look, add, inside, between, plain, ended = steps
+
+    def walk_on(
+        q: int, place: Place, lists: Lists, depths: Integers, arguments: object, out: Moments
+    ) -> None:
+        mean, variance = out
+        cutoffs = depths.shape[1]
+        t, j, tie, state = place
+        end = lists.start[q + 1]
+        while tie < end and j < cutoffs and not (ended is not None and ended(state)):
+            if plain is not None:
+                stretch = Stretch(t, tie, end, depths[q, j])
+                t, tie, state = plain(stretch, lists, arguments, state)
+            if t == depths[q, j]:
+                mean[q, j], variance[q, j] = between(state, arguments)
+                j += 1
+            elif tie < end:
+                looked = look(t, tie, depths[q, j:], lists, arguments)
+                while j < cutoffs and depths[q, j] < t + looked.size:
+                    mean[q, j], variance[q, j] = inside(looked, depths[q, j] - t, state, arguments)
+                    j += 1
+                if j < cutoffs:
+                    state = add(looked, state, arguments)
+                t += looked.size
+                tie += 1
+        for rest in range(j, cutoffs):
+            mean[q, rest], variance[q, rest] = between(state, arguments)
+
+    walk_on.__name__ = walk_on.__qualname__ = f"{name}_from"  # under which its code is stored
+    walk_on = compiles(walk_on)
 
     def moments(
         first: int, last: int, lists: Lists, depths: Integers, arguments: object, out: Moments
     ) -> None:
-        mean, variance = out
-        cutoffs = depths.shape[1]
         for q in range(first, last):
-            state = start
-            t = j = ZERO
-            tie = lists.start[q]
-            end = lists.start[q + 1]
-            while tie < end and j < cutoffs and not (ended is not None and ended(state)):
-                if plain is not None:
-                    stretch = Stretch(t, tie, end, depths[q, j])
-                    t, tie, state = plain(stretch, lists, arguments, state)
-                if t == depths[q, j]:
-                    mean[q, j], variance[q, j] = between(state, arguments)
-                    j += 1
-                elif tie < end:
-                    looked = look(t, tie, depths[q, j:], lists, arguments)
-                    while j < cutoffs and depths[q, j] < t + looked.size:
-                        mean[q, j], variance[q, j] = inside(
-                            looked, depths[q, j] - t, state, arguments
-                        )
-                        j += 1
-                    if j < cutoffs:
-                        state = add(looked, state, arguments)
-                    t += looked.size
-                    tie += 1
-            for rest in range(j, cutoffs):
-                mean[q, rest], variance[q, rest] = between(state, arguments)
+            place = Place(ZERO, ZERO, lists.start[q], start)
+            walk_on(q, place, lists, depths, arguments, out)
 
     moments.__name__ = moments.__qualname__ = name
-    return compiles(moments)
+    made = compiles(moments)
+    made.walk_on = walk_on
+    return made

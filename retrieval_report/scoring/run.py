@@ -155,6 +155,14 @@ class Run:
         """Return the run of some lists, each as often as it is named."""
         return Run(self.prepared.take(which), self.requests, self.options)
 
+    def shorter(self, prepared: Prepared, *, last_stays: bool = False) -> Prepared:
+        """Return the lists with stretches of items that bring nothing as one tie, if these metrics
+        only count them.
+        """
+        if not self.stretches or any(metric.term.judged_only for metric, _ in self.requests):
+            return prepared
+        return replace(prepared, ties=stretched(prepared.ties, last_stays=last_stays))
+
     def where(self, rule: Callable[[Scorer, Metric], NDArray[Scalar]]) -> NDArray[Scalar]:
         """Return where a rule holds, or another fact of every score, of shape (lists, columns)."""
         scorer = self.scorer
@@ -195,9 +203,7 @@ class Run:
     ) -> tuple[Integers, list[Column], Completions]:
         """Complete the lists that leave a score in these columns open."""
         which = np.flatnonzero(self.open[:, [number for number, _ in columns]].any(axis=1))
-        prepared = self.prepared.take(which)
-        if self.stretches and not any(metric.term.judged_only for metric, _ in self.requests):
-            prepared = replace(prepared, ties=stretched(prepared.ties, last_stays=True))
+        prepared = self.shorter(self.prepared.take(which), last_stays=True)
         completions = Completions(
             prepared,
             [measure for _, measure in columns],
@@ -286,8 +292,6 @@ def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
     policies = run.options.policies
     lists, columns = run.shape
     values, spreads = np.full((2, lists, columns, len(policies)), np.nan)
-    if {"best", "worst"} & {*policies} and run.prepared.open.any():
-        expect(4.0 * run.prepared.ties.grade.size)  # by kernels that complete lists
     exact = values[:, :, policies.index("expected")] if "expected" in policies else None
     for number, policy in sorted(enumerate(policies), key=lambda part: TURNS.get(part[1], 1)):
         into = ScoreArrays(values[:, :, number], spreads[:, :, number])
@@ -427,8 +431,8 @@ def _draws(run: Run, mixed: Integers) -> Iterator[Floats]:
     steps = tqdm(
         range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False
     )
-    if mixed.size < run.shape[0]:
-        run = run.repeated(mixed)
+    if mixed.size < run.shape[0]:  # then few ties are mixed
+        run = Run(run.shorter(run.prepared.take(mixed)), run.requests, options)
     work = draw_work(run.prepared.ties, run.limit, stretches=run.stretches)
     expect(4.0 * options.shuffles * float(work[-1]))  # by some four kernels
     parts = [part for _, part in _split(run, work)]

@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from retrieval_report.contracts.errors import DataError
+from retrieval_report.kernels import together
 from retrieval_report.kernels.ap_retrieved import ratio_extremes
 from retrieval_report.kernels.compile import Kernel
 from retrieval_report.kernels.lists import (
@@ -168,13 +169,14 @@ class Scorer:
         kernel, arguments = term.kernel(facts)
         # which orders the true ties itself
         lists = prepared.ties if kernel is ratio_extremes else lists
-        if not extreme and cast(Kernel, kernel).unmade:
-            lists = lists if term.judged_only or gains[0] else self._shortened(lists)
+        unmade = cast(Kernel, kernel).unmade
+        if unmade and not (kernel is ratio_extremes or term.judged_only or gains[0]):
+            lists = self._shortened(lists)
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         over_ranges(
             lambda first, last: kernel(first, last, lists, depths, arguments, moments),
             _work(cast(Kernel, kernel), lists, depths),
-            self.workers,
+            1 if unmade else self.workers,  # threads of Python wait for each other
         )
         if not np.isfinite(moments.mean).all():
             raise DataError(
@@ -213,7 +215,7 @@ def _work(kernel: Kernel, lists: Lists, depths: Integers) -> Integers:
     cutoff, threads would take longer to start than it takes to score a thousand lists down to 10.
     """
     ends = lists.tie[lists.start]
-    if kernel.costs is not slots_walked or not depths.shape[1]:
+    if kernel.costs not in (slots_walked, together.work) or not depths.shape[1]:
         return ends
     return running(np.minimum(np.diff(ends), depths[:, -1]))
 
