@@ -83,4 +83,5 @@ def _started_with() -> Files | None:
 def _sample(sample: Sample) -> Files:
     options = {**USUAL, "truncated": sample.truncated}
     costs = sample.costs and str(sample_folder() / sample.costs)
-    return Files(sample.title, sample.files, start=Choice(options=options), costs=costs)
+    study = {**sample.files, **sample.decision}
+    return Files(sample.title, study, start=Choice(options=options), costs=costs)

@@ -31,7 +31,7 @@ MARGIN = (
 MARGIN_UNITS = ("points", "percent")
 USUAL_MARGIN = Margin(0.01)
 CHOSEN = "the chosen pair"
-ALONE = " p is corrected for all pairs, an interval is of one pair alone."
+ALONE = " p is corrected for all pairs; each interval is of its pair alone."
 COPIES = " Models with identical lists are compared once."
 
 

@@ -15,6 +15,7 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import (
     cluster_option,
     dataset_option,
+    decision_options,
     labels_option,
     replicate_option,
     setting,
@@ -37,6 +38,7 @@ from retrieval_report.study.server import (
 @dataset_option
 @cluster_option
 @labels_option
+@decision_options
 @setting("truncated", default=None)
 @click.option(
     "--items", metavar="FILE", help="Items with a column text or image, to show what a list holds."
@@ -69,7 +71,7 @@ def dashboard(
     """
     if not data and any(value for name, value in settings.items() if name != "name_by"):
         raise ParameterError("dashboard: its options require DATA, but none is given")
-    files = {name: settings[name] for name in ("judgements", "queries", "items", "labels")}
+    files = {name: settings[name] for name in ("judgements", "queries", "items", "labels", "costs")}
     files["rankings"] = list(data)
     if settings["labels_as_rankings"]:  # the files of a folder may be called anything
         files["rankings"] = [f"{path}/*" if Path(path).is_dir() else path for path in data]

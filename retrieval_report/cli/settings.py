@@ -103,12 +103,7 @@ dataset_option = click.option(
     help="A column of --queries, or of RANKINGS; average over its values, each of which counts the "
     "same.",
 )
-question_options = add_all([
-    average_option,
-    replicate_option,
-    dataset_option,
-    click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values "
-                                                "change the winner."),
+decision_options = add_all([
     click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one "
                                                      "by --margin."),
     click.option("--margin", help="The largest loss against --baseline that would not matter: 0.005, "
@@ -117,6 +112,14 @@ question_options = add_all([
                                                     "default: that of the measure."),
     click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as "
                                                  "bytes per vector."),
+])  # fmt: skip
+question_options = add_all([
+    average_option,
+    replicate_option,
+    dataset_option,
+    click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values "
+                                                "change the winner."),
+    decision_options,
     correction_option,
     cluster_option,
 ])  # fmt: skip

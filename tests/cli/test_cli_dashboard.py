@@ -72,6 +72,7 @@ def test_it_hands_over_the_files(
         "query=query",
         "--name-by",
         "file",
+        *("--baseline", "bm25", "--margin", "1 %", "--costs", "costs.csv"),
         "--port",
         str(free),
     )
@@ -84,6 +85,9 @@ def test_it_hands_over_the_files(
         "options": {},
         "name_by": "file",
         "labels_as_rankings": False,
+        "baseline": "bm25",
+        "margin": "1 %",
+        "costs": "costs.csv",
     }
     assert served[0]["settings"]["server.port"] == free
     assert served[0]["browser"] == "open"
