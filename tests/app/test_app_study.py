@@ -62,7 +62,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     page = drawn(page.selectbox(key="open").set_value("docs").run())
     assert page.selectbox(key="average").value == "micro"
     # This sample begins with the baseline and the margin of `demo`.
-    assert plain("than wordllama-float32 (margin 0.02 in ap@2)") in words(page)
+    assert plain("Ship wordllama-int8: no worse than wordllama-float32 (margin 0.02") in words(page)
 
 
 def test_a_server_answers_and_ends_with_its_files(
