@@ -13,13 +13,10 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import sys
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 from split_halves import in_bins, split_halves
 
 Floats = NDArray[np.float64]

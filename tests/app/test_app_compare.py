@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 import retrieval_report as rr
-from made_pages import charts, made_data, numbers, open_page, table, words
+from made_pages import agrees, charts, made_data, numbers, open_page, table, words
 from made_pairs import DATA, RANKINGS, comparison, row_of
 from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOT_SIGNIFICANT, chance_of
 from text import plain
@@ -55,9 +55,7 @@ def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
     study = rr.Study(RANKINGS, "ndcg@3", baseline="fine", margin=0.3)
     truth = study.no_worse.sort("difference", descending=True)
     shown = table(page, 1)
-    assert shown["model"].to_list() == truth["model"].to_list()
-    assert shown["verdict"].to_list() == truth["verdict"].to_list()
-    assert shown["bound_low"].to_list() == truth["bound_low"].to_list()
+    agrees(shown, truth, "model verdict bound_low")
     [sentence] = [line for line in study.sentences if "more than 0.3" in line]
     assert plain(sentence) in words(page)
     assert page.number_input(key="margin").value == 0.3

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from made_pages import APP, TIMEOUT, drawn, words
+from made_pages import dashboard, drawn, words
 from made_reports import made_rankings
 from text import plain, sentence
 
@@ -24,7 +24,7 @@ NAMED_OTHERWISE = (
 
 def opened() -> AppTest:
     """The application at the page of the data."""
-    return to_page(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT), "data")
+    return to_page(dashboard(), "data")
 
 
 def to_page(test: AppTest, path: str) -> AppTest:
@@ -35,7 +35,7 @@ def to_page(test: AppTest, path: str) -> AppTest:
 
 @cache
 def page_hashes() -> dict[str, str]:
-    test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run()
+    test = dashboard().run()
     return {str(page["url_pathname"]): key for key, page in test._registered_pages.items()}
 
 
@@ -126,8 +126,7 @@ def test_row_101_uploads_stay_in_their_session_and_the_report_is_made_on_demand(
     (button,) = (button for button in test.button if button.label == "Prepare the HTML report")
     drawn(button.click().run())
     assert [button.label for button in test.download_button][-1] == "Download the report"
-    other = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
-    other.query_params["open"] = "upload"
+    other = dashboard(open="upload")
     drawn(other.run())
     assert sidebar_data(other) == "docs"
     assert "in the address is not used" in words(other)
@@ -163,7 +162,7 @@ def test_label_sets_of_the_command_line_are_ranked_by_grade(
     told = {"rankings": [f"{tmp_path}/graders/*"], "judgements": f"{tmp_path}/qrels.txt"}
     options = {"labels_as_rankings": True, "options": {"truncated": "no"}}
     monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps({**told, **options}))
-    test = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    test = drawn(dashboard().run())
     assert "graders · 2 models · 1 query" in words(test)
     assert "gpt has the highest expected" in words(test)
     assert "could reverse this lead" not in words(test)
@@ -198,8 +197,7 @@ def test_where_nothing_can_be_scored_other_data_can_be_opened(
 
 
 def test_uploaded_data_that_a_reload_lost_are_asked_for_again() -> None:
-    test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
-    test.query_params["open"] = "lists.csv"
+    test = dashboard(open="lists.csv")
     page = drawn(test.run())
     said = next(box.value for box in page.warning if "lists" in box.value).replace("\\", "")
     assert "upload the files again on the page Data & export" in said

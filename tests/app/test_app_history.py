@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 import retrieval_report as rr
-from made_pages import charts, made_data, open_page, table
+from made_pages import agrees, charts, made_data, open_page, table
 from made_reports import made_rankings
 from retrieval_report.study.versions import steps_sentences
 from text import plain
@@ -19,8 +19,7 @@ def test_the_table_is_that_of_history() -> None:
     scores = rr.evaluate(RANKINGS, metrics="ndcg@3", policies=policies)
     truth = rr.stats.history(scores, r"run-(?P<version>\d+)")
     shown = table(page, 0)
-    for name in ("version", "value", "difference", "marked"):
-        assert shown[name].to_list() == truth[name].to_list()
+    agrees(shown, truth, "version value difference marked")
     assert plain(steps_sentences(truth)[0]) in [text.value for text in page.markdown]
     assert [title for title in charts(page) if title.startswith("ndcg@3 by version")]
 

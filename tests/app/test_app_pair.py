@@ -10,7 +10,7 @@ import polars as pl
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import charts, drawn, made_data, numbers, open_page, table, words
+from made_pages import agrees, charts, drawn, made_data, numbers, open_page, table, words
 from made_pairs import DATA, RANKINGS, comparison, row_of
 from made_reports import ACCIDENT
 from retrieval_report.comparison.verdicts import chance_of
@@ -96,8 +96,7 @@ def test_the_queries_are_those_that_decide() -> None:
     assert 0 < truth["order_unsure"].sum() < truth.height
     flips, others = truth.filter("order_unsure"), truth.filter(~pl.col("order_unsure"))
     truth = pl.concat([flips, others])
-    for name in ("query", "difference", "lowest", "highest", "decides"):
-        assert shown[name].to_list() == truth[name].to_list()
+    agrees(shown, truth, "query difference lowest highest decides")
     assert any(
         title.startswith("Every query by ndcg@3: middle and coarse") for title in charts(page)
     )
@@ -109,8 +108,7 @@ def test_both_lists_of_a_query_are_shown_with_their_ties_and_ranges() -> None:
     lists = [ranking_ties(RANKINGS, model=name, query="query 4") for name in ("middle", "coarse")]
     for at, (own, other) in enumerate((lists, lists[::-1])):
         truth, shown = side_by_side(own, other), table(page, 2 + at)
-        for name in ("ranks", "item", "relevance", "other_ranks"):
-            assert shown[name].to_list() == truth[name].to_list()
+        agrees(shown, truth, "ranks item relevance other_ranks")
     scores = rr.Study(RANKINGS, "ndcg@3").queries.filter(query="query 4")
     for model in ("middle", "coarse"):
         row = scores.filter(model=model).row(0, named=True)

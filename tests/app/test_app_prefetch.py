@@ -15,11 +15,10 @@ from retrieval_report.study import study_data
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 import prefetch
 import retrieval_report as rr
-from made_pages import APP, TIMEOUT, drawn
+from made_pages import TIMEOUT, dashboard, drawn
 from retrieval_report.engines.evaluate import evaluate_with_draws
 from retrieval_report.study.server import BROWSER
 
@@ -64,7 +63,7 @@ def test_the_first_page_finds_its_numbers_and_charts_ready(
         "retrieval_report.charts.responsive.responsive",
         lambda *_, **__: pytest.fail("a chart was made again"),
     )
-    page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    page = drawn(dashboard().run())
     assert "depends on tie order" in page.warning[0].value
     assert asked == [ALL, ALL]
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_pages import charts, made_data, numbers, open_page, table, words
+from made_pages import agrees, charts, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.orders import ranking_ties
@@ -34,8 +34,7 @@ def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
     page = open_page("queries", DATA)
     truth = query_table()
     shown = table(page, 0)
-    for name in ("query", "model", "naive", "expected", "std", "lowest", "highest", "spread"):
-        assert shown[name].to_list() == truth[name].to_list()
+    agrees(shown, truth, "query model naive expected std lowest highest spread")
     assert any("Naive and expected ndcg@3" in title for title in charts(page))
     first = truth.row(0, named=True)
     assert page.selectbox(key="model").value == first["model"]
@@ -59,8 +58,7 @@ def test_a_link_restores_the_list_with_its_scores() -> None:
         "Highest": f"{row['highest']:.4f}",
     }
     rows, shown = ranking_ties(RANKINGS, model="middle", query="query 4"), table(page, 1)
-    for name in ("item", "tie", "tie_size", "relevance"):
-        assert shown[name].to_list() == rows[name].to_list()
+    agrees(shown, rows, "item tie tie_size relevance")
     truth = score_distribution(RANKINGS, model="middle", query="query 4", **PLACE)
     (spec,) = (
         spec for title, spec in charts(page).items() if "of one list under its tie orders" in title

@@ -13,10 +13,9 @@ import pytest
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
-from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import APP, TIMEOUT, drawn, table, words
+from made_pages import agrees, dashboard, drawn, table, words
 from made_reports import made_rankings
 from retrieval_report.study import server
 from retrieval_report.study.server import START, asked_of_dashboard
@@ -48,7 +47,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     monkeypatch.setenv(
         START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about})
     )
-    page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    page = drawn(dashboard().run())
     assert plain(made.decision) in words(page)
     for column in ("expected", "naive"):
         here = made.at("ap@2").summary.filter(policy=column)
@@ -141,7 +140,7 @@ def test_judges_seeds_data_sets_and_clusters_come_along(
         **how,
     }
     monkeypatch.setenv(START, json.dumps(opened))
-    page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    page = drawn(dashboard().run())
     shown = table(page, 1)
     assert shown["source"].to_list() == [
         "tie order",
@@ -151,4 +150,4 @@ def test_judges_seeds_data_sets_and_clusters_come_along(
         "seed",
         "data set",
     ]
-    assert shown["verdict"].to_list() == same.reversals["verdict"].to_list()
+    agrees(shown, same.reversals, "verdict")

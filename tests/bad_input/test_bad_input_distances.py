@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -35,63 +34,6 @@ def test_row_012_half_precision_is_warned_of_with_its_ties(order: str) -> None:
     ):
         found = value(frame, "rr")
     assert found == pytest.approx(0.75 if order == "distance" else (1 / 3 + 1 / 4) / 2, rel=1e-12)
-
-
-NAMES = ("a.csv", "a.run", "a.jsonl")
-
-
-def text_of(name: str, values: Sequence[object]) -> str:
-    """A list of one query whose first item alone is relevant, and whose order is ``values``."""
-    rows = list(enumerate(values))
-    if name == "a.csv":
-        lines = [f"q,i{item},{value}," for item, value in rows]
-        return "\n".join(["query,item,score,note", *lines, ""])
-    if name == "a.run":
-        return "".join(f"q Q0 i{item} 1 {value} t\n" for item, value in rows)
-    if name == "a.jsonl":
-        return "".join(f'{{"query": "q", "item": "i{i}", "score": {v}}}\n' for i, v in rows)
-    found = ", ".join(f'{{"corpus_id": "i{item}", "score": {value}}}' for item, value in rows)
-    return f'{{"query_id": "q", "results": [{found}]}}\n'
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "values",
-    [
-        [2**63 + 4, 2**63 + 3, 2**63 + 2, 2**63 + 1],
-        [2**53 + 2, 2**53 + 1, 2**53],
-        [2**100 + 1, 2**100, -1],
-    ],
-)
-def test_row_013_large_integers_of_text_files_do_not_merge(
-    tmp_path: Path, name: str, values: list[int]
-) -> None:
-    (tmp_path / name).write_text(text_of(name, values))
-    judgements = {"q": {f"i{item}": int(item == 0) for item in range(len(values))}}
-    rows = read_rankings(tmp_path / name)
-    assert rows["score"].to_list() == values
-    assert scores(rows, "rr", judgements=judgements) == [1.0]
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "values", [[2**63 + 1, 0.5], [2**53 + 1, "1.0"], [f"{2**53 + 1}.0", 1], [2**63 + 1, 1e3]]
-)
-def test_row_013_large_integers_among_fractions_are_refused(
-    tmp_path: Path, name: str, values: list[object]
-) -> None:
-    (tmp_path / name).write_text(text_of(name, values))
-    with pytest.raises(DataError, match=f"line [12]: .*'{values[0]}' is not among the numbers of"):
-        read_rankings(tmp_path / name)
-
-
-def test_row_013_integers_too_long_for_128_bits_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(text_of("a.csv", [10**40 + 1, 10**40]))
-    with pytest.raises(DataError, match="not all of its values are whole numbers of 128 bits"):
-        read_rankings(tmp_path / "a.csv")
-    (tmp_path / "a.csv").write_text(text_of("a.csv", ["1" * 5000, 1]))
-    with pytest.raises(DataError, match="would tie with its neighbours"):
-        read_rankings(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize(

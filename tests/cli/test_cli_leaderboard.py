@@ -8,23 +8,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
+from commands import run
 from retrieval_report.study.samples import sample_folder
 
 DOCS = sample_folder() / "docs"
-ARGUMENTS = [
-    str(DOCS / "runs"),
-    "--judgements",
-    str(DOCS / "qrels.txt"),
-    "--metrics",
-    "ndcg",
-    "--cutoffs",
-    "10",
-]
-ARGUMENTS += ["--truncated", "between_ties"]
+ASKED = (
+    f"leaderboard {DOCS}/runs --judgements {DOCS}/qrels.txt"
+    " --metrics ndcg --cutoffs 10 --truncated between_ties"
+)
 
 
 @pytest.fixture
@@ -42,14 +35,8 @@ def files(tmp_path: Path) -> dict[str, str]:
     return {name: str(tmp_path / f"{name}.csv") for name in ("queries", "costs")}
 
 
-def run(*arguments: str) -> str:
-    outcome = CliRunner().invoke(cli, ["leaderboard", *ARGUMENTS, *arguments])
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.output
-
-
 def test_the_leaderboard_begins_with_the_verdict_and_the_three_scores() -> None:
-    first, second, depths, empty, winner, names, *_ = run().splitlines()
+    first, second, depths, empty, winner, names, *_ = run(ASKED).output.splitlines()
     assert first.startswith(
         "wordllama-float16 has the highest expected ndcg@10: 0.4351, ahead of wordllama-bfloat16"
     )
@@ -68,17 +55,8 @@ def test_the_leaderboard_begins_with_the_verdict_and_the_three_scores() -> None:
 def test_the_leaderboard_and_every_question_are_those_of_a_study(
     files: dict[str, str], tmp_path: Path
 ) -> None:
-    asked = [
-        "--queries",
-        files["queries"],
-        "--by",
-        "group",
-        "--baseline",
-        "bm25",
-        "--margin",
-        "0.02",
-    ]
-    output = run(*asked, "--costs", files["costs"], "--out", str(tmp_path / "out"))
+    asked = f"--queries {files['queries']} --by group --baseline bm25 --margin 0.02"
+    output = run(f"{ASKED} {asked} --costs {files['costs']} --out {tmp_path}/out").output
     study = rr.Study(
         DOCS / "runs", "ndcg@10", judgements=DOCS / "qrels.txt", queries=files["queries"], truncated="between_ties",
         by="group", baseline="bm25", margin=0.02, costs=pl.read_csv(files["costs"]).cast({"bytes": pl.Float64}),
@@ -116,8 +94,7 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
     said = "ap@all compares lists of unequal length: 9 items (short) to 40 (deep)."
     for metrics, shown in (("precision@3,ap", True), ("precision@3,ap@5,r_precision", False)):
         for command in ("leaderboard", "evaluate --engine disk"):
-            words = [*command.split(), str(tmp_path / "rows.parquet"), "--metrics", metrics]
-            outcome = CliRunner().invoke(cli, words)
+            outcome = run(f"{command} {tmp_path}/rows.parquet --metrics {metrics}")
             assert (said in outcome.output) is shown, outcome.output
     assert rr.Study(pl.DataFrame(rows), "ap", truncated="no").verdict[-1] == said
     equal = pl.DataFrame(rows).filter(pl.col("item") < 9)
@@ -128,12 +105,10 @@ def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(
     files: dict[str, str],
 ) -> None:
     for wrong, message in (
-        (["--margin", "0.1"], "margin: it is given without baseline"),
+        ("--margin 0.1", "margin: it is given without baseline"),
         (
-            ["--queries", files["queries"], "--by", "language"],
+            f"--queries {files['queries']} --by language",
             "by: no column 'language' in the queries",
         ),
     ):
-        outcome = CliRunner().invoke(cli, ["leaderboard", *ARGUMENTS, *wrong])
-        assert outcome.exit_code == 2
-        assert message in outcome.output
+        assert message in run(f"{ASKED} {wrong}", code=2).output

@@ -14,18 +14,17 @@ import pytest
 from click.testing import CliRunner
 
 import retrieval_report as rr
+from commands import run
 from made_reports import made_rankings
 from retrieval_report.cli import cli, files
 
 RANKINGS = made_rankings(("coarse", "fine"))
 TEXT = RANKINGS.write_csv().encode()
-ASKED = ("--metrics", "ndcg,ap", "--cutoffs", "3")
+ASKED = "--metrics ndcg,ap --cutoffs 3"
 
 
-def run(*arguments: str, given: bytes = TEXT) -> str:
-    outcome = CliRunner().invoke(cli, arguments, input=given)
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.stdout
+def printed(words: str, given: bytes = TEXT) -> str:
+    return run(words, given=given).stdout
 
 
 def loaded(output: str) -> dict[str, Any]:
@@ -34,17 +33,15 @@ def loaded(output: str) -> dict[str, Any]:
 
 
 def test_messages_call_standard_input_by_its_name() -> None:
-    outcome = CliRunner().invoke(cli, ["evaluate", "-", *ASKED], input=b"a b c\n")
-    assert outcome.exit_code == 2
+    outcome = run(f"evaluate - {ASKED}", given=b"a b c\n", code=2)
     assert "standard-input: neither a table" in outcome.stderr
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
     (tmp_path / "lists.csv").write_bytes(TEXT)
-    assert run("evaluate", "-", *ASKED, given=pack(TEXT)) == run(
-        "evaluate", str(tmp_path / "lists.csv"), *ASKED
-    )
+    of_file = printed(f"evaluate {tmp_path}/lists.csv {ASKED}")
+    assert printed(f"evaluate - {ASKED}", given=pack(TEXT)) == of_file
 
 
 @pytest.mark.parametrize(
@@ -73,18 +70,16 @@ def test_standard_input_that_does_not_end_is_refused_at_a_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     endless = b"a,b,c\n" * 1000
-    outcome = CliRunner().invoke(cli, ["evaluate", "-", "--max-bytes", "5999"], input=endless)
-    assert outcome.exit_code == 2
+    outcome = run("evaluate - --max-bytes 5999", given=endless, code=2)
     message = "standard-input: holds more than 5999 bytes; if that is right, raise --max-bytes"
     assert message in outcome.stderr
-    assert "the rankings lack" in CliRunner().invoke(cli, ["evaluate", "-"], input=endless).stderr
+    assert "the rankings lack" in run("evaluate -", given=endless, code=2).stderr
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files, "_keep_standard_input", full)
-    outcome = CliRunner().invoke(cli, ["evaluate", "-"], input=endless)
-    assert outcome.exit_code == 2
+    outcome = run("evaluate -", given=endless, code=2)
     assert "No space left on device; set TMPDIR to a folder with more space" in outcome.stderr
 
 
@@ -92,12 +87,10 @@ def test_standard_input_that_does_not_end_is_refused_at_a_bound(
 def test_an_option_moves_the_bound_of_gzipped_files(tmp_path: Path, command: str) -> None:
     path = tmp_path / "lists.csv.gz"
     path.write_bytes(gzip.compress(TEXT))
-    words = [command, str(path), "--max-bytes"]
-    outcome = CliRunner().invoke(cli, [*words, str(len(TEXT) - 1)])
-    assert outcome.exit_code == 2
-    assert "raise --max-bytes" in outcome.stderr
+    words = f"{command} {path} --max-bytes"
+    assert "raise --max-bytes" in run(f"{words} {len(TEXT) - 1}", code=2).stderr
     if command == "evaluate":
-        assert CliRunner().invoke(cli, [*words, str(len(TEXT))]).exit_code == 0
+        run(f"{words} {len(TEXT)}")
 
 
 def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:
@@ -105,29 +98,27 @@ def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:
     judgements = (
         RANKINGS.select("query", "item", "relevance").unique(["query", "item"]).write_csv().encode()
     )
-    assert "ndcg@3" in run(
-        "evaluate", str(tmp_path / "lists.csv"), "--qrels", "-", *ASKED, given=judgements
-    )
+    assert "ndcg@3" in printed(f"evaluate {tmp_path}/lists.csv --qrels - {ASKED}", judgements)
 
 
 def test_json_holds_the_frames_that_are_printed() -> None:
     study = rr.Study(RANKINGS, "ndcg@3, ap@3")
-    summary = loaded(run("evaluate", "-", "--json", *ASKED))["summary"]
+    summary = loaded(printed(f"evaluate - --json {ASKED}"))["summary"]
     means = {(row["model"], row["metric"], row["policy"]): row["value"] for row in summary}
     assert means == {
         row[:3]: row[3]
         for row in study.summary.select("model", "metric", "policy", "value").iter_rows()
     }
-    compared = loaded(run("compare", "-", "--json", *ASKED))
+    compared = loaded(printed(f"compare - --json {ASKED}"))
     assert compared.keys() == {"comparison", "flips", "notices"}
     assert [row["verdict"] for row in compared["flips"]] == study.flips["verdict"].to_list()
 
 
 def test_latex_is_the_table_of_a_study() -> None:
-    printed = run("leaderboard", "-", "--latex", *ASKED)
-    assert printed == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
-    printed = run("leaderboard", "-", "--latex", "--correction", "holm", *ASKED)
-    assert "with Holm's correction over" in printed
+    table = printed(f"leaderboard - --latex {ASKED}")
+    assert table == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
+    table = printed(f"leaderboard - --latex --correction holm {ASKED}")
+    assert "with Holm's correction over" in table
 
 
 def test_help_names_every_command_without_cutting_it() -> None:

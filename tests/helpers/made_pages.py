@@ -91,6 +91,14 @@ def open_page(name: str, data: OpenedData, **address: str | list[str]) -> AppTes
     return drawn(test.run())
 
 
+def dashboard(**address: str) -> AppTest:
+    """The whole dashboard, before its first run; ``address`` is what the link said."""
+    test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
+    for key, value in address.items():
+        test.query_params[key] = value
+    return test
+
+
 def drawn(test: AppTest) -> AppTest:
     """The page, if no run of it failed."""
     assert not test.exception, [error.value for error in test.exception]
@@ -119,6 +127,12 @@ def table(test: AppTest, number: int) -> pl.DataFrame:
         },
         infer_schema_length=None,
     )
+
+
+def agrees(shown: pl.DataFrame, truth: pl.DataFrame, names: str) -> None:
+    """Hold columns of a table that is shown to those of a frame."""
+    for name in names.split():
+        assert shown[name].to_list() == truth[name].to_list(), name
 
 
 def charts(test: AppTest) -> dict[str, dict[str, Any]]:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import retrieval_report as rr
+from commands import run
 from retrieval_report import ColumnError, DataError, ParameterError
-from retrieval_report.cli import cli
 
 PATTERN = r"(.+)#\d+"
 
@@ -165,21 +164,16 @@ def test_bad_input_is_refused(
 
 
 def test_commands_collapse_chunks(tmp_path: Path) -> None:
-    run, qrels = tmp_path / "chunks.csv", tmp_path / "qrels.txt"
-    run.write_text("query,item,score\nq,d1#0,3\nq,d1#1,2\nq,d2#0,2\nq,d3#4,1\n")
+    chunks, qrels = tmp_path / "chunks.csv", tmp_path / "qrels.txt"
+    chunks.write_text("query,item,score\nq,d1#0,3\nq,d1#1,2\nq,d2#0,2\nq,d3#4,1\n")
     qrels.write_text("q 0 d1 1\nq 0 d3 1\n")
-    given = [str(run), "--qrels", str(qrels), "--group", PATTERN]
-    found = CliRunner().invoke(
-        cli, ["evaluate", *given, "--metrics", "recall@2", "--out", str(tmp_path / "out")]
-    )
-    assert found.exit_code == 0, found.output
+    given = f"evaluate {chunks} --qrels {qrels} --group {PATTERN}"
+    run(f"{given} --metrics recall@2 --out {tmp_path}/out")
     values = pl.read_csv(tmp_path / "out/scores.csv")["value"].unique().to_list()
     assert values == [0.5]
     for engine in ("disk", "spark"):
-        refused = CliRunner().invoke(cli, ["evaluate", *given, "--engine", engine])
-        assert refused.exit_code == 2
-        assert "--group" in refused.stderr
+        assert "--group" in run(f"{given} --engine {engine}", code=2).stderr
     twice = tmp_path / "twice.csv"
     twice.write_text("query,item,score\nq,d1,3\nq,d1,2\n")
-    refused = CliRunner().invoke(cli, ["evaluate", str(twice), "--qrels", str(qrels)])
+    refused = run(f"evaluate {twice} --qrels {qrels}", code=2)
     assert "collapse them (--group …)" in " ".join(refused.stderr.split())

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
+from commands import run
 from retrieval_report.ties.grading_scale import scale_sentence
 
 
@@ -105,15 +104,8 @@ def test_a_study_of_labels_answers_it(tmp_path: Path) -> None:
         return str(tmp_path / f"{name}.txt")
 
     files = [write(name, held) for name, held in labels.items()]
-    words = [
-        "--labels-as-rankings",
-        "--judgements",
-        write("human", human),
-        "--measures",
-        "ndcg@5,rr",
-    ]
-    printed = CliRunner().invoke(cli, ["leaderboard", *files, *words])
-    assert printed.exit_code == 0, printed.output
+    words = f"--labels-as-rankings --judgements {write('human', human)} --measures ndcg@5,rr"
+    printed = run(f"leaderboard {words}", *files)
     assert said in printed.stdout
     assert printed.stdout.count("could_gain") == 1  # by the headline measure alone
     assert printed.stdout.endswith("by every measure, are in the files of --out.\n")
