@@ -43,8 +43,7 @@ from retrieval_report.cli.settings import (
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
-from retrieval_report.engines.check_scores import MEASURE, at_measure, join_left
-from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.engines.check_scores import MEASURE, MEASURE_NAME, at_measure, join_left
 from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.systems.audit import furthest_off
@@ -134,8 +133,7 @@ def compare(
     rows = with_chances(rows.sort("measure", last, doubt, maintain_order=True))
     column_names = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     if len(study.model_names) == 2:  # one table, not one for every measure
-        names = [measure_text(*row) for row in rows.select(MEASURE).iter_rows()]
-        rows = rows.with_columns(measure=pl.Series(names, dtype=pl.String))
+        rows = rows.with_columns(measure=MEASURE_NAME)
         pairs = frame_table(rows, f"measure {column_names}")
     else:
         pairs = frame_table(rows, column_names, by="metric cutoff")
@@ -145,7 +143,7 @@ def compare(
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     output.show(
         {**health_frame(study.health), **above, "comparison": comparison, "flips": verdicts},
-        "\n".join(filter(None, [health_text(study.health), *map(visible, lines)])),
+        health_text(study.health, *lines),
         turning if baseline is None else "",
         *question_tables(study, list(above)),
         pairs,
@@ -186,7 +184,7 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
     news = steps_sentences(table.filter(at_measure(*study.measures[0])))
     output.show(
         {**health_frame(study.health), "history": table},
-        "\n".join(filter(None, [health_text(study.health), *news])),
+        health_text(study.health, *news),
         frame_table(
             with_step_chances(table), f"{column_names} since_first first_p", by="metric cutoff"
         ),

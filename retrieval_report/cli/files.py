@@ -384,11 +384,11 @@ def health_frame(health: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {"health": health} if health.height else {}
 
 
-def health_text(health: pl.DataFrame) -> str:
-    """Return what may be wrong with the data, in sentences."""
+def health_text(health: pl.DataFrame, *lines: str) -> str:
+    """Return what may be wrong with the data, in sentences, and lines that follow."""
     from retrieval_report.study.caveats import health_sentences
 
-    return "\n".join(map(visible, health_sentences(health)))
+    return "\n".join(filter(None, map(visible, [*health_sentences(health), *lines])))
 
 
 def tell_written(files: Iterable[str | Path]) -> None:

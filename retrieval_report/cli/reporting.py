@@ -111,7 +111,7 @@ def report(
     )
     depths = cutoffs_sentence(contents.by_cutoff)
     lines = *contents.verdict, depths, *contents.printed, *contents.notices
-    click.echo("\n".join(filter(None, [health_text(contents.health), *map(visible, lines)])))
+    click.echo(health_text(contents.health, *lines))
     tables = three_table(study), leaderboard_table(study, contents.leaderboard)
     click.echo("\n" + "\n\n".join(filter(None, tables)))
     first = ": open report.html first" if "html" in kinds else ""
@@ -185,9 +185,8 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     frames = {name: frame for name, frame in frames.items() if frame.width}
     texts = []
     if not (output.as_json or output.latex):
-        above = filter(None, [health_text(study.health)])
         lines = *lead(study, study.leaderboard), cutoffs_sentence(study.by_cutoff)
-        texts = ["\n".join([*above, *map(visible, filter(None, lines))])]
+        texts = [health_text(study.health, *lines)]
         texts += filter(None, [three_table(study)])
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in HIGHER_LEVEL_FRAMES if name in frames])
@@ -214,7 +213,7 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
 
     from retrieval_report.comparison.identical import without_copies
     from retrieval_report.comparison.verdicts import CUT, DEPENDS
-    from retrieval_report.metrics.parsing import measure_text
+    from retrieval_report.engines.check_scores import MEASURE_NAME
 
     if pairs.height <= PAIRS:
         return pairs, ""
@@ -228,8 +227,8 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     )
     printed = telling.head(PAIRS)
     left_out = pairs.join(printed, on="measure", how="anti").unique("measure", maintain_order=True)
-    measures = [measure_text(*row) for row in left_out.select("metric", "cutoff").iter_rows()]
-    none = f", and none by {', '.join(measures)}" if measures else ""
+    measures = left_out.select(MEASURE_NAME).to_series()
+    none = f", and none by {', '.join(measures)}" if len(measures) else ""
     return printed, (
         f"{printed.height} of {pairs.height} pairs are printed: the leader against each, neighbours "
         f"in rank, and what tie order may reverse{none}; --all prints all."

@@ -102,6 +102,17 @@ class Inputs:
         frame: pl.DataFrame | None = vars(self)[name]
         return frame
 
+    @classmethod
+    def unpacked(
+        cls, rankings: object, judgements: object, queries: object
+    ) -> tuple[object, object, object]:
+        """Return the three, where inputs in the place of rankings give those that are None."""
+        if not isinstance(rankings, cls):
+            return rankings, judgements, queries
+        judgements = rankings.judgements if judgements is None else judgements
+        queries = rankings.queries if queries is None else queries
+        return rankings.rankings, judgements, queries
+
     @property
     def settings(self) -> Named:
         """What is known besides the frames, as options of a study."""

@@ -10,7 +10,12 @@ from typing import NamedTuple
 
 from retrieval_report.contracts.arguments import check_number, is_number, quoted
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.metrics.parsing import measure_text, parse_measure, parse_metrics
+from retrieval_report.metrics.parsing import (
+    measure_text,
+    measure_texts,
+    parse_measure,
+    parse_metrics,
+)
 from retrieval_report.writing.numbers import number
 
 PERCENT = re.compile(r"\s*([0-9.]+)\s*%\s*")
@@ -42,7 +47,7 @@ class Margins(NamedTuple):
 
     def among(self, measures: Iterable[tuple[str, int | None]]) -> Margins | None:
         """Return the margins of some measures alone, None if none of them has one."""
-        names = {measure_text(*measure) for measure in measures}
+        names = measure_texts(measures)
         matching = tuple(part for part in self.by_measure if part[0] is None or part[0] in names)
         return Margins(matching) if matching else None
 
@@ -106,11 +111,11 @@ def check_measures(margins: Margins, measures: list[tuple[str, int | None]]) -> 
     Traceback (most recent call last):
     retrieval_report.ParameterError: margin: 'ap@all' is not scored; the measures are 'ndcg@10'
     """
-    measure_texts = [measure_text(*measure) for measure in measures]
+    names = measure_texts(measures)
     for measure, _ in margins.by_measure:
-        if measure is not None and measure not in measure_texts:
+        if measure is not None and measure not in names:
             raise ParameterError(
-                f"margin: {measure!r} is not scored; the measures are {quoted(measure_texts)}"
+                f"margin: {measure!r} is not scored; the measures are {quoted(names)}"
             )
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, check_number, quoted
+from retrieval_report.contracts.arguments import Named, Names, check_number, quoted
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SCORES
+from retrieval_report.contracts.registry import in_contract
 from retrieval_report.reading.frames import to_polars
 
 MEASURE = ["metric", "cutoff"]
+MEASURE_NAME = pl.format("{}@{}", "metric", pl.col("cutoff").cast(pl.String).fill_null("all"))
 SCORE = [*MEASURE, "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]
 MEAN = ["model", *MEASURE]
@@ -67,9 +69,7 @@ def check_scores(scores: object) -> pl.DataFrame:
     return frame
 
 
-def check_result_frame(
-    result: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str
-) -> pl.DataFrame:
+def check_result_frame(result: object, contract: Named, what: str, maker: str) -> pl.DataFrame:
     """Return the columns of a contract in its types;
     numbers of another type are cast, NaN becomes null.
 
@@ -106,7 +106,7 @@ def check_result_frame(
             whole = column.cast(dtype, strict=False)
             odd = column.is_not_null() & (whole.is_null() | (whole != column))
             refuse(frame, odd, name, "not a whole number of 64 bits")
-    return frame.cast({name: dtype for name, dtype in contract.items() if dtype is not None})
+    return in_contract(frame, contract)
 
 
 def at_cutoff(cutoff: int | None) -> pl.Expr:

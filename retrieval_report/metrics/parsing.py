@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
@@ -253,6 +253,11 @@ def measure_text(metric: object, cutoff: int | None) -> str:
     ('ndcg@10', 'ap@all')
     """
     return f"{metric}@{'all' if cutoff is None else cutoff}"
+
+
+def measure_texts(measures: Iterable[Sequence[Any]]) -> list[str]:
+    """Return the text of every metric and cutoff."""
+    return [measure_text(*measure) for measure in measures]
 
 
 def one_of_two(measures: object, metrics: object) -> Any:

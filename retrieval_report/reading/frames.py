@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import ColumnNames, is_name
+from retrieval_report.contracts.arguments import ColumnNames, is_name, known_of
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
@@ -103,9 +103,8 @@ def frame_of_kind(
     else:
         name, content = name_of(value), unwrapped(value)
         if kind.ranked and holds_results(content):
-            arrays = {key: array for key, array in content.items() if array is not None}
             choose = partial(known_columns, kind=kind, columns=columns, location=what)
-            return results_of(arrays, choose, what)
+            return results_of(known_of(content), choose, what)
         if kind.name in VALUES and not any(map(_names_files, _lists(content))):
             content = as_nested(content, kind.name, kind.knows, what)
         if kind.ranked and is_models(content):

@@ -11,7 +11,7 @@ from typing import BinaryIO, TypeGuard
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Array
+from retrieval_report.contracts.arguments import Array, known_of
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
@@ -130,7 +130,7 @@ def holds_results(value: object) -> TypeGuard[Mapping[str, object]]:
         return False
     if not all(isinstance(name, str) for name in value):
         return False
-    matched = _match_arrays({name: values for name, values in value.items() if values is not None})
+    matched = _match_arrays(known_of(value))
     values = [value[matched[ours]] for ours in ("distance", "score") if ours in matched]
     return "item" in matched and any(map(_is_matrix, values))
 
@@ -155,7 +155,7 @@ def _match_arrays(arrays: Mapping[str, object]) -> dict[str, str]:
         ours: next((folded[name] for name in spellings if name in folded), None)
         for ours, spellings in names.items()
     }
-    return {ours: name for ours, name in firsts.items() if name is not None}
+    return known_of(firsts)
 
 
 def results_of(arrays: Mapping[str, object], choose: Choose, what: str) -> pl.DataFrame:

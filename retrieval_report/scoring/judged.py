@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import known_of
 from retrieval_report.contracts.checks import (
     check_agreement,
     check_unique,
@@ -315,8 +316,8 @@ def _of_one_type(
     rows: pl.DataFrame, judgements: pl.DataFrame | None, queries: pl.DataFrame | None
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame | None]]:
     """Return rows, judgements and queries with ids of the same types."""
-    other_frames = {"judgements": judgements, "queries": queries}
-    frames = {name: frame for name, frame in other_frames.items() if frame is not None}
+    given_frames = {"judgements": judgements, "queries": queries}
+    frames = known_of(given_frames)
     for name in frames:
         for key in UNIQUE[name]:
             rows, frames[name] = of_one_width(rows, frames[name], key, name)
@@ -324,7 +325,7 @@ def _of_one_type(
         name: frame.cast({key: rows.schema[key] for key in UNIQUE[name]})
         for name, frame in frames.items()
     }
-    return rows, {**other_frames, **typed}
+    return rows, {**given_frames, **typed}
 
 
 def frames_beside(

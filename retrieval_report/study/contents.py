@@ -16,7 +16,7 @@ from retrieval_report.contracts.arguments import Named, known_of, quoted
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions
 from retrieval_report.engines.check_scores import at_measure
-from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.metrics.parsing import measure_text, measure_texts
 from retrieval_report.scoring.health import AT_RANDOM as RANK_AT_RANDOM
 from retrieval_report.study.caveats import (
     any_cut,
@@ -208,7 +208,7 @@ def parameters_of(study: Study, replicate: object) -> Named:
         names = [name for name in names if name in (*LikeOptions.__annotations__, "seed")]
     study_parameters = {name: getattr(study, name) for name in ("like", "judge", "average")}
     return {
-        "metrics": [measure_text(*measure) for measure in study.measures],
+        "metrics": measure_texts(study.measures),
         **study.part,
         **known_of({**study_parameters, "replicate": replicate, **study.also, "costs": None}),
         **study.options.of(names),

@@ -17,7 +17,7 @@ from retrieval_report.comparison.verdicts import (
 )
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_measure, board
-from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.metrics.parsing import measure_texts
 from retrieval_report.study.caveats import POOLED, any_cut, named_tests
 from retrieval_report.study.terminal import EMPTY_STATE, mean_text, visible
 from retrieval_report.writing.names import unlinked
@@ -100,7 +100,7 @@ def _rows(study: Study | Report, name: Write, cell: Write, bold: str) -> list[li
     columns = [_column(study, at_measure(*measure), cell, bold) for measure in measures]
     models = board(expected.filter(at_measure(study.metric, study.cutoff)))["model"]
     return [
-        ["model", *(name(measure_text(*measure)) for measure in measures)],
+        ["model", *map(name, measure_texts(measures))],
         *(
             [name(model), *(column.get(model, EMPTY_STATE) for column in columns)]
             for model in models

@@ -25,11 +25,13 @@ from retrieval_report.contracts.arguments import Named, Names, check_text, known
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import options_with
+from retrieval_report.engines.check_scores import MEASURE_NAME
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Foreign,
     Measure,
     measure_text,
+    measure_texts,
     one_of_two,
     parse_measure,
     parse_metrics,
@@ -214,9 +216,7 @@ class Study(LevelledStudy):
         requested = map(parse_measure, measures)
         known_as = self._data.measures
         measures_found = tuple(known_as.get(measure, measure) for measure in requested)
-        texts, own_texts = (
-            [measure_text(*measure) for measure in some] for some in (measures_found, self.measures)
-        )
+        texts, own_texts = map(measure_texts, (measures_found, self.measures))
         check_chosen("measure", texts, own_texts)
         return self._with(measures=measures_found)
 
@@ -290,7 +290,7 @@ class Study(LevelledStudy):
         names = data.asked["measures"]
         cutoffs = data.asked["cutoffs"]
         if self._view.measures is not None:
-            names = [measure_text(*measure) for measure in self._view.measures]
+            names = measure_texts(self._view.measures)
             cutoffs = None
         settings: Named = {"cutoffs": cutoffs, "average": self.average, **self.also}
         settings |= {**self._options, **options}
@@ -634,7 +634,7 @@ class Study(LevelledStudy):
         """
         if self.counted:
             return NO_FRAME
-        measures = [measure_text(*measure) for measure in self.measures]
+        measures = measure_texts(self.measures)
         table = grading_scale(**self._frames_alone(), measures=measures, **self._data.options)
         return self._of_models(table)
 
@@ -744,11 +744,10 @@ class Study(LevelledStudy):
         column per measure.
         """
         expected = self.under("expected").summary
-        labels = [measure_text(*row) for row in expected.select("metric", "cutoff").rows()]
-        wide = expected.with_columns(measure=pl.Series(labels, dtype=pl.String)).pivot(
+        wide = expected.with_columns(measure=MEASURE_NAME).pivot(
             "measure", index="model", values="value", maintain_order=True
         )
-        wide = wide.select("model", *(measure_text(*measure) for measure in self.measures))
+        wide = wide.select("model", *measure_texts(self.measures))
         return wide.sort(self.measure, descending=True, nulls_last=True, maintain_order=True)
 
     @property

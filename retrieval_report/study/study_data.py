@@ -310,10 +310,7 @@ def read_frames(
     replicate or a data set have become names of models or a frame of queries; and the model of
     every run. Search results hold all three frames.
     """
-    if isinstance(rankings, Inputs):
-        judgements = rankings.judgements if judgements is None else judgements
-        queries = rankings.queries if queries is None else queries
-        rankings = rankings.rankings
+    rankings, judgements, queries = Inputs.unpacked(rankings, judgements, queries)
     columns = columns_named(replicate, dataset if queries is None else None)
     frame = read_rankings(rankings, keep=columns, **how)
     of_run: dict[str, str] = {}

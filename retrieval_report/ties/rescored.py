@@ -21,7 +21,12 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, have, setting
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.kernels.lists import Bools, Floats, Integers
-from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
+from retrieval_report.metrics.parsing import (
+    Measure,
+    Requests,
+    measure_texts,
+    parse_metrics,
+)
 from retrieval_report.reading import read_queries, read_rankings
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import Run, run_of
@@ -130,10 +135,7 @@ def rescored(
     ]
     requests = parse_metrics(measures, None)
     check_whole("shuffles", shuffles, 1)
-    if isinstance(first, Inputs):
-        judgements = first.judgements if judgements is None else judgements
-        queries = first.queries if queries is None else queries
-        first = first.rankings
+    first, judgements, queries = Inputs.unpacked(first, judgements, queries)
     options = options_with({"relevant_from": relevant_from, "truncated": NO})
     judged = judge(read_rankings(first), judgements, queries, options)
     rows = _with_final_scores(judged.retrieved, scores)
@@ -157,7 +159,7 @@ def rescored(
         arguments: Named = {
             "judgements": judgements,
             "queries": queries,
-            "measures": [measure_text(*measure) for measure in drawn_requests],
+            "measures": measure_texts(drawn_requests),
             "relevant_from": relevant_from,
             "truncated": NO,
         }
@@ -195,7 +197,7 @@ def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
         else:
             open_forms += [(str(metric), cutoff) for cutoff in cutoffs]
     if open_forms:
-        names = ", ".join(measure_text(*measure) for measure in open_forms)
+        names = ", ".join(measure_texts(open_forms))
         warn(
             f"measures: {names} {have(len(open_forms))} no closed form for rescored lists; choices are "
             "drawn at random, as policy 'shuffled'"
@@ -260,8 +262,7 @@ def _drawn_scores(
 
 def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
     """Return the items of the first stage, nearest first, with their final scores."""
-    final = scores.rankings if isinstance(scores, Inputs) else scores
-    final = with_model(read_rankings(final))
+    final = with_model(read_rankings(Inputs.unpacked(scores, None, None)[0]))
     if final["model"].n_unique() > 1:
         raise DataError("scores: several models; pass the final scores of one")
     name = order_column(final)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named, grouped
+from retrieval_report.contracts.arguments import Named, grouped, known_of
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
@@ -145,7 +145,7 @@ def _exact_sums(
         for model, spreads in parts.items()
         if len(spreads) == lists_moved[model]
     }
-    return {model: spread for model, spread in sums.items() if spread is not None}
+    return known_of(sums)
 
 
 def three_scores(
