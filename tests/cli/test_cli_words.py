@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,87 +23,19 @@ PYTHON = re.compile(
     r"|\.unique\(|\bpl\.|\.cast\(|\.astype\(|\bread_(rankings|judgements|queries)\b"
     r"|\bfrom_(search|labels)\b|\bevaluate\(|\.reset_index"
 )
-RUN = "q1 Q0 a 1 2 x\nq1 Q0 b 2 1 x\nq2 Q0 a 1 1 x\n"
-FILES = {
-    "a.run": RUN,
-    "b.run": RUN.replace(" 2 x", " 1 x"),
-    "qrels.txt": "q1 0 a 1\nq2 0 b 1\n",
-    "few.txt": "q1 0 a 1\n",
-    "none.txt": "q1 0 a 0\nq2 0 a 0\n",
-    "negative.txt": "q1 0 a -1\nq2 0 b 1\n",
-    "semicolon.csv": "query;item;score\nq1;a;1\n",
-    "both.csv": "query,item,score,distance\nq1,a,1,1\n",
-    "strange.csv": "frage,dok,wert\nq1,a,1\n",
-    "two.csv": "qid,topic,item,score\nq1,q1,a,1\n",
-    "null.csv": "query,item,score,relevance\nq1,a,,1\nq1,b,1,0\n",
-    "nan.csv": "query,item,score,relevance\nq1,a,nan,1\nq1,b,1,0\n",
-    "unjudged.csv": "query,item,score,relevance\nq1,a,2,\nq1,b,1,0\n",
-    "plain.csv": "query,item,score\nq1,a,2\nq1,b,1\n",
-    "twice.csv": "query,item,score,relevance\nq1,a,2,1\nq1,a,1,1\n",
-    "wrong.json": '{"q1": {"a": "0.5"}}',
-    "whole.csv": "query,item,score,relevance\nq1,a,2,1\nq1,b,1,0\nq2,a,1,1\nq2,b,1,0\n",
-    "queries.csv": "query,kind\nq1,x\nq2,y\n",
-}
-CALLS = [
-    "evaluate a.run --qrels few.txt",
-    "evaluate a.run --qrels negative.txt",
-    "evaluate a.run --qrels a.run",
-    "evaluate qrels.txt --qrels qrels.txt",
-    "evaluate a.run --qrels none.txt --no-relevant error",
-    "evaluate a.run --qrels qrels.txt",
-    "evaluate a.run --qrels qrels.txt --metrics recall@1",
-    "evaluate a.run --qrels qrels.txt --metrics ngcd",
-    "evaluate a.run --qrels qrels.txt --metrics ndcg@0",
-    "evaluate a.run --qrels qrels.txt --average macro",
-    "evaluate a.run --qrels qrels.txt --average macro --queries queries.csv",
-    "evaluate a.run --qrels qrels.txt --shuffles 0",
-    "evaluate a.run --qrels qrels.txt --unjudged error",
-    "evaluate a.run --qrels qrels.txt --engine disk",
-    "evaluate a.run",
-    "evaluate plain.csv",
-    "evaluate plain.csv --relevant-items error",
-    "evaluate semicolon.csv",
-    "evaluate both.csv",
-    "evaluate strange.csv",
-    "evaluate strange.csv --columns item=dok,query=qid",
-    "evaluate strange.csv --columns dok=item",
-    "evaluate two.csv",
-    "evaluate null.csv",
-    "evaluate nan.csv",
-    "evaluate unjudged.csv",
-    "evaluate twice.csv",
-    "evaluate wrong.json --qrels qrels.txt",
-    "evaluate whole.csv --metrics recall@1",
-    "evaluate whole.csv --metrics bpref",
-    "evaluate a.run --qrels strange.csv",
-    "evaluate a.run --qrels qrels.txt --queries strange.csv",
-    "leaderboard a.run b.run --qrels qrels.txt --cluster kind",
-    "leaderboard a.run b.run --qrels qrels.txt --judge human",
-    "leaderboard a.run b.run --qrels qrels.txt --like trec_eval --no-relevant skip",
-    "leaderboard a.run b.run --qrels qrels.txt",
-    "compare a.run b.run --qrels qrels.txt",
-    "compare a.run b.run --qrels few.txt",
-    "report a.run b.run --qrels qrels.txt --out report --formats csv",
-    "estimate a.run b.run --qrels qrels.txt",
-    "profile both.csv",
-    "audit a.run b.run --qrels few.txt",
-    "gate a.run b.run --qrels few.txt",
-    "gate a.run b.run --qrels qrels.txt",
-    "thresholds twice.csv",
-    "knn whole.csv",
-    "similarity a.run b.run",
-]
+# Files by name, and commands that read them and have something to say.
+GIVEN = json.loads((Path(__file__).parents[1] / "data/commands.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("words")
-    for name, text in FILES.items():
+    for name, text in GIVEN["files"].items():
         (folder / name).write_text(text)
     return folder
 
 
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("call", GIVEN["calls"])
 def test_no_command_prints_python(call: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     result = CliRunner().invoke(cli, call.split())

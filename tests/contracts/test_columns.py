@@ -15,118 +15,53 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
+from public_calls import CALLS, COMPARISON, FRAME, JUDGEMENTS, OUT, SCORES
 from retrieval_report.contracts.registry import FRAMES, column, describe
 from retrieval_report.study.table_columns import TEXTS
 
-RANKINGS = {
-    "model": ["a"] * 6 + ["b"] * 6,
-    "query": list("pppqqq") * 2,
-    "item": list("xyz") * 4,
-    "distance": [1.0, 1.0, 2.0, 1.0, 2.0, 2.0, 1.0, 2.0, 3.0, 3.0, 2.0, 1.0],
-    "relevance": [1, 0, 0, 0, 1, 0] * 2,
-    "weight": [1.0] * 12,
-}
-JUDGED = {"query": ["p", "q"], "item": ["x", "y"], "relevance": [1, 1]}
-QUERIES = {"query": ["p", "q"], "language": ["en", "de"]}
-LABELS = {"p": "a", "q": "b"}
 WANTED: dict[str, Any] = {"metrics": "precision", "cutoffs": 2}
+ARGUMENTS = {call[0]: call[1:] for call in reversed(CALLS.values())}  # the first call of a function
 
 
-@pytest.fixture(scope="module")
-def returned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame]:
-    """What every public function that returns a frame returns, by the function's name."""
-    data = pl.DataFrame(RANKINGS)
-    policies = ("expected", "naive", "shuffled", "best", "worst")
-    folder, scores = (
-        tmp_path_factory.mktemp("returned"),
-        rr.evaluate(data, policies=policies, **WANTED),
-    )
-    summary = rr.summarise(scores)
-    return {
-        "evaluate": scores,
-        "evaluate_to": pl.read_parquet(rr.evaluate_to(folder / "scores.parquet", data, **WANTED)),
-        "shuffled_means": rr.shuffled_means(data, **WANTED),
-        "rescored": rr.rescored(
-            data, data.filter(model="a"), 2, measures="precision@2", judgements=JUDGED
-        ),
-        "summarise": summary,
-        **of_lists(data, scores, summary, folder),
-        **of_models(data, scores, summary),
-    }
-
-
-def of_lists(
-    data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame, folder: Path
-) -> dict[str, pl.DataFrame]:
-    one: dict[str, Any] = {"model": "a", "query": "p"}
-    counts = rr.count_ties(data)
+def others() -> dict[str, pl.DataFrame]:
+    """What those functions return that are called nowhere else with everything."""
     codes, labels = np.eye(4, dtype=np.uint8), np.array([0, 1, 0, 1])
-    similar = rr.lists.ranking_similarity(data.filter(model="a"), data.filter(model="b"))
+    counts, report = rr.count_ties(FRAME), rr.report.report_contents(FRAME, **WANTED)
+    one = FRAME.filter(model="a")
     return {
-        "read_rankings": rr.read_rankings(data),
-        "read_judgements": rr.read_judgements(JUDGED),
-        "collapse": rr.collapse(data),
-        "from_labels": rr.from_labels({"a": JUDGED}),
-        "read_queries": rr.read_queries(QUERIES).select(pl.exclude("language")),
-        "count_ties": counts,
-        "knn": rr.knn(data, dict(zip("xyz", "abb", strict=True)), queries=LABELS).chances,
-        "tie_profile": rr.tie_profile(data),
-        "tie_hints": rr.tie_hints(data),
-        "lists.duplicates": rr.lists.duplicates(data),
-        "lists.grading_scale": rr.lists.grading_scale(data),
-        "truncated_lists": rr.truncated_lists(data),
+        "rescored": rr.rescored(FRAME, one, 1, measures="precision@2", judgements=JUDGEMENTS),
+        "lists.grading_scale": rr.lists.grading_scale(FRAME),
         "codes.count_codes": rr.codes.count_codes(
             codes, codes, query_labels=labels, item_labels=labels
         ),
         "codes.count_relevant": rr.codes.count_relevant(labels, labels),
         "codes.evaluate_radius": rr.codes.evaluate_radius(counts, radii=(1,)),
         "codes.radius_scores": rr.codes.radius_scores(counts, radii=(1,)),
-        "lists.side_by_side": rr.lists.side_by_side(
-            *[rr.lists.ranking_ties(data, **one) for _ in range(2)]
+        "lists.neighbour_judgements": rr.lists.neighbour_judgements([[0.0, 1.0]], [[0, 1]], k=1),
+        "lists.query_weights": rr.lists.query_weights(
+            FRAME.with_columns(weight=1.0), metrics="ndcg"
         ),
-        "lists.judgement_coverage": rr.lists.judgement_coverage(data, JUDGED),
-        "lists.neighbour_judgements": rr.lists.neighbour_judgements(
-            np.array([[0.0, 1.0]]), np.array([[0, 1]]), k=1
-        ),
-        "lists.query_table": rr.lists.query_table(scores),
-        "lists.query_weights": rr.lists.query_weights(data, metrics="ndcg"),
-        "lists.ranking_similarity": similar.queries,
-        "lists.recall_curve": rr.lists.recall_curve(data),
-        "lists.ranking_ties": rr.lists.ranking_ties(data, **one),
-        "lists.score_distribution": rr.lists.score_distribution(data, metric="rr", cutoff=2, **one),
-        "lists.tie_groups": rr.lists.tie_groups(data),
-        "lists.ties_at_cutoff": rr.lists.ties_at_cutoff(data, cutoff=1),
-    }
-
-
-def of_models(
-    data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame
-) -> dict[str, pl.DataFrame]:
-    of_datasets = rr.stats.dataset_scores(scores, QUERIES, "language")
-    comparison, report = rr.compare(scores), rr.report.report_contents(data, **WANTED)
-    return {
-        "compare": comparison,
-        "flips": rr.flips(summary, comparison=comparison),
-        "leaderboard": rr.leaderboard(scores),
-        "audit": rr.audit(data, **WANTED),
-        "stats.compare_by": rr.stats.compare_by(scores, QUERIES, "language"),
-        "stats.cost_table": rr.stats.cost_table(summary, {"a": 1.0, "b": 2.0}),
-        "stats.dataset_scores": of_datasets,
-        "stats.dataset_table": rr.stats.dataset_table(of_datasets),
-        "stats.deciding_queries": rr.stats.deciding_queries(scores, "a", "b"),
-        "stats.estimate": rr.stats.estimate(scores, scores),
-        "stats.history": rr.stats.history(scores, "(?P<version>.)"),
-        "stats.no_worse": rr.stats.no_worse(scores, baseline="a", margin=0.1),
-        "stats.pair_verdicts": rr.stats.pair_verdicts(comparison),
-        "stats.replicate_pairs": rr.stats.replicate_pairs(scores, "(?P<model>.)"),
-        "stats.replicate_table": rr.stats.replicate_table(scores, "(?P<model>.)"),
-        "stats.tie_ranks": rr.stats.tie_ranks(scores),
-        "stats.segment_winners": rr.stats.segment_winners(scores, QUERIES, "language"),
-        "stats.summarise_by": rr.stats.summarise_by(scores, QUERIES, "language"),
+        "stats.history": rr.stats.history(SCORES, "(?P<version>.)"),
+        "stats.pair_verdicts": rr.stats.pair_verdicts(COMPARISON),
         "systems.conventions": rr.systems.conventions(),
-        "systems.evaluate_like": rr.systems.evaluate_like(data, "ranx", **WANTED),
+        "systems.evaluate_like": rr.systems.evaluate_like(FRAME, "ranx", **WANTED),
         "report.compare_reports": rr.report.compare_reports(report, report),
     }
+
+
+@pytest.fixture(scope="module")
+def returned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame]:
+    """What every public function that returns a frame returns, by the function's name."""
+    path = tmp_path_factory.mktemp("returned") / "scores.parquet"
+    found: dict[str, Any] = others()
+    for name in FRAME_OF.keys() - found.keys():
+        given, named = ARGUMENTS[function_of(name)]
+        values = [path if value is OUT else value for value in given]
+        found[name] = function_of(name)(*values, **named)
+    found["evaluate_to"] = pl.read_parquet(path)
+    found["knn"] = found["knn"].chances
+    found["lists.ranking_similarity"] = found["lists.ranking_similarity"].queries
+    return found
 
 
 FRAME_OF = {function: name for name, frame in FRAMES.items() for function in frame.returned_by}
