@@ -292,15 +292,12 @@ def _keyed(lists: pl.DataFrame, judged: Judged, options: Options) -> pl.DataFram
     keys = arrays.id_keys(retrieved["item"])  # made anew to save memory
     of_items = rows.sums(_mixed(keys))
     of_query = _mixed(arrays.id_keys(lists["query"]))  # no item's if ids are of other types
-    values = retrieved.select(order_values(retrieved, options)).to_series()
-    of_rows = rows.sums(
-        _mixed(keys ^ _mixed(arrays.order_keys(values, falling=False).view(np.uint64)))
-    )
-    lists = lists.with_columns(
-        items_key=of_items,
-        key_with_query=of_items + of_query,
-        list_key=pl.when(ordered).then(pl.Series(of_rows)),
-    )
+    lists = lists.with_columns(items_key=of_items, key_with_query=of_items + of_query)
+    if len(judged.whole.models) == 1:  # of several, equal lists prove nothing
+        values = retrieved.select(order_values(retrieved, options)).to_series()
+        of_values = _mixed(arrays.order_keys(values, falling=False).view(np.uint64))
+        of_rows = pl.Series(rows.sums(_mixed(keys ^ of_values)))
+        lists = lists.with_columns(list_key=pl.when(ordered).then(of_rows))
     return lists.with_columns(pooled=_pooled_items(lists, judged, keys))
 
 

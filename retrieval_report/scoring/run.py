@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -425,12 +425,12 @@ def _draws(run: Run, mixed: Integers) -> Iterator[Floats]:
     """Yield the scores (lists, columns) of some lists under every drawn order; long lists are laid
     out some at a time, because every cell takes memory.
     """
-    from tqdm import tqdm
-
     options = run.options
-    steps = tqdm(
-        range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False
-    )
+    steps: Iterable[int] = range(options.shuffles)
+    if options.progress:
+        from tqdm import tqdm
+
+        steps = tqdm(steps, desc="shuffles", leave=False)
     if mixed.size < run.shape[0]:  # then few ties are mixed
         run = Run(run.shorter(run.prepared.take(mixed)), run.requests, options)
     work = draw_work(run.prepared.ties, run.limit, stretches=run.stretches)
