@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from pathlib import Path
@@ -11,18 +10,13 @@ from typing import Any
 import pytest
 
 import retrieval_report as rr
+from text_files import write
 
 FILES = json.loads((Path(__file__).parents[1] / "data/files.json").read_text(encoding="utf-8"))
 
 
 def by_name(records: list[list[Any]]) -> Any:
     return [pytest.param(*record, id=name) for name, *record in records]
-
-
-def write(path: Path, text: str) -> Path:
-    content = text.encode()
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return path
 
 
 @pytest.mark.parametrize(("kind", "name", "text", "error", "message"), by_name(FILES["refused"]))

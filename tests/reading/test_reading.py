@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
@@ -16,6 +15,7 @@ from retrieval_report.contracts.errors import (
     ParameterError,
 )
 from retrieval_report.reading import read_rankings
+from text_files import write
 
 CSV = "query,item,distance,relevance\nq1,007,2,1\nq1,7,2,0\nq2,007,5,1\n"
 FRAME = pl.DataFrame(
@@ -28,12 +28,6 @@ FRAME = pl.DataFrame(
         "row": [0, 1, 2],
     }
 )
-
-
-def write(path: Path, text: str | bytes) -> Path:
-    content = text.encode() if isinstance(text, str) else text
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return path
 
 
 def test_json_lines_look_at_every_line_before_choosing_a_type(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,9 @@ from polars.testing import assert_frame_equal
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
 from retrieval_report.reading import read_judgements, read_rankings
+from text_files import write
 
 CSV = "query,item,distance,relevance\nq1,007,2,1\nq1,7,2,0\nq2,007,5,1\n"
-
-
-def write(path: Path, text: str | bytes) -> Path:
-    content = text.encode() if isinstance(text, str) else text
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return path
 
 
 def many(folder: Path) -> Path:

@@ -17,15 +17,10 @@ from retrieval_report.contracts.errors import (
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.reading import read_judgements, read_rankings
 from retrieval_report.reading.readers import read_each
+from text_files import write
 
 RUN = "301 Q0 FBIS3-1 0 4.5 bm25\n301 Q0 FBIS3-2 1 4.5 bm25\n0302 Q0 FT941-7 0 -1e-3 bm25\n"
 QRELS = "301 0 FBIS3-1 1\n301 0 FBIS3-2 0\n0302 0 FT941-7 -2\n"
-
-
-def write(path: Path, text: str | bytes) -> Path:
-    content = text.encode() if isinstance(text, str) else text
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return path
 
 
 def test_a_file_of_several_runs_has_the_names_of_its_tags(tmp_path: Path) -> None:

@@ -1,0 +1,13 @@
+"""Files that tests write."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    """Write a file, packed where its name ends in .gz."""
+    content = text.encode() if isinstance(text, str) else text
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
