@@ -16,22 +16,6 @@ from codes_by_hand import by_hand, classes, hamming, pairs, random_bits, rows, s
 from retrieval_report.codes import count_codes, shards
 
 
-@pytest.mark.parametrize("bits", [1, 7, 8, 24, 63, 64, 65, 130])
-def test_counts_equal_counting_pair_by_pair(bits: int) -> None:
-    queries, items = random_bits(1, 5, bits), random_bits(2, 23, bits)
-    own, other = classes(3, 5), classes(4, 23)
-    counts = count_codes(queries, items, query_labels=own, item_labels=other)
-    assert rows(counts) == by_hand(pairs(queries, items, hamming), pairs(own, other, same))
-    assert counts.schema == {
-        "model": pl.String,
-        "query": pl.Int64,
-        "distance": pl.Int64,
-        "relevance": pl.Int64,
-        "count": pl.Int64,
-        "truncated": pl.String,
-    }
-
-
 @pytest.mark.parametrize("width", [2, 5, 64, 90])
 def test_multi_hot_labels(width: int) -> None:
     queries, items = random_bits(15, 4, 16), random_bits(16, 40, 16)

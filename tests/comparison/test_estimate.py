@@ -103,21 +103,6 @@ def test_estimate_and_error_are_those_of_ppi_py(seed: int, judged: int) -> None:
     assert judged < 100 or row["std_error"] == pytest.approx(error, rel=0.02)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_where_people_judged_all_it_is_the_ordinary_interval(seed: int) -> None:
-    machine, human = made(seed, judged=60)
-    scores = frames(machine, human)
-    found = rr.stats.estimate(*scores)
-    means = rr.summarise(scores[1])
-    ordinary = ["value", "ci_low", "ci_high"]
-    assert_frame_equal(found.head(3).select(ordinary), means.select(ordinary), rel_tol=1e-12)
-    pairs = rr.compare(scores[1]).select(pl.col("difference").alias("value"), *ordinary[1:])
-    assert_frame_equal(found.tail(3).select(ordinary), pairs, rel_tol=1e-12)
-    assert (found["value"] == found["human_only"]).all()
-    assert found["gain"].to_list() == pytest.approx([1.0] * 6)
-    assert set(found["lambda"]) == {0.0}
-
-
 @pytest.mark.parametrize("judged", range(1, 6))
 def test_too_few_human_queries_have_no_interval_or_no_gain(judged: int) -> None:
     """With one or two degrees of freedom, gains of 44 and 118 were printed."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_scores import scores_of
 from retrieval_report.stats import history
 
 NAMES = ["run-v2", "run-v10", "run-v9", "other-v1"]
@@ -64,19 +62,3 @@ def test_only_a_step_beyond_ties_and_queries_is_marked() -> None:
     assert history(few, "(?P<version>v.)")["marked"].to_list() == [None, False, False]
     level = history(scores.filter(pl.col("model") != "v3"), "(?P<version>v.)")
     assert level["p_tie"].to_list() == [None, 0.0]  # v1 is never ahead
-
-
-def test_small_steps_that_add_up_show_against_the_first_and_the_best() -> None:
-    rng = np.random.default_rng(0)
-    base = rng.random(60)
-    drop = {f"v{step:02}": base - 0.01 * step + rng.normal(0, 0.04, 60) for step in range(12)}
-    steps = history(scores_of(drop), "(?P<version>v.*)")
-    assert steps["marked"].sum() == 0
-    last = steps.row(-1, named=True)
-    assert last["first_p"] < 0.01
-    assert last["since_first"] == pytest.approx((drop["v11"] - base - (drop["v00"] - base)).mean())
-    means = {name: values.mean() for name, values in list(drop.items())[:-1]}
-    best = max(means, key=means.__getitem__)
-    assert last["best"] == best
-    assert last["since_best"] == pytest.approx((drop["v11"] - drop[best]).mean())
-    assert steps["first_p"].head(2).to_list() == [None, None]

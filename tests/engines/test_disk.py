@@ -39,32 +39,6 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
-@pytest.mark.parametrize(
-    ("missing_query", "no_relevant"), [("zero", "zero"), ("zero", "one"), ("skip", "skip")]
-)
-def test_judgements_with_queries_that_no_model_answers(
-    tmp_path: Path, source: Path, missing_query: str, no_relevant: str
-) -> None:
-    frame = made()
-    judgements = frame.select("query", "item", "relevance").unique(
-        ["query", "item"], maintain_order=True
-    )
-    judgements = judgements.filter(pl.col("item") != "7", pl.col("query") != "q1")
-    more = pl.DataFrame(
-        {"query": ["q1x", "zz", "zz"], "item": ["1", "1", "2"], "relevance": [0, 2, 1]}
-    )
-    judgements = pl.concat([judgements, more.cast({"relevance": pl.Int8})])
-    options = {
-        **FEW,
-        "missing_query": missing_query,
-        "no_relevant": no_relevant,
-        "unjudged_query": "skip",
-    }
-    paths = written(source, [frame])
-    agrees(tmp_path, paths, frame, judgements=judgements, **options)
-    agrees(tmp_path, paths, frame.drop("relevance"), judgements=judgements, **options)
-
-
 def test_masks_thresholds_rounding_missing_distances_and_rows_of_their_own(
     tmp_path: Path, source: Path
 ) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -20,7 +19,6 @@ from retrieval_report import (
     evaluate,
     read_judgements,
     read_rankings,
-    shuffled_means,
     summarise,
 )
 
@@ -102,56 +100,6 @@ def test_items_without_judgement_are_never_taken_for_judged_ones() -> None:
     assert (
         evaluate(rows, metrics="bpref", unjudged="drop", policies="expected")["value"].item() == 1.0
     )
-
-
-def partly_judged(seed: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Two models' lists of 30 items with ties, of which six in ten are judged, and one item is
-    judged elsewhere.
-    """
-    generator = np.random.default_rng(seed)
-    rows = pl.DataFrame({"query": np.repeat(np.arange(40), 30), "item": np.tile(np.arange(30), 40)})
-    models = [rows.with_columns(model=pl.lit(name)) for name in "ab"]
-    rows = pl.concat(models).with_columns(
-        distance=pl.Series(generator.integers(0, 5, 2 * rows.height))
-    )
-    graded = rows.filter(model="a").with_columns(
-        relevance=pl.Series(generator.integers(0, 3, rows.height // 2))
-    )
-    judgements = graded.filter(pl.Series(generator.random(graded.height) < 0.6)).select(
-        "query", "item", "relevance"
-    )
-    beyond = pl.DataFrame(
-        {"query": range(40), "item": 99, "relevance": 1}, schema=judgements.schema
-    )
-    return rows.select("model", "query", "item", "distance"), pl.concat([judgements, beyond])
-
-
-EVERY = ("expected", "naive", "shuffled", "best", "worst")
-
-
-@pytest.mark.parametrize(("truncated", "unjudged"), [("no", "non_relevant"), ("within_tie", None)])
-def test_beside_others_bpref_sees_judged_items_alone_and_the_others_see_all(
-    unjudged: str | None, truncated: str
-) -> None:
-    rows, judgements = partly_judged()
-    asked: dict[str, Any] = {
-        "judgements": judgements,
-        "policies": EVERY,
-        "shuffles": 5,
-        "truncated": truncated,
-    }
-    together = evaluate(rows, metrics="ndcg@5, bpref, ap", unjudged=unjudged, **asked)
-    assert together["metric"].unique(maintain_order=True).to_list() == ["ndcg", "bpref", "ap"]
-    others = evaluate(rows, metrics="ndcg@5, ap", unjudged=unjudged, **asked)
-    assert together.filter(pl.col("metric") != "bpref").equals(others)
-    condensed = evaluate(rows, metrics="bpref", unjudged="drop", **asked)
-    found = together.filter(metric="bpref")
-    assert found.drop("items").equals(condensed.drop("items"))
-    assert found["items"].unique().to_list() == [30]  # of the list as it is
-    options = {name: value for name, value in asked.items() if name != "policies"}
-    means = shuffled_means(rows, metrics="ndcg@5, bpref, ap", unjudged=unjudged, **options)
-    condensed_means = shuffled_means(rows, metrics="bpref", **{**options, "unjudged": "drop"})
-    assert means.filter(metric="bpref").equals(condensed_means)
 
 
 def extremes(

@@ -126,10 +126,13 @@ def test_judged_items_alone_for_one_metric_are_what_unjudged_drop_gives(truncate
     }
     names = [name for name in CATALOGUE if name != "bpref"]
     measures = [f"{name}(judged_only=True)@5" for name in names]
-    together = rr.evaluate(rankings, metrics=["ndcg@5", *measures], **rules)
+    together = rr.evaluate(rankings, metrics=["ndcg@5", *measures, "bpref"], **rules)
+    others = rr.evaluate(rankings, metrics="ndcg@5", **rules)
+    assert together.filter(metric="ndcg").equals(others)
+    own = pl.when(metric="bpref").then("metric")
     apart = rr.evaluate(
-        rankings, metrics=[f"{name}@5" for name in names], unjudged="drop", **rules
-    ).with_columns(metric=pl.col("metric") + "(judged_only=True)")
+        rankings, metrics=[*(f"{name}@5" for name in names), "bpref"], unjudged="drop", **rules
+    ).with_columns(metric=own.otherwise(pl.col("metric") + "(judged_only=True)"))
     found = together.filter(pl.col("metric") != "ndcg")
     seen = ["items", "n_relevant", "pooled"]  # of the whole lists
     assert found.drop(seen).sort(KEYS).equals(apart.drop(seen).sort(KEYS))

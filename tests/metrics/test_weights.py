@@ -130,7 +130,7 @@ def weighed_batch(lists: list[list[list[Fraction | None]]]) -> dict[str, Any]:
 
 def test_ap_with_item_weights_has_the_mean_and_deviation_of_all_orders() -> None:
     rng = np.random.default_rng(6)
-    lists = [ties for ties in (uneven_ties(rng) for _ in range(60)) if any(map(any, ties))]
+    lists = [ties for ties in (uneven_ties(rng) for _ in range(20)) if any(map(any, ties))]
     meter = rr.Meter("ap@1, ap@3, ap@4, ap")
     meter.update(**weighed_batch(lists))
     scores = meter.scores.filter(policy="expected")

@@ -119,7 +119,7 @@ def case(seed: int) -> Case:
         for model in models
         for query in queries
         if chance(0.85)
-        for item in generator.permutation(ITEMS)[: generator.integers(1, 7)]
+        for item in generator.permutation(ITEMS)[: generator.integers(1, 6)]
     ]
     rows = [rows[measure] for measure in generator.permutation(len(rows))]
     options: dict[str, Any] = {

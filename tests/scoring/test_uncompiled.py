@@ -15,7 +15,7 @@ from retrieval_report.kernels import lists, tables, together
 from retrieval_report.kernels.compile import Kernel
 from retrieval_report.scoring import arrays, scorer
 
-CUTOFFS = (1, 5, 10, 100, None)
+CUTOFFS = (1, 5, 40, None)
 
 
 def made(seed: int, values: int, grades: int) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -23,8 +23,8 @@ def made(seed: int, values: int, grades: int) -> tuple[pl.DataFrame, pl.DataFram
     random = np.random.default_rng(seed)
     parts = []
     for model in ("m", "n"):
-        for query in range(6):
-            size = int(random.integers(0, 200))
+        for query in range(4):
+            size = int(random.integers(0, 80))
             item = random.permutation(400)[:size]
             score = random.integers(0, values, size)
             parts.append(
@@ -32,7 +32,7 @@ def made(seed: int, values: int, grades: int) -> tuple[pl.DataFrame, pl.DataFram
                     pl.lit(model).alias("model"), pl.lit(query).alias("query"), "item", "score"
                 )
             )
-    pairs = pl.DataFrame({"query": range(6)}).join(pl.DataFrame({"item": range(400)}), how="cross")
+    pairs = pl.DataFrame({"query": range(4)}).join(pl.DataFrame({"item": range(400)}), how="cross")
     shares = [0.91, *[0.09 / grades] * grades]
     judged = pairs.with_columns(
         relevance=pl.Series(random.choice(grades + 1, pairs.height, p=shares))

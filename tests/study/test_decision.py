@@ -51,8 +51,22 @@ def test_a_model_that_is_no_worse_is_shipped_at_a_share_of_the_cost() -> None:
     )
 
 
+def test_the_verdict_answers_the_question_of_the_margin() -> None:
+    asked = rankings({"float32": 0, "int8": 1, "int4": 12, "lsh": 300, "pq": 300})
+    how: dict[str, Any] = {"baseline": "float32", "margin": 0.02, "truncated": "no"}
+    sentences = rr.Study(asked, "rr@3", **how).sentences
+    first = next(n for n, said in enumerate(sentences) if said.startswith("If a loss of up to"))
+    assert sentences[first : first + 4] == (
+        "If a loss of up to 0.02 in rr@3 does not matter, int8 is no worse than float32.",
+        "lsh and pq lose more than 0.02 in rr@3 against float32.",
+        "These queries leave open whether int4 loses more than 0.02 in rr@3 against float32.",
+        "Each of these models is tested by itself; the tests of pairs are corrected for all pairs.",
+    )
+
+
 def test_without_a_margin_there_is_no_decision() -> None:
     plain = rr.Study(LISTS, "rr@3", truncated="no")
+    assert not any("does not matter" in said for said in plain.sentences)
     assert plain.decision == ""
     assert plain.sentences == plain.findings
 

@@ -5,35 +5,17 @@ from __future__ import annotations
 import json
 import math
 
-import numpy as np
 import polars as pl
 import pytest
 
 import retrieval_report as rr
+from made_reports import made_rankings
 
-
-def rankings(models: int = 3, queries: int = 12) -> pl.DataFrame:
-    """Lists of eight items at few distances; the second and third model are near each other."""
-    generator = np.random.default_rng(3)
-    rows = []
-    for model in range(models):
-        for query in range(queries):
-            distance = generator.integers(0, 3, 8) - (np.arange(8) < 2) * (model == 0)
-            rows += [
-                {
-                    "model": f"m{model}",
-                    "query": f"q{query}",
-                    "item": f"i{item}",
-                    "distance": int(distance[item]),
-                    "relevance": int(item < 2),
-                }
-                for item in range(8)
-            ]
-    return pl.DataFrame(rows)
+RANKINGS = made_rankings(("m0", "m1", "m2"), queries=12)
 
 
 def test_every_number_is_that_of_the_three_scores() -> None:
-    study = rr.Study(rankings(), "ndcg@5, ap", truncated="no")
+    study = rr.Study(RANKINGS, "ndcg@5, ap", truncated="no")
     logged = study.log()
     for row in study.three_scores.iter_rows(named=True):
         name = f"{row['model']}/{'ndcg@5' if row['metric'] == 'ndcg' else 'ap@all'}"
@@ -47,14 +29,14 @@ def test_every_number_is_that_of_the_three_scores() -> None:
 
 
 def test_one_model_has_the_names_of_the_measures() -> None:
-    study = rr.Study(rankings(), "ndcg@5", truncated="no")
+    study = rr.Study(RANKINGS, "ndcg@5", truncated="no")
     alone = study.log("m1")
     assert alone == {
         name.removeprefix("m1/"): number
         for name, number in study.log().items()
         if name.startswith("m1/")
     }
-    single = rr.Study(rankings(models=1), "ndcg@5", truncated="no").log()
+    single = rr.Study(RANKINGS.filter(model="m0"), "ndcg@5", truncated="no").log()
     assert set(single) == {
         "ndcg@5",
         *(f"ndcg@5/{name}" for name in ("tie_std", "shuffled_low", "shuffled_high", "naive")),
@@ -67,7 +49,7 @@ def test_one_model_has_the_names_of_the_measures() -> None:
 def test_the_chance_of_ties_is_against_the_baseline_or_the_best_other_model(
     baseline: str | None,
 ) -> None:
-    study = rr.Study(rankings(), "ndcg@5", truncated="no")
+    study = rr.Study(RANKINGS, "ndcg@5", truncated="no")
     if baseline is not None:
         study = study.using(baseline=baseline, margin=0.01)
     logged = study.log()
@@ -84,10 +66,9 @@ def test_the_chance_of_ties_is_against_the_baseline_or_the_best_other_model(
 
 
 def test_a_meter_logs_its_means_and_what_changed() -> None:
-    frame = rankings()
     before, after = rr.Meter("ndcg@5"), rr.Meter("ndcg@5")
     for meter, model in ((before, "m1"), (after, "m0")):
-        meter.update(rankings=frame.filter(model=model).drop("model"))
+        meter.update(rankings=RANKINGS.filter(model=model).drop("model"))
     [row] = after.compute().to_dicts()
     logged = after.log()
     assert logged == {

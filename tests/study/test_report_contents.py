@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +12,6 @@ from retrieval_report.report import report_contents
 from retrieval_report.study.fingerprint import content_hash
 from retrieval_report.study.html import render_html
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
-from retrieval_report.study.verdict import verdict
 
 
 def test_the_verdict_is_about_the_first_measure() -> None:
@@ -75,54 +73,6 @@ def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path) -> N
     assert content_hash(frame) == hashlib.sha256(frame.write_csv().encode()).hexdigest()
 
 
-def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataFrame:
-    """A summary of one measure from (model, policy, value, tie_std)."""
-    return pl.DataFrame(
-        [
-            {
-                "model": model,
-                "metric": "rr",
-                "cutoff": None,
-                "policy": policy,
-                "value": value,
-                "tie_std": std,
-            }
-            for model, policy, value, std in rows
-        ],
-        schema_overrides={"cutoff": pl.Int64},
-    ).with_columns(
-        **dict.fromkeys(("query_se", "ci_low", "ci_high", "lowest", "highest"), pl.lit(None)),
-        queries=1,
-        truncated_share=0.0,
-    )
-
-
-def flips_of(
-    verdict: str, p_tie: float | None, disagree: str = "", method: str = "normal"
-) -> pl.DataFrame:
-    row = {
-        "model_a": "a",
-        "model_b": "b",
-        "metric": "rr",
-        "cutoff": None,
-        "disagree": disagree,
-        "verdict": verdict,
-    }
-    numbers = {
-        "p_tie": p_tie,
-        "p_tie_method": method,
-        "family_p": 0.25,
-        "value_a": 0.75,
-        "value_b": 0.5,
-        "unpaired": 0,
-    }
-    chances = {"p_tie_low": p_tie, "p_tie_high": p_tie, "family": 78, "family_method": "max-t"}
-    return pl.DataFrame([row | numbers | chances], schema_overrides={"cutoff": pl.Int64})
-
-
-TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
-
-
 def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received() -> None:
     data = {"coarse": {"q": {"a": 1, "b": 1}}, "fine": {"q": {"a": 2, "b": 1}}}
     for asked, order in (
@@ -134,29 +84,6 @@ def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received(
         assert f"with ties {order}, are off" in " ".join(study.sentences)
         assert study.contents().verdict == study.sentences
         assert f"take ties {order}." in render_html(study.contents(), [])
-
-
-def test_the_verdict_answers_the_question_of_the_margin() -> None:
-    asked = pl.DataFrame({
-        "model": ["b", "c", "d", "e", "z"], "baseline": "a", "metric": "rr", "cutoff": [None] * 4 + [3],
-        "verdict": ["no worse", "worse", "worse", "not decided", "worse"], "margin": 0.005,
-    }, schema_overrides={"cutoff": pl.Int64})  # fmt: skip
-    _, sentences = verdict(summary_of(TWO), flips_of("safe", 0.0), asked, metric="rr", cutoff=None)
-    assert sentences[2:6] == (
-        "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a.",
-        "c and d lose more than 0.005 in rr@all against a.",
-        "These queries leave open whether e loses more than 0.005 in rr@all against a.",
-        "Each of these models is tested by itself; the tests of pairs are corrected for all pairs.",
-    )
-    _, unasked = verdict(
-        summary_of(TWO), flips_of("safe", 0.0), pl.DataFrame(), metric="rr", cutoff=None
-    )
-    assert unasked == (*sentences[:2], *sentences[6:])
-
-
-def test_a_measure_without_score_is_said_so() -> None:
-    outcome = verdict(summary_of(TWO), flips_of("safe", 0.0), metric="rr", cutoff=7)
-    assert outcome == ("no score", ("No model has a score for rr@7.",))
 
 
 def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:

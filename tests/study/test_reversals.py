@@ -117,6 +117,8 @@ def test_one_model_and_no_score_have_no_rows() -> None:
     scoreless = rr.Study(RANKINGS.with_columns(relevance=0), "ndcg@3", no_relevant="skip")
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
         assert scoreless.reversals.width == 0
+    assert scoreless.status == "no score"
+    assert "No model has a score for ndcg@3." in scoreless.verdict
     assert study.under("best", "worst").reversals.width == 0
     for nothing in (study.models("fine"), scoreless):
         assert nothing.reversals.width == 0

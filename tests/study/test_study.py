@@ -13,16 +13,11 @@ from polars.testing import assert_frame_equal
 import retrieval_report as rr
 from made_cuts import ranked, top
 from made_reports import made_rankings
-from retrieval_report.comparison.costs import cost_table
-from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.queries import deciding_queries
-from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts import options
 from retrieval_report.engines.evaluate import evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.study import study_data
-from retrieval_report.study.caveats import health_sentences
-from retrieval_report.study.verdict import verdict
 
 MODELS = ("coarse", "fine", "middle")
 RANKINGS = made_rankings(MODELS)
@@ -117,23 +112,6 @@ def test_other_random_orders_and_averages_share_exact_scores(
     assert other.using().average == "macro"
 
 
-@pytest.mark.parametrize("missing", [False, True], ids=["complete", "queries missing"])
-def test_verdicts_on_pairs_are_those_of_the_whole_comparison(missing: bool) -> None:
-    gone = (pl.col("model") == "fine") & (pl.col("query") == "query 1")
-    rankings = RANKINGS.filter(~gone) if missing else RANKINGS
-    options: dict[str, Any] = {"missing_query": "skip"}
-    made = rr.Study(rankings, "ndcg@3", **options)
-    scores = rr.evaluate(rankings, metrics="ndcg@3", cutoffs=None, policies=EVERYTHING, **options)
-    whole = rr.compare(scores, rankings=rankings, **options)
-    pairs = rr.flips(rr.summarise(scores), comparison=whole)
-    assert_frame_equal(made.flips, pairs)
-    assert_frame_equal(made.comparison, whole)
-    assert_frame_equal(rr.Study(rankings, "ndcg@3", **options).flips, pairs)
-    status, sentences = verdict(rr.summarise(scores), pairs, metric="ndcg", cutoff=3)
-    assert (made.status, made.sentences) == (status, sentences)
-    assert made.verdict == (*health_sentences(made.health), *sentences, *made.notices)
-
-
 def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
     made = study().models("fine", "coarse").at("ap@3")
     rows = RANKINGS.filter(pl.col("model") != "middle")
@@ -164,25 +142,6 @@ def test_a_pair_is_read_in_the_order_it_was_asked_in() -> None:
     exact = made.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
     assert_frame_equal(pair, deciding_queries(exact, "middle", "coarse"))
     assert pair["model_a"].unique().to_list() == ["middle"]
-
-
-def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
-    made = study().at("ap@3")
-    exact = made.scores.filter(policy="expected")
-    assert_frame_equal(made.using(by="label").segments, segment_winners(exact, QUERIES, "label"))
-    asked: dict[str, Any] = {"baseline": "fine", "margin": 0.1}
-    assert_frame_equal(made.using(**asked).no_worse, no_worse(exact, **asked))
-    costs = {"fine": 4, "coarse": 1}
-    assert_frame_equal(made.using(costs=costs).costs, cost_table(made.summary, costs))
-    chosen = made.models("fine")
-    assert_frame_equal(
-        chosen.using(costs=costs).costs, cost_table(chosen.summary, {"fine": 4}), check_exact=True
-    )
-    with pytest.raises(rr.ParameterError, match=r"study.using\(baseline='…', margin=0.01\)"):
-        _ = made.no_worse
-    assert made.using(**asked).models("coarse").no_worse.is_empty()  # its baseline was not chosen
-    with pytest.raises(rr.ParameterError, match="margin: it is given without baseline"):
-        made.using(margin=0.1)
 
 
 def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
