@@ -386,7 +386,11 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         return ()
     row = printed_pairs.row(0, named=True)
     row["measure"] = measure_text(row["metric"], row["cutoff"])
-    return (_other_winners(printed_pairs, row) or _other_numbers(row),)
+    return (
+        _other_winners(printed_pairs, row)
+        or _other_winner(printed_pairs, row)
+        or _other_numbers(row),
+    )
 
 
 def _other_winners(printed_pairs: pl.DataFrame, row: Row) -> str:
@@ -406,6 +410,21 @@ def _other_winners(printed_pairs: pl.DataFrame, row: Row) -> str:
         f"{second} ({printed_other}{apart}). By the mean over all orders of ties, the best is {best} "
         f"({exact})."
     )
+
+
+def _other_winner(printed_pairs: pl.DataFrame, row: Row) -> str:
+    """Say which model one of the two names best by its order of ties alone."""
+    for system, other in zip(OPPOSITE, ("", "_other"), strict=True):
+        winner, exact_winner = row[f"winner{other}"], row[f"exact_winner{other}"]
+        if row[f"same_winner{other}"] is False and " or " not in exact_winner:
+            printed = number(printed_pairs[f"prints{other}"].max())  # type: ignore[arg-type]
+            exact = number(printed_pairs[f"expected{other}"].max())  # type: ignore[arg-type]
+            return (
+                f"By {row['measure']}, {system} would name {names_text(winner.split(EQUALS))} best "
+                f"({printed}), because of its order of ties. By the mean over all orders, its best is "
+                f"{names_text(exact_winner.split(EQUALS))} ({exact})."
+            )
+    return ""
 
 
 def _other_numbers(row: Row) -> str:

@@ -37,6 +37,23 @@ def test_they_name_other_winners_by_their_orders_of_ties_alone() -> None:
     )
 
 
+def test_it_is_said_which_of_them_names_another_winner_if_both_name_the_same() -> None:
+    """The relevant items of "up" are in the middle of ties by name, those of "flat" first and last."""
+    rows = {
+        "model": ["up"] * 9 + ["flat"] * 9 + ["down"] * 2,
+        "query": [*"pppqqqrrr"] * 2 + [*"pp"],
+        "item": [*"abc"] * 3 + [*"xyz"] * 3 + [*"AB"],
+        "score": [1] * 9 + [3, 2, 1] * 3 + [1] * 2,
+        "relevance": [0, 1, 0] * 3 + [1, 0, 0] + [0, 0, 1] * 2 + [0, 1],
+    }
+    assert printed_sentences(rr.audit(rows, measures="rr@10")) == (
+        (
+            "By rr@10, mteb would name flat best (0.5556), because of its order of ties. By the mean over "
+            "all orders, its best is up (0.6111)."
+        ),
+    )
+
+
 def test_they_print_other_numbers_for_the_model_furthest_apart() -> None:
     others: dict[str, Any] = {"item": ["a", "b", "c", "x", "y", "z"], "score": [2, 2, 2, 3, 2, 1]}
     assert said(**others, relevance=[1, 0, 0, 0, 0, 0]) == (  # nothing for "down", so "up" leads
