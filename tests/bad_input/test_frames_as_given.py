@@ -56,6 +56,8 @@ def test_refused(record: dict[str, Any]) -> None:
     """By every function, or where there are options by those that take them."""
     frame, asked = given(record)
     calls: list[Any] = [rr.evaluate, rr.shuffled_means] if asked else [*ENTRANCES.values()]
+    if (record["error"], [*asked]) == ("ParameterError", ["metrics"]):
+        calls.append(rr.lists.query_weights)
     for call in calls:
         with pytest.raises(getattr(rr, record["error"])) as caught:
             call(frame, **asked)
