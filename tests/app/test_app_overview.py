@@ -49,6 +49,8 @@ def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     # Nothing but the title and the name of the data stand above the numbers; the verdict is beside.
     assert kinds == ["title", "caption", "flex_container", "dataframe"]
     assert page.caption[0].value == r"made · 2 models · 1 query"
+    page = page.multiselect(key="models").select("fine").run()
+    assert page.caption[0].value == r"made · 1 of 2 models · 1 query"
 
 
 def test_page_one_says_at_which_cutoffs_the_order_is_an_accident() -> None:
