@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
-from retrieval_report import ParameterError
 
 CUTOFFS = (1, 3, 10)
 MEASURES = "rr, hit_rate@1, hit_rate@3, hit_rate@10"
@@ -132,14 +131,3 @@ def test_a_true_answer_without_candidates_is_first() -> None:
     inputs = rr.from_scores(([0.5], np.array([[np.nan, np.nan]])))
     assert inputs.rankings.rows() == [("model", 0, 1, 1, 1, "no")]
     assert rr.evaluate(inputs.rankings, measures="rr", policies="expected")["value"].item() == 1
-
-
-ONES = np.ones((2, 3))
-
-
-def test_systems_that_order_items_refuse_counts() -> None:
-    counts = rr.from_scores((ONES[:, 0], ONES)).rankings
-    with pytest.raises(ParameterError, match="what trec_eval prints depends on the order of items"):
-        rr.systems.evaluate_like(counts, "trec_eval", measures="rr")
-    with pytest.raises(ParameterError, match="'PyKEEN', 'OGB', 'TGB' do not need it"):
-        rr.audit(counts, measures="rr@all")

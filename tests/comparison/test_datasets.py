@@ -100,5 +100,3 @@ def test_scores_of_other_policies_are_refused() -> None:
     naive = scores_of({"a": ()}).with_columns(policy=pl.lit("naive"))
     with pytest.raises(rr.ParameterError, match="no policy 'expected'"):
         dataset_scores(naive, QUERIES)
-    with pytest.raises(rr.ColumnError, match="no column 'area'"):
-        dataset_scores(scores_of({"a": ()}), QUERIES, "area")

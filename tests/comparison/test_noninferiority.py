@@ -131,8 +131,6 @@ def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other() -> No
         rr.stats.no_worse(scores, baseline="a", margin=0.05, tie_order="worst")["verdict"][0]
         == "no worse"
     )
-    with pytest.raises(rr.ParameterError, match="'worst' needs policies 'best' and 'worst'"):
-        rr.stats.no_worse(scores_of(pair(0)), baseline="int8", margin=0.1, tie_order="worst")
 
 
 def test_an_estimate_is_held_to_the_margin_by_its_bounds() -> None:
@@ -253,5 +251,3 @@ def test_margins_by_measure_and_relative_to_the_baseline() -> None:
     assert found["verdict"].to_list() == ["no worse", "no worse"]
     every = rr.stats.no_worse(scores, baseline="a", margin="1 %")
     assert every["margin"].to_list() == [0.005] * 3
-    with pytest.raises(rr.ParameterError, match="margin: 'ap@10' is not scored; the measures are"):
-        rr.stats.no_worse(scores, baseline="a", margin={"ap@10": 0.1})

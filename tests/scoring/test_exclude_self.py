@@ -104,10 +104,3 @@ def test_a_list_of_its_query_alone_is_there_and_empty() -> None:
         rows, judgements=judged, measures="rr", missing_query="error", exclude_self=True
     ).filter(policy="expected")
     assert scores.select("query", "value", "items").rows() == [("a", 0.0, 0), ("b", 1.0, 1)]
-
-
-def test_counts_have_no_items_and_are_refused() -> None:
-    rows, judged = made()
-    counts = rr.count_ties(rows.join(judged, on=KEYS))
-    with pytest.raises(rr.ParameterError, match="exclude_self: a counts frame has no items"):
-        rr.evaluate(counts, policies="expected", exclude_self=True)

@@ -13,9 +13,6 @@ import pytest
 import retrieval_report as rr
 from audit_data import METRICS, make_judgements, make_run
 from retrieval_report.contracts.errors import (
-    ColumnError,
-    KeyMismatchError,
-    ParameterError,
     RetrievalReportWarning,
 )
 from retrieval_report.systems.audit import AUDIT, audit
@@ -291,18 +288,6 @@ def test_every_convention_is_audited() -> None:
     )
     shown = frame.select("system", "version", "call").unique().height
     assert shown == len({(record.system, record.version, record.call) for record in CONVENTIONS})
-
-
-def test_what_evaluate_refuses_is_refused() -> None:
-    run = make_run()
-    judgements = make_judgements(run)
-    rankings = lists_only(run, judgements)
-    with pytest.raises(ParameterError, match="a counts frame has none"):
-        audit(rr.count_ties(rankings))
-    with pytest.raises(ColumnError, match="no column 'relevance'"):
-        audit(run)
-    with pytest.raises(KeyMismatchError, match="no judgements"):
-        audit(run, judgements=judgements.filter(pl.col("query") != "q01"))
 
 
 def test_a_warning_is_given_once() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from retrieval_report import ParameterError, audit, count_ties, evaluate
+from retrieval_report import audit, evaluate
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.systems import conventions, evaluate_like
 from retrieval_report.systems.evaluate_like import measures_like
@@ -138,10 +138,3 @@ def test_several_relevant_items_have_no_middle_rank() -> None:
     [row] = audit(one, metrics="rr", cutoffs=None, systems="PyKEEN").rows(named=True)
     assert row["prints"] == pytest.approx(2 / (ITEMS + 1))
     assert row["expected"] == pytest.approx(sum(1 / rank for rank in range(1, ITEMS + 1)) / ITEMS)
-
-
-def test_counts_have_no_order() -> None:
-    with pytest.raises(
-        ParameterError, match=r"like: what .* prints? depends? on the order of items"
-    ):
-        evaluate_like(count_ties(BOTH), "trec_eval", metrics="ap", cutoffs=None)
