@@ -274,10 +274,14 @@ def _counted_by_numpy(
         order = np.argsort(np.cumsum(opens) * kinds + grade, kind="stable")
         grade, count = _taken(order, grade, count)
         leads = opens[1:] | (grade[1:] != grade[:-1])
-    cells, ties = np.flatnonzero(np.append(True, leads)), np.flatnonzero(opens)
-    items = np.add.reduceat(count, cells) if count.size else np.diff(cells, append=key.size)
-    tie = np.append(np.flatnonzero(opens[cells]), cells.size)
-    return Lists(np.searchsorted(ties, start), tie, grade[cells], items), naive, key[ties]
+    ties = np.flatnonzero(opens)
+    list_start, tie_key = np.searchsorted(ties, start), key[ties]
+    del ties, key  # since all that lives here at once is the peak of memory
+    ends = np.flatnonzero(np.concatenate([[True], leads, [True]]))
+    cells = ends[:-1]
+    tie = np.flatnonzero(np.append(opens[cells], True))
+    items = np.add.reduceat(count, cells) if count.size else np.diff(ends)
+    return Lists(list_start, tie, grade[cells], items), naive, tie_key
 
 
 def _taken(which: Integers, *columns: Array) -> list[Array]:
