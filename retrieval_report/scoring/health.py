@@ -56,7 +56,7 @@ SENTENCES = {
     "were read the wrong way round ({example})",
     RANKS: "the printed ranks of {models} contradict the order of the scores in {affected} of {total} lists "
     "({example})",
-    SAME_LIST: "the {total} lists of {models} hold the same items whatever the query ({example})",
+    SAME_LIST: "the {total} lists of {models} are much the same whatever the query ({example})",
     WRONG_QUERIES: "{affected} of {total} lists of {models} belong to other queries ({example})",
     SHIFTED_IDS: "the ids of items of {models} are shifted in {affected} of {total} lists ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
@@ -92,8 +92,8 @@ SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but
 NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
 NOBODY_BETTER = (
-    "no model finds more: do the judgements and the lists belong together, or are they of other "
-    "collections?"
+    "no model's lists suit their own queries better: do the judgements and the lists belong "
+    "together, or are they of other collections?"
 )
 OTHER_SCORES = "are they the scores of these ranks?"
 RANDOM = "does it rank at random?"

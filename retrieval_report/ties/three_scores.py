@@ -26,11 +26,11 @@ from retrieval_report.engines.check_scores import (
 )
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.kernels.lists import Bools, Floats, running
-from retrieval_report.metrics.parsing import Measure, parse_metrics
+from retrieval_report.metrics.parsing import Measure, Requests, parse_metrics
 from retrieval_report.scoring.convolution import Spread, every_sum, merged
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import run_of
-from retrieval_report.scoring.score_distribution import score_orders
+from retrieval_report.scoring.score_distribution import closed, score_orders
 from retrieval_report.writing.names import EQUALS
 
 THREE_SCORES = schema("three_scores")
@@ -40,6 +40,7 @@ MAX_AFFECTED_LISTS = (
     20  # of more lists, whose mean is nearly normal, no exact distribution is formed
 )
 MAX_LISTS = 400  # of all models together, since each takes a third of a millisecond
+MAX_CLOSED_LISTS = 1000  # the same where scores have a closed form, which takes a tenth of that
 NORMAL_POINTS = 401  # equally probable values that stand for a normal distribution
 LEVEL_WITHIN = 1e-12  # means that differ by less are level
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
@@ -86,7 +87,8 @@ def exact_means(
     judged: Judged, options: Options, scores: pl.DataFrame, measures: Sequence[Measure]
 ) -> dict[tuple[str, Measure], Spread]:
     """Return the exact distribution of the plain mean over the queries under random tie order, of
-    the models of which a tie order can change few lists.
+    the models of which a tie order can change few lists. Of precision, hit rate and others with a
+    closed form these may be more: their means have few values, which models often share.
 
     Parameters
     ----------
@@ -107,13 +109,21 @@ def exact_means(
     expected = scores.filter(policy="expected")
     spreads: dict[tuple[str, Measure], Spread] = {}
     for measure in measures:
+        try:
+            requests = parse_metrics(*measure)
+        except ParameterError:  # made of a function of the caller's, which its text does not name
+            continue
         rows = expected.filter(at_measure(*measure), pl.col("value").is_not_null())
         moves = (pl.col("std") > 0).fill_null(value=False)
         sums = rows.group_by("model").agg(moves.sum(), whole=pl.col("std").is_not_null().all())
-        few = sums.filter("whole", pl.col("std") <= MAX_AFFECTED_LISTS)["model"]
+        most, most_lists = MAX_AFFECTED_LISTS, MAX_LISTS
+        term = requests[0][0].term
+        if closed(term) and not term.fades and sums["std"].sum() <= MAX_CLOSED_LISTS:
+            most = most_lists = MAX_CLOSED_LISTS
+        few = sums.filter("whole", pl.col("std") <= most)["model"]
         moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
-        if 0 < moved.height <= MAX_LISTS:
-            for model, spread in _exact_sums(judged, options, moved, measure).items():
+        if 0 < moved.height <= most_lists:
+            for model, spread in _exact_sums(judged, options, moved, requests).items():
                 mine = rows.filter(model=model)
                 still = mine.filter(~moves)["value"].to_numpy().sum()
                 spreads[model, measure] = Spread(
@@ -123,15 +133,11 @@ def exact_means(
 
 
 def _exact_sums(
-    judged: Judged, options: Options, moved: pl.DataFrame, measure: Measure
+    judged: Judged, options: Options, moved: pl.DataFrame, requests: Requests
 ) -> dict[str, Spread]:
     """Return the distribution of the sum of some scores of
     each model by one measure, where it is known exactly.
     """
-    try:
-        requests = parse_metrics(*measure)
-    except ParameterError:  # made of a function of the caller's, which its text does not name
-        return {}
     run = run_of(judged, requests, replace(options, policies="expected", progress=False))
     names = run.prepared.names.with_row_index("list")
     lists = moved.join(names, on=["model", "query"], how="inner", maintain_order="left")["list"]

@@ -147,7 +147,7 @@ CASES: dict[str, Callable[[], Wrong]] = {
     ),
     "a tenth of the ids": lambda: Wrong(beside(renamed(FAIR, 10)), JUDGED, "have ids of a form"),
     "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
-    "most popular items": lambda: Wrong(beside(popular()), JUDGED, "hold the same items"),
+    "most popular items": lambda: Wrong(beside(popular()), JUDGED, "much the same whatever"),
     "another collection": lambda: Wrong(BOTH, dealt_again(), "belong together"),
     "judgements of next query": lambda: Wrong(BOTH, of_next(JUDGED), "belong to other queries"),
     "lists of next query": lambda: Wrong(beside(of_next(FAIR)), JUDGED, "belong to other queries"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,25 @@ def test_few_lists_have_exact_percentiles_and_many_normal_ones() -> None:
         {"normal"},
         {"drawn"},
     ]
+
+
+@pytest.mark.parametrize("measure", ["precision@1", "hit_rate@1"])
+def test_level_means_of_many_lists_count_as_agreeing(measure: str) -> None:
+    # "fixed" has the relevant one of two items first in 55 queries of 100. "tied" has it first in
+    # 34 and tosses a coin in 40, of which 21 make the two level: no normal distribution says that.
+    def lists(first: int, ties: int) -> dict[str, dict[str, float]]:
+        scores = [1.0] * ties + [2.0] * first + [0.0] * (100 - ties - first)
+        return {f"q{number}": {"hit": score, "miss": 1.0} for number, score in enumerate(scores)}
+
+    models = {"fixed": lists(55, 0), "tied": lists(34, 40)}
+    judgements = {query: {"hit": 1} for query in models["fixed"]}
+    study = rr.Study(models, measure, judgements=judgements, truncated="no")
+    found = study.winners.row(0, named=True)
+    assert (found["winner"], found["agreeing_method"]) == ("fixed", "exact")
+    up_to_level = sum(comb(40, heads) for heads in range(22)) / 2**40
+    assert found["agreeing_chance"] == pytest.approx(up_to_level, abs=1e-12)
+    percentiles = study.three_scores.filter(model="tied").select("order_low", "order_high").row(0)
+    assert percentiles == pytest.approx((0.49, 0.59))
 
 
 def test_percentiles_are_those_of_all_orders_of_a_list() -> None:
