@@ -118,14 +118,15 @@ def _no_worse(page: Page) -> None:
         margin = f"{margin:g} %"
     ask(page.data, baseline=baseline, margin=margin)
     study = page.study.using(**{"costs": page.data.costs, **remembered_questions(page.data)})
-    # Of models with identical lists one is tested, and none that are those of the baseline.
+    status, decision = decided_by(study)
+    if decision:  # the report's, in the colour of its own: models to be checked are not among these
+        say(status, [decision])
+    # Of models with identical lists one is shown, and none that are those of the baseline; for the decision
+    # all count, since a copy of the baseline may cost less.
     firsts = [sorted(group, key=lambda name: (name != baseline, name))[0] for group in identical]
     copies = {name for group in identical for name in group if name not in firsts}
     if copies:
         study = study.models(*(name for name in study.model_names if name not in copies))
-    status, decision = decided_by(study)
-    if decision:  # the report's, in the colour of its own: models to be checked are not among these
-        say(status, [decision])
     rows = study.no_worse
     rows = rows.sort("difference", descending=True, nulls_last=True)
     for sentence in margin_sentences(rows, page.choice.measure):
