@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames, is_name, known_of
-from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.combine import Part, combine
@@ -241,7 +241,7 @@ def _of_models(content: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
         if isinstance(content, Mapping)
         else [(name_of(run), run) for run in content]
     )
-    parts = []
+    parts, empty = [], []
     for model, rankings in entries:
         if not is_name(model):
             raise ColumnError(
@@ -257,6 +257,11 @@ def _of_models(content: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
         frame = frame.sort("row", maintain_order=True) if "row" in frame.columns else frame
         parts.append(
             Part(f"model {model!r}", frame.select(pl.lit(model).alias("model"), *our_columns))
+        )
+        empty += [model] if frame.is_empty() else []
+    if 0 < len(empty) < len(parts):  # which would vanish from every table
+        raise DataError(
+            f"model {empty[0]!r}: no rows; leave it out, or see why its search returned nothing"
         )
     return combine(parts)
 

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from bad_input import ENTRANCES, POLICIES, numbers, one_list, rankings, refused, scores
 from catalogue_texts import TEXTS
-from retrieval_report import count_ties, evaluate, shuffled_means, summarise
+from retrieval_report import count_ties, evaluate, read_rankings, shuffled_means, summarise
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
@@ -60,6 +60,12 @@ def test_row_054_empty_judgements_and_queries() -> None:
     found = evaluate(rankings(relevance=None), judgements=judgements, unjudged_query="skip")
     assert found["value"].null_count() == found.height
     assert summarise(found).select("queries", "unjudged").unique().rows() == [(0, 2)]
+
+
+@pytest.mark.parametrize("nothing", [{}, {"q": {}}])
+def test_row_054_a_model_without_rows_does_not_vanish(nothing: dict[str, dict[str, float]]) -> None:
+    with pytest.raises(DataError, match="model 'B': no rows"):
+        read_rankings({"A": {"q": {"a": 1.0}}, "B": nothing})
 
 
 def test_row_054_masked_rows_are_in_no_tie() -> None:
