@@ -85,9 +85,9 @@ def gate(
     """Decide whether CANDIDATE may replace BASELINE, that is, loses less than a margin.
 
     It tests over the queries, on both sides of the margin. Runs with the same lists pass without a
-    test. Runs of different queries, empty runs, runs of several models, and judgements that match
-    neither run are refused. Where the gate runs every night, some night passes by chance: decide on
-    one run, before a release.
+    test, unless these are cut and missing items could differ. Runs of different queries, empty
+    runs, runs of several models, and judgements that match neither run are refused. Where the gate
+    runs every night, some night passes by chance: decide on one run, before a release.
     """  # fmt: skip
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary

@@ -108,12 +108,12 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
     expression = check_pattern("pattern", pattern)
     group = next((name for name in BY if name in expression.groupindex), None)
     if group is None:
-        raise ParameterError(f"pattern: {pattern!r} has no group (?P<version>…) or (?P<date>…)")
+        raise ParameterError(f"pattern: '{pattern}' has no group (?P<version>…) or (?P<date>…)")
     rows = []
     for name in names:
         match = expression.search(name)
         if match is None or match[group] is None:
-            raise ParameterError(f"pattern: {pattern!r} does not fit model {name!r}")
+            raise ParameterError(f"pattern: '{pattern}' does not fit model {name!r}")
         series = match["model"] if "model" in expression.groupindex else ""
         rows.append((name, series or "", match[group]))
     # v9 is before v10. Texts and numbers take turns: no text is set beside a number.

@@ -179,9 +179,14 @@ def _read_source(
 def elsewhere(kind: str) -> str:
     """Say where the reader passes a file of another kind."""
     option = argument(kind)
-    place = f"pass it as {option if option != kind else kind.upper()}"
+    # Arguments have other names than RANKINGS in gate, similarity and dashboard.
+    place = f"this command takes no {kind}" if kind != "rankings" else "pass it without an option"
+    if option != kind:
+        place = f"pass it as {option}"
     if kind == "judgements":
-        place += "; to rank by its grades, compare, leaderboard and report take "
+        place += (
+            "; to rank by its grades, compare, dashboard, history, leaderboard and report take "
+        )
         place += "--labels-as-rankings"
     return in_python(f"read it with read_{kind}", place)
 

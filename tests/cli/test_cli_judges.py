@@ -78,7 +78,18 @@ def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Pa
     for command in ("evaluate", "compare"):
         result = run(f"{command} {labels}/gpt.txt --judgements {labels}/human.txt", code=2)
         assert "is TREC qrels, not rankings" in result.output
+        assert (
+            "pass it as --judgements; to rank by its grades, compare, dashboard, " in result.output
+        )
         assert "leaderboard and report take --labels-as-rankings" in result.output
+    result = run(f"similarity {labels}/gpt.txt {labels}/human.txt", code=2)
+    assert "not rankings; this command takes no judgements; to rank by" in result.output
+    trec_run = labels / "swapped.run"
+    trec_run.write_text("1 Q0 a 1 0.5 run\n1 Q0 b 2 0.4 run\n")
+    result = run(
+        f"gate {trec_run} {trec_run} --judgements {trec_run} {MEASURE} --margin 0.01", code=2
+    )
+    assert "is a TREC run, not judgements; pass it without an option" in result.output
     given = f"--labels-as-rankings --judgements {labels}/human.txt {MEASURE}"
     run(f"leaderboard {labels}/gpt.txt {given} -o {tmp_path}/out")
     assert (tmp_path / "out" / "leaderboard.csv").is_file()

@@ -243,6 +243,9 @@ def test_one_query_decides_nothing() -> None:
     found = rr.gate(one, one, measure="rr", margin=0.1, judgements=JUDGEMENTS.filter(query="q00"))
     assert (found.status, found.same_lists) == ("passed", True)
     assert "1 query, margin 0.1; the lists of both runs are the same" in found.line()
+    short = ranking().filter(pl.col("distance").rank().over("query") <= 2)
+    cut = held(short, short, measure="ap", truncated="within_tie")
+    assert (cut.status, cut.exit_code) == ("lists are cut", 3)  # missing items may differ
     other = one.with_columns(distance=-pl.col("distance"))
     found = rr.gate(
         one, other, measures="rr", margin=0.1, judgements=JUDGEMENTS.filter(query="q00")
