@@ -42,6 +42,13 @@ def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_ma
     assert 0 < float(held[NOT_DECIDED]) < 1
 
 
+def test_intervals_are_said_to_be_of_one_pair_where_p_is_of_several() -> None:
+    several, one = open_page("compare", DATA), open_page("compare", DATA, models=["fine", "coarse"])
+    said = "p is corrected for all pairs; each interval is of its pair alone."
+    assert (said in words(several), said in words(one)) == (True, False)
+    assert (table(several, 0).height, table(one, 0).height) == (3, 1)
+
+
 def test_one_model_has_nothing_to_be_compared_with() -> None:
     page = open_page("compare", DATA, models="fine")
     assert page.info[0].value.startswith("Comparing takes two models.")
