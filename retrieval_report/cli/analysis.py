@@ -101,7 +101,7 @@ def compare(
     """
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import both_among, doubt, with_chances
-    from retrieval_report.study.by_cutoff import cutoffs_sentence
+    from retrieval_report.study.by_cutoff import sentence_by_cutoff
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.reversals import reversals_text
 
@@ -137,7 +137,7 @@ def compare(
         pairs = frame_table(rows, f"measure {column_names}")
     else:
         pairs = frame_table(rows, column_names, by="metric cutoff")
-    lines = () if baseline else (*study.sentences, cutoffs_sentence(study.by_cutoff))
+    lines = () if baseline else (*study.sentences, sentence_by_cutoff(study))
     tests = named_tests(comparison)
     turning = reversals_text(study.reversals)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}

@@ -164,7 +164,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     scale of the grades is fine enough.
     """
     from retrieval_report.engines.check_scores import at_measure
-    from retrieval_report.study.by_cutoff import cutoffs_sentence
+    from retrieval_report.study.by_cutoff import sentence_by_cutoff
     from retrieval_report.study.leaderboard_rows import lead, leaderboard_table
     from retrieval_report.study.terminal import frame_table
     from retrieval_report.study.three_tables import three_table
@@ -185,7 +185,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     frames = {name: frame for name, frame in frames.items() if frame.width}
     texts = []
     if not (output.as_json or output.latex):
-        lines = *lead(study, study.leaderboard), cutoffs_sentence(study.by_cutoff)
+        lines = *lead(study, study.leaderboard), sentence_by_cutoff(study)
         texts = [health_text(study.health, *lines)]
         texts += filter(None, [three_table(study)])
     texts += identical_sentence(study.identical)

@@ -6,7 +6,7 @@ import polars as pl
 
 import retrieval_report as rr
 from retrieval_report import charts
-from retrieval_report.study.by_cutoff import cutoffs_sentence
+from retrieval_report.study.by_cutoff import cutoffs_sentence, sentence_by_cutoff
 from retrieval_report.study.html import render_html
 
 
@@ -55,6 +55,25 @@ def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_ac
     )
     assert sentence in page[page.index('id="verdict"') : page.index('id="three"')]
     assert '<a href="#cutoffs">' in page[page.index(sentence) : page.index('id="three"')]
+
+
+def test_commands_say_the_same_without_bounds_and_distributions() -> None:
+    replicated = {"replicate": r"(?P<model>\w)\w+"}
+    for measures, options in [
+        ("ndcg@3", {}),
+        ("rr@2, ap@4, rr", {}),
+        ("r_precision", {}),
+        ("recip_rank", {"like": "trec_eval"}),
+        ("ndcg@3", replicated),
+    ]:
+        study = tied_study(measures, **options)
+        assert sentence_by_cutoff(study) == cutoffs_sentence(study.by_cutoff)
+    lean = tied_study().under("expected", "naive")
+    assert sentence_by_cutoff(lean) == sentence_by_cutoff(tied_study()) != ""
+    counts = {"query": ["q", "q"], "distance": [1, 2], "count": [2, 3], "relevance": [1, 0]}
+    judged = {"query": ["q"], "n_relevant": [2]}
+    counted = rr.Study({"a": counts, "b": counts}, "rr@1, rr@3", queries=judged)
+    assert sentence_by_cutoff(counted) == cutoffs_sentence(counted.by_cutoff) == ""
 
 
 def test_the_chart_fills_naive_marks_that_are_off_by_more_than_the_gap() -> None:
