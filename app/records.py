@@ -153,16 +153,19 @@ class OpenedData:
 
     @cached_property
     def size(self) -> str:
-        """Return how many models and queries there are,
-        and how many queries were never judged, as text.
+        """Return how many models and queries there are, and how many queries
+        were never judged or have no list of any model, as text.
         """
         frames = self.frames
-        queries = frames["rankings"]["query"].unique().cast(pl.String)
-        text = f"{with_number(len(self.models), 'model')} · {with_number(len(queries), 'query')}"
-        if "judgements" not in frames:
-            return text
-        judged = queries.is_in(frames["judgements"]["query"].unique().cast(pl.String).implode())
-        return text if judged.all() else f"{text}, {(~judged).sum()} without judgements"
+        listed, judged = (
+            set(frames[name]["query"].unique().cast(pl.String))
+            for name in ("rankings", "judgements" if "judgements" in frames else "rankings")
+        )
+        text = f"{with_number(len(self.models), 'model')} · {with_number(len(listed | judged), 'query')}"
+        of_which = {"judgements": listed - judged, "lists": judged - listed}
+        return text + "".join(
+            f", {len(some)} without {what}" for what, some in of_which.items() if some
+        )
 
     @property
     def averages(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from retrieval_report.comparison.identical import folded
 from retrieval_report.contracts.arguments import grouped
 from retrieval_report.engines.check_scores import at_cutoff
 from retrieval_report.study.caveats import joined_hints
+from retrieval_report.ties.hints import WORTH_SAYING
 from retrieval_report.ties.profile import ties_at_cutoff
 from tables import frame_table
 from text import plain
@@ -82,8 +83,8 @@ def _hints(page: Page) -> None:
                 st.markdown("\n".join(f"- {sentence}" for sentence in more))
     if "near_ties" not in hint_texts:
         st.caption(
-            "Near ties: hardly any gap between neighbouring distances is as small as rounding "
-            "errors."
+            f"Near ties: fewer than {WORTH_SAYING:.0%} of the gaps between neighbouring distances "
+            "are as small as rounding errors."
         )
 
 

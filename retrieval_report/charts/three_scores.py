@@ -460,7 +460,9 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     text = (
         f"naive − expected in points (hundredths); {OTHER_RANK}: the naive order gives another rank"
     )
-    text += f"; not drawn: {with_number(right, 'model')} with 0 everywhere" if right else ""
+    text += (
+        f"; not drawn: {with_number(right, 'model')} that round to 0 everywhere" if right else ""
+    )
     spoken = scored_rows.sort("size", descending=True)
     rows_chart = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)
     return finish(rows_chart, f"{name}: how far the naive score is off", text, spoken, "off_by")

@@ -123,7 +123,7 @@ WORK = {  # what a step does, in words; other answers are looked up
 def _say(name: Hashable, seconds: float) -> None:
     """Write one line on standard error about a step that took more than a second."""
     kind = str(name[0] if isinstance(name, tuple) else name)
-    words = WORK.get(kind) or f"Answering {kind.strip('_').replace('_', ' ')}"
+    words = WORK.get(kind) or f"Computing {kind.strip('_').replace('_', ' ')}"
     click.echo(f"{words} … {seconds:.1f} s", err=True)
 
 

@@ -11,6 +11,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import BOUNDS, check_scores, side_by_side
 from retrieval_report.engines.score_grid import (
+    DIGITS,
     Grid,
     Pairs,
     Scores,
@@ -78,8 +79,7 @@ def query_table(scores: object) -> pl.DataFrame:
         )
         .select(pl.exclude("truncated"), "truncated")
         .sort(
-            "spread",
-            "std",
+            *(pl.col(name).round(DIGITS) for name in ("spread", "std")),
             *keys,
             descending=[True, True, False, False, False, False],
             nulls_last=True,

@@ -95,11 +95,11 @@ _SHARED = f"""
       may be missing after the end of the list; 0 if truncated="no" states that lists are complete
   measure | text | Measure | metric and cutoff
   pooled | flag | R pooled | whether R counts only the relevant items that some model retrieved
-  family_p | chance | p (family) | p-value over the queries, corrected for the number of pairs; if
+  family_p | chance | Corrected p | p-value over the queries, corrected for the number of pairs; if
       lists are cut, it compares estimates. bh limits the share of false findings, the other
       corrections the chance of a single one
   family | count | Family | number of pairs that are corrected for together
-  family_method | text | Correction | how p (family) allows for the number of pairs. {MEANINGS}
+  family_method | text | Correction | how the corrected p allows for the number of pairs. {MEANINGS}
   query_se | number | ± query s.e. | standard error of the mean over other samples of queries
   no_relevant | count | Nothing relevant | queries without a relevant item
   missing | count | No list | queries without rows

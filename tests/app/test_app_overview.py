@@ -53,6 +53,18 @@ def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     assert page.caption[0].value == r"made · 1 of 2 models · 1 query"
 
 
+def test_queries_without_lists_count_as_they_do_in_the_means() -> None:
+    judgements = pl.DataFrame({"query": [*"pqrs"], "item": [*"abab"], "relevance": [1, 1, 1, 1]})
+    rankings = pl.DataFrame(
+        {"model": ["m"] * 3, "query": [*"ppt"], "item": [*"abc"], "score": [2.0, 1.0, 1.0]}
+    )
+    data = made_data(rankings, judgements=judgements, unjudged_query="skip")
+    assert data.size == "1 model · 5 queries, 1 without judgements, 3 without lists"
+    assert data.source.summary["queries"].unique().to_list() == [4]
+    judged = made_data(rankings.head(2), judgements=judgements.head(1))
+    assert judged.size == "1 model · 1 query"
+
+
 def test_page_one_says_at_which_cutoffs_the_order_is_an_accident() -> None:
     page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
     said = cutoffs_sentence(rr.Study(ACCIDENT, "rr", cutoffs=(1, 3, 5)).by_cutoff)

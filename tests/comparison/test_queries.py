@@ -50,6 +50,16 @@ def test_equal_spreads_are_sorted_by_std_then_by_name() -> None:
     assert found == [("b", "q00001"), ("a", "q00000"), ("b", "q00000")]
 
 
+def test_rounding_errors_of_spreads_decide_no_order() -> None:
+    last = (pl.col("model") == "b") & (pl.col("query") == "q00001")
+    best = last & (pl.col("policy") == "best")
+    noisy = query_table(
+        SCORES.with_columns(value=pl.col("value") + pl.when(best).then(2e-16).otherwise(0.0))
+    )
+    assert noisy["spread"].n_unique() == query_table(SCORES)["spread"].n_unique() + 1
+    assert noisy.select("model", "query").equals(query_table(SCORES).select("model", "query"))
+
+
 def test_policies_that_were_not_evaluated_are_null() -> None:
     table = query_table(scores_of({"a": [0.5, 0.2]}, stds={"a": [0.0, 0.2]}, cutoff=None))
     assert table.columns == COLUMNS
