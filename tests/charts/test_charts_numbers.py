@@ -210,7 +210,10 @@ def test_models_whose_lines_lie_on_each_other_are_named() -> None:
 
 def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted() -> None:
     one = {"query": ["q"] * 2, "item": ["y", "x"]}
-    for models, drawn, said in ((12, 12, ""), (15, 3, "; not drawn: 12 models that round to 0 everywhere")):
+    for models, drawn, said in (
+        (12, 12, ""),
+        (15, 3, "; not drawn: 12 models that round to 0 everywhere"),
+    ):
         parts = [
             pl.DataFrame(
                 {**one, "distance": [1, 1 if model < 3 else 2], "relevance": [1, 0]}
