@@ -173,6 +173,23 @@ def test_a_phone_shows_what_could_turn_it_around_and_the_three_scores(
             assert box["x"] + box["width"] <= PHONE["width"] - 2 * 13
 
 
+@pytest.mark.parametrize(("width", "most"), [(1366, 2), (PHONE["width"], 3)])
+def test_headings_take_few_lines_and_percentages_keep_together(
+    browser: Any, three: Path, width: int, most: int
+) -> None:
+    lines = """heading => {
+        const range = document.createRange();
+        range.selectNodeContents(heading);
+        return Math.round(range.getBoundingClientRect().height / parseFloat(getComputedStyle(heading).lineHeight));
+    }"""
+    with Visit(browser, three, {"width": width, "height": 900}, opened=False) as visit:
+        headings = visit.page.locator(":is(#table-summary, #table-three-scores) thead th")
+        said = {heading.inner_text(): heading.evaluate(lines) for heading in headings.all()}
+        assert {"Ranks by ties,\u00a095%", "Shuffled, 5–\u206095%"} < {*said}
+        assert "Some order changes the rank" in said
+        assert max(said.values()) == most, said
+
+
 def test_numbers_are_not_broken_on_paper(browser: Any, three: Path) -> None:
     lines = """cells => cells.map((cell) => {
         const text = document.createRange();
