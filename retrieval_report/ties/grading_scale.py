@@ -115,7 +115,7 @@ def scale_sentence(scale: pl.DataFrame, metric: str, cutoff: int | None) -> str:
     >>> numbers = {"could_gain": [0.25], "scale_gain": [0.125], "coarser_grades": [2]}
     >>> scale_sentence(pl.DataFrame(row | numbers), "rr", 4)
     'gpt, the best by rr@4, has 4 grades: a finer scale could add at most 0.2500 to its 0.5000;
-    merging its grades in twos changes it by -0.1250.'
+    its scale gains +0.1250 over grades merged in twos.'
     """
     rows = scale.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(pl.lit(cutoff)))
     complete_rows = rows.drop_nulls(["could_gain", "scale_gain"])
@@ -125,5 +125,5 @@ def scale_sentence(scale: pl.DataFrame, metric: str, cutoff: int | None) -> str:
     return (
         f"{best['model']}, the best by {measure_text(metric, cutoff)}, has {best['grades']} grades: "
         f"a finer scale could add at most {best['could_gain']:.4f} to its {best['value']:.4f}; "
-        f"merging its grades in twos changes it by {-best['scale_gain']:+.4f}."
+        f"its scale gains {best['scale_gain']:+.4f} over grades merged in twos."
     )
