@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_report.contracts.arguments import Array, check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, setting, with_number
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Bools
 
@@ -127,5 +127,5 @@ def _read_bits(rows: Array, what: str, first: int) -> tuple[Bools, set[int]]:
     packed = rows.dtype in (np.uint8, np.uint64)
     hint = advice("; packed codes need {}", setting("bits")) if packed else ""
     raise DataError(
-        f"{what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}"
+        f"{what}: {with_number(bad, 'value')} neither -1/1 nor 0/1, first {value} {location}{hint}"
     )

@@ -13,6 +13,7 @@ from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.wording import with_number
 from retrieval_report.kernels import hamming
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Integers
@@ -138,7 +139,7 @@ def _pack(values: Array, what: str, offset: int) -> Words:
     if bad.any():
         row, column = np.argwhere(bad)[0].tolist()
         raise DataError(
-            f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in "
+            f"{what}: {with_number(int(bad.sum()), 'value')} neither 0 nor 1, first {values[row, column]} in "
             f"row {offset + row}, "
             f"column {column}"
         )

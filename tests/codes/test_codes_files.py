@@ -212,8 +212,13 @@ def test_a_shard_is_not_counted_twice(folder: Path, again: str) -> None:
 
 
 def test_the_shard_at_fault_is_named(folder: Path) -> None:
-    np.savez(folder / "bad.npz", codes=2 * ITEMS, labels=OTHER)
-    with pytest.raises(DataError, match=r"item_codes of shard 1: .* first 2 in row 0.*bad.npz"):
+    codes = ITEMS.copy()
+    codes[0, 1] = 2
+    np.savez(folder / "bad.npz", codes=codes, labels=OTHER)
+    found = (
+        r"item_codes of shard 1: 1 value neither -1/1 nor 0/1, first 2 in row 0, column 1.*bad.npz"
+    )
+    with pytest.raises(DataError, match=found):
         codes_command(folder / "queries.npz", [folder / "a.npz", folder / "bad.npz"])
 
 
