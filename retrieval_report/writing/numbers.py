@@ -14,7 +14,8 @@ DECIMALS = 4
 MAX_DIGITS = 8
 OF_COLUMN = 6  # the most decimals that a whole column gets to distinguish two close numbers
 LEAST = 1e-4  # a smaller probability is written as less than this
-ROUNDING = 1e-12  # means are exact to twelve digits; smaller differences are 0
+EXACT_DIGITS = 12  # of means; smaller differences are 0
+ROUNDING = 10.0**-EXACT_DIGITS
 
 
 def decimals(*sizes: float | None, least: int = DECIMALS) -> int:
@@ -78,10 +79,15 @@ def number(value: float | None, places: int = DECIMALS, sign: str = "", minus: s
     --------
     >>> number(-0.25, 2), number(0.25, 2, "+"), number(-1e-9, 4, "+"), number(3.0, 0), number(None)
     ('−0.25', '+0.25', '0.0000', '3', '–')
+
+    Rounding errors decide nothing:
+
+    >>> number(0.81375), number(0.81375 + 2e-16), number(-0.00375), number(0.00375 + 2e-16)
+    ('0.8137', '0.8137', '−0.0037', '0.0037')
     """
     if value is None:
         return "–"
-    text = f"{value:{sign}.{places}f}"
+    text = f"{round(value, EXACT_DIGITS):{sign}.{places}f}"
     return (text.lstrip("+-") if float(text) == 0 else text).replace("-", minus)
 
 
