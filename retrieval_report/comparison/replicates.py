@@ -75,12 +75,12 @@ def replicate_groups(names: list[str], groups: object) -> dict[str, str]:
     expression = check_pattern("replicate", groups)
     if not {"model", "replicate"} & expression.groupindex.keys():
         raise ParameterError(
-            f"replicate: {groups!r} has no group (?P<model>…) or (?P<replicate>…), and is not a "
+            f"replicate: '{groups}' has no group (?P<model>…) or (?P<replicate>…), and is not a "
             "column of the rankings"
         )
     if names and not any(map(expression.search, names)):
         raise ParameterError(
-            f"replicate: {groups!r} matches none of the models, such as {names[0]!r}"
+            f"replicate: '{groups}' matches none of the models, such as {names[0]!r}"
         )
     return {name: _model_of(name, expression) for name in names}
 

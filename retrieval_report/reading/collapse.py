@@ -163,16 +163,16 @@ def _matched(items: pl.Series, group: str) -> pl.Series:
     try:
         documents = items.cast(pl.String).str.extract(f"^(?:{group})$", 1)
     except ComputeError as error:
-        raise ParameterError(f"group: {group!r} is neither a column nor a pattern") from error
+        raise ParameterError(f"group: '{group}' is neither a column nor a pattern") from error
     if len(documents) and not documents.count():
         raise ParameterError(
-            f"group: {group!r} is not a column, and as a pattern with a group in parentheses it "
+            f"group: '{group}' is not a column, and as a pattern with a group in parentheses it "
             f"matches no item; the first item is {items[0]!r}"
         )
     others = items.filter(documents.is_null()).unique().sort()
     if len(others):
         warn(
             f"group: {len(others)} of {items.n_unique()} item ids, such as {others[0]!r}, do not "
-            f"match {group!r}; each is taken as a document of its own"
+            f"match '{group}'; each is taken as a document of its own"
         )
     return documents.fill_null(items.cast(pl.String))
