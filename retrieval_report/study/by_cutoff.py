@@ -34,7 +34,7 @@ def scores_by_cutoff(study: Study) -> pl.DataFrame:
 
 def sentence_by_cutoff(study: Study) -> str:
     """Return the `cutoffs_sentence` of a study without the bounds and distributions of its
-    `scores_by_cutoff`, which it does not need and which cost more than half of the time.
+    `scores_by_cutoff`, which it does not need and which cost half of the time or more.
     """
     if "naive" not in study.policies:  # counts have no order
         return ""
