@@ -244,6 +244,9 @@ def main() -> None:
         return
     # Who has no compiled modules compiles them in every process: a second for a report.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.pop(
+        "_RJEM_MALLOC_CONF", None
+    )  # which Polars, imported here, sets for its own process
     lines = []
     for line in table(arguments.only, arguments.runs):
         print(line, flush=True)
