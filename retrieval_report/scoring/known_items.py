@@ -31,8 +31,13 @@ def repeats(rows: Rows, items: Keys, workers: int) -> bool:
 
     def repeated(first: int, last: int) -> bool:
         part = start[first : last + 1]
+        ids = items[part[0] : part[-1]]
+        rises = ids[1:] > ids[:-1]
+        rises[part[1:-1] - part[0] - 1] = True  # where a list ends
+        if rises.all():
+            return False
         lists = np.repeat(np.arange(last - first, dtype=np.uint64), np.diff(part))
-        return _repeat(_pairs(lists, items[part[0] : part[-1]]))
+        return _repeat(_pairs(lists, ids))
 
     # Some lists at a time, whose keys stay in the processor's cache.
     return any(arrays.over_ranges(repeated, start, workers, arrays.SERIAL_BELOW))

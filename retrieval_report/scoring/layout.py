@@ -294,11 +294,26 @@ def _keyed(lists: pl.DataFrame, judged: Judged, options: Options) -> pl.DataFram
     of_query = _mixed(arrays.id_keys(lists["query"]))  # no item's if ids are of other types
     lists = lists.with_columns(items_key=of_items, key_with_query=of_items + of_query)
     if len(judged.whole.models) == 1:  # of several, equal lists prove nothing
-        values = retrieved.select(order_values(retrieved, options)).to_series()
-        of_values = _mixed(arrays.order_keys(values, falling=False).view(np.uint64))
-        of_rows = pl.Series(rows.sums(_mixed(keys ^ of_values)))
-        lists = lists.with_columns(list_key=pl.when(ordered).then(of_rows))
+        lists = lists.with_columns(list_key=_list_keys(judged, keys, options).set(~ordered, None))
     return lists.with_columns(pooled=_pooled_items(lists, judged, keys))
+
+
+def _list_keys(judged: Judged, keys: Keys, options: Options) -> pl.Series:
+    """Return a key of every list, equal where two hold the same items at the same distances; null
+    of all where the first two do not.
+    """
+    retrieved, rows = judged.retrieved, judged.rows
+
+    def mixed(part: slice) -> Keys:
+        values = retrieved[part].select(order_values(retrieved, options)).to_series()
+        of_values = _mixed(arrays.order_keys(values, falling=False).view(np.uint64))
+        return _mixed(keys[part] ^ of_values)
+
+    first = np.flatnonzero(rows.end > rows.begin)[:2]
+    sums = [mixed(slice(rows.begin[one], rows.end[one])).sum() for one in first]
+    if len(set(sums)) > 1:
+        return pl.repeat(None, rows.begin.size, dtype=pl.UInt64, eager=True)
+    return pl.Series(rows.sums(mixed(slice(None))))
 
 
 def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:

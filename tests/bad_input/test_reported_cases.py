@@ -178,6 +178,9 @@ def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool) -> Non
     order = "distance" if ranks else "score"
     own = frame.with_columns(pl.col(order).shuffle(seed=1).alias(order))
     assert rr.truncated_lists(own, cutoffs=3)["truncated"].item() == "no"
+    queries = pl.DataFrame({"query": ["a user without a list", *users]})
+    missing = rr.truncated_lists(frame, queries=queries, cutoffs=3)
+    assert missing["reason"].item() == "every query has the same list"
     tied = frame.with_columns(pl.lit(0).alias(order))
     assert rr.truncated_lists(tied, cutoffs=3)["truncated"].item() == "no"
 
