@@ -19,7 +19,7 @@ from retrieval_report.contracts.warning import noticed
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.writing.names import with_number
 from text import sentence
-from url_controls import refusals
+from url_controls import refusals, refuse_unknown
 from wording import DashboardReader
 
 ICON = Path(__file__).with_name("icon.png")
@@ -80,9 +80,11 @@ def main() -> None:
     }
     st.session_state[VIEWS] = {**pages, "overview": first}
     current_page = st.navigation([first, *pages.values()])
-    for refusal in refusals():
-        st.warning(refusal)
+    refused = st.container()  # above the page, whose controls read the address, too
     current_page.run()
+    refuse_unknown()
+    for refusal in refusals():
+        refused.warning(refusal)
 
 
 with speaking_to(DashboardReader()):

@@ -22,6 +22,7 @@ T = TypeVar("T")
 REFUSED = "refused values of the address"
 MAX_QUERIES = 40
 NO_CHOICE = "there is no such choice here"
+NO_CONTROL = "no control of this page has this name, and the page itself is named by the path, as in /compare"
 
 
 def refuse(name: str, value: str, reason: str) -> None:
@@ -32,6 +33,12 @@ def refuse(name: str, value: str, reason: str) -> None:
         name,
         f"{plain(name)}: “{plain(value, MAX_QUERIES)}” in the address is not used: {plain(reason)}",
     )
+
+
+def refuse_unknown() -> None:
+    """Refuse, and take out of the address, what no control drawn in this run has as its name."""
+    for name in [name for name in st.query_params if name not in st.session_state]:
+        refuse(name, st.query_params.pop(name), NO_CONTROL)
 
 
 def refusals() -> list[str]:

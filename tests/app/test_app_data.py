@@ -202,3 +202,12 @@ def test_uploaded_data_that_a_reload_lost_are_asked_for_again() -> None:
     said = next(box.value for box in page.warning if "lists" in box.value).replace("\\", "")
     assert "upload the files again on the page Data & export" in said
     assert "keeps the settings, not the data" in said
+
+
+def test_what_no_control_takes_of_the_address_is_said_once() -> None:
+    test = to_page(dashboard(view="Compare", baseline="nobody"), "compare")
+    first, second = sorted(warning.value for warning in test.warning)
+    assert first.startswith("baseline: “nobody” in the address is not used")
+    assert second.startswith("view: “Compare” in the address is not used: no control of this page")
+    assert not test.query_params
+    assert not drawn(test.run()).warning
