@@ -19,7 +19,7 @@ from retrieval_report.contracts.frames import MOST_ITEMS, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.wording import advice, setting
-from retrieval_report.kernels.lists import Floats, Integers, running
+from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists, running
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
@@ -39,6 +39,7 @@ NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
 UNRELATED, REPEATED = "unrelated", "repeated judgements"
 ONE_TIE, UNORDERED, GRADES = "one tie", "random order", "grades"
+COPIED = "copied judgements"
 AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of models that rank no better than chance
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
@@ -65,6 +66,7 @@ SENTENCES = {
     GRADES: "of a relevant item and another that is judged, {models} put the relevant one first in "
     "{affected} of {total} pairs, which chance does in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models} ({example})",
+    COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
@@ -91,6 +93,10 @@ WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose i
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
+# Lists, and items that no skill alone treats just as the judgements do
+COPIED_LISTS, COPIED_ITEMS = 5, 20
+IN_ORDER, MANY_GRADES = 10, 3  # items and grades of a list that no skill alone has in perfect order
+MADE = "were they made from the judgements?"
 NOBODY_BETTER = (
     "no model's lists suit their own queries better: do the judgements and the lists belong "
     "together, or are they of other collections?"
@@ -145,7 +151,10 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     ]
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in unrelated if row[0] not in explained)
-    findings += _one_tie(judged, prepared)
+    copied = [*_copied(prepared)]
+    findings += copied
+    copies = {model for model, *_ in copied}
+    findings += (row for row in _one_tie(judged, prepared) if row[0] not in copies)
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in _unordered(judged, prepared) if row[0] not in explained)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
@@ -382,6 +391,49 @@ def _one_tie(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
     example = "do they hold judgements or a constant instead of scores?"
     for model, number, total in models.sort("model").iter_rows():
         yield model, ONE_TIE, False, number, total, example
+
+
+def _copied(prepared: Prepared) -> Iterator[Finding]:
+    """Find models that were made from the judgements: all their lists are in perfect order, and in a way
+    that no skill alone brings about.
+    """
+    full = np.flatnonzero(prepared.length)
+
+    def first_grade(lists: Lists) -> Codes:
+        return lists.grade[lists.tie[lists.start[full]]]
+
+    is_best = first_grade(prepared.ties) == first_grade(prepared.retrieved)
+    lists = pl.DataFrame({"list": full, "is_best": is_best})
+    lists = lists.with_columns(prepared.names["model"][full])
+    lists = lists.filter(
+        pl.col("is_best").all().over("model"), pl.len().over("model") >= COPIED_LISTS
+    )
+    for (model,), rows in lists.group_by("model", maintain_order=True):
+        if sign := _sign_of_a_copy(prepared, rows["list"].to_numpy()):
+            yield model, COPIED, True, rows.height, rows.height, f"{sign}: {MADE}"
+
+
+def _sign_of_a_copy(prepared: Prepared, which: Integers) -> str:
+    """Return what shows that lists were made from the judgements. One relevant item a query, always
+    found, is no sign, nor are distinct scores that put two grades apart: good models do so.
+    """
+    ties = prepared.ties.take(which)
+    of_list = np.repeat(np.arange(which.size), np.diff(ties.start))
+    step = np.diff(ties.grade[ties.tie[:-1]])[np.diff(of_list) == 0]
+    if ties.grade.size > of_list.size or (step > 0).any():
+        return ""
+    repeated = (ties.items - 1)[prepared.relevant_grade[ties.grade]].sum()
+    grades = 1 + np.bincount(of_list[1:][np.diff(of_list) == 0], step < 0, which.size)
+    if (step < 0).all() and repeated >= COPIED_ITEMS and (grades > 1).sum() >= COPIED_LISTS:
+        return "scores tie just where grades do"
+    length, relevant = prepared.length[which], prepared.relevant[which]
+    if ((length >= IN_ORDER) & (grades >= MANY_GRADES)).sum() >= COPIED_LISTS:
+        return f"{MANY_GRADES} grades or more are in perfect order"
+    retrieved = prepared.retrieved.total(prepared.relevant_grade)[which]
+    all_relevant = prepared.all_judged and ((retrieved == length) & (length == relevant)).all()
+    if all_relevant and length.min() < length.max() and length.sum() >= COPIED_ITEMS:
+        return "they hold whatever is relevant and nothing else"
+    return ""
 
 
 def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:

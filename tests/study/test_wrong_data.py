@@ -98,7 +98,7 @@ def popular() -> Lists:
     return dict.fromkeys(JUDGED, row)
 
 
-def beside(broken: Lists) -> dict[str, Lists]:
+def beside(broken: Any) -> dict[str, Lists]:
     return {"good": GOOD, "broken": broken}
 
 
@@ -140,6 +140,30 @@ def drawn(grades: list[int]) -> list[int]:
     return [*map(int, np.random.default_rng(7).permutation(grades))]
 
 
+def in_grades() -> dict[str, dict[str, int]]:
+    """The judgements with 1 to 3 for what is relevant."""
+    return {
+        q: {item: grade * (1 + int(item[1:]) % 3) for item, grade in row.items()}
+        for q, row in JUDGED.items()
+    }
+
+
+def best_order() -> Lists:
+    """Perfect lists, without ties."""
+    return {
+        q: {item: -float(n) for n, item in enumerate(sorted(row, key=lambda item: -row[item]))}
+        for q, row in in_grades().items()
+    }
+
+
+def some_relevant() -> dict[str, dict[str, int]]:
+    """Judgements of nothing but what is relevant, of each query as many as its number says."""
+    return {
+        q: dict([(item, 1) for item, grade in row.items() if grade][: 2 + n % 7])
+        for n, (q, row) in enumerate(JUDGED.items())
+    }
+
+
 BOTH = {"good": GOOD, "fair": FAIR}
 CASES: dict[str, Callable[[], Wrong]] = {
     "half the queries missing": lambda: Wrong(
@@ -165,6 +189,18 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "grades turned round": lambda: Wrong(
         BOTH, graded_as(lambda grades: [1 - grade for grade in grades]), "come last in"
     ),
+    "judgements as scores": lambda: Wrong(beside(JUDGED), JUDGED, "scores tie just where"),
+    "judgements as order": lambda: Wrong(beside(best_order()), in_grades(), "in perfect order"),
+    "judgements as lists": lambda: Wrong(
+        beside(
+            {
+                q: {item: -float(n) for n, item in enumerate(row)}
+                for q, row in some_relevant().items()
+            }
+        ),
+        some_relevant(),
+        "whatever is relevant and nothing else",
+    ),
     "constant scores": lambda: Wrong(beside(constant()), JUDGED, "all items tie", serious=False),
     "constant scores of most lists": lambda: Wrong(
         beside(constant(3)), JUDGED, "all items tie in 37 of the 40 lists", serious=False
@@ -186,6 +222,7 @@ SHOWN = [  # by the dashboard and a report; others are found and said in the sam
     "lists of next query",
     "judged ids off by one",
     "random grades",
+    "judgements as scores",
     "constant scores",
     "random beside good",
 ]
@@ -323,6 +360,18 @@ def test_little_skill_that_is_sure_is_not_taken_for_other_grades() -> None:
     )
     judgements = pl.DataFrame(rows).with_columns(relevance=relevance)
     assert rr.Study(runs, MEASURE, judgements=judgements, truncated="no").health.is_empty()
+
+
+def test_a_perfect_model_is_not_said_to_be_made_from_the_judgements() -> None:
+    """It finds all that is relevant first, with scores of its own, or says yes to one item a query."""
+    draw = np.random.default_rng(3)
+    perfect = {q: {i: 9 * g + draw.random() for i, g in row.items()} for q, row in JUDGED.items()}
+    one = {
+        q: {item: int(item == f"d{min(relevant_to(n)) + 1000}") for item in row}
+        for n, (q, row) in enumerate(JUDGED.items())
+    }
+    for lists, judgements in ((perfect, JUDGED), (one, one)):
+        assert rr.Study(lists, MEASURE, judgements=judgements, truncated="no").health.is_empty()
 
 
 def test_grades_that_one_model_alone_orders_by_chance_are_noted() -> None:
