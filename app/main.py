@@ -12,7 +12,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 if __name__ == "__main__":
     # Ctrl-C ends the server without a traceback while it loads, and again after it has shut down.
@@ -22,6 +21,7 @@ if __name__ == "__main__":
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from retrieval_report.study.server import SETTINGS
 
@@ -37,7 +37,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     yield
 
 
-class ThisMachine:
+def of_this_machine(app: ASGIApp) -> ASGIApp:
     """Refuse requests that pages of other machines make
     through a reader's browser, and those for other names.
 
@@ -45,21 +45,18 @@ class ThisMachine:
     that is no address with an internal error.
     """
 
-    def __init__(self, app: Any) -> None:
-        """Take the application behind."""
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on, or close it."""
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope.get("headers", ()))
         addresses = [headers[name] for name in (b"origin", b"host") if name in headers]
         if all(_names_this_machine(name.decode("latin-1")) for name in addresses):
-            await self.app(scope, receive, send)
+            await app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
             await send({"type": "http.response.start", "status": 403, "headers": []})
             await send({"type": "http.response.body"})
+
+    return answer
 
 
 ADDRESS = re.compile(r"(?:https?://)?(?:\[([0-9a-f:.]+)\]|([\w.-]+?)\.?)(?::\d+)?", re.IGNORECASE)
@@ -72,7 +69,7 @@ def _names_this_machine(address: str) -> bool:
     return name in st.get_option("server.allowedHosts")
 
 
-app = st.App("dashboard.py", lifespan=lifespan, middleware=[Middleware(ThisMachine)])
+app = st.App("dashboard.py", lifespan=lifespan, middleware=[Middleware(of_this_machine)])
 
 if __name__ == "__main__":
     app.run(config=json.loads(os.environ.get(SETTINGS, "{}")))

@@ -130,7 +130,8 @@ def _say(name: Hashable, seconds: float) -> None:
 class Terminal(Reader):
     """Whoever reads messages in a terminal, and types options of the command that was called.
 
-    ``names`` are the options of arguments that have another name there.
+    ``names`` are the options of arguments that have another name there, and ``options`` all options
+    of a command that was called in another process.
 
     >>> with click.Context(click.Command("c", params=[click.Option(["--unjudged"])])):
     ...     Terminal().setting("unjudged", ("drop", "error"), "evaluate")
@@ -139,11 +140,13 @@ class Terminal(Reader):
     True
     """
 
-    def __init__(self, **names: str) -> None:
-        self.names = names
+    def __init__(self, options: dict[str, str | None] | None = None, **names: str) -> None:
+        self.options, self.names = options or {}, names
 
     def argument(self, name: str) -> str | None:
         """Return the option of an argument."""
+        if name in self.options:
+            return self.options[name]
         context = click.get_current_context(silent=True)
         full_name = self.names.get(name, name)
         for parameter in context.command.params if context else ():
@@ -164,18 +167,7 @@ class Terminal(Reader):
         names = {*self.names}
         for parameter in context.command.params if context else ():
             names |= {str(parameter.name), *(name.lstrip("-") for name in parameter.opts)}
-        return _Elsewhere({name: self.argument(name) for name in names})
-
-
-class _Elsewhere(Terminal):
-    """A terminal in another process, where no command was called."""
-
-    def __init__(self, options: dict[str, str | None]) -> None:
-        super().__init__()
-        self.options = options
-
-    def argument(self, name: str) -> str | None:
-        return self.options.get(name)
+        return Terminal({name: self.argument(name) for name in names})
 
 
 def _typed(value: object) -> str:

@@ -4,14 +4,12 @@ all sums if they are few, else bounds from a Fourier series.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.comparison.tie_bounds import Ranges
 from retrieval_report.comparison.verdicts import ROUNDING, TIE_RISK
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.kernels.products import dot
@@ -82,51 +80,25 @@ class Side:
         return self.waves[key]
 
 
-@dataclass
-class Reversals:
-    """Pairs of models at one metric and cutoff."""
-
-    known: Ranges
-    lists: Mapping[tuple[int, int], list[TiedList]]  # of every run, by rows of model and query
-    _sides: dict[object, Side | None] = field(default_factory=dict)
-
-    def of(self, ahead: int, behind: int) -> Chance | None:
-        """Return the probability that the sum of the model ahead is lower: exactly if the sums are
-        few, else bounds from a Fourier series; None if something is not known of a list.
-        """
-        first, second = (self._side(row, ahead + behind - row) for row in (ahead, behind))
-        if first is None or second is None:
-            return None
-        near = max(first.near, second.near)
-        if first.sums is not None and second.sums is not None:
-            sums, chance = first.sums, second.sums.chance
-            below = sums.below(second.sums.value - near)
-            level = sums.below(second.sums.value + near)
-            low = dot(chance, below)
-            equal = dot(chance, level - below)
-            return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
-        if any(lists.wave is None for lists in (*first.lists, *second.lists)):
-            return None
-        by_series = _by_series(first, second, near, TERMS)
-        wide = by_series.high - by_series.low > REFINE_ABOVE_WIDTH
-        return _by_series(first, second, near, 16 * TERMS) if wide else by_series
-
-    def _side(self, row: int, rival: int) -> Side | None:
-        """Return the lists of a model; None if nothing is known of one."""
-        value = self.known.value[row]
-        loose = self.known.loose[row]
-        paired = ~np.isnan(value) & ~np.isnan(self.known.value[rival])
-        key = row, paired.tobytes()
-        if key not in self._sides:
-            queries = np.flatnonzero(loose & paired).tolist()
-            lists = [
-                tied_lists for query in queries for tied_lists in self.lists.get((row, query), [])
-            ]
-            total = float(value[paired].sum())
-            fixed = float(value[paired & ~loose].sum())
-            whole = all((row, query) in self.lists for query in queries)
-            self._sides[key] = Side(total, fixed, lists) if whole else None
-        return self._sides[key]
+def chance_of_reversal(ahead: Side | None, behind: Side | None) -> Chance | None:
+    """Return the probability that the sum of the model ahead is lower: exactly if the sums are few,
+    else bounds from a Fourier series; None if something is not known of a list.
+    """
+    if ahead is None or behind is None:
+        return None
+    near = max(ahead.near, behind.near)
+    if ahead.sums is not None and behind.sums is not None:
+        sums, chance = ahead.sums, behind.sums.chance
+        below = sums.below(behind.sums.value - near)
+        level = sums.below(behind.sums.value + near)
+        low = dot(chance, below)
+        equal = dot(chance, level - below)
+        return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
+    if any(lists.wave is None for lists in (*ahead.lists, *behind.lists)):
+        return None
+    by_series = _by_series(ahead, behind, near, TERMS)
+    wide = by_series.high - by_series.low > REFINE_ABOVE_WIDTH
+    return _by_series(ahead, behind, near, 16 * TERMS) if wide else by_series
 
 
 def _by_series(ahead: Side, behind: Side, near: float, fineness: int) -> Chance:

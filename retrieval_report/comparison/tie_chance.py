@@ -8,7 +8,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.p_tie import Reversals, worth_lists
+from retrieval_report.comparison.p_tie import Side, chance_of_reversal, worth_lists
 from retrieval_report.comparison.tie_bounds import (
     normal_chances,
     over_pairs,
@@ -50,6 +50,7 @@ class Chances:
     def __init__(self, scores: Scores, pairs: Pairs, columns: Mapping[str, Floats]) -> None:
         self.scores, self.pairs, self.known = scores, pairs, ranges(scores)
         self.lists: Lists = {}
+        self._sides: dict[object, Side | None] = {}
         score_ranges, size = self.known, columns["queries"]
         self.lead = lead = columns["difference"] * size
         low, high = tail_bounds(score_ranges, pairs, lead)
@@ -97,11 +98,11 @@ class Chances:
         some that tell more than moments.
         """
         low, value, high, equal = self.numbers
-        reversals = Reversals(self.known, self.lists)
         for pair in np.flatnonzero(self.open) if self.lists else ():
             two = [self.pairs.first[pair], self.pairs.second[pair]]
             lead = self.lead[pair]
-            chance = reversals.of(*(two if lead >= 0 else two[::-1]))
+            ahead, behind = two if lead >= 0 else two[::-1]
+            chance = chance_of_reversal(self._side(ahead, behind), self._side(behind, ahead))
             if chance is None:
                 continue
             equal[pair] = chance.equal
@@ -111,6 +112,21 @@ class Chances:
                 self.method[pair] = METHODS.index(chance.method)
         method = pl.Series(METHODS)[self.method]
         return pl.DataFrame([*self.numbers, method], schema=CHANCES).fill_nan(None)
+
+    def _side(self, row: int, rival: int) -> Side | None:
+        """Return the lists of a model; None if nothing is known of one."""
+        value = self.known.value[row]
+        loose = self.known.loose[row]
+        paired = ~np.isnan(value) & ~np.isnan(self.known.value[rival])
+        key = row, paired.tobytes()
+        if key not in self._sides:
+            queries = np.flatnonzero(loose & paired).tolist()
+            lists = [tied for query in queries for tied in self.lists.get((row, query), [])]
+            total = float(value[paired].sum())
+            fixed = float(value[paired & ~loose].sum())
+            whole = all((row, query) in self.lists for query in queries)
+            self._sides[key] = Side(total, fixed, lists) if whole else None
+        return self._sides[key]
 
 
 def read_lists(

@@ -5,8 +5,8 @@ other, with other evaluators, and with earlier reports.
 from retrieval_report.contracts.significance_tests import TESTS
 
 P_VALUES = "\n  ".join(
-    f"{name}_p | chance | p ({test.title}) | {test.meaning}, two-sided"
-    for name, test in TESTS.items()
+    f"{name}_p | chance | p ({title}) | {meaning}, two-sided"
+    for name, (title, meaning) in TESTS.items()
 )
 COMPARED = f"""
 comparison: compare

@@ -8,13 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class PairTest(NamedTuple):
-    """A test of one pair, whose p-value stands in the column ``{name}_p``."""
-
-    title: str
-    meaning: str
-
-
 class Correction(NamedTuple):
     """A correction of the p-values of all pairs."""
 
@@ -23,10 +16,11 @@ class Correction(NamedTuple):
     test: str  # the whole procedure
 
 
+# Title and meaning of each test of one pair, whose p-value stands in the column ``{name}_p``
 TESTS = {
-    "t": PairTest("t", "paired t test"),
-    "wilcoxon": PairTest("Wilcoxon", "Wilcoxon's signed-rank test"),
-    "permutation": PairTest("permutation", "sign-flip permutation test"),
+    "t": ("t", "paired t test"),
+    "wilcoxon": ("Wilcoxon", "Wilcoxon's signed-rank test"),
+    "permutation": ("permutation", "sign-flip permutation test"),
 }
 CORRECTIONS = {
     "max-t": Correction(

@@ -68,13 +68,32 @@ def smaller(first: Floats, second: Floats) -> Floats:
     return least(first, second)  # type: ignore[no-any-return]
 
 
-class Reads(NamedTuple):
-    """What the divisor of a metric depends on."""
+class _FactsRead:
+    """Facts that remember which of them a divisor reads: the names of quantities, and ideals."""
 
-    cutoff: bool
-    length: bool
-    relevant: bool
-    ideals: tuple[terms.Ideal, ...]
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.ideals: list[terms.Ideal] = []
+
+    def _read(self, name: str) -> Floats:
+        self.names.add(name)
+        return np.ones((1, 1))
+
+    @property
+    def cutoff(self) -> Floats:
+        return self._read("cutoff")
+
+    @property
+    def length(self) -> Floats:
+        return self._read("length")
+
+    @property
+    def relevant(self) -> Floats:
+        return self._read("relevant")
+
+    def ideal(self, term: terms.Ideal) -> Floats:
+        self.ideals.append(term)
+        return np.ones((1, 1))
 
 
 @dataclass(frozen=True)
@@ -139,20 +158,25 @@ class Metric:
         return getattr(self, "rel", None)
 
     @property
-    def reads(self) -> Reads:
-        """What the divisor depends on, found by asking it.
+    def reads(self) -> set[str]:
+        """The quantities of `Facts` that the divisor depends on, found by asking it.
 
-        >>> from retrieval_report import AP, Precision, Recall
-        >>> Precision().reads.relevant, Recall().reads.relevant, AP("min").reads.cutoff
-        (False, True, True)
+        >>> from retrieval_report import AP, Precision
+        >>> Precision().reads, sorted(AP("min").reads)
+        ({'cutoff'}, ['cutoff', 'relevant'])
         """
-        return _reads(self)
+        return _facts_read(self).names
+
+    @property
+    def ideals(self) -> list[terms.Ideal]:
+        """The ideals that the divisor depends on."""
+        return _facts_read(self).ideals
 
     @property
     def needs_all_relevant(self) -> bool:
         """Whether a score depends on R, or on the grades of all relevant items of the query."""
-        graded = any(ideal.over == "judged" for ideal in self.reads.ideals)
-        return self.own_depth or self.reads.relevant or graded
+        graded = any(ideal.over == "judged" for ideal in self.ideals)
+        return self.own_depth or "relevant" in self.reads or graded
 
     def when_all_follow(self) -> Metric:
         """Return the metric that a list gets whose missing items all follow, infinitely far down."""
@@ -252,43 +276,10 @@ class Metric:
 
 
 @lru_cache(maxsize=1024)
-def _reads(metric: Metric) -> Reads:
+def _facts_read(metric: Metric) -> _FactsRead:
     facts = _FactsRead()
     metric.divisor(facts)
-    return Reads(
-        "cutoff" in facts.names,
-        "length" in facts.names,
-        "relevant" in facts.names,
-        tuple(facts.ideals),
-    )
-
-
-class _FactsRead:
-    """Facts that remember which of them a divisor reads."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-        self.ideals: list[terms.Ideal] = []
-
-    def _read(self, name: str) -> Floats:
-        self.names.add(name)
-        return np.ones((1, 1))
-
-    @property
-    def cutoff(self) -> Floats:
-        return self._read("cutoff")
-
-    @property
-    def length(self) -> Floats:
-        return self._read("length")
-
-    @property
-    def relevant(self) -> Floats:
-        return self._read("relevant")
-
-    def ideal(self, term: terms.Ideal) -> Floats:
-        self.ideals.append(term)
-        return np.ones((1, 1))
+    return facts
 
 
 def _show(value: object) -> str:

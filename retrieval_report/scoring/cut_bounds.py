@@ -79,7 +79,7 @@ class Completions:
         self.measures = measures
         self.own_depth = measures[0][0].own_depth
         cutoffs = set() if self.own_depth else {cutoff for _, cutoff in measures}
-        self.needs_ideals = any(metric.reads.ideals for metric, _ in measures)
+        self.needs_ideals = any(metric.ideals for metric, _ in measures)
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEPEST_CUTOFF))
         self.deep = tuple(k for k in cutoffs if k is None or k > DEEPEST_CUTOFF)
         self.following = Following.of(self.prepared)
@@ -111,8 +111,7 @@ class Completions:
         whole = self._most_of_all if best else self._least_of_all
         for metric, cutoff in measures:
             if metric in sums and cutoff in self.deep:
-                reads = metric.reads
-                known_end = self.judged_only and not (reads.length or reads.cutoff)
+                known_end = self.judged_only and metric.reads.isdisjoint(("length", "cutoff"))
                 end = metric, self.near[-1] if self.near else None
                 result[metric, cutoff] = result[end] if known_end else whole(metric, cutoff)
         if self.unlimited_grade is not None:
@@ -136,7 +135,7 @@ class Completions:
         graded = self.following.unlimited | (self.following.free > 0)
         if best:
             limit = metric.largest if isinstance(metric.largest, float) else np.nan
-        elif metric.reads.ideals:
+        elif metric.ideals:
             limit = 0.0
         else:
             return values
@@ -161,10 +160,8 @@ class Completions:
         of the list itself.
         """
         gains = np.unique(self._gains(metric))
-        needs_lists = (
-            any(ideal.over == "list" for ideal in metric.reads.ideals) or metric.term.ratio
-        )
-        return gains.size < 3 and gains[0] == 0 and not needs_lists and not metric.reads.length
+        needs_lists = any(ideal.over == "list" for ideal in metric.ideals) or metric.term.ratio
+        return gains.size < 3 and gains[0] == 0 and not needs_lists and "length" not in metric.reads
 
     def _worst(self, lists: Lists, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return values of lists in their worst order, with the highest ideals and the largest R."""
@@ -307,7 +304,7 @@ class Completions:
     def _largest(self, metric: Metric) -> float:
         """Return the largest score of a metric that any list can reach, NaN if there is no limit."""
         if (
-            metric.reads.ideals and self._gains(metric)[0] > 0
+            metric.ideals and self._gains(metric)[0] > 0
         ):  # items without judgement bring something, but not to the ideal
             return np.nan
         if metric.largest == "grade":
@@ -327,12 +324,12 @@ class Completions:
         the number of items retrieved, or on the ideal.
         """
         unlimited = self.following.unlimited
-        reads = metric.reads
         if self.own_depth:
             return np.where(unlimited[:, None], self._largest(metric), values)
-        if reads.ideals:
+        if metric.ideals:
             return self._most_ndcg(metric, values)
-        rows = np.flatnonzero(reads.length | (unlimited & reads.relevant))
+        reads = metric.reads
+        rows = np.flatnonzero(("length" in reads) | (unlimited & ("relevant" in reads)))
         if rows.size:
             values = values.copy()
             for column, cutoff in enumerate(self.high.asked[0].tolist()):
@@ -384,7 +381,7 @@ class Completions:
         over the ideal of what is known, and at most the largest score.
         """
         follow = self.following
-        ideal = metric.reads.ideals[0]
+        ideal = metric.ideals[0]
         gains = self._gains(metric)
         open_ideal = follow.unlimited | ideal_open(metric, self.prepared, follow)
         if not open_ideal.any():
@@ -418,11 +415,7 @@ class Completions:
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
         values = _values(scorer, [metric], "worst")[metric][:, 0]
-        return (
-            np.where(follow.unlimited | follow.loose, 0.0, values)
-            if metric.reads.ideals
-            else values
-        )
+        return np.where(follow.unlimited | follow.loose, 0.0, values) if metric.ideals else values
 
     def _most_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
         """Return the highest score of a whole list; NaN
@@ -433,16 +426,15 @@ class Completions:
         )
         scorer = self._far(lists, cutoff, self.retrieved)
         term = metric.term
-        reads = metric.reads
         follow = self.following
         values = _values(scorer, [metric], "best")[metric][:, 0]
         if term.first_only:
             return values
         gains = self._gains(metric)
         unknown = follow.unlimited | follow.loose | bool(gains[0] > 0 or term.ratio)
-        for ideal in reads.ideals:
+        for ideal in metric.ideals:
             unknown |= (ideal.over != "judged") | ungraded(self.prepared, follow)
-        if reads.length or (reads.cutoff and cutoff is None):
+        if "length" in metric.reads or ("cutoff" in metric.reads and cutoff is None):
             rows = np.flatnonzero(~unknown)
             values[rows] = self._most_of(
                 metric, scorer, rows, DEEPEST_CUTOFF if cutoff is None else cutoff, cutoff

@@ -80,7 +80,7 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
 def ideal_open(metric: Metric, prepared: Prepared, follow: Following) -> Bools:
     """Return of which lists the ideal may change at every cutoff."""
     opens = np.zeros_like(follow.loose)
-    for ideal in metric.reads.ideals:
+    for ideal in metric.ideals:
         if ideal.over == "list":
             opens |= follow.counted(prepared.grades > 0)
         else:
@@ -102,7 +102,7 @@ def depends_on_unknown(scorer: Scorer, metric: Metric) -> Bools:
     """
     prepared = scorer.prepared
     unknown = (prepared.pooled & metric.needs_all_relevant)[:, None]
-    if metric.own_depth or metric.reads.relevant or (prepared.grades > 0).sum() > 1:
+    if metric.own_depth or "relevant" in metric.reads or (prepared.grades > 0).sum() > 1:
         return unknown
     return np.asarray(unknown & (scorer.asked > prepared.relevant[:, None]))
 
@@ -114,7 +114,9 @@ def ungraded(prepared: Prepared, follow: Following) -> Bools:
 
 def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:
     """Return which scores change with the number of items that follow, relevant or not."""
-    if not metric.reads.length and not (metric.reads.cutoff and (scorer.asked == WHOLE).any()):
+    if "length" not in metric.reads and not (
+        "cutoff" in metric.reads and (scorer.asked == WHOLE).any()
+    ):
         return np.zeros_like(scorer.asked, np.bool_)
     longer = copy(scorer)
     longer.length = 2 * scorer.length + MORE

@@ -529,7 +529,7 @@ def doubtful_lists(run: Run, judged: Judged) -> pl.DataFrame:
     relevant items are not in the data), and whether counts do not tell R (``unpooled``).
     """
     prepared = run.prepared
-    ideal = any(ideal.over == "judged" for metric, _ in run.asked for ideal in metric.reads.ideals)
+    ideal = any(ideal.over == "judged" for metric, _ in run.asked for ideal in metric.ideals)
     guessed = ideal and not judged.whole.judged and "n_relevant" in judged.lists.columns
     guessed = guessed and prepared.relevant_grade.sum() > 1
     unseen = prepared.relevant > prepared.retrieved.total(prepared.relevant_grade)

@@ -8,7 +8,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from importlib import resources
 
@@ -133,21 +133,11 @@ def vega_bundle() -> str:
     return _asset("vega.js")
 
 
-@dataclass(frozen=True)
-class Method:
-    """One metric in words."""
+def describe_metrics(measures: Iterable[str]) -> list[tuple[str, str, str, str]]:
+    """Return name, formula, divisor and parameters of each metric of measures such as
+    ``ap(denominator=min)@10`` once; one whose gain or discount is a function has no text to be read.
 
-    metric: str
-    formula: str
-    divisor: str
-    parameters: str
-
-
-def describe_metrics(measures: Iterable[str]) -> list[Method]:
-    """Describe each metric of measures such as ``ap(denominator=min)@10`` once; one whose gain or
-    discount is a function has no text to be read.
-
-    >>> describe_metrics(["ap(denominator=min)@10"])[0].divisor
+    >>> describe_metrics(["ap(denominator=min)@10"])[0][2]
     'min(k, R)'
     """
     methods = []
@@ -158,5 +148,5 @@ def describe_metrics(measures: Iterable[str]) -> list[Method]:
             values_text = ", ".join(f"{name} = {value}" for name, value in values.items())
             formula = metric.formula
             divisor = formula.divided_by(values.get(formula.parameter))
-            methods.append(Method(str(metric), formula.total, divisor, values_text or "–"))
+            methods.append((str(metric), formula.total, divisor, values_text or "–"))
     return methods

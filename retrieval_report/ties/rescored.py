@@ -191,7 +191,7 @@ def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
     open_forms: list[Measure] = []
     for metric, cutoffs in requests:
         additive = metric.term.position_weights(1) is not None
-        if additive and not (metric.own_depth or metric.condensed or metric.reads.length):
+        if additive and not (metric.own_depth or metric.condensed or "length" in metric.reads):
             closed += [(metric, tuple(k for k in cutoffs if k))] if any(cutoffs) else []
             open_forms += [(str(metric), None)] if None in cutoffs else []
         else:
