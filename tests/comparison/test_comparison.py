@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from polars.testing import assert_frame_equal
 from scipy import stats
 
-from made_scores import bounded_scores, scores_of
+from made_scores import scores_of
 from retrieval_report.comparison.pairs import compare
 
 generator = np.random.default_rng(77)
@@ -85,102 +85,12 @@ def test_a_baseline_is_the_second_of_every_pair() -> None:
     )
 
 
-def test_policies_default_to_all_but_the_bounds() -> None:
-    scores = bounded_scores({"a": ([1], [1], [1], [1]), "b": ([0], [0], [0], [0])})
-    assert compare(scores)["policy"].to_list() == ["expected", "naive"]
-    assert compare(scores, policies=["best"])["policy"].to_list() == ["best"]
-    only_bounds = scores.filter(pl.col("policy").is_in(["best", "worst"]))
-    assert compare(only_bounds)["policy"].to_list() == ["worst", "best"]
-
-
 def test_p_tie_is_for_the_expected_policy_alone() -> None:
     comparison = compare(SCORES)
     naive = comparison.filter(policy="naive")
     for name in ("tie_std", "tied_queries", "p_tie", "p_tie_method"):
         assert naive[name].null_count() == naive.height
         assert comparison.filter(policy="expected")[name].null_count() == 0
-
-
-def test_bounds_that_do_not_meet_make_p_tie_zero() -> None:
-    apart = bounded_scores({"a": ([0.5], [0.5], [0.4], [0.6]), "b": ([0.7], [0.7], [0.6], [0.8])})
-    assert compare(apart, policies="expected").select("p_tie", "p_tie_method").rows() == [
-        (0.0, "exact")
-    ]
-    meeting = bounded_scores(
-        {"a": ([0.5], [0.5], [0.4], [0.65]), "b": ([0.7], [0.7], [0.6], [0.8])}
-    )
-    row = compare(meeting, policies="expected").row(0, named=True)
-    assert row["p_tie"] == pytest.approx(stats.norm.sf(np.sqrt(2)))
-    without = compare(apart.filter(pl.col("policy") != "best"), policies="expected")
-    assert without["p_tie_method"].to_list() == ["normal"]
-
-
-def test_identical_models_do_not_differ() -> None:
-    stds = {"a": [0.1] * 20, "b": [0.1] * 20}
-    row = compare(scores_of({"a": BASE[:20], "b": BASE[:20]}, stds=stds)).row(0, named=True)
-    assert (row["difference"], row["ci_low"], row["ci_high"], row["effect_size"]) == (
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-    )
-    assert (row["t_p"], row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["bh_p"]) == (
-        1.0,
-    ) * 5
-    assert (row["wins"], row["ties"], row["losses"]) == (0, 20, 0)
-    assert (row["p_tie"], row["p_tie_method"]) == (None, None)
-
-
-def test_scores_equal_up_to_rounding_are_ties() -> None:
-    row = compare(scores_of({"a": [0.1 + 0.2] * 15, "b": [0.3] * 15})).row(0, named=True)
-    assert (row["difference"], row["ties"], row["t_p"], row["permutation_p"]) == (0.0, 15, 1.0, 1.0)
-
-
-def test_equal_differences_have_no_effect_size() -> None:
-    row = compare(scores_of({"a": [0.9, 0.7, 0.5], "b": [0.8, 0.6, 0.4]})).row(0, named=True)
-    assert row["difference"] == pytest.approx(0.1)
-    assert row["ci_low"] == row["ci_high"] == row["difference"]
-    assert (row["t_p"], row["permutation_p"], row["effect_size"]) == (0.0, 0.25, None)
-
-
-def test_one_query() -> None:
-    row = compare(scores_of({"a": [0.9], "b": [0.8]})).row(0, named=True)
-    assert (row["t_p"], row["ci_low"], row["ci_high"], row["effect_size"]) == (None,) * 4
-    assert (row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["wins"]) == (
-        1.0,
-        1.0,
-        1.0,
-        1,
-    )
-
-
-def test_queries_without_a_partner_are_counted_and_left_out() -> None:
-    scores = scores_of({"a": [0.5, None, 0.9, 0.3], "b": [0.4, 0.2, None, 0.1]})
-    scores = scores.with_columns(pl.col("value").fill_null(float("nan")))  # NaN is no score either
-    row = compare(scores.filter(pl.col("query") != "q00003")).row(0, named=True)
-    assert (row["queries"], row["unpaired"], row["wins"]) == (1, 2, 1)
-    assert (row["value_a"], row["value_b"]) == (0.5, 0.4)
-
-
-def test_a_pair_without_a_common_query_is_no_part_of_the_family() -> None:
-    scores = scores_of(
-        {"a": [0.5, 0.4, None, None], "b": [None, None, 0.3, 0.2], "c": [0.2, 0.3, 0.4, 0.5]}
-    )
-    comparison = compare(scores)
-    assert comparison["family"].to_list() == [2, 2, 2]
-    row = comparison.row(0, named=True)
-    empty = [name for name, value in row.items() if value is None]
-    assert set(empty) >= {
-        "value_a",
-        "difference",
-        "t_p",
-        "wilcoxon_p",
-        "permutation_p",
-        "family_p",
-        "tie_std",
-        "p_tie",
-    }
-    assert (row["queries"], row["unpaired"], row["permutation_method"]) == (0, 4, None)
 
 
 def skewed_p(difference: NDArray[np.float64]) -> float:

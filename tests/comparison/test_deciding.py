@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_report as rr
-from made_scores import bounded_scores, scores_of
+from made_scores import scores_of
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
@@ -33,31 +33,3 @@ def test_no_fewer_queries_would_do(steps: list[int]) -> None:
         assert all(
             ahead.sum() - sum(chosen) > 1e-12 for chosen in combinations(ahead.tolist(), size)
         )
-
-
-def test_what_tie_order_could_show() -> None:
-    values = {
-        "a": ([0.5, 0.5], [0.5, 0.5], [0.3, 0.4], [0.9, 0.6]),
-        "b": ([0.4, 0.1], [0.4, 0.1], [0.2, 0.0], [0.8, 0.3]),
-    }
-    rows = (
-        rr.stats.deciding_queries(bounded_scores(values), "a", "b")
-        .filter(policy="expected")
-        .sort("query")
-    )
-    np.testing.assert_allclose(rows["lowest"].to_numpy(), [0.3 - 0.8, 0.4 - 0.3])
-    np.testing.assert_allclose(rows["highest"].to_numpy(), [0.9 - 0.2, 0.6 - 0.0])
-    assert rows["order_unsure"].to_list() == [True, False]
-    np.testing.assert_allclose(rows["tie_std"].to_numpy(), np.sqrt([0.02, 0.02]))
-    assert set(rr.stats.deciding_queries(bounded_scores(values), "a", "b")["policy"]) == {
-        "expected",
-        "naive",
-    }
-
-
-def test_without_bounds_nothing_is_said_of_the_range() -> None:
-    rows = rr.stats.deciding_queries(scores_of({"a": [0.5, None], "b": [0.4, 0.2]}), "a", "b")
-    assert rows.select("lowest", "highest", "order_unsure").row(0) == (None, None, None)
-    assert rows.height == 1
-    naive = rr.stats.deciding_queries(scores_of({"a": [0.5], "b": [0.4]}, policy="naive"), "a", "b")
-    assert naive["tie_std"].to_list() == [None]

@@ -96,15 +96,6 @@ def test_differences_without_spread(
     assert row["bound_low"] < row["bound_high"]  # an interval of width 0 would be certain
 
 
-@pytest.mark.parametrize("queries", [0, 1])
-def test_too_few_queries_decide_nothing(queries: int) -> None:
-    values: dict[str, list[float | None]] = {"a": [0.5, None], "b": [0.5 if queries else None, 0.5]}
-    row = rr.stats.no_worse(scores_of(values), baseline="a", margin=0.01).row(0, named=True)
-    unknown = (row["no_worse_p"], row["detectable"], row["queries_needed"])
-    assert (row["verdict"], *unknown) == ("not decided", None, None, None)
-    assert (row["queries"], row["unpaired"]) == (queries, 2 - queries)
-
-
 def test_every_model_and_place_against_the_baseline() -> None:
     values = {**pair(0, 400), "binary": pair(0, 400, loss=0.3)["int8"]}
     scores = pl.concat([scores_of(values), scores_of(values, cutoff=None)])
@@ -219,24 +210,6 @@ def test_clusters_are_tested_by_their_number_and_size() -> None:
     assert row["queries_needed"].item() == 149 * 6
     alone = rr.stats.no_worse(scores, baseline="a", margin=0.02)
     assert (alone["verdict"].item(), row["verdict"].item()) == ("no worse", "not decided")
-
-
-def test_the_largest_loss_is_that_of_the_measure_unless_another_is_known() -> None:
-    base = [3.0, 1.0, 2.0] * 100
-    scores = scores_of({"a": base, "b": base}, metric="dcg")
-    assert rr.stats.no_worse(scores, baseline="a", margin=0.1)["largest_loss"].item() == 3.0
-    shares = scores_of({"a": [0.5, 0.5], "b": [0.5, 0.1]})
-    assert rr.stats.no_worse(shares, baseline="a", margin=0.1)["largest_loss"].item() == 1.0
-    lower = rr.stats.no_worse(shares, baseline="a", margin=0.1, largest_loss=0.3)
-    assert lower["largest_loss"].item() == pytest.approx(0.4)  # what a query was seen to lose
-
-
-def test_models_with_the_lists_of_the_baseline_are_no_worse_without_a_test() -> None:
-    scores = scores_of({"a": [0.5, 0.25], "b": [0.5, 0.25], "c": [0.5, 0.25]})
-    found = rr.stats.no_worse(scores, baseline="a", margin=0.01, same_lists=["b"])
-    columns = "model", "verdict", "same_lists", "bound_low"
-    assert found.select(columns).rows()[0] == ("b", "no worse", True, None)
-    assert found.select(columns).rows()[1][:3] == ("c", "not decided", False)
 
 
 def test_margins_by_measure_and_relative_to_the_baseline() -> None:

@@ -165,48 +165,6 @@ def test_one_replicate_is_answered_with_what_it_cannot_say() -> None:
     assert (pair["verdict"], pair["p"], pair["ci_low"]) == ("too few runs", None, None)
 
 
-def test_queries_that_a_replicate_lacks_are_left_out_and_counted() -> None:
-    values: dict[str, list[Any]] = {
-        "a-s0": [0.5, 0.25, None],
-        "a-s1": [1.0, None, None],
-        "b-s0": [0.5, 0.5, 0.75],
-        "b-s1": [0.25, 1.0, 0.5],
-    }
-    table = replicate_table(scores_of(values), PATTERN)
-    rows = {row["model"]: row for row in table.iter_rows(named=True)}
-    assert (rows["a"]["value"], rows["a"]["queries"], rows["a"]["unpaired"]) == (0.75, 1, 1)
-    assert (rows["a"]["note"], rows["b"]["unpaired"]) == ("one query", 0)
-    pair = replicate_pairs(scores_of(values), PATTERN).row(0, named=True)
-    assert (pair["queries"], pair["unpaired"]) == (1, 2)
-    assert (pair["value_a"], pair["value_b"]) == (0.75, 0.375)
-
-
-def test_models_without_a_shared_query_have_nothing_to_compare() -> None:
-    values: dict[str, list[Any]] = {
-        "a-s0": [0.5, None],
-        "a-s1": [None, 0.5],
-        "b-s0": [1.0, 1.0],
-    }
-    table = replicate_table(scores_of(values), PATTERN)
-    assert table.select("model", "rank", "value", "note").rows()[1] == (
-        "a",
-        None,
-        None,
-        "nothing to compare",
-    )
-    assert replicate_pairs(scores_of(values), PATTERN)["verdict"].to_list() == [
-        "nothing to compare"
-    ]
-
-
-def test_equal_means_share_their_rank_and_no_seed_can_turn_them() -> None:
-    values = {"a-s0": [0.1, 0.5], "a-s1": [0.2, 0.4], "b-s0": [0.3, 0.3], "b-s1": [0.3, 0.3]}
-    table = replicate_table(scores_of(values), PATTERN)
-    assert table["rank"].to_list() == [1, 1]
-    pair = replicate_pairs(scores_of(values), PATTERN).row(0, named=True)
-    assert (pair["verdict"], pair["seed_reversal"], pair["p"]) == ("equal", None, 1.0)
-
-
 def test_a_mapping_and_both_kinds_of_pattern_name_the_same_models() -> None:
     names = ["a-s1", "a-s2", "b"]
     wanted = {"a-s1": "a", "a-s2": "a", "b": "b"}

@@ -93,21 +93,3 @@ def test_segments_of_any_kind_of_column_keep_its_order() -> None:
         {"query": names, "kind": pl.Series(["z", "a", "z", "a"], dtype=pl.Enum(["z", "a"]))}
     )
     assert [name for name, _ in segments_of(scores, categories, "kind")] == ["z", "a"]
-
-
-def test_one_query_of_a_segment_tells_nothing_for_certain() -> None:
-    scores = scores_of({"a": [0.9, 0.9, 0.1], "b": [0.2, 0.2, 0.8]})
-    queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "kind": ["x", "x", "y"]})
-    found = rr.stats.segment_winners(scores, queries, "kind")
-    assert found.select("segment", "winner", "verdict").rows() == [
-        ("x", "a", "same winner"), ("y", "b", "not significant")
-    ]  # fmt: skip
-    assert found["segments_p"].to_list() == [None, 1.0]
-
-
-def test_level_models_keep_the_overall_winner() -> None:
-    scores = scores_of({"b": [0.9, 0.9, 0.5], "a": [0.2, 0.2, 0.5]})
-    queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "kind": ["x", "x", "y"]})
-    found = rr.stats.segment_winners(scores, queries, "kind")
-    assert found["winner"].to_list() == ["b", "b"]
-    assert found["verdict"].to_list() == ["same winner"] * 2

@@ -38,12 +38,6 @@ def test_ties_alone_by_their_moments() -> None:
     assert set(ranks["method"]) == {"normal"}
 
 
-def test_level_models_share_the_better_rank() -> None:
-    ranks = rr.stats.tie_ranks(scores_of({"a": [0.3, 0.1], "b": [0.1, 0.3], "c": [0.0, 0.0]}))
-    assert dict(ranks.select("model", "rank").iter_rows()) == {"a": 1, "b": 1, "c": 3}
-    assert by_model(ranks) == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
-
-
 @pytest.mark.parametrize(("scale", "correction"), [(1, "holm"), (1e8, "max-t")])
 def test_the_same_scores_in_another_order_share_a_rank(scale: float, correction: str) -> None:
     for seed in range(2):
@@ -54,35 +48,6 @@ def test_the_same_scores_in_another_order_share_a_rank(scale: float, correction:
         ranks = board.select("model", "rank", "tie_rank_low", "tie_rank_high")
         assert ranks.rows() == [("a", 1, 1, 3), ("b", 1, 1, 3), ("c", 1, 1, 3)]
         assert set(rr.flips(rr.summarise(scores))["verdict"]) == {"equal"}
-
-
-def test_queries_that_a_model_lacks_are_left_out_for_all() -> None:
-    values = {name: [*column, 0.9] for name, column in VALUES.items()}
-    values["c"][3] = None  # type: ignore[call-overload]
-    board = rr.leaderboard(scores_of(values))
-    assert board["value"].to_list() == rr.leaderboard(scores_of(VALUES))["value"].to_list()
-    assert board.select("queries", "unpaired").rows() == [(3, 1)] * 3
-
-
-def test_no_rank_contradicts_a_bound_in_the_same_row() -> None:
-    """B may reach 0.9 in every query and so its mean; the normal distribution alone would put it
-    ahead of A.
-    """
-    scores = bounded_scores(
-        {
-            "a": ([1.0] * 2, [1.0] * 2, [1.0] * 2, [1.0] * 2),
-            "b": ([0.85] * 2, [0.9] * 2, [0.0] * 2, [0.9] * 2),
-        }
-    ).with_columns(
-        std=pl.when(model="a", policy="expected").then(0.0).otherwise(3.0 * pl.col("std"))
-    )
-    board = rr.leaderboard(scores, policies="expected").sort("model")
-    assert board.select("lowest", "highest", "tie_rank_low", "tie_rank_high").rows() == [
-        (1.0, 1.0, 1, 1),
-        (0.0, 0.9, 2, 2),
-    ]
-    alone = rr.leaderboard(scores.filter(policy="expected")).sort("model")
-    assert alone["tie_rank_high"].to_list() == [2, 2]
 
 
 CUT = {  # means, and the bounds of those whose lists are cut
@@ -115,17 +80,3 @@ def test_models_whose_lists_are_cut_leave_the_others_their_ranks() -> None:
     assert by_model(ranks) == {"a": (1, 1), "b": (2, 4), "c": (2, 4), "d": (2, 4), "e": (5, 5)}
     methods = dict(ranks.select("model", "method").iter_rows())
     assert methods == {"a": "exact", "b": "bounds", "c": "exact", "d": "bounds", "e": "exact"}
-
-
-def test_nothing_shared() -> None:
-    scores = scores_of({"a": [0.5, None], "b": [None, 0.5]})
-    ranks = rr.stats.tie_ranks(scores)
-    assert ranks["rank_low"].to_list() == ranks["value"].to_list() == [None] * 2
-    board = rr.leaderboard(scores)
-    assert board.select("queries", "unpaired", "query_rank_high").rows() == [(0, 2, None)] * 2
-
-
-def test_one_model_has_the_first_rank_and_no_model_none() -> None:
-    board = rr.leaderboard(scores_of({"a": [0.5, 0.25]}))
-    assert board.select("query_rank_low", "query_rank_high").row(0) == (1, 1)
-    assert rr.leaderboard(scores_of({"a": []})).height == 0

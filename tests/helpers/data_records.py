@@ -1,0 +1,57 @@
+"""Calls of public functions as tests/data/refused.json and answers.json write them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import retrieval_report as rr
+from made_scores import bounded_scores, scores_of
+from retrieval_report.contracts.frames import SUMMARY
+
+MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has no form for
+    "a frame": pl.DataFrame,
+    "a scores": scores_of,
+    "scores by": lambda given: scores_of(**given),
+    "bounded scores": bounded_scores,
+    "parts": pl.concat,
+    "a tuple": tuple,
+    "pairs": dict,
+    "an iterator": iter,
+    "a meter": rr.Meter,
+    "a study": lambda given: rr.Study(**given),
+    "a summary": lambda models: rr.summarise(scores_of(models)),
+    "a summary of": rr.summarise,
+    "means": lambda columns: pl.concat(
+        [pl.DataFrame(schema=SUMMARY), pl.DataFrame(columns)], how="diagonal_relaxed"
+    ),
+    "a comparison": lambda models: rr.compare(scores_of(models)),
+    **{
+        name: partial(np.array, dtype=name)
+        for name in ("str", "uint8", "uint64", "int64", "float32")
+    },
+}
+
+
+def _made(given: dict[str, Any]) -> Any:
+    """Return what is written as {"a frame": …}, and dictionaries as they are."""
+    [name, *_] = given or [""]
+    return MADE[name](given[name]) if name in MADE else given
+
+
+def read(name: str) -> dict[str, Any]:
+    """A file of such calls, by public function."""
+    file = Path(__file__).parents[1] / "data" / name
+    calls: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"), object_hook=_made)
+    return calls
+
+
+def call(function: str, given: dict[str, Any]) -> Any:
+    return attrgetter(function)(rr)(**given)
