@@ -102,7 +102,7 @@ def own_entries(scale: float) -> list[Entry]:
         ours("unique floats, sorted", rankings(queries, 1000, distances="sorted")),
         ours("unique floats, unsorted", rankings(queries, 1000, distances="float")),
         ours("text ids, grouped", rankings(queries, 1000, ids="text")),
-        ours("many queries of 10 items", many),
+        ours("many queries of 10 items, 3 scores a row", many),
         ours("one query", long),
         ours("naive, grouped", grouped, policies="naive"),
         ours(

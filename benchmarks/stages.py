@@ -31,6 +31,7 @@ from retrieval_report.codes import count_codes
 
 HEAD = "| what a user does | CPU s | aim | wall s | peak MiB |\n| --- | --: | --- | --: | --: |"
 EACH_QUERY = 50
+TURNS = 5  # of two calls that are compared
 PORT = 8597
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,9 +46,13 @@ def stage(data: str, name: str, aim: str = "") -> Iterator[None]:
     cpu, wall = time.process_time(), time.perf_counter()
     yield
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    print(line(f"{data}: {name}", cpu, aim, wall, peak()), flush=True)
+
+
+def peak() -> float:
+    """Return the most memory that this process has had, in mebibytes."""
     unit = 2**20 if sys.platform == "darwin" else 2**10
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-    print(line(f"{data}: {name}", cpu, aim, wall, peak), flush=True)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def trec_again() -> None:
@@ -233,9 +238,16 @@ def floats() -> None:
             "relevance": np.tile(random.random(rows // 20) < 0.05, 20).astype(np.int8),
         }
     )
-    for truncated, aim in (("no", ""), ("auto", "≤ 1.1 × that"), ("no", ""), ("auto", "")):
-        with stage(data, f'`evaluate`, `truncated="{truncated}"`', aim):
+    spent: dict[str, list[tuple[float, float]]] = {"no": [], "auto": []}
+    for _ in range(TURNS + 1):  # in the first, kernels are loaded and memory grows
+        for truncated, turns in spent.items():
+            cpu, wall = time.process_time(), time.perf_counter()
             rr.evaluate(frame, metrics="ndcg@10", policies="expected", truncated=truncated)
+            turns.append((time.process_time() - cpu, time.perf_counter() - wall))
+    for (truncated, turns), aim in zip(spent.items(), ("", "≤ 1.1 × that"), strict=True):
+        cpu, wall = map(min, zip(*turns[1:], strict=True))
+        what = f'{data}: `evaluate`, `truncated="{truncated}"`, least of {TURNS}'
+        print(line(what, cpu, aim, wall, peak()), flush=True)
 
 
 def training() -> None:

@@ -294,7 +294,8 @@ def _keyed(lists: pl.DataFrame, judged: Judged, options: Options) -> pl.DataFram
     of_query = _mixed(arrays.id_keys(lists["query"]))  # no item's if ids are of other types
     lists = lists.with_columns(items_key=of_items, key_with_query=of_items + of_query)
     if len(judged.whole.models) == 1:  # of several, equal lists prove nothing
-        lists = lists.with_columns(list_key=_list_keys(judged, keys, options).set(~ordered, None))
+        list_keys = _list_keys(judged, keys, options).set(~ordered, None)
+        return lists.with_columns(list_key=list_keys, pooled="items")
     return lists.with_columns(pooled=_pooled_items(lists, judged, keys))
 
 

@@ -160,7 +160,8 @@ def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     did not; null for counts).
     """
     # Of counts, only the number of items tells.
-    most = pl.coalesce("pooled", pl.max("items").over("query"))
+    counts = lists["pooled"].null_count() > 0
+    most = pl.max("items").over("query") if counts else pl.col("pooled")
     if "list_key" not in lists.columns:
         lists = lists.with_columns(list_key=pl.lit(None, pl.UInt64))
     alike = pl.col("list_key") == pl.first("list_key")
