@@ -95,6 +95,22 @@ def test_no_page_shows_a_folder_of_this_machine(site: Path) -> None:
     assert not shown
 
 
+@needs_the_extra
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page, terms",
+    [
+        ("first-comparison", "tie expected-score shuffled-score naive-score p_tie family-p"),
+        ("how-deep", "tie tie-standard-deviation lowest-and-highest-score truncated"),
+        ("howto/gate", "tie margin-no-worse R"),
+    ],
+)
+def test_the_first_use_of_a_term_links_to_the_glossary(site: Path, page: str, terms: str) -> None:
+    text = (site / f"{page}.html").read_text("utf-8")
+    for term in terms.split():
+        assert f'glossary.html#term-{term}"' in text, term
+
+
 def test_what_is_wrong_with_a_page_is_found(tmp_path: Path) -> None:
     page = """<a id="here" href="#here">1</a><a href="other.html#there">2</a><a href="gone.html">3</a>
         <a href="https://example.org/a">4</a><a href="https://example">5</a><a href="javascript:x()">6</a>
