@@ -98,11 +98,11 @@ def test_no_page_shows_a_folder_of_this_machine(site: Path) -> None:
 @needs_the_extra
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page, terms",
+    ("page", "terms"),
     [
         ("first-comparison", "tie expected-score shuffled-score naive-score p_tie family-p"),
-        ("how-deep", "tie tie-standard-deviation lowest-and-highest-score truncated"),
-        ("howto/gate", "tie margin-no-worse R"),
+        ("how-deep", "tie tie-standard-deviation lowest-and-highest-score"),
+        ("howto/codes", "tie R counts-frame truncated naive-score"),
     ],
 )
 def test_the_first_use_of_a_term_links_to_the_glossary(site: Path, page: str, terms: str) -> None:
