@@ -26,6 +26,7 @@ from retrieval_report.writing.numbers import (
     column_decimals,
     decimals,
     number,
+    size,
 )
 
 PAIRS = (
@@ -57,7 +58,6 @@ WIDTHS = {
     "interval": 118,
 }  # in pixels, because a verdict that is cut off says nothing
 FORMATS = {
-    "signed": "%+.{}f",
     "share": "%.1f%%",
     "tenth": "%.1f",
     "count": "%d",
@@ -224,8 +224,8 @@ def _column(
     is_amount = declared_column.format == "amount" or not declared or name in WHOLE
     if is_amount and (values == values.round()).all():
         form = "%d"
+    signed = declared_column.format == "signed"
     if len(compared) <= MAX_ROWS:
-        signed = declared_column.format == "signed"
         needs_own_digits = signed or name.endswith(ALONE)
         places = decimals(*compared) if needs_own_digits else column_decimals(compared)
         places = places if signed else min(places, MAX_DECIMALS)
@@ -235,13 +235,25 @@ def _column(
             for value, mark in zip(values, estimates, strict=True)
         ]
         return pl.Series(name, marked, pl.String), kinds.Column(**about, alignment="right")
-    percentages = 100 * values if declared_column.format == "share" else values
-    level = percentages.abs() < 0.5 * 10.0**-places  # −1e-17 would be -0.0000
-    percentages = percentages.set(level, 0.0)
-    if declared_column.format == "signed" and level.any():
-        texts[name] = partial(number, places=places, sign="+")  # +0.0000 looks like a difference
-        return percentages, kinds.NumberColumn(**about)
-    return percentages, kinds.NumberColumn(**about, format=form.format(places))
+    numbers = 100 * values if declared_column.format == "share" else values
+    form = form.format(places)
+    if signed:  # one by one, so that no difference in a long table is shown as 0
+        texts[name] = partial(size, places=places, sign="+")
+    elif (numbers < 0).any():  # the browser would write a hyphen
+        texts[name] = partial(_with_minus, form)
+    else:
+        about["format"] = form
+    return numbers, kinds.NumberColumn(**about)
+
+
+def _with_minus(form: str, value: float) -> str:
+    """Return a number in a format; one that rounds to 0 has no sign.
+
+    >>> _with_minus("%.1f", -2.5), _with_minus("%.1f", -0.04), _with_minus("%.6g", -0.00004)
+    ('−2.5', '0.0', '−4e−05')
+    """
+    text = form % value
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
 def brushed_table(

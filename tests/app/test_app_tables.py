@@ -75,24 +75,33 @@ def test_long_names_lose_whole_words_and_differ() -> None:
     assert len({*pairs["model_a"], *pairs["model_b"]}) == 4
 
 
-def differences() -> None:
+def signs() -> None:
     import polars as pl
 
     from tables import frame_table
 
-    for off_by in ([0.0, 0.0044, -0.001, 1e-17, None], [0.5, -0.25, None, 0.1, 0.2]):
-        rows = pl.DataFrame({"model": [*"abcde"], "off_by": off_by})
-        frame_table(rows, of="three_scores", show="model off_by")
+    small = pl.DataFrame({"model": [*"abcde"], "off_by": [0.0, 0.0044, -0.001, 1e-17, None]})
+    frame_table(small, of="three_scores", show="model off_by")
+    many = pl.DataFrame({"model": ["a"] * 80, "difference": [0.25, 0.00006] * 40})
+    frame_table(many, of="comparison", show="model difference")
+    audited = pl.DataFrame({"model": [*"ab"], "z": [-0.6, -0.04]})
+    frame_table(audited, of="audit", show="model z")
+    frame_table(pl.DataFrame({"item": [*"ab"], "distance": [-4.0, -12.0]}))
 
 
-def test_differences_have_a_sign_but_where_there_is_none() -> None:
-    page = AppTest.from_function(differences, default_timeout=TIMEOUT).run()
-    with_0, without = page.dataframe
-    texts = pa.ipc.open_stream(with_0.proto.arrow_data.styler.display_values).read_all()
-    assert texts.column(1).to_pylist() == ["0.0000", "+0.0044", "−0.0010", "0.0000", "–"]
-    numbers = with_0.value["off_by"].to_list()
-    assert numbers[:4] == [0.0, 0.0044, -0.001, 0.0]  # which the browser sorts
-    assert "%+.4f" in without.proto.columns
+def test_negative_numbers_have_a_true_minus_and_no_difference_is_shown_as_0() -> None:
+    page = AppTest.from_function(signs, default_timeout=TIMEOUT).run()
+    texts = [
+        pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all()
+        for table in page.dataframe
+    ]
+    off_by, differences, z, distances = (table.column(1).to_pylist() for table in texts)
+    assert off_by == ["0.0000", "+0.0044", "−0.0010", "0.0000", "–"]
+    assert differences[:2] == ["+0.2500", "+0.00006"]
+    assert z == ["−0.6", "0.0"]
+    assert distances == ["−4", "−12"]
+    numbers = page.dataframe[0].value["off_by"].to_list()
+    assert numbers[:4] == [0.0, 0.0044, -0.001, 1e-17]  # which the browser sorts
 
 
 def winners() -> None:
