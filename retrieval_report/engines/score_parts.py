@@ -189,7 +189,7 @@ def scored_parts(
     beside = [None if frame is None else parts.divide(frame) for frame in frames]
     title = "scoring" if options.progress else ""
     decided = quiet
-    lists, evidence = {}, {}
+    lists, evidence, own = {}, {}, {}
 
     def work(turn: int) -> ListScores:
         number = turn % len(parts.rows)
@@ -204,13 +204,14 @@ def scored_parts(
     for number, scores in enumerate(_run(scored, parts.rows, title)):
         if "evidence" in scores.lists.columns:
             evidence[number] = scores.lists["evidence"].struct.unnest()
+            own[number] = with_proof(evidence[number])
             if surely_cut(evidence[number], whole.models):
-                decided = with_proof(evidence[number])
+                decided = own[number]
         lists[number] = scores.lists.drop("evidence", strict=False)
         yield number, replace(scores, lists=lists[number])
     if decided is quiet and evidence:
         decided = with_proof(*evidence.values())
-    wrong = [number for number, proof in evidence.items() if with_proof(proof) != decided]
+    wrong = [number for number, options in own.items() if options != decided]
     again = _run(
         lambda turn: scored(len(parts.rows) + wrong[turn]),
         [parts.rows[number] for number in wrong],
