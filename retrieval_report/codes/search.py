@@ -34,6 +34,7 @@ from retrieval_report.reading.search_results import (
     Results,
     as_array,
     check_direction,
+    is_turned,
     item_ids,
     labels_and_mask,
     read_results,
@@ -250,7 +251,8 @@ def from_search(
             )
         is_scored = search.scored or model in scored
         what, order = f"model {model!r}", "score" if is_scored else "distance"
-        check_direction(search, what, scores=is_scored)
+        if is_turned(search, scores=is_scored):
+            check_direction(search, what, scores=is_scored, models=_really_scored(searches, scored))
         query, item = pl.Series(search.query), items.names(search, what)
         matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
         relevant = None
@@ -322,6 +324,16 @@ def scored_models(scores: object, models: list[str]) -> set[str]:
     for model in model_names:
         check_choice("scores", model, models)
     return set(model_names)
+
+
+def _really_scored(searches: Mapping[str, Results], scored: set[str]) -> bool | list[str]:
+    """Return what ``scores`` has to be, by the order of the results."""
+    models = [
+        model
+        for model, search in searches.items()
+        if (model in scored) != is_turned(search, scores=search.scored or model in scored)
+    ]
+    return models if 0 < len(models) < len(searches) else bool(models)
 
 
 def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:

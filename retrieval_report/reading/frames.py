@@ -102,6 +102,8 @@ def frame_of_kind(
         name, frame = None, convert(value, what)
     else:
         name, content = name_of(value), unwrapped(value)
+        if checked and isinstance(content, Mapping) and not content:
+            raise DataError(f"{what}: the dictionary is empty")
         if kind.ranked and holds_results(content):
             choose = partial(known_columns, kind=kind, columns=columns, location=what)
             return results_of(known_of(content), choose, what)

@@ -21,6 +21,7 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.records import hit_of
 
+LOOKED_AT = 20  # rows in which swapped arrays are looked for
 NO_RESULT = -1
 """The index that FAISS and others return if there are no more results."""
 
@@ -180,10 +181,27 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
         )
     if items.dtype.kind not in "iuUO":
         raise DataError(f"{what}: indices of type {items.dtype}; they are whole numbers or text")
+    if flat.dtype.kind in "iu" and items.dtype.kind in "iu":
+        _check_swapped(query, flat, items, what)
     present = np.ones(flat.size, bool) if items.dtype.kind != "i" else items != NO_RESULT
     if counts is not None:
         present &= _within(lengths) < np.repeat(counts, lengths)
     return Results(query[present], items[present], flat[present], lengths.size, indexed=True)
+
+
+def _check_swapped(query: Whole, value: Array, item: Array, what: str) -> None:
+    """Refuse indices that repeat in a row, as distances do, beside distances that do not."""
+    is_seen = (query < LOOKED_AT) & (item.astype(np.int64) != NO_RESULT)
+    distinct = (
+        np.unique(np.stack([query[is_seen], numbers[is_seen]]), axis=1).shape[1]
+        for numbers in (value, item)
+    )
+    of_value, of_item = distinct
+    if of_item < is_seen.sum() == of_value:
+        raise DataError(
+            f"{what}: indices repeat within a row, and distances do not; are the two arrays swapped? "
+            "Distances come first"
+        )
 
 
 def _hits_of_queries(content: object) -> Sequence[object]:
@@ -296,10 +314,25 @@ def item_ids(values: Array) -> pl.Series:
     return pl.Series("item", list(map(str, values.tolist())) if are_names else values)
 
 
-def check_direction(results: Results, what: str, *, scores: bool, cure: str = "") -> None:
+def is_turned(results: Results, *, scores: bool) -> bool:
+    """Return whether every row begins with the value that its kind puts last."""
+    # The columns of a matrix are items, not ranks.
+    if not results.indexed or not results.value.size:
+        return False
+    begin = np.flatnonzero(np.append(True, results.query[1:] != results.query[:-1]))
+    ends = np.minimum.reduceat(results.value, begin), np.maximum.reduceat(results.value, begin)
+    nearest, farthest = reversed(ends) if scores else ends
+    first = results.value[begin]
+    return bool((first == farthest).all() and (first != nearest).any())
+
+
+def check_direction(
+    results: Results, what: str, *, scores: bool, cure: str = "", models: object = None
+) -> None:
     """Refuse results of which every row begins with the value that its kind puts last.
 
-    ``cure`` says how to name their kind, if it is not by `from_search`.
+    ``models`` are those whose values are scores, for `from_search`; ``cure`` says how to name their
+    kind otherwise.
 
     >>> similar = read_results(
     ...     (np.array([[0.9, 0.2], [0.8, 0.8]]), np.array([[4, 7], [4, 5]])), "results"
@@ -310,17 +343,11 @@ def check_direction(results: Results, what: str, *, scores: bool, cure: str = ""
     not distances but similarities; say what they are by from_search(results, scores=True), or sort
     the rows
     """
-    # The columns of a matrix are items, not ranks.
-    if not results.indexed or not results.value.size:
-        return
-    begin = np.flatnonzero(np.append(True, results.query[1:] != results.query[:-1]))
-    ends = np.minimum.reduceat(results.value, begin), np.maximum.reduceat(results.value, begin)
-    nearest, farthest = reversed(ends) if scores else ends
-    first = results.value[begin]
-    if (first != farthest).any() or (first == nearest).all():
+    if not is_turned(results, scores=scores):
         return
     words = "not scores but distances" if scores else "not distances but similarities"
-    cure = cure or in_python(f"say what they are by from_search(results, scores={not scores})")
+    is_scored = not scores if models is None else models
+    cure = cure or in_python(f"say what they are by from_search(results, scores={is_scored})")
     raise DataError(
         f"{what}: every row begins with its farthest result, as if these were {words}; "
         + (f"{cure}, or " if cure else "")

@@ -277,6 +277,11 @@ class StudyData:
 
 def _request(measures: object, like: str | None, options: Named) -> Named:
     """Return what is asked of data and how: ``measures``, ``asked`` and ``options``, checked."""
+    if isinstance(measures, Mapping) or hasattr(measures, "columns"):
+        raise ParameterError(
+            "measures: these are rows, not measures such as 'ndcg@10'; are the arguments swapped? "
+            "Rankings come first"
+        )
     if "policies" in options:
         raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
     scoring = dict(options)
