@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from operator import attrgetter
 from typing import Any
 
 import polars as pl
@@ -23,7 +22,8 @@ def agrees(found: Any, wanted: Any) -> None:
         wanted, found = [*wanted.values()], [found[name].to_list() for name in wanted]
     if isinstance(wanted, dict):
         for name, part in wanted.items():
-            agrees(attrgetter(name)(found), part)
+            own = getattr(found, name)
+            agrees(own() if callable(own) else own, part)
     elif isinstance(wanted, list):
         assert len(found) == len(wanted), found
         for one, part in zip(found, wanted, strict=True):

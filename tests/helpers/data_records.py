@@ -27,17 +27,28 @@ MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has n
     "an iterator": iter,
     "a meter": rr.Meter,
     "a study": lambda given: rr.Study(**given),
+    "thresholds of": rr.thresholds,
     "a summary": lambda models: rr.summarise(scores_of(models)),
     "a summary of": rr.summarise,
     "means": lambda columns: pl.concat(
         [pl.DataFrame(schema=SUMMARY), pl.DataFrame(columns)], how="diagonal_relaxed"
     ),
     "a comparison": lambda models: rr.compare(scores_of(models)),
+    "a comparison of": rr.compare,
+    "changed": lambda given: _changed(*given),
     **{
         name: partial(np.array, dtype=name)
         for name in ("str", "uint8", "uint64", "int64", "float32")
     },
 }
+
+
+def _changed(frame: pl.DataFrame, columns: dict[str, Any]) -> pl.DataFrame:
+    """The frame with other columns; null takes one away."""
+    lists = {
+        name: pl.Series(one) if isinstance(one, list) else one for name, one in columns.items()
+    }
+    return frame.with_columns(**lists).drop(name for name, one in lists.items() if one is None)
 
 
 def _made(given: dict[str, Any]) -> Any:

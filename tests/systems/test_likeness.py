@@ -113,28 +113,3 @@ def test_measures_are_called_as_each_system_calls_them(like: str, theirs: str, o
     asked = measures_like(like, theirs, None)
     computed = [measure_text(record.definition, cutoff) for (_, cutoff), record in asked.items()]
     assert ", ".join(computed) == ours
-
-
-def test_beir_leaves_out_the_item_with_the_id_of_the_query() -> None:
-    """mteb and sentence-transformers keep it, in opposite orders of a tie."""
-    rankings = {"query": ["7"] * 3, "item": ["7", "a", "b"], "score": [3, 2, 2]}
-    asked: dict[str, Any] = {
-        "judgements": {"7": {"a": 1, "7": 0}}, "metrics": "rr@2, ndcg@2", "policies": "naive"
-    }  # fmt: skip
-    values = {
-        like: evaluate_like(rankings, like, **asked)["value"].to_list()
-        for like in ("beir", "mteb", "sentence-transformers")
-    }
-    second = 1 / np.log2(3)
-    assert values["beir"] == [1.0, pytest.approx(second)]  # in the order of rows, and by id
-    assert values["mteb"] == [0.0, 0.0]
-    assert values["sentence-transformers"] == [0.5, pytest.approx(second)]
-
-
-def test_several_relevant_items_have_no_middle_rank() -> None:
-    rows = audit(BOTH, metrics="rr", cutoffs=None, systems="PyKEEN").rows(named=True)
-    assert [row["prints_low"] for row in rows] == [None]
-    one = ONE_RELEVANT.with_columns(score=pl.lit(1.0))
-    [row] = audit(one, metrics="rr", cutoffs=None, systems="PyKEEN").rows(named=True)
-    assert row["prints"] == pytest.approx(2 / (ITEMS + 1))
-    assert row["expected"] == pytest.approx(sum(1 / rank for rank in range(1, ITEMS + 1)) / ITEMS)

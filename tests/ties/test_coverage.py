@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from retrieval_report import ParameterError
 from retrieval_report.lists import judgement_coverage
 
 
@@ -44,13 +43,3 @@ def test_share_and_residual_are_those_of_all_orders(k: int) -> None:
         assert own["naive"] == pytest.approx(values[0])
         std = scores.filter(metric=metric, policy="expected")["std"].item()
         assert std == pytest.approx(np.std(values), rel=1e-9, abs=1e-15)
-
-
-def test_options_about_relevance_are_refused() -> None:
-    rows = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [3]})
-    told = rows.drop("distance")
-    assert judgement_coverage(rows, told, cutoffs=1, policies="naive")[
-        "value"
-    ].to_list() == pytest.approx([1.0, 0.8])
-    with pytest.raises(ParameterError, match="judgement_coverage: unjudged is about relevance"):
-        judgement_coverage(rows, told, unjudged="drop")

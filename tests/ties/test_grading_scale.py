@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import permutations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -109,11 +108,3 @@ def test_a_study_of_labels_answers_it(tmp_path: Path) -> None:
     assert said in printed.stdout
     assert printed.stdout.count("could_gain") == 1  # by the headline measure alone
     assert printed.stdout.endswith("by every measure, are in the files of --out.\n")
-
-
-def test_cut_lists_leave_the_gain_open_and_counts_are_refused() -> None:
-    found = rr.lists.grading_scale(graded(0), measures="rr@5", truncated="between_ties")
-    assert found.height == 2
-    counts: dict[str, Any] = {"query": ["q"], "distance": [0], "relevance": [1], "count": [2]}
-    with pytest.raises(rr.DataError, match="counts have no grades"):
-        rr.lists.grading_scale(counts)

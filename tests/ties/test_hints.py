@@ -73,23 +73,3 @@ def test_near_ties_are_hinted_at() -> None:
     )
     [(_, _, share)] = named(tie_hints(rankings), "near_ties")
     assert 0.3 < share < 1
-
-
-def test_judged_items_outside_the_collection_are_counted() -> None:
-    lists = {
-        "query": list("ppppqqqq"),
-        "item": list("abcdabcd"),
-        "distance": [1, 2, 3, 4, 4, 3, 2, 1],
-    }
-    judgements = {"query": list("ppqq"), "item": ["a", "a#1", "d", "x"], "relevance": [1, 1, 1, 0]}
-    hints = tie_hints(lists, judgements=judgements)
-    assert named(hints, "dangling") == [(None, "dangling", 2.0)]
-    message = hints.filter(hint="dangling")["message"].item()
-    assert message.startswith("2 of 4 judged items, such as 'a#1', are in no list")
-    # Nothing is said where all occur, of one query alone, and where lists hold some items of many.
-    there = {**judgements, "item": ["a", "b", "d", "c"]}
-    assert named(tie_hints(lists, judgements=there), "dangling") == []
-    frame = pl.DataFrame(lists)
-    assert named(tie_hints(frame[:4], judgements=judgements), "dangling") == []
-    other = frame.with_columns(item=pl.Series(list("abcdefgh")))
-    assert named(tie_hints(other, judgements=judgements), "dangling") == []

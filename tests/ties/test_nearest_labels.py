@@ -240,22 +240,8 @@ def test_without_ties_it_is_scikit_learn(digits: dict[str, Any], k: int) -> None
     } == {(int(one), int(other)): matrix[one, other] for one, other in np.argwhere(matrix)}
 
 
-def test_the_nearest_alone() -> None:
-    lists = {"q": [(1, "a"), (1, "b"), (1, "b"), (2, "a")]}
-    found = knn(lists, {"q": "a"}, k=3, vote="nearest").chances
-    assert found.select("predicted", "chance").rows() == [("a", 1 / 3), ("b", 2 / 3)]
-    assert found.equals(knn(lists, {"q": "a"}, k=1).chances)
-
-
 RANKINGS = {"query": ["q"] * 3, "item": [1, 2, 3], "distance": [1.0, 2.0, 2.0]}
 LABELS = {1: "x", 2: "y", 3: "x"}
-
-
-def test_whole_numbers_and_truth_values_are_labels() -> None:
-    found = rr.knn(RANKINGS, {1: 10, 2: 9, 3: 9}, queries={"q": np.int8(9)}, k=2)
-    assert found.chances["predicted"].to_list() == [9, 10][:1]
-    found = rr.knn(RANKINGS, {1: True, 2: False, 3: False}, queries={"q": True}, k=2)
-    assert found.chances["predicted"].to_list() == ["false"]
 
 
 @pytest.mark.parametrize(
@@ -271,17 +257,6 @@ def test_labels_spelt_as_numbers_have_the_order_of_numbers(
     assert found.chances["predicted"].to_list() == [predicted]
 
 
-def test_a_query_without_items_has_no_prediction_and_counts_as_missed() -> None:
-    found = rr.knn(RANKINGS, LABELS, queries={"q": "x", "none": "x"})
-    assert found.chances.select("query", "predicted", "chance").rows() == [
-        ("none", None, 1.0),
-        ("q", "x", 1.0),
-    ]
-    assert found.accuracy.select("value", "queries").row(0) == (0.5, 2)
-    rates = dict(found.classes.select("metric", "value").rows())
-    assert rates == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3})
-
-
 def test_a_list_that_ends_inside_the_tie_that_votes_is_warned_of() -> None:
     labels = {**LABELS, 4: "y", 5: "y"}
     with pytest.warns(
@@ -291,33 +266,3 @@ def test_a_list_that_ends_inside_the_tie_that_votes_is_warned_of() -> None:
     with pytest.warns(rr.RetrievalReportWarning, match="end in or before the tie"):
         rr.knn(RANKINGS, labels, queries={"q": "x"}, k=9)  # there is no ninth item to tie with
     rr.knn(RANKINGS, labels, queries={"q": "x"}, k=1)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"labels": {1: "x", 2: "y"}},
-            "column 'item': 1 rows of items without a label, first in query 'q', item 3 ",
-        ),
-        (
-            {"queries": {"r": "x"}},
-            "column 'query': 3 rows of queries without a label, first in query 'q'",
-        ),
-        ({"labels": {"item": [1, 1], "label": ["x", "y"]}}, "labels: 1 row repeats another's item"),
-        ({"labels": {1: 0.5, 2: 1.0, 3: 1.0}}, "a label must be text or a whole number"),
-        ({"labels": {1: 7, 2: 8, 3: 9}}, "'x' is not spelt as a number|'x' of the queries"),
-        ({"queries": pl.DataFrame({"query": ["q"]})}, "queries: no column 'label'"),
-        ({"k": 0}, "k: 0 is not a whole number from 1 on"),
-        ({"vote": "most"}, "vote: 'most' is not one of"),
-    ],
-)
-def test_errors_say_what_is_wrong(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {
-        "rankings": RANKINGS,
-        "labels": LABELS,
-        "queries": {"q": "x"},
-        **changes,
-    }
-    with pytest.raises(rr.RetrievalReportError, match=message):
-        rr.knn(given.pop("rankings"), given.pop("labels"), **given)

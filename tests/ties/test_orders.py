@@ -17,7 +17,7 @@ import oracles
 from catalogue_texts import TEXTS
 from oracles import Grade
 from properties import OWN_DEPTH
-from retrieval_report import ParameterError, evaluate, shuffled_means
+from retrieval_report import shuffled_means
 from retrieval_report.lists import tie_groups
 from retrieval_report.ties.distributions import DRAWS, score_distribution
 from retrieval_report.ties.orders import ranking_ties
@@ -69,25 +69,6 @@ def test_every_score_has_the_share_of_orders_that_give_it(
         assert set(frame["method"]) == {"exact"}
 
 
-def test_options_and_what_was_not_retrieved_count_as_in_evaluate() -> None:
-    rankings = pl.DataFrame(
-        {
-            "query": ["q"] * 5,
-            "item": list("abcde"),
-            "score": [0.31, 0.33, 0.1, 0.32, None],
-            "relevance": [0, 1, 3, 2, 1],
-        }
-    )
-    asked: dict[str, Any] = {"decimals": 1, "relevant_from": 2, "null_distance": "not_retrieved"}
-    frame = score_distribution(
-        rankings, model="model", query="q", metric="recall", cutoff=2, **asked
-    )
-    assert frame.rows() == [
-        (0.0, pytest.approx(1 / 3), "exact", 2),
-        (0.5, pytest.approx(2 / 3), "exact", 2),
-    ]
-
-
 def test_too_many_orders_are_drawn_as_shuffled_means_draws_them() -> None:
     rankings = rankings_of([[0, 1] * 12])
     frame = score_distribution(rankings, **ONE, metric="ap", cutoff=None, seed=5)
@@ -110,32 +91,3 @@ def test_a_list_is_what_tie_groups_says_of_it() -> None:
     everything = tie_groups(rankings, relevant_from=2).filter(query="q")
     assert_frame_equal(rows.drop("row"), everything.drop("row"))
     assert ranking_ties(rankings, model="m", query="nowhere").is_empty()
-
-
-def test_what_is_no_single_list_is_refused() -> None:
-    rankings = rankings_of([[0, 1]])
-    for query, ids in ((7, "text"), ("7", "numbers")):
-        known = rankings if ids == "text" else rankings.with_columns(query=pl.lit(7))
-        with pytest.raises(
-            ParameterError, match=f"query: {query!r} is not an id of this kind; column 'query'"
-        ):
-            ranking_ties(known, model="m", query=query)
-
-
-def test_what_other_models_show_to_be_relevant_counts_in_the_scores_of_one_list() -> None:
-    rows = {
-        "model": list("aaabbb"),
-        "query": ["q"] * 6,
-        "item": list("xyzuvw"),
-        "distance": [1, 1, 2, 1, 2, 3],
-        "relevance": [1, 0, 1, 1, 1, 0],
-    }
-    asked: dict[str, Any] = {"truncated": {"a": "within_tie", "b": "no"}}
-    expected = evaluate(rows, metrics="ap", cutoffs=None, policies="expected", **asked).filter(
-        model="a"
-    )
-    found = score_distribution(rows, model="a", query="q", metric="ap", **asked)
-    assert found.height == 2
-    assert (found["value"] * found["probability"]).sum() == pytest.approx(
-        expected["value"].item(), abs=1e-12
-    )

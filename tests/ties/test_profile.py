@@ -139,36 +139,3 @@ def test_without_relevances_only_what_needs_them_is_null() -> None:
     unknown = ("mixed_share", "mixed_items")
     assert blind.drop(unknown).equals(seen.drop(unknown))
     assert blind.select(pl.col(unknown).is_null().all()).row(0) == (True, True)
-
-
-@pytest.mark.parametrize(("dtype", "expected"), [(pl.Float32, 1 / 3), (pl.Float64, 0.0)])
-def test_gaps_of_a_few_ulp_are_near_ties_in_the_type_of_the_column(
-    dtype: type[pl.DataType], expected: float
-) -> None:
-    step = float(np.spacing(np.float32(1.5)))
-    distances = pl.Series([0.5, 1.0, 1.0 + 2 * step, 1.5], dtype=dtype)
-    rankings = pl.DataFrame(
-        {"query": ["q"] * 4, "item": range(4), "distance": distances, "relevance": [1, 0, 0, 0]}
-    )
-    assert tie_profile(rankings, cutoffs=None)["near_ties"].item() == expected
-    negated = rankings.select(pl.exclude("distance"), score=-pl.col("distance"))
-    assert tie_profile(negated, cutoffs=None)["near_ties"].item() == expected
-
-
-@pytest.mark.parametrize(
-    ("word", "shares"), [("no", [0, 0, 0]), ("between_ties", [0, 0, 0]), ("within_tie", [0, 1, 1])]
-)
-def test_ties_cut_by_the_end_are_counted_apart_from_those_cut_by_k(
-    word: str, shares: list[float]
-) -> None:
-    rankings = pl.DataFrame(
-        {
-            "query": ["q"] * 4,
-            "item": list("abcd"),
-            "distance": [1, 2, 3, 3],
-            "relevance": [1, 0, 1, 0],
-        }
-    )
-    profile = tie_profile(rankings, cutoffs=(2, 3, 4), truncated=word)
-    assert profile["ends_in_cut_tie"].to_list() == shares
-    assert profile["cut_share"].to_list() == [0, 1, 0]

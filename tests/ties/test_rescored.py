@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 import retrieval_report as rr
@@ -114,33 +112,6 @@ def test_every_policy_equals_the_enumeration_of_all_choices(seed: int) -> None:
             assert found == pytest.approx(wanted, abs=2e-8), (depth, measure)
 
 
-def test_depths_of_several_models_are_models_that_can_be_compared() -> None:
-    first = pl.DataFrame(
-        {
-            "model": [*"aaaabbbb"], "query": [*"pqpqpqpq"], "item": [*"xxyyxxyy"],
-            "distance": [1, 1, 1, 1, 1, 1, 2, 2],
-        }
-    )  # fmt: skip
-    final = {"query": [*"pqpq"], "item": [*"xxyy"], "score": [1.0, 2.0, 2.0, 1.0]}
-    judgements = {"p": {"y": 1}, "q": {"x": 1}}
-    table = rr.rescored(first, final, (1, "all"), measures="precision@1", judgements=judgements)
-    means = rr.summarise(table).filter(policy="expected").select("model", "value", "tie_std")
-    deviation = 0.5 / math.sqrt(2)
-    assert means.sort("model").rows() == [
-        ("a/1", 0.5, pytest.approx(deviation)), ("a/all", 1.0, 0.0),
-        ("b/1", 0.5, 0.0), ("b/all", 1.0, 0.0),
-    ]  # fmt: skip
-
-
-def test_a_query_without_items_scores_0() -> None:
-    first = {"query": ["p", "p"], "item": ["x", "y"], "distance": [1, 1]}
-    final = {"query": ["p", "p"], "item": ["x", "y"], "score": [1.0, 2.0]}
-    table = rr.rescored(
-        first, final, 1, measures="precision@1", judgements={"p": {"y": 1}, "q": {"x": 1}}
-    )
-    assert table.filter(query="q")["value"].to_list() == [0.0] * 4
-
-
 @pytest.mark.slow
 def test_choices_are_drawn_for_measures_without_a_closed_form() -> None:
     near, items = drawn(5)
@@ -164,35 +135,3 @@ def test_choices_are_drawn_for_measures_without_a_closed_form() -> None:
         "naive", "expected", "worst", "best",
     ] * 2  # fmt: skip
     assert table.filter(metric="precision")["cutoff"].null_count() == 4
-
-
-FIRST = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2]}
-FINAL = {"query": ["q"] * 3, "item": list("abc"), "score": [3.0, 2.0, 1.0]}
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"depth": 4}, "first: model 'model' has 3 items for query 'q', fewer than the depth 4"),
-        ({"truncated": "within_tie"}, "truncated: 'within_tie' is not one of 'no', 'between_ties'"),
-        (
-            {"scores": {"query": ["q"], "item": ["a"], "score": [1.0]}},
-            "item 'b' of query 'q' has no final score, and model 'model' may hand it over at depth 1",
-        ),
-        (
-            {
-                "scores": {
-                    "model": ["m", "n"],
-                    "query": ["q"] * 2,
-                    "item": ["a"] * 2,
-                    "score": [1, 2],
-                }
-            },
-            "scores: several models",
-        ),
-    ],
-)
-def test_errors_name_rule_location_and_value(changed: dict[str, Any], message: str) -> None:
-    asked: dict[str, Any] = {"first": FIRST, "scores": FINAL, "depth": 1, **changed}
-    with pytest.raises(rr.RetrievalReportError, match=re.escape(message)):
-        rr.rescored(**asked, judgements={"q": {"a": 1}})

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import retrieval_report as rr
-from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 
 Ties = list[list[str]]
 P = Fraction(4, 5)
@@ -107,17 +106,6 @@ def test_tau_is_that_of_the_shared_items(a: Ties, b: Ties) -> None:
         assert found["tau_b"] == pytest.approx(theirs, rel=1e-12, abs=1e-15)
 
 
-def test_the_mean_overlap_is_that_which_its_authors_publish() -> None:
-    """The example in the README of Corsi and Urbano's own program,
-    github.com/julian-urbano/sigir2024-rbo.
-    """
-    x = [["red"], ["blue", "green"], ["yellow"], ["pink"]]
-    y = [["blue", "red"], ["white"], ["yellow", "black", "purple"], ["green"]]
-    found = one(x, y, p=0.95)
-    assert found["rbo_a"] == pytest.approx(0.6922853, abs=1e-7)
-    assert one(y, y)["rbo_a"] < 0.99
-
-
 @pytest.mark.slow
 def test_lists_longer_than_a_block_and_scores_instead_of_distances() -> None:
     generator = np.random.default_rng(1)
@@ -134,41 +122,3 @@ def test_lists_longer_than_a_block_and_scores_instead_of_distances() -> None:
         .queries.drop("query")
         .equals(rr.lists.ranking_similarity(rows, other).queries.drop("query"))
     )
-
-
-def test_queries_that_one_side_lacks_have_nothing_in_common_and_means_are_plain() -> None:
-    a = pl.concat([frame([["a", "b"]]), frame([["a"], ["b"]]).with_columns(query=pl.lit("r"))])
-    b = pl.concat([frame([["b"], ["a"]]), frame([["a"], ["b"]]).with_columns(query=pl.lit("s"))])
-    queries, mean = rr.lists.ranking_similarity(a, b)
-    assert queries["change"].to_list() == ["ties", "items", "items"]
-    assert queries.filter(query="r").select("items_a", "items_b", "tau_b", "rbo_high").row(0) == (
-        2,
-        0,
-        None,
-        0.0,
-    )
-    row = mean.row(0, named=True)
-    assert (row["queries"], row["ties"], row["items"], row["none"]) == (
-        3,
-        pytest.approx(1 / 3),
-        pytest.approx(2 / 3),
-        0,
-    )
-    assert row["rbo_high"] == pytest.approx(queries["rbo_high"].mean())
-
-
-def test_what_cannot_be_compared_is_refused() -> None:
-    a = frame([["a", "b"]])
-    with pytest.raises(ParameterError, match="a: holds 2 models; pass the rankings of one"):
-        rr.lists.ranking_similarity(a.with_columns(model=pl.Series(["m", "n"])), a)
-    with pytest.raises(
-        KeyMismatchError, match="column 'item' is String in the rankings and Int64 in"
-    ):
-        rr.lists.ranking_similarity(a, a.with_columns(item=pl.Series([1, 2])))
-    with pytest.raises(
-        KeyMismatchError, match=r"no query is in both rankings: .* 'q', .* 'topic q'"
-    ):
-        rr.lists.ranking_similarity(a, a.with_columns(query="topic " + pl.col("query")))
-    for p in (0, 1, "0.9", math.nan):
-        with pytest.raises(ParameterError, match="is not a number between 0 and 1"):
-            rr.lists.ranking_similarity(a, a, p=p)  # type: ignore[arg-type]

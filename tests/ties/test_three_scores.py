@@ -179,48 +179,6 @@ def test_of_another_average_no_single_order_is_shown() -> None:
     assert "of all random orders." in repr(study)
 
 
-@pytest.mark.parametrize("measure", ["precision@4", "rr@4", "ndcg@4"])
-def test_short_lists_leave_open_the_ranks_that_missing_items_could_change(measure: str) -> None:
-    rows = {"query": ["q"] * 6, "item": list("abcdef"), "relevance": [1, 1, 1, 0, 0, 0]}
-    good = pl.DataFrame({**rows, "distance": [1, 2, 3, 4, 5, 6]})
-    poor = pl.DataFrame({**rows, "distance": [6, 5, 3, 1, 2, 4]})
-    open_ties = pl.DataFrame({**rows, "distance": [6, 3, 3, 1, 3, 3]})
-    cut = poor.filter(pl.col("item").is_in(["d", "e"]))
-    truncated = {"cut": "within_tie", "good": "no", "open": "no", "poor": "no"}
-    models = {"cut": cut, "good": good, "poor": poor}
-    judgements = good.select("query", "item", "relevance")
-
-    def can_change(lists: dict[str, pl.DataFrame]) -> dict[str, bool | None]:
-        frame = pl.concat(
-            part.select(pl.lit(name).alias("model"), "query", "item", "distance")
-            for name, part in lists.items()
-        )
-        ends: Any = {name: truncated[name] for name in lists}
-        study = rr.Study(frame, measure, judgements=judgements, truncated=ends)
-        row = study.three_scores.filter(model="cut").row(0, named=True)
-        assert row["lowest"] < row["highest"]  # by what may be missing
-        return dict(study.three_scores.select("model", "rank_can_change").iter_rows())
-
-    best = None if measure == "precision@4" else False  # which "cut" may reach
-    assert can_change(models) == {"cut": None, "good": best, "poor": None}
-    found = can_change({**models, "open": open_ties})
-    assert found == {"cut": None, "good": best, "poor": True, "open": True}
-
-
-def test_parameters_in_the_name_of_a_model_are_no_second_winner() -> None:
-    names = {"lr=0.1, k=2": (1, 2, 3), "lr=0.2, k=2": (2, 1, 1)}
-    rankings = pl.concat(
-        pl.DataFrame({"model": name, "query": "q", "item": ["a", "b", "c"], "distance": distance,
-                      "relevance": [1, 0, 0]})
-        for name, distance in names.items()
-    )  # fmt: skip
-    study = rr.Study(rankings, "rr@3", truncated="no")
-    assert study.winners["winner"].to_list() == ["lr=0.1, k=2"]
-    assert "rr@3: lr=0.1, k=2 wins exactly, by the naive order and in every order of ties." in str(
-        study
-    )
-
-
 def test_a_lead_that_few_orders_reverse_is_not_said_to_hold_in_every_order() -> None:
     # b ties the relevant item of each query with nine others: first in all 60 lists, it is ahead of
     # a, which has it second; a random order is six standard deviations behind.

@@ -15,7 +15,6 @@ import scipy.stats
 import sklearn.metrics
 
 import retrieval_report as rr
-from retrieval_report import ParameterError
 
 RATES = ("precision", "recall", "f1", "fpr", "npv", "accuracy")
 
@@ -243,56 +242,6 @@ def test_counts_and_scores_say_the_same_as_rankings(k: int | None) -> None:
     assert one.table.drop("threshold").equals(scores.table.drop("threshold"))
 
 
-def test_judgements_decide_and_rates_of_nothing_are_null() -> None:
-    rankings = {"query": list("pq"), "item": list("ab"), "distance": [1.5, 2.5]}
-    found = rr.thresholds(rankings, judgements={"p": {"a": 2}, "q": {"b": 1}}, relevant_from=2)
-    assert found.table.select("threshold", "tp", "fp", "tn", "fn").rows() == [
-        (1.5, 1, 0, 1, 0),
-        (2.5, 1, 1, 0, 0),
-    ]
-    assert found.table["npv"].to_list() == [1.0, None]
-    nothing = rr.thresholds(rankings, judgements={"p": {"x": 1}, "q": {"b": 0}}, relevant_from=2)
-    assert nothing.table["recall"].to_list() == [None, None]
-    row = nothing.areas.row(0, named=True)
-    assert [row[name] for name in ("roc_auc", "average_precision", "ap", "tie_std")] == [None] * 4
-
-
-def test_an_answer_is_given_only_where_the_bound_allows_it() -> None:
-    # 19 queries: right at 1, one of two tied wrong at 2, wrong at 3.
-    rows = [(f"q{n:02}", "a", 1, 1) for n in range(10)]
-    rows += [(f"q{n:02}", item, 2, int(item == "a")) for n in range(10, 14) for item in "ab"]
-    rows += [(f"q{n:02}", "a", 3, 0) for n in range(14, 19)]
-    rows += [(f"q{n:02}", "z", 9, 1) for n in range(19)]  # behind the nearest: no answer
-    frame = pl.DataFrame(rows, schema=["query", "item", "distance", "relevance"], orient="row")
-    found = rr.thresholds(frame)
-    names = ("threshold", "bound", "answered", "wrong")
-    for risk, wanted in {
-        0.04: (None, None, None, None),
-        0.05: (1, 1 / 20, 10 / 19, 0.0),
-        0.15: (2, 3 / 20, 14 / 19, 2 / 19),
-        0.39: (2, 3 / 20, 14 / 19, 2 / 19),
-        0.4: (3, 8 / 20, 1.0, 7 / 19),
-    }.items():
-        row = found.abstain(risk).row(0, named=True)
-        assert tuple(row[name] for name in names) == pytest.approx(wanted)
-        assert (row["risk"], row["queries"]) == (risk, 19)
-        assert rr.thresholds(frame, k=2).abstain(risk).equals(found.abstain(risk))
-
-
-def test_bad_arguments_are_refused() -> None:
-    frame = made(0)
-    found = rr.thresholds(frame)
-    with pytest.raises(ParameterError, match="k: 0 is not a whole number from 1 on"):
-        rr.thresholds(frame, k=0)
-    with pytest.raises(ParameterError, match="metric: 'fpr' is not one of"):
-        found.calibrate("fpr")
-    for value in (0, 1.5, float("nan"), "x", True):
-        with pytest.raises(ParameterError, match=r"at_least: .* is not a number above 0"):
-            found.calibrate("precision", value)  # type: ignore[arg-type]
-        with pytest.raises(ParameterError, match=r"risk: .* is not a number above 0"):
-            found.abstain(value)  # type: ignore[arg-type]
-
-
 def drawn_areas(seed: int, queries: int) -> tuple[pl.DataFrame, dict[str, float]]:
     """Lists, and areas with each query taken once more, by scikit-learn."""
     frame = made(seed, queries=queries)
@@ -325,25 +274,3 @@ def test_intervals_of_areas_are_those_of_queries_weighted_by_scikit_learn(
         reach = scipy.stats.t.ppf(0.975, queries - 1) * error / (area * (1 - area))
         wanted = [scipy.special.expit(scipy.special.logit(area) + way * reach) for way in (-1, 1)]
         assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx(wanted, rel=1e-4)
-
-
-def test_areas_without_spread_have_an_interval_and_those_of_one_query_none() -> None:
-    perfect = {
-        "query": list("ppqqrr"),
-        "item": list("ababab"),
-        "distance": [1, 2] * 3,
-        "relevance": [1, 0] * 3,
-    }
-    row = rr.thresholds(perfect).areas.row(0, named=True)
-    for name in ("roc_auc", "average_precision"):
-        low, high = row[f"{name}_low"], row[f"{name}_high"]
-        assert (row[name], high) == (1.0, 1.0)
-        assert low == pytest.approx(0.025 ** (1 / 3))  # misses nobody saw in three queries
-    single = rr.thresholds(pl.DataFrame(perfect).head(2)).areas.row(0, named=True)
-    assert single["roc_auc"] == 1.0
-    assert [value for name, value in single.items() if name.endswith(("_low", "_high"))] == [
-        None
-    ] * 4
-    chosen = rr.thresholds(perfect).calibrate("precision", resamples=20).row(0, named=True)
-    assert chosen["value"] == chosen["ci_high"] == 1.0
-    assert chosen["ci_low"] == pytest.approx(0.025 ** (1 / 3))
