@@ -74,7 +74,7 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
     span = float(sum(steps[-1] for steps in offsets))
     if span == 0:
         return Spread(np.array([base]), np.ones(1))
-    unit = _unit(np.concatenate(offsets), span / MOST_CELLS)
+    unit = common_unit(np.concatenate(offsets), span / MOST_CELLS)
     if unit is None:
         return None
     cells = [np.rint(steps / unit).astype(np.int64) for steps in offsets]
@@ -91,7 +91,7 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
     return Spread(base + unit * possible.astype(np.float64), chance[possible])
 
 
-def _unit(offsets: Floats, least: float) -> float | None:
+def common_unit(offsets: Floats, least: float) -> float | None:
     """Return the greatest common divisor of all offsets,
     or None if it is below ``least`` (Euclid's algorithm).
     """

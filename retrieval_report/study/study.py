@@ -419,8 +419,8 @@ class Study(LevelledStudy):
         return winners(self._ranked_scores, self._sound._drawn_means, self._exact_means)
 
     @answer_of_any_draw
-    def _exact_means(self) -> dict[tuple[str, Measure], Spread]:
-        """The exact distributions of means that few lists change."""
+    def _exact_means(self) -> dict[tuple[str, Measure], Spread | float]:
+        """The exact distributions of means that few lists change, or the steps between means."""
         if self.like is not None or self.average != "micro" or self.of_run:
             return {}
         return exact_means(self.judged, self.options, self.under("expected").scores, self.measures)

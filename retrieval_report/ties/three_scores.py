@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -27,7 +27,8 @@ from retrieval_report.engines.check_scores import (
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.kernels.lists import Bools, Floats, running
 from retrieval_report.metrics.parsing import Measure, Requests, parse_metrics
-from retrieval_report.scoring.convolution import Spread, every_sum, merged
+from retrieval_report.metrics.record import Metric
+from retrieval_report.scoring.convolution import Spread, common_unit, every_sum, merged
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import run_of
 from retrieval_report.scoring.score_distribution import closed, score_orders
@@ -41,12 +42,14 @@ MAX_AFFECTED_LISTS = (
 )
 MAX_LISTS = 400  # of all models together, since each takes a third of a millisecond
 MAX_CLOSED_LISTS = 1000  # the same where scores have a closed form, which takes a tenth of that
+MOST_STEPS = 1 << 12  # in a standard deviation; of means still closer, hardly any are level
 NORMAL_POINTS = 401  # equally probable values that stand for a normal distribution
 LEVEL_WITHIN = 1e-12  # means that differ by less are level
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 TAIL = 0.05
 EXACT, NORMAL, DRAWN = "exact", "normal", "drawn"
-ExactMeans = Mapping[tuple[str, Measure], Spread]
+MAX_DEVIATIONS = 8  # from the mean within which the steps of a normal distribution are formed
+ExactMeans = Mapping[tuple[str, Measure], Spread | float]
 
 
 class MeanOverOrders(NamedTuple):
@@ -55,6 +58,7 @@ class MeanOverOrders(NamedTuple):
     value: Floats  # ascending
     chance: Floats
     method: str
+    is_smooth: bool = False  # the values stand for all around them
 
     def quantile(self, share: float) -> float:
         """Return the smallest value that the mean does not exceed with this probability."""
@@ -66,11 +70,11 @@ class MeanOverOrders(NamedTuple):
         return running(self.chance)[np.searchsorted(self.value, bounds + within, side="right")]
 
     def at_most(self, bounds: Floats) -> Floats:
-        """Return the probability of a mean up to each bound; of a normal one, half of what lies at
+        """Return the probability of a mean up to each bound; of a smooth one, half of what lies at
         the bound itself, which is the value of some others around it.
         """
         chances = self.reached(bounds)
-        if self.method != EXACT and self.value.size > 1:
+        if self.is_smooth:
             chances = (chances + self.reached(bounds, -LEVEL_WITHIN)) / 2
         return np.minimum(chances, 1.0)
 
@@ -85,10 +89,11 @@ def _standard_normal() -> Floats:
 
 def exact_means(
     judged: Judged, options: Options, scores: pl.DataFrame, measures: Sequence[Measure]
-) -> dict[tuple[str, Measure], Spread]:
+) -> dict[tuple[str, Measure], Spread | float]:
     """Return the exact distribution of the plain mean over the queries under random tie order, of
     the models of which a tie order can change few lists. Of precision, hit rate and others with a
-    closed form these may be more: their means have few values, which models often share.
+    closed form these may be more: their means have few values, which models often share. Of still
+    more lists, whose mean is nearly normal, only the step between these values is returned.
 
     Parameters
     ----------
@@ -102,12 +107,12 @@ def exact_means(
     Returns
     -------
     dict
-        (model, measure) → distinct means, ascending, with their probabilities. A model is left out
-        if none or many of its lists depend on tie order, if a list may be cut, or if its means are
-        too many.
+        (model, measure) → distinct means, ascending, with their probabilities, or the step between
+        them. A model is left out if none or many of its lists depend on tie order, if a list may be
+        cut, or if its means are too many.
     """
     expected = scores.filter(policy="expected")
-    spreads: dict[tuple[str, Measure], Spread] = {}
+    spreads: dict[tuple[str, Measure], Spread | float] = {}
     for measure in measures:
         try:
             requests = parse_metrics(*measure)
@@ -117,9 +122,14 @@ def exact_means(
         moves = (pl.col("std") > 0).fill_null(value=False)
         sums = rows.group_by("model").agg(moves.sum(), whole=pl.col("std").is_not_null().all())
         most, most_lists = MAX_AFFECTED_LISTS, MAX_LISTS
-        term = requests[0][0].term
-        if closed(term) and not term.fades and sums["std"].sum() <= MAX_CLOSED_LISTS:
-            most = most_lists = MAX_CLOSED_LISTS
+        metric = requests[0][0]
+        if closed(metric.term) and not metric.term.fades:
+            if sums["std"].sum() <= MAX_CLOSED_LISTS:
+                most = most_lists = MAX_CLOSED_LISTS
+            whole = rows.filter(pl.col("std").is_not_null().all().over("model"))
+            steps = _steps(metric, whole.filter(moves)).items()
+            queries = dict(rows.group_by("model").len().iter_rows())
+            spreads |= {(model, measure): step / queries[model] for model, step in steps}
         few = sums.filter("whole", pl.col("std") <= most)["model"]
         moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
         if 0 < moved.height <= most_lists:
@@ -130,6 +140,36 @@ def exact_means(
                     (spread.value + still) / mine.height, spread.chance
                 )
     return spreads
+
+
+def _steps(metric: Metric, moved: pl.DataFrame) -> dict[str, float]:
+    """Return the step between the sums that scores of a closed form may have: the greatest common
+    divisor of what one more relevant item brings to each list of a model.
+    """
+    steps: dict[str, float] = {}
+    if metric.ideals:
+        return steps
+    for (model,), lists in moved.partition_by("model", as_dict=True).items():
+        items, cutoff, relevant = (
+            lists[name].cast(pl.Float64).fill_null(np.nan).to_numpy()[:, None]
+            for name in ("items", "cutoff", "n_relevant")
+        )
+        facts: Any = _ListFacts(np.where(np.isnan(cutoff), items, cutoff), items, relevant)
+        with np.errstate(divide="ignore"):
+            bring = np.unique(np.reciprocal(np.asarray(metric.divisor(facts), np.float64)))
+        deviation = float(np.linalg.norm(lists["std"].to_numpy()))
+        step = common_unit(bring, deviation / MOST_STEPS) if np.isfinite(bring).all() else None
+        if step is not None:
+            steps[model] = step
+    return steps
+
+
+class _ListFacts(NamedTuple):
+    """What metrics without an ideal may divide by."""
+
+    cutoff: Floats
+    length: Floats
+    relevant: Floats
 
 
 def _exact_sums(
@@ -265,12 +305,12 @@ def _quantiles(means: Sequence[MeanOverOrders | None], share: float) -> pl.Serie
 
 def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
     """Return how a model's mean varies over random orders: exactly, or as a normal distribution of
-    the exact moments within the bounds, or of those of the drawn orders where lists may be cut;
-    None if nothing is known.
+    the exact moments within the bounds, in steps if these are known, or of those of the drawn
+    orders where lists may be cut; None if nothing is known.
     """
-    spread = exact.get((row["model"], (row["metric"], row["cutoff"])))
-    if spread is not None:
-        return MeanOverOrders(*spread, EXACT)
+    known = exact.get((row["model"], (row["metric"], row["cutoff"])))
+    if isinstance(known, Spread):
+        return MeanOverOrders(*known, EXACT)
     mean, std, method = row["expected"], row["tie_std"], NORMAL
     if mean is None or std is None:
         mean, std, method = row["shuffled"], row["shuffled_std"], DRAWN
@@ -282,8 +322,27 @@ def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
         end if row[name] is None else row[name]
         for name, end in (("lowest", -np.inf), ("highest", np.inf))
     )
+    if known is not None and row["lowest"] is not None:
+        return MeanOverOrders(*_in_steps(mean, std, low, high, known), NORMAL)
     value = np.clip(mean + std * _standard_normal(), low, high)
-    return MeanOverOrders(value, np.full(value.size, 1 / value.size), method)
+    return MeanOverOrders(value, np.full(value.size, 1 / value.size), method, is_smooth=True)
+
+
+def _in_steps(mean: float, std: float, low: float, high: float, step: float) -> Spread:
+    """Return a normal distribution that has only the lowest value and steps above it.
+
+    >>> spread = _in_steps(0.5, 0.25, 0.0, 1.0, 0.5)
+    >>> spread.value.tolist(), spread.chance.round(4).tolist()
+    ([0.0, 0.5, 1.0], [0.1587, 0.6827, 0.1587])
+    """
+    from scipy.special import ndtr
+
+    reach = MAX_DEVIATIONS * std
+    ends = np.array([max(low, mean - reach), min(high, mean + reach)])
+    first, last = np.rint((ends - low) / step).astype(np.int64)
+    value = low + step * np.arange(first, last + 1)
+    below = ndtr((value[1:] - step / 2 - mean) / std)
+    return Spread(value, np.diff(below, prepend=0.0, append=1.0))
 
 
 def _can_change(rows: pl.DataFrame) -> list[bool | None]:

@@ -87,6 +87,25 @@ def test_level_means_of_many_lists_count_as_agreeing(measure: str) -> None:
     assert percentiles == pytest.approx((0.49, 0.59))
 
 
+@pytest.mark.parametrize("measure", ["precision@1", "hit_rate@1", "recall@1"])
+def test_means_of_more_lists_are_normal_in_the_steps_that_scores_have(measure: str) -> None:
+    # As above, with 1 200 coins, of which 605 make the two level: a smooth distribution takes half
+    # of that chance for level, and misses by .011.
+    def lists(first: int, ties: int) -> dict[str, dict[str, float]]:
+        scores = [1.0] * ties + [2.0] * first + [0.0] * (1500 - ties - first)
+        return {f"q{number}": {"hit": score, "miss": 1.0} for number, score in enumerate(scores)}
+
+    models = {"fixed": lists(755, 0), "tied": lists(150, 1200)}
+    judgements = {query: {"hit": 1} for query in models["fixed"]}
+    study = rr.Study(models, measure, judgements=judgements, truncated="no")
+    found = study.winners.row(0, named=True)
+    assert (found["winner"], found["agreeing_method"]) == ("fixed", "normal")
+    up_to_level = sum(comb(1200, heads) for heads in range(606)) / 2**1200
+    assert found["agreeing_chance"] == pytest.approx(up_to_level, abs=2e-4)
+    percentiles = study.three_scores.filter(model="tied").select("order_low", "order_high").row(0)
+    assert percentiles == pytest.approx((722 / 1500, 778 / 1500), abs=1e-12)
+
+
 def test_percentiles_are_those_of_all_orders_of_a_list() -> None:
     relevance = [2, 0, 1, 0, 0]
     frame = {
