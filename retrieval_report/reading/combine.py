@@ -185,15 +185,21 @@ def by_file(part: Part) -> Part:
 
 def _by_file_and_tag(part: Part) -> Part:
     """Name the runs of a file after it; the tags tell several of them apart."""
-    tags, named = part.frame["model"], by_file(part)
-    if tags.n_unique() == 1:
+    named = by_file(part)
+    if len(_tags(part)) == 1:
         return named
+    tags = part.frame["model"]
     return replace(named, frame=named.frame.with_columns(model=pl.format("{}:{}", "model", tags)))
+
+
+def _tags(part: Part) -> pl.Series:
+    """Return the distinct tags of a run, without a text for every row where all are one literal."""
+    return part.frame.select(pl.col("model").unique()).to_series()
 
 
 def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
     """Return whether the tags are the names of all runs."""
-    tags = [tag or "unknown" for part in tagged for tag in part.frame["model"].unique()]
+    tags = [tag or "unknown" for part in tagged for tag in _tags(part)]
     if len(parts) == 1 and len(tags) > 1:
         return True
     has_names = any(part.name is not None for part in parts)

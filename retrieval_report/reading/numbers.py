@@ -12,6 +12,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.wording import with_number
+from retrieval_report.reading.printed_ranks import RANK
 
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 """Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
@@ -31,14 +32,15 @@ _WANTED: dict[str, tuple[str, tuple[type[pl.DataType], ...]]] = {
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text file with sound structure: our column names, and values still as text.
+    """A text file with sound structure: our column names, and values still as text, or as numbers
+    that need no look.
 
     Attributes
     ----------
     location : str
         The file, for messages.
     frame : pl.DataFrame
-        One column of String per contract column the file has.
+        One column per contract column the file has.
     line : Callable[[int], int]
         Row index → line number in the file; slow, for messages only.
     """
@@ -69,11 +71,25 @@ def parse_values(table: TextTable) -> pl.DataFrame:
     >>> parse_values(TextTable("run.csv", frame, lambda row: row + 2)).rows()
     [('007', 3, 0.5), ('7', 12, None)]
     """
-    parsed = [
-        _parsed(series, *_WANTED[series.name], table) if series.name in _WANTED else series
-        for series in table.frame
-    ]
-    return pl.DataFrame(parsed, height=table.frame.height)
+    texts = (name for name in table.frame.columns if table.frame.schema[name] == pl.String)
+    return table.frame.with_columns(
+        _parsed(table.frame[name], *_WANTED[name], table) for name in texts if name in _WANTED
+    )
+
+
+def number_types(texts: pl.DataFrame) -> dict[str, type[pl.DataType]]:
+    """Return the types of the columns that hold numbers in every row.
+
+    >>> number_types(pl.DataFrame({"query": ["7"], "score": ["0.5"], "relevance": ["1"]}))
+    {'score': Float64, 'relevance': Int64}
+    """
+    return {
+        name: dtype
+        for name, (_, types) in {**_WANTED, RANK: _NUMBER}.items()
+        if name in texts.columns
+        for dtype in reversed(types)  # the first that fits stays
+        if dtype.is_numeric() and not _cast(texts[name], dtype).null_count()
+    }
 
 
 def as_number(text: pl.Series, table: TextTable) -> pl.Series:

@@ -100,6 +100,12 @@ class Source:
             while chunk := file.read(SMALL_CHUNK):
                 yield chunk
 
+    def blocks(self) -> Iterator[bytes]:
+        """Yield all bytes in pieces of whole lines."""
+        with self.open() as file:
+            while block := file.read(CHUNK) + file.readline():
+                yield block
+
     def refuse_nul(self) -> None:
         """Refuse text with NUL bytes."""
         for number, chunk in enumerate(self.chunks()):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -16,7 +17,7 @@ from retrieval_report.contracts.wording import with_number
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.headerless import by_number
 from retrieval_report.reading.names import Choose, under_our_names
-from retrieval_report.reading.numbers import TextTable, parse_values
+from retrieval_report.reading.numbers import TextTable, is_large, number_types, parse_values
 from retrieval_report.reading.sources import BOM, Source
 
 RUN_FIELDS = ("query", "iteration", "item", "rank", "score", "tag")
@@ -65,36 +66,73 @@ def _read_plain(
     source: Source, fields: Sequence[str], matched: Mapping[str, str]
 ) -> TextTable | None:
     """Read a file of lines that all have these fields with one mark between them, as most have;
-    None of any other.
+    None of any other. Numbers that are spelt as those of the first lines are no longer text.
 
     The parser of CSV takes a fifth of the time that a regular expression takes.
     """
-    mark = re.search(rb"[ \t]", source.head())
-    if mark is None or source.head(len(BOM)) == BOM:
+    head = source.head()
+    mark = re.search(rb"[ \t]", head)
+    if mark is None or head.startswith(BOM):
         return None
-    other_blanks = [blank for blank in _BLANKS if blank != mark[0]]
-    if any(blank in chunk for chunk in source.chunks() for blank in other_blanks):
-        return None
-    # Two marks, or a line that is too short, leave a field empty.
-    odd = pl.any_horizontal(pl.all().is_null()) | pl.col(fields[0]).str.starts_with("#")
+    lines = _PlainLines(mark[0], fields, matched)
     try:
-        table = (
-            pl.scan_csv(
-                source.content,
-                separator=mark[0].decode(),
-                has_header=False,
-                quote_char=None,
-                schema=dict.fromkeys(fields, pl.String),
-                glob=False,
-            )
-            .select(*under_our_names(matched), odd=odd)  # the others' text goes at once
-            .collect()
-        )
-    except (pl.exceptions.PolarsError, OSError):
-        return None  # a line that is too long, or bytes that are not UTF-8
-    if table.is_empty() or table["odd"].any():
+        numbers = number_types(lines.parse(head[: head.rfind(b"\n") + 1], {}))
+    except _UNLIKE:
         return None
-    return TextTable(str(source.path), table.drop("odd"), lambda row: row + 1)
+    texts = {field for name, field in matched.items() if name not in numbers}
+    number_fields = {matched[name]: numbers[name] for name in numbers if matched[name] not in texts}
+    for types in (number_fields, {}):
+        try:
+            # The text of one block makes room for the next; all at once would be the peak of memory.
+            table = pl.concat(lines.parse(block, types) for block in source.blocks())
+        except _UNLIKE:
+            continue
+        floats = (column for column in table if column.dtype == pl.Float64)
+        if not any(is_large(column).any() for column in floats):
+            return TextTable(str(source.path), table, lambda row: row + 1)
+    return None
+
+
+class _Unlike(Exception):
+    """Raised for lines that another mark, a comment or an empty field makes unlike the others."""
+
+
+# too many fields, other bytes than UTF-8 and text in the place of a number are errors of Polars
+_UNLIKE = (_Unlike, pl.exceptions.PolarsError, OSError)
+
+
+@dataclass(frozen=True)
+class _PlainLines:
+    """Lines of these fields with one mark between them."""
+
+    mark: bytes
+    fields: Sequence[str]
+    matched: Mapping[str, str]  # our names, and the fields that are read
+
+    def parse(self, block: bytes, numbers: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+        """Return what is read of whole lines: some fields as numbers, others as text."""
+        if any(blank in block for blank in _BLANKS if blank != self.mark):
+            raise _Unlike
+        schema: dict[str, type[pl.DataType]] = dict.fromkeys(self.fields, pl.String)
+        schema |= numbers
+        # Two marks, or a line that is too short, leave a field empty.
+        odd = pl.any_horizontal(pl.all().is_null())
+        if schema[self.fields[0]] == pl.String:
+            odd |= pl.col(self.fields[0]).str.starts_with("#")
+        rows = pl.scan_csv(
+            block,
+            separator=self.mark.decode(),
+            has_header=False,
+            quote_char=None,
+            schema=schema,
+            glob=False,
+        )
+        table = rows.select(*under_our_names(self.matched), odd=odd).collect()
+        if table.is_empty() or table["odd"].any():
+            raise _Unlike
+        if "model" in table.columns and table["model"].n_unique() == 1:
+            table = table.with_columns(model=pl.lit(table["model"][0]))  # one text for all rows
+        return table.drop("odd")
 
 
 def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:
