@@ -162,9 +162,14 @@ def check(data: OpenedData) -> None:
         scored(data, replace(data.start, options={**data.start.options, **LENIENT}))
 
 
-def ask(data: OpenedData, **questions: object) -> None:
-    """Keep what a page was asked about the data beside the sidebar, for the report."""
-    st.session_state[f"asked of {data.digest}"] = {**remembered_questions(data), **questions}
+def ask(data: OpenedData, *, as_opened: bool = False, **questions: object) -> None:
+    """Keep what a page was asked about the data beside the sidebar, for the report; not if that is
+    what the page opened with, which nobody chose.
+    """
+    kept = {**remembered_questions(data), **questions}
+    for name in questions if as_opened else ():
+        del kept[name]
+    st.session_state[f"asked of {data.digest}"] = kept
 
 
 def remembered_questions(data: OpenedData) -> Named:

@@ -98,26 +98,30 @@ def _no_worse(page: Page) -> None:
     asked = page.study.also  # by the study that the dashboard was started for
     given = asked["margin"] and parse_margin(asked["margin"]).of(**page.choice.at)
     first = given or USUAL_MARGIN
+    opened_with = (
+        asked["baseline"] or page.ranked[0],
+        100 * first.amount if first.relative else first.amount,
+        MARGIN_UNITS[first.relative],
+    )
     first_column, middle, right = st.columns(3)
     with first_column:
-        baseline = choose_one("Baseline", page.ranked, name="baseline", default=asked["baseline"])
+        baseline = choose_one("Baseline", page.ranked, name="baseline", default=opened_with[0])
     with middle:
-        amount = 100 * first.amount if first.relative else first.amount
-        margin = choose_number(
-            "Margin", name="margin", low=0.0001, default=amount, step=0.005, format="%g"
+        amount = choose_number(
+            "Margin", name="margin", low=0.0001, default=opened_with[1], step=0.005, format="%g"
         )
     with right:
         unit = choose_one(
             "Margin in",
             MARGIN_UNITS,
             name="margin_unit",
-            default=MARGIN_UNITS[first.relative],
+            default=opened_with[2],
             help="Points of the score, or percent of the baseline's mean.",
         )
-    if unit == "percent":
-        margin = f"{margin:g} %"
-    ask(page.data, baseline=baseline, margin=margin)
-    study = page.study.using(**{"costs": page.data.costs, **remembered_questions(page.data)})
+    chosen = {"baseline": baseline, "margin": f"{amount:g} %" if unit == "percent" else amount}
+    ask(page.data, as_opened=(baseline, amount, unit) == opened_with, **chosen)
+    costs = {"costs": page.data.costs}
+    study = page.study.using(**{**costs, **remembered_questions(page.data), **chosen})
     status, decision = decided_by(study)
     if decision:  # the report's, in the colour of its own: models to be checked are not among these
         say(status, [decision])

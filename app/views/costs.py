@@ -31,7 +31,8 @@ def show(page: Page) -> None:
     else:
         costs = costs_from(opened(upload)).filter(pl.col("model").is_in(page.choice.models))
     table = study.using(costs=costs).costs
-    ask(page.data, costs=None if table.is_empty() else costs)
+    as_opened = upload is None and not st.session_state["costs table"]["edited_rows"]
+    ask(page.data, as_opened=as_opened, costs=None if table.is_empty() else costs)
     if table.is_empty():
         st.info("No costs entered yet.")
         return

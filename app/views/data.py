@@ -143,7 +143,7 @@ def _downloads(page: Page) -> None:
     questions = remembered_questions(data)
     also = {
         "the costs that you entered": questions.get("costs"),
-        f"the baseline {questions.get('baseline')} and its margin": questions.get("margin"),
+        f"the baseline {questions.get('baseline')} with its margin": questions.get("margin"),
     }
     names = [name for name, value in also.items() if value is not None]
     if names:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 import retrieval_report as rr
-from made_pages import agrees, charts, made_data, numbers, open_page, table, words
+from made_pages import agrees, charts, drawn, made_data, numbers, open_page, table, words
 from made_pairs import DATA, RANKINGS, comparison, row_of
 from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOT_SIGNIFICANT, chance_of
 from text import plain
@@ -97,3 +97,13 @@ def test_models_with_identical_lists_are_compared_once() -> None:
     # Where the lists are the baseline's, there is nothing to test.
     assert "fine" not in {*table(page, 1)["model"]}
     assert table(page, 1).height == 2
+
+
+def test_only_a_baseline_and_a_margin_that_somebody_chose_go_into_the_report() -> None:
+    asked = f"asked of {DATA.digest}"
+    page = open_page("compare", DATA)
+    assert page.session_state[asked] == {}
+    page = drawn(page.number_input(key="margin").set_value(0.3).run())
+    assert page.session_state[asked] == {"baseline": "fine", "margin": 0.3}
+    page = drawn(page.number_input(key="margin").set_value(0.01).run())
+    assert page.session_state[asked] == {}

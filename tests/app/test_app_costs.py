@@ -65,6 +65,7 @@ def test_known_costs_stand_in_the_table_and_are_drawn_at_once() -> None:
     costs = pl.DataFrame({"model": ["coarse", "fine"], "bytes": [8, 64]})
     page = open_page("costs", replace(DATA, costs=costs))
     assert not page.info
+    assert "costs" not in page.session_state[ASKED]  # nobody entered them
     shown = page.dataframe[-1].value
     assert list(shown["model"]) == ["coarse", "fine"]
     assert list(shown["amount"]) == [8, 64]
