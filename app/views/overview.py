@@ -123,8 +123,7 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
             help=f"The same lists: {plain(copies)}" if copies else None,
         )
     chance = winners["agreeing_chance"]
-    orders_of = "their" if is_cut else "all"
-    share = NOBODY if chance is None else f"{whole_percent(chance)} of {orders_of} orders"
+    share = NOBODY if chance is None else f"{whole_percent(chance)} of all orders"
     orders = winners["orders"] or awaited
     agreeing_orders = AWAITED if awaited else winners["agreeing"]
     drawing = agreeing.container(horizontal=True, vertical_alignment="center", gap="small")

@@ -104,9 +104,9 @@ winners
   orders | count | Orders | random orders drawn
   agreeing | count | Orders that agree | drawn orders in which an exact winner is first
   agreeing_chance | chance | Chance to agree | probability that a random order agrees, drawn for
-      each model on its own
+      each model on its own; empty where lists may be cut
   agreeing_method | text | Found by | exact (the distributions of the means), normal (from exact
-      moments) or drawn (from those of the drawn orders, where lists may be cut)
+      moments) or drawn (lists may be cut, so that there are only the drawn orders)
 
 queries: lists.query_table
   model query metric cutoff naive

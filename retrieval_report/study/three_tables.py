@@ -147,7 +147,7 @@ def is_moved(rows: pl.DataFrame) -> bool:
 
 
 def by_items_retrieved(winners: Named) -> bool:
-    """Return whether a row of ``winners`` is about the items retrieved alone: what the lists leave
+    """Return whether a row of ``winners`` is about the items in the lists alone: what these leave
     out could name another winner.
     """
     return winners.get("agreeing_method") == DRAWN
@@ -172,10 +172,10 @@ def winner_sentence(row: Named) -> str:
     >>> level = {**row, "winner": "a = b", "naive_winner": "a = b", "agreeing_chance": 1.0}
     >>> winner_sentence({**level, "agreeing": 10})
     'ap@5: a and b share first place exactly, by the naive order and in every order of ties.'
-    >>> cut = {**level, "agreeing": 10, "agreeing_method": "drawn"}
+    >>> cut = {**level, "agreeing": 10, "agreeing_chance": None, "agreeing_method": "drawn"}
     >>> winner_sentence({**cut, "winner": "a", "naive_winner": "a"})
-    'ap@5: a wins by the items retrieved and by the naive order; a comes first in 10 of 10
-    random orders of these items (100% of all).'
+    'ap@5: a wins by the items in the lists, which may be cut, and by the naive order; a comes
+    first in 10 of 10 random orders of these items.'
     """
     measure = measure_text(row["metric"], row["cutoff"])
     first, naive = row["winner"], row["naive_winner"]
@@ -184,12 +184,12 @@ def winner_sentence(row: Named) -> str:
     agree = naive in (first, None)
     wins = f"{listed(first.split(EQUALS))} {verb_of(first)}"
     is_cut = by_items_retrieved(row)
-    if row["agreeing_chance"] == 1 and agree and not is_cut:
+    if row["agreeing_chance"] == 1 and agree:
         order = ", by the naive order and" if naive else " and"
         return f"{measure}: {wins} exactly{order} in every order of ties."
-    order = " and by the naive order" if agree and naive else ""
+    order = f"{',' * is_cut} and by the naive order" if agree and naive else ""
     if not agree:
-        order = f", {naive} by the naive order"
+        order = f",{' and' * is_cut} {naive} by the naive order"
         if EQUALS in naive:
             order = f", and {listed(naive.split(EQUALS))} share first place by the naive order"
     orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
@@ -202,7 +202,7 @@ def winner_sentence(row: Named) -> str:
     comes = "one of them comes" if EQUALS in first else f"{first} comes"
     exactly, of_these = "exactly", ""
     if is_cut:
-        exactly, of_these = "by the items retrieved", " of these items"
+        exactly, of_these = "by the items in the lists, which may be cut", " of these items"
     orders_text = f"{orders_text}{of_these}{share_of_all}"
     return f"{measure}: {wins} {exactly}{order}; {comes} first in {orders_text}."
 

@@ -392,9 +392,10 @@ def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> 
     -------
     polars.DataFrame
         One row per ``metric`` and ``cutoff``: ``winner`` and ``naive_winner`` (all that are level,
-        as in ``"a = b"``), ``orders`` drawn, ``agreeing`` (in how many of them an exact winner is among
-        the first), ``agreeing_chance`` (the probability that a random order agrees, drawn for each model on
-        its own) and ``agreeing_method`` ("exact", "normal" or "drawn", as for :func:`three_scores`).
+        as in ``"a = b"``), ``orders`` drawn, ``agreeing`` (in how many of them an exact winner is
+        among the first), ``agreeing_chance`` (the probability that a random order agrees, drawn for
+        each model on its own; null where lists may be cut) and ``agreeing_method`` ("exact",
+        "normal" or "drawn", as for :func:`three_scores`).
     """
     ranked = scores.filter(pl.any_horizontal(pl.col(RANKS).is_not_null()))
     compared = scores if ranked.is_empty() else ranked
@@ -430,7 +431,7 @@ def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Na
 
 def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Named:
     """Return the probability that one of these models is ahead of all others, or level, in a random
-    order of each.
+    order of each; nothing but the method where lists may be cut, whose items are not all there are.
     """
     rows = part.to_dicts()
     bounds = [row["lowest"] for row in rows if row["model"] in first and row["lowest"] is not None]
@@ -449,15 +450,16 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     all_means = [mean for mean in (*chances, *rival_means) if mean is not None]
     if len(all_means) < len(chances) + len(rival_means):
         return {"agreeing_chance": None, "agreeing_method": None}
+    methods = {mean.method for mean in all_means}
+    if DRAWN in methods:
+        return {"agreeing_chance": None, "agreeing_method": DRAWN}
     leaders = all_means[: len(chances)]
     grid = np.unique(np.concatenate([mean.value for mean in leaders]))
     reached = np.prod([mean.reached(grid) for mean in leaders], axis=0)
     ahead = np.prod([mean.at_most(grid) for mean in all_means[len(chances) :]], axis=0)
     chance = float(np.diff(reached, prepend=0.0) @ ahead)
-    methods = {mean.method for mean in all_means}
-    method = next(name for name in (DRAWN, NORMAL, EXACT) if name in methods)
-    certain = 1.0 if method == DRAWN else BELOW_ONE  # a rival is ahead in some order of all
     return {
-        "agreeing_chance": certain if chance > 1 - LEVEL_WITHIN else chance,
-        "agreeing_method": method,
+        # A rival is ahead in some order of all.
+        "agreeing_chance": BELOW_ONE if chance > 1 - LEVEL_WITHIN else chance,
+        "agreeing_method": NORMAL if NORMAL in methods else EXACT,
     }
