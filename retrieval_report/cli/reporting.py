@@ -217,7 +217,7 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
 
     if pairs.height <= PAIRS:
         return pairs, ""
-    first = pl.col("model_a").first().over("measure")
+    first = pl.first("model_a").over("measure")
     near = (pl.col("model_a") == first) | pl.struct("measure", "model_a").is_first_distinct()
     unsure = (pl.col("measure") == 0) & pl.col("verdict").is_in([CUT, DEPENDS])
     telling = (

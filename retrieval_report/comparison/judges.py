@@ -44,7 +44,7 @@ def own_labels(judged: Judged) -> list[str]:
     levels = labelled.filter(has_label).select("model", "score", "label").unique()
     grows = (pl.col("label").diff().drop_nulls() > 0).all()
     alike = levels.sort("model", "score", "label").group_by("model", maintain_order=True)
-    one_to_one = (pl.len() > 1) & (pl.col("score").n_unique() == pl.len()) & grows
+    one_to_one = (pl.len() > 1) & (pl.n_unique("score") == pl.len()) & grows
     shared = join_left(shared, alike.agg(same_order=one_to_one), ["model"])
     ranks_by_label = pl.col("equal") | (pl.col("same_order") & pl.col("ordered"))
     return shared.filter(ranks_by_label, "enough")["model"].sort().to_list()
@@ -57,7 +57,7 @@ def judge_table(summaries: Frames) -> pl.DataFrame:
         for judge, summary in summaries.items()
     )
     nothing_relevant = (pl.col("no_relevant") >= pl.col("queries")).all()
-    level = pl.col("value").min() == pl.col("value").max()
+    level = pl.min("value") == pl.max("value")
     abstains = (nothing_relevant & level).over("judge", *MEASURE)
     means = ranked(means.with_columns(abstains=abstains), ["judge", *MEASURE])
     rivals = means.select(*MEAN, other="judge", others_rank="rank")

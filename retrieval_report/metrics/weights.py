@@ -198,7 +198,7 @@ def _weigh_precisions(frame: pl.DataFrame, metric: AP) -> tuple[Metric, pl.Serie
     relevant = _gains(frame, metric)
     weight = frame["weight"].cast(pl.Float64) * relevant
     sums = frame.select(KEYS).with_columns(weight=weight, relevant=relevant)
-    total, count = (pl.col(name).sum().over(KEYS) for name in ("weight", "relevant"))
+    total, count = (pl.sum(name).over(KEYS) for name in ("weight", "relevant"))
     share = sums.select(pl.when(total > 0).then(pl.col("weight") * count / total).otherwise(0.0))
     return _WeighedAP(), share.to_series()
 

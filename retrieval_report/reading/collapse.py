@@ -106,8 +106,8 @@ def collapse(rankings: object, group: object = "item", how: str = "max") -> pl.D
         order, "row", descending=[order == "score", False], nulls_last=True
     )
     keys = [name for name in DOCUMENT if name in rows.columns]
-    total = pl.when(pl.col(order).count() > 0).then(pl.col(order).sum())  # of falling scores
-    aggregates = [total if how == "sum" else pl.col(order).first(), pl.first("row")]
+    total = pl.when(pl.count(order) > 0).then(pl.sum(order))  # of falling scores
+    aggregates = [total if how == "sum" else pl.first(order), pl.first("row")]
     if "relevance" in rows.columns:
         aggregates.insert(1, pl.max("relevance"))
     return rows.group_by(keys, maintain_order=True).agg(aggregates).sort("row", maintain_order=True)

@@ -119,7 +119,7 @@ def _divides(rows: pl.DataFrame, column: pl.Series, column_ranks: pl.Expr, order
     """
     system_rows = rows.with_columns(system=column)
     lists = system_rows.group_by("query", "system", maintain_order=True).agg(
-        own=column_ranks, different=pl.col(order).n_unique()
+        own=column_ranks, different=pl.n_unique(order)
     )
     everywhere = (2 * lists.group_by("system").len()["len"] >= lists["query"].n_unique()).all()
     evidence = sum(math.lgamma(different + 1) for different in lists["different"])

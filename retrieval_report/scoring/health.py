@@ -444,14 +444,14 @@ def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
     after = sample.with_columns(pl.col("list") - 1)
     both = sample.join(after, on=[*keys, "item"]).sort("list", "value", "value_right")
     size = sample.group_by(keys).agg(size=pl.len())
-    distinct = pl.min_horizontal(pl.col("value").n_unique(), pl.col("value_right").n_unique())
+    distinct = pl.min_horizontal(pl.n_unique("value"), pl.n_unique("value_right"))
     shared = both.group_by(keys).agg(
         number=pl.len(), falls=(pl.col("value_right").diff() < 0).any(), distinct=distinct
     )
     pairs = size.join(shared, on=keys, how="left").with_columns(
         evidence=pl.int_ranges(1, pl.col("distinct") + 1).list.eval(pl.element().log()).list.sum()
     )
-    last = pl.col("list") == pl.col("list").max()
+    last = pl.col("list") == pl.max("list")
     like = (2 * pl.col("number") >= pl.col("size")) & ~pl.col("falls")
     like &= pl.col("distinct") >= FEWEST_ITEMS
     models = pairs.group_by("model").agg(
@@ -468,7 +468,7 @@ def _of_few_items(judged: Judged) -> pl.DataFrame:
     judged or retrieved are others: who ranks a whole collection does not leave these out.
     """
     rows = _sample(judged, WHOLE_LISTS, WHOLE_ROWS)
-    lists = rows.group_by("model").agg(lists=pl.col("list").n_unique(), rows=pl.len())
+    lists = rows.group_by("model").agg(lists=pl.n_unique("list"), rows=pl.len())
     lists_with_item = rows.group_by("model", "item").agg(held=pl.len()).join(lists, on="model")
     common = lists_with_item.filter(
         pl.col("held") >= pl.col("lists") - 1, pl.col("lists") >= PLAIN_LISTS

@@ -184,7 +184,7 @@ def _all_like(key: str, more: int) -> pl.Expr:
     """Return whether all lists hold the items of the first, or lack only their query; ``key`` is
     that of the first.
     """
-    first = pl.col(key).first()
+    first = pl.first(key)
     items = pl.first("items") + more
     whole = (pl.col("items_key") == first) & (pl.col("items") == items)
     without_query = (pl.col("key_with_query") == first) & (pl.col("items") + 1 == items)

@@ -85,7 +85,7 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
         moved.any(),
         winner=~winner_by_both.any(),
         known=TO_NAIVE.is_not_null().all(),
-        exact=pl.col("tie_std").count(),
+        exact=pl.count("tie_std"),
     )
     at = at.filter("known", pl.col("exact") > 0)  # elsewhere all are estimates
     if at.height < 2:

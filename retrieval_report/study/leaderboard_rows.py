@@ -55,7 +55,7 @@ def leaderboard_rows(
     rows = board(summary.filter(at_measure(*measures[0])), pl.max("unjudged"))
     rows = join_left(rows, three.select(THREE), MEAN)
     if rows.height > 1:
-        rows = with_ranks(rows.drop("queries"), ranks).with_columns(pl.col(COUNTED).max())
+        rows = with_ranks(rows.drop("queries"), ranks).with_columns(pl.max(*COUNTED))
         rows = rows.sort(pl.col("rank").is_null(), maintain_order=True)
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
@@ -186,7 +186,7 @@ def other_leaders(rows: pl.DataFrame) -> str:
     by_leader: dict[str, list[str]] = {}
     ranked = rows.drop_nulls("rank")
     for name in (name for name in ranked.columns if "@" in name):
-        best = ranked.filter(pl.col(name) >= pl.col(name).max() - LEVEL)
+        best = ranked.filter(pl.col(name) >= pl.max(name) - LEVEL)
         if best.height and best["rank"].min() != 1:
             by_leader.setdefault(best["model"][0], []).append(visible(name))
     return " ".join(

@@ -58,7 +58,7 @@ def summary_rows(summary: pl.DataFrame) -> pl.DataFrame:
     """Return one row per model and measure of a summary,
     best first, without columns that say nothing.
     """
-    rows = board(summary, pl.max("pooled"), pl.col(COUNTS).max())
+    rows = board(summary, pl.max("pooled"), pl.max(*COUNTS))
     idle = [name for name in ("truncated_share", *COUNTS) if not rows[name].max()]
     idle += [values.name for values in rows if values.null_count() == len(values)]
     return rows.select(*KEPT, pl.exclude(*KEPT, *idle))

@@ -299,7 +299,7 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFrame:
     """Add the models whose upper bound is not below another's lower bound, as a list."""
-    best = pl.col(low).max().over("measure")
+    best = pl.max(low).over("measure")
     reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0))
     winners = reached.sort("model").group_by("measure").agg(pl.col("model").alias(name))
     return join_left(frame, winners, "measure")

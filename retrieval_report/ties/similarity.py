@@ -122,7 +122,7 @@ def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSi
         (pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")
     ]
     number = pl.len().cast(pl.Int64).alias("queries")
-    return RankingSimilarity(queries, queries.select(number, *changes, pl.col(MEASURES).mean()))
+    return RankingSimilarity(queries, queries.select(number, *changes, pl.mean(*MEASURES)))
 
 
 def _checked(rankings: object, what: str) -> pl.DataFrame:

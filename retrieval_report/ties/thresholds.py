@@ -420,7 +420,7 @@ def _exact_ap(ties: pl.DataFrame, order: str) -> Named:
     """Return the average precision of all pairs of a model in one list, and its deviation, by
     model; not where none is relevant, or the list is so long that it would take gigabytes.
     """
-    size, relevant = (pl.col(name).sum().over("model") for name in ("size", "relevant"))
+    size, relevant = (pl.sum(name).over("model") for name in ("size", "relevant"))
     ties = ties.filter(relevant > 0, size <= MOST_PAIRS)
     irrelevant = pl.col("size") - pl.col("relevant")
     counts = pl.concat(
