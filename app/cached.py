@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 import streamlit as st
@@ -42,7 +42,7 @@ from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
 from uploads import opened, read_texts
 
-DIGESTS: dict[str | type, Callable[[Any], object]] = {
+DIGESTS: dict[str | type, Callable[..., object]] = {
     OpenedData: lambda data: data.digest,
     pl.DataFrame: lambda frame: frame.hash_rows().to_numpy().tobytes(),
     FunctionType: lambda chart: chart.__name__,

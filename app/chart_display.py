@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import streamlit as st
@@ -27,6 +27,11 @@ from retrieval_report.comparison.verdicts import (
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.decision import KEEP, SHIP
 from text import plain
+
+if TYPE_CHECKING:  # Altair takes long to import
+    from retrieval_report.charts.theme import ChartType
+
+Drawer = Callable[..., "ChartType"]  # a function of `retrieval_report.charts`
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
 # The default margins are wide; on a laptop they hide the last columns of tables, and on a phone
@@ -77,7 +82,7 @@ def theme() -> str:
     return st.context.theme.type or "light"
 
 
-def show_chart(chart: object, *frames: pl.DataFrame, brush: str = "", **how: object) -> Any:
+def show_chart(chart: Drawer, *frames: pl.DataFrame, brush: str = "", **how: object) -> Any:
     """Show a chart of `retrieval_report.charts` as
     wide as the page, with its finding as text above.
 
@@ -113,7 +118,7 @@ def show_chart(chart: object, *frames: pl.DataFrame, brush: str = "", **how: obj
 
 
 @remember(256)
-def specification(page: str, chart: Any, frames: Sequence[pl.DataFrame], how: Named) -> str:
+def specification(page: str, chart: Drawer, frames: Sequence[pl.DataFrame], how: Named) -> str:
     """Return the chart as JSON, cached because Altair
     takes longer to write it than a page takes to draw.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
 
 import streamlit as st
 
@@ -119,7 +118,7 @@ def _cutoff(first: int | None) -> int | None:
     return cutoff
 
 
-def _option(name: str, data: OpenedData) -> Any:
+def _option(name: str, data: OpenedData) -> object:
     """Return the value of an option; one that was given
     with data has a name that other data do not share.
     """
@@ -134,7 +133,7 @@ def _option(name: str, data: OpenedData) -> Any:
     if option.kind in STEPS:
         arguments |= {**STEPS[option.kind], **LIMITS.get(name, {})}
         return choose_number(option.title, default=first, **arguments)
-    choices: tuple[Any, ...] = data.averages if name == "average" else option.choices
+    choices: tuple[object, ...] = data.averages if name == "average" else option.choices
     if option.kind is bool:
         choices = (False, True)
     if usual is None:

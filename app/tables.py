@@ -10,7 +10,7 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from chart_display import show_chart
+from chart_display import Drawer, show_chart
 from records import OpenedData
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
@@ -257,7 +257,7 @@ def _with_minus(form: str, value: float) -> str:
 
 
 def brushed_table(
-    chart: object,
+    chart: Drawer | None,
     queries: pl.DataFrame,
     axes: Sequence[str],
     at: Named,

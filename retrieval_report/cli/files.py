@@ -109,7 +109,7 @@ def _named_parts(text: str, form: str) -> dict[str, str]:
     return parts
 
 
-def _judges(context: click.Context, option: click.Parameter, values: object) -> Any:
+def _judges(context: click.Context, option: click.Parameter, values: object) -> object:
     """Return the files of several judges by name; a file whose own name holds "=" is one file."""
     path = standard_input(context, option, values)
     if path is None or "=" not in path or Path(path).exists():
@@ -256,11 +256,11 @@ class InputFiles:
         read = partial(rr.read_judgements, negative=self.negative)
         return self._read(read, self.judgements, "judgement_columns")
 
-    def read_queries(self) -> Any:
+    def read_queries(self) -> object:
         """Read the queries, if there are any."""
         return self._read(rr.read_queries, self.queries, "query_columns")
 
-    def _read(self, read: Callable[..., object], value: object, option: str) -> Any:
+    def _read(self, read: Callable[..., object], value: object, option: str) -> object:
         """Read a file, if one was named, or several by name; messages name the option for its
         columns, since --columns is for the rankings.
         """

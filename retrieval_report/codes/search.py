@@ -368,7 +368,7 @@ class _Items:
 
     keys: pl.Series  # what the search calls them: ids, or numbers from 0
     ids: pl.Series | None  # None: what the search calls them
-    labels: Any
+    labels: object
 
     @classmethod
     def of(cls, labels: object, ids: object) -> _Items:

@@ -25,7 +25,7 @@ from retrieval_report.reading.search_results import as_array
 from retrieval_report.scoring.batches import MODEL, Batch, checked_weights, flat_batch, judged_batch
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import score_judged
-from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.scorer import ListScores
 from retrieval_report.writing.names import listed
 
 POLICIES = ("expected", "best", "worst")

@@ -18,7 +18,7 @@ from retrieval_report.engines.resume import keeping
 from retrieval_report.engines.score_parts import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.reading.finding import is_path
-from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.scorer import ListScores
 from retrieval_report.scoring.ties import sorted_counts
 from retrieval_report.writing.files import refuse_inputs, regular_file
 from retrieval_report.writing.temporary import scratch

@@ -20,10 +20,10 @@ from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.binary import naming
 from retrieval_report.reading.combine import Part, by_folder, refuse_shared_names
+from retrieval_report.reading.convert import as_text
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
-from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.merged_lists import SAMPLED_ROWS, check_merged, first_queries
 from retrieval_report.reading.names import (
     ID_COLUMNS,

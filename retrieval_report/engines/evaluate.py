@@ -22,7 +22,7 @@ from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.reading.finding import is_streamed
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import score_with_means, start
-from retrieval_report.scoring.scores import Scored
+from retrieval_report.scoring.scorer import Scored
 from retrieval_report.scoring.ties import count_rows
 
 

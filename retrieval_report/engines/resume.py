@@ -22,7 +22,7 @@ from retrieval_report.engines.score_parts import Keep, Work
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.reading.binary import naming
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.scores import ARRAYS, ListScores
+from retrieval_report.scoring.scorer import ARRAYS, ListScores
 from retrieval_report.writing.files import write_files
 
 RUN = "run.sha256"  # of everything that decides the scores of a part

@@ -19,7 +19,7 @@ from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_besi
 from retrieval_report.scoring.judged_dictionaries import judge_dictionaries
 from retrieval_report.scoring.layout import evidence_of, order_values
 from retrieval_report.scoring.run import doubtful_lists, score_run, start, warn_of_lists
-from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.scorer import ListScores
 from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import as_counted, decide, ends_of, gather, surely_cut
 from retrieval_report.writing.temporary import Scratch

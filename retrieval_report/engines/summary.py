@@ -29,8 +29,8 @@ from retrieval_report.engines.check_scores import (
 )
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import is_share
+from retrieval_report.reading.convert import in_kind_of
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.writing.numbers import ROUNDING
 
 WEIGHTS = schema("query_weights")

@@ -29,8 +29,7 @@ from retrieval_report.kernels.lists import (
 )
 from retrieval_report.kernels.ranks import PRECISE_UP_TO, less, order_variance, place_sums
 from retrieval_report.kernels.tables import Weights, add, pair_between
-from retrieval_report.kernels.together import Single, together
-from retrieval_report.kernels.walk import Steps, walk
+from retrieval_report.kernels.walk import Steps, together, walk
 
 
 class ApTie(NamedTuple):
@@ -344,7 +343,7 @@ def _single(paired: Paired, value: Floats, before: Integers, total: Floats) -> F
     return value * ((total / value + 1.0) * paired.harmonics.added[before + 1])
 
 
-ap_moments = together(Single(_single, partial(ApBefore, variance=0.0)))(
+ap_moments = together(_single, partial(ApBefore, variance=0.0))(
     walk(
         "ap_moments",
         NO_ITEMS_BEFORE,

@@ -26,7 +26,7 @@ from retrieval_report.kernels.lists import (
 )
 from retrieval_report.kernels.sums import slot_spread
 from retrieval_report.kernels.tables import Weights
-from retrieval_report.kernels.walk import Steps, count_tie, walk
+from retrieval_report.kernels.walk import FoundBefore, Steps, count_tie, walk
 
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot change a float64
 
@@ -106,16 +106,6 @@ class IdealInputs(NamedTuple):
     weights: Weights
 
 
-class Reached(NamedTuple):
-    """Contribution of the ties before: relevant items,
-    the sum of their discounts, and its variance.
-    """
-
-    found: int
-    total: float
-    spread: float
-
-
 @inlined
 def _weights_between(weights: Weights, t: int, e: int) -> float:
     """Return the sum of the weights of the positions t + 1 … e."""
@@ -126,29 +116,29 @@ def _weights_between(weights: Weights, t: int, e: int) -> float:
 
 
 @inlined
-def _add(tie: Tie, reached: Reached, ideal: IdealInputs) -> Reached:
+def _add(tie: Tie, before: FoundBefore, ideal: IdealInputs) -> FoundBefore:
     """Return the contribution of all ties so far after a whole tie is added."""
     t, size, relevant = tie
-    hits, total, spread = reached
+    hits, total, spread = before
     total += _weights_between(ideal.weights, t, t + size) * relevant / size
     if 0 < relevant < size:
         order = slot_spread(ideal.weights, t, t + size, size)
         spread += order * relevant * (size - relevant) / size / (size - 1.0)
-    return Reached(hits + relevant, total, spread)
+    return FoundBefore(hits + relevant, total, spread)
 
 
 @inlined
-def _between(reached: Reached, ideal: IdealInputs) -> Spread:
+def _between(before: FoundBefore, ideal: IdealInputs) -> Spread:
     """Return mean and variance for a cutoff between two ties."""
-    best = ideal.weights.total[reached.found]
-    return (reached.total / best, reached.spread / squared(best)) if reached.found else (0.0, 0.0)
+    best = ideal.weights.total[before.relevant]
+    return (before.mean / best, before.variance / squared(best)) if before.relevant else (0.0, 0.0)
 
 
 @allocating
-def _inside(cut: Tie, slots: int, reached: Reached, inputs: IdealInputs) -> Spread:
+def _inside(cut: Tie, slots: int, before: FoundBefore, inputs: IdealInputs) -> Spread:
     """Return the same for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
-    hits, value_sum, spread = reached
+    hits, value_sum, spread = before
     weight_sum = _weights_between(inputs.weights, t, t + slots)
     order = slot_spread(inputs.weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
@@ -167,7 +157,7 @@ def _inside(cut: Tie, slots: int, reached: Reached, inputs: IdealInputs) -> Spre
 
 # The moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one grade
 own_ideal_moments = costs(pairs_in_ties)(
-    walk("own_ideal_moments", Reached(0, 0.0, 0.0), Steps(count_tie, _add, _inside, _between))
+    walk("own_ideal_moments", FoundBefore(0, 0.0, 0.0), Steps(count_tie, _add, _inside, _between))
 )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from retrieval_report.kernels.ap import NO_ITEMS_BEFORE, ApBefore
 from retrieval_report.kernels.compile import costs, inlined
 from retrieval_report.kernels.lists import Bools, Spread, Tie, slots_walked
 from retrieval_report.kernels.tables import add
@@ -21,15 +22,6 @@ class Hits(NamedTuple):
     """Which grades are relevant."""
 
     relevant_grade: Bools
-
-
-class TrapezoidBefore(NamedTuple):
-    """Contribution of the ties before: relevant items, and the mean and variance of the sum."""
-
-    relevant: int
-    high: float
-    low: float
-    variance: float
 
 
 @inlined
@@ -106,15 +98,15 @@ def tie_moments(tie: Tie, slots: int, before: float) -> Spread:
 
 
 @inlined
-def add_tie(tie: Tie, before: TrapezoidBefore, _hits: Hits) -> TrapezoidBefore:
+def add_tie(tie: Tie, before: ApBefore, _hits: Hits) -> ApBefore:
     """Return the contribution of all ties so far after a whole tie is added."""
     part, variance = tie_moments(tie, tie.size, float(before.relevant))
     high, low = add(before.high, before.low, part)
-    return TrapezoidBefore(before.relevant + tie.relevant, high, low, before.variance + variance)
+    return ApBefore(before.relevant + tie.relevant, 0.0, high, low, before.variance + variance)
 
 
 @inlined
-def inside(tie: Tie, slots: int, before: TrapezoidBefore, _hits: Hits) -> Spread:
+def inside(tie: Tie, slots: int, before: ApBefore, _hits: Hits) -> Spread:
     """Return mean and variance of the sum for a cutoff after some slots of a tie."""
     part, variance = tie_moments(tie, slots, float(before.relevant))
     return before.high + (part + before.low), before.variance + variance
@@ -123,7 +115,7 @@ def inside(tie: Tie, slots: int, before: TrapezoidBefore, _hits: Hits) -> Spread
 trapezoid_moments = costs(slots_walked)(
     walk(
         "trapezoid_moments",
-        TrapezoidBefore(0, 0.0, 0.0, 0.0),
+        NO_ITEMS_BEFORE,
         Steps(count_tie, add_tie, inside),
     )
 )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from retrieval_report.kernels.compile import costs, inlined, kernel, squared
 from retrieval_report.kernels.lists import Bools, Spread, Tie, slots_walked
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
-from retrieval_report.kernels.walk import Steps, count_tie, walk
+from retrieval_report.kernels.walk import FoundBefore, Steps, count_tie, walk
 
 GONE = 1e-290  # a probability below this counts as 0, because its products would underflow
 
@@ -23,16 +23,8 @@ class First(NamedTuple):
     reciprocal: bool
 
 
-class RrBefore(NamedTuple):
-    """Relevant items before, and mean and variance of what the first of them brings."""
-
-    relevant: int
-    mean: float
-    variance: float
-
-
 @kernel
-def _inside(tie: Tie, slots: int, before: RrBefore, first: First) -> Spread:
+def _inside(tie: Tie, slots: int, before: FoundBefore, first: First) -> Spread:
     """Return the moments for a cutoff after some slots of a tie."""
     t, size, relevant = tie
     if relevant == 0:
@@ -71,20 +63,20 @@ def _inside(tie: Tie, slots: int, before: RrBefore, first: First) -> Spread:
 
 
 @inlined
-def _add(tie: Tie, before: RrBefore, first: First) -> RrBefore:
+def _add(tie: Tie, before: FoundBefore, first: First) -> FoundBefore:
     """Return what is known after a whole tie."""
     mean, variance = _inside(tie, tie.size, before, first)
-    return RrBefore(before.relevant + tie.relevant, mean, variance)
+    return FoundBefore(before.relevant + tie.relevant, mean, variance)
 
 
 @inlined
-def _between(before: RrBefore, _first: First) -> Spread:
+def _between(before: FoundBefore, _first: First) -> Spread:
     """Return the moments for a cutoff between two ties."""
     return before.mean, before.variance
 
 
 @inlined
-def _ended(before: RrBefore) -> bool:
+def _ended(before: FoundBefore) -> bool:
     """Return whether a relevant item is certain to be found."""
     return before.relevant > 0
 
@@ -93,7 +85,7 @@ def _ended(before: RrBefore) -> bool:
 first_relevant_moments = costs(slots_walked)(
     walk(
         "first_relevant_moments",
-        RrBefore(0, 0.0, 0.0),
+        FoundBefore(0, 0.0, 0.0),
         Steps(count_tie, _add, _inside, _between, ended=_ended),
     )
 )

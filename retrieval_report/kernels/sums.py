@@ -22,8 +22,7 @@ from retrieval_report.kernels.lists import (
     plain_size,
 )
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
-from retrieval_report.kernels.together import Single, together
-from retrieval_report.kernels.walk import Steps, walk
+from retrieval_report.kernels.walk import Steps, together, walk
 
 PREFIX_SUMS_FROM = 8  # from this many slots on, a difference of prefix sums costs less than a walk
 KEPT = (
@@ -177,9 +176,7 @@ def _single(summed: Summed, value: Floats, before: Integers, _: Floats) -> Float
     return value if summed.unit else value * summed.weights.added[before + 1]
 
 
-additive_moments = together(
-    Single(_single, lambda _relevant, _values, high, low: Sums(high, low, 0.0))
-)(
+additive_moments = together(_single, lambda _relevant, _values, high, low: Sums(high, low, 0.0))(
     walk(
         "additive_moments",
         Sums(0.0, 0.0, 0.0),

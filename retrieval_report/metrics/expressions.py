@@ -306,7 +306,7 @@ def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
     return mean, (chance * (value - mean) ** 2).sum() + never * mean**2
 
 
-TERMS: Mapping[type, Callable[[List, Any], tuple[pl.Expr, pl.Expr | None]]] = {
+TERMS: Mapping[type, Callable[..., tuple[pl.Expr, pl.Expr | None]]] = {
     terms.Sum: _sum,
     terms.PrecisionSum: _pairs,
     terms.Trapezoids: _trapezoids,

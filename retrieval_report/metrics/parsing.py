@@ -255,7 +255,7 @@ def measure_text(metric: object, cutoff: int | None) -> str:
     return f"{metric}@{'all' if cutoff is None else cutoff}"
 
 
-def measure_texts(measures: Iterable[Sequence[Any]]) -> list[str]:
+def measure_texts(measures: Iterable[tuple[object, int | None]]) -> list[str]:
     """Return the text of every metric and cutoff."""
     return [measure_text(*measure) for measure in measures]
 

@@ -18,9 +18,8 @@ from retrieval_report.contracts.frames import (
     with_row,
 )
 from retrieval_report.contracts.warning import warn
-from retrieval_report.reading.convert import convert
+from retrieval_report.reading.convert import convert, in_kind_of
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.reading.readers import columns_of
 
 DOCUMENT = ("model", "query", "item")

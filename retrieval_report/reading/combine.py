@@ -13,7 +13,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import repeated, some
 from retrieval_report.contracts.errors import ColumnError, FileError
 from retrieval_report.contracts.wording import advice, setting
-from retrieval_report.reading.ids import spelt_otherwise
+from retrieval_report.reading.convert import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.reading.sources import base_name

@@ -12,9 +12,9 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.frames import with_row
 from retrieval_report.contracts.wording import argument, in_python
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
+from retrieval_report.reading.convert import as_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import ARRAYS, detect_format, read_form
-from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.merged_lists import check_merged
 from retrieval_report.reading.names import (
     COSTS,

@@ -39,10 +39,11 @@ from retrieval_report.reading.frames import has_distinct_rows, to_polars
 from retrieval_report.reading.names import RANKINGS
 from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.expected_lists import all_lists, every_list
 from retrieval_report.scoring.known_items import (
     KEYS,
+    all_lists,
     disagree,
+    every_list,
     judged_rows,
     of_one_width,
     repeats,

@@ -20,8 +20,8 @@ from retrieval_report.metrics.parsing import Requests
 from retrieval_report.reading.convert import EXACT
 from retrieval_report.reading.frames import has_distinct_rows
 from retrieval_report.reading.names import JUDGEMENTS, RANKINGS
-from retrieval_report.scoring.expected_lists import all_lists
 from retrieval_report.scoring.judged import KNOWS_ALL, Judged, graded, spread_rows
+from retrieval_report.scoring.known_items import all_lists
 
 ROWS = 16_000  # looked at together, so that their objects stay in the processor's cache
 GRADES = {int: pl.Int64(), float: pl.Float64()}

@@ -35,8 +35,7 @@ from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out, null_where
-from retrieval_report.scoring.scorer import ScoreArrays, Scorer, arrange
-from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.scorer import ListScores, ScoreArrays, Scorer, arrange
 from retrieval_report.scoring.truncation import ends_of
 
 Column = tuple[int, tuple[Metric, int | None]]  # its number and its measure

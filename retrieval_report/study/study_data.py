@@ -44,14 +44,14 @@ from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
 from retrieval_report.metrics.parsing import Cutoffs, Measure, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
+from retrieval_report.reading.convert import in_kind_of
 from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.frames import is_named
-from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.reading.levels import columns_named, datasets_of, runs_of
 from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.reading.readers import read_labels
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.scores import Scored
+from retrieval_report.scoring.scorer import Scored
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.conventions import OF_ONE_ANSWER, system_of
 from retrieval_report.systems.evaluate_like import (
@@ -108,21 +108,21 @@ class answer(cached_property[Answer]):  # used like `property`
             return memo.find(key, lambda: self.func(study))
 
 
-def answer_in_words(function: Callable[[Any], Answer]) -> answer[Answer]:
+def answer_in_words(function: Callable[..., Answer]) -> answer[Answer]:
     """Mark an answer whose texts say what to type, in the words of whoever reads them."""
     marked = answer(function)
     marked.in_words = True
     return marked
 
 
-def answer_of_rows(function: Callable[[Any], Answer]) -> answer[Answer]:
+def answer_of_rows(function: Callable[..., Answer]) -> answer[Answer]:
     """Mark an answer in words that is the same by whatever measures the rows are scored."""
     marked = answer_in_words(function)
     marked.of_rows = True
     return marked
 
 
-def answer_of_any_draw(function: Callable[[Any], Answer]) -> answer[Answer]:
+def answer_of_any_draw(function: Callable[..., Answer]) -> answer[Answer]:
     """Mark an answer that is the same whatever random orders are drawn."""
     marked = answer(function)
     marked.of_any_draw = True

@@ -23,7 +23,7 @@ from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.run import run_of, score_judged, score_with_means
-from retrieval_report.scoring.scores import Scored
+from retrieval_report.scoring.scorer import Scored
 from retrieval_report.systems.conventions import LISTS, OF_ONE_ANSWER, OPEN, Convention
 
 BY_ITEM = ("item", "item_descending")

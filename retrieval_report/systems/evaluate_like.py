@@ -28,7 +28,7 @@ from retrieval_report.metrics.parsing import (
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.run import start
-from retrieval_report.scoring.scores import Scored
+from retrieval_report.scoring.scorer import Scored
 from retrieval_report.scoring.truncation import ends_of
 from retrieval_report.systems.conventions import CONVENTIONS, OF_ONE_ANSWER, Convention, system_of
 from retrieval_report.systems.emulation import Emulation, judge_items

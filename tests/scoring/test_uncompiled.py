@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from catalogue_texts import BINARY, TEXTS
 from retrieval_report import evaluate
-from retrieval_report.kernels import lists, tables, together
+from retrieval_report.kernels import lists, tables, walk
 from retrieval_report.kernels.compile import Kernel
 from retrieval_report.scoring import arrays, scorer
 
@@ -74,5 +74,5 @@ def test_all_columns_are_equal(
     tables._filled.cache_clear()
     for module in (lists, arrays, scorer):
         monkeypatch.setattr(module, "FEW", 1 if few else 10**9)
-    monkeypatch.setattr(together, "FEWEST", 0)
+    monkeypatch.setattr(walk, "FEWEST", 0)
     assert_frame_equal(scores(), usual, check_exact=True)
