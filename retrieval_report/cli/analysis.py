@@ -168,8 +168,8 @@ def compare(
     "--pattern",
     required=True,
     metavar="REGEX",
-    help="Its group (?P<version>…) or (?P<date>…) finds the version in the name of a run; "
-    "(?P<model>…), the model.",
+    help="Regular expression. Its group (?P<version>…) or (?P<date>…) finds the version in the "
+    "name of a run, and (?P<model>…) the model.",
 )
 @output_options("history.csv and health.csv")
 def history(data: InputFiles, output: Output, pattern: str, **settings: object) -> None:
@@ -265,7 +265,7 @@ def audit(
 @cli.command(columns=explained("estimates", "value", "gain"))
 @data_options(*FILES)
 @study_options
-@click.option("--human", metavar="JUDGE", default="human", help="The judge who is a person.")
+@click.option("--human", metavar="JUDGE", default="human", help="Name of the human judge.")
 @output_options("estimates.csv")
 @json_option
 def estimate(data: InputFiles, output: Output, human: str, **settings: object) -> None:
@@ -292,7 +292,7 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: object) -
 @click.argument("second")
 @data_options("columns", "max_bytes")
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
-@output_options("similarity.csv, a row for every query")
+@output_options("similarity.csv, with a row for every query,")
 def similarity(first: str, second: str, data: InputFiles, p: float, output: Output) -> None:
     """Compare the lists of FIRST and SECOND query by query:
     the same, other ties, another order, or other items.
@@ -359,8 +359,8 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
 @click.option(
     "--risk",
     type=float,
-    help="The share of the queries that may be answered wrongly, if their nearest item is given "
-    "as an answer up to a distance; find this distance.",
+    help="Find the distance up to which the nearest item may be given as an answer, so that at "
+    "most this share of the queries is answered wrongly.",
 )
 @options("relevant_from", *JUDGED_RULES, "decimals")
 @output_options(

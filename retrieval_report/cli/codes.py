@@ -51,14 +51,12 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     help="Leave each query out of its own list, if queries are among the items.",
 )
 @click.option("--model", default="model", help="Name of the model.")
-@click.option(
-    "--query-arrays", **NAMED_COLUMNS, help="Arrays in QUERY by our names for them: codes=qB."
-)
-@click.option("--item-arrays", **NAMED_COLUMNS, help="Arrays in ITEMS: codes=rB.")
+@click.option("--query-arrays", **NAMED_COLUMNS, help="Names of the arrays in QUERY: codes=qB.")
+@click.option("--item-arrays", **NAMED_COLUMNS, help="Names of the arrays in ITEMS: codes=rB.")
 @click.option(
     "--max-bytes",
     type=click.IntRange(min=1),
-    help="Most bytes that the arrays of a file may unpack to; default: 4 GiB.",
+    help="Largest size in bytes of a file's arrays when unpacked; default: 4 GiB.",
 )
 @output_options(
     "counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv"
@@ -94,7 +92,7 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
 @click.argument("distances")
 @click.argument("indices")
 @click.option("--k", type=int, required=True, help="How many neighbours.")
-@click.option("--epsilon", type=float, default=0.0, help="How much farther, as a share, may count.")
+@click.option("--epsilon", type=float, default=0.0, help="Items farther by this share count, too.")
 @click.option(
     "--scores", is_flag=True, help="DISTANCES are scores such as inner products: large is near."
 )

@@ -41,7 +41,7 @@ from retrieval_report.study.server import (
 @decision_options
 @setting("truncated", default=None)
 @click.option(
-    "--items", metavar="FILE", help="Items with a column text or image, to show what a list holds."
+    "--items", metavar="FILE", help="Items with a column text or image, which lists then show."
 )
 @click.option(
     "--history",

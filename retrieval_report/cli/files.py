@@ -134,14 +134,15 @@ READING = (
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
     "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=_judges,
-                 help="Relevance per query and item, such as TREC qrels; - is standard input."),
+                 help="Relevance of items to queries, such as TREC qrels; - is standard input."),
     "queries": click.option("--queries", metavar="FILE", help="One row per query: label, weight or "
                                                               "n_relevant."),
     "columns": click.option("--columns", **NAMED_COLUMNS,
                  help="Columns of RANKINGS: query=q_id,score=sim."),
     "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
-                 help="Name TREC runs after their files or their tags; default: their tags if each "
-                      "file has its own, and it is not a default of some tool; otherwise the files."),
+                 help="Name TREC runs after their tags or their files; by default after their tags, "
+                      "if every file has its own and none is a tool's default, otherwise after "
+                      "their files."),
     "group": click.option("--group", metavar="PATTERN",
                  help="Pattern that finds the name of the document in the id of a chunk, such as "
                       "'(.+)#\\d+'; only the nearest chunk of each document counts."),
@@ -150,7 +151,7 @@ FILES = {
     "query_columns": click.option("--query-columns", **NAMED_COLUMNS,
                  help="Columns of the queries: query=q_id,label=class."),
     "judge": click.option("--judge", metavar="NAME",
-                 help="Judge who decides, if there are several: --judgements "
+                 help="The judge who decides, if --judgements names several: "
                       "human=FILE,model=FILE,…; default: the first."),
     "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True,
                  help="RANKINGS are sets of labels, such as qrels of language models: rank items by "

@@ -54,12 +54,12 @@ Exit codes:
     "--alpha",
     type=float,
     default=0.05,
-    help="Largest probability of a false verdict, of each kind, in one run of the gate.",
+    help="Largest probability of passing falsely, and of failing falsely, in one run of the gate.",
 )
 @click.option(
     "--largest-loss",
     type=float,
-    help="The largest loss that one query can have, by default that of the measure (1 of ndcg).",
+    help="The largest loss that one query can have, by default that of the measure (1 for ndcg).",
 )
 @cluster_option
 @options(*(name for name in RULES if name != "missing_query"))
@@ -84,10 +84,11 @@ def gate(
 ) -> None:
     """Decide whether CANDIDATE may replace BASELINE, that is, loses less than a margin.
 
-    It tests over the queries, on both sides of the margin. Runs with the same lists pass without a
-    test, unless these are cut and missing items could differ. Runs of different queries, empty
-    runs, runs of several models, and judgements that match neither run are refused. Where the gate
-    runs every night, some night passes by chance: decide on one run, before a release.
+    It tests over the queries whether the loss is below the margin, and whether it is above. Runs
+    with the same lists pass without a test, unless the lists are cut and missing items could
+    differ. Runs of different queries, empty runs, runs of several models, and judgements that match
+    neither run are refused. If the gate runs every night, a bad candidate passes some night by
+    chance: decide on one run, before a release.
     """  # fmt: skip
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary

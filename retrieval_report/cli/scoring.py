@@ -83,11 +83,11 @@ def evaluate(
     resume: bool,
     **settings: Any,
 ) -> None:
-    """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
+    """Score RANKINGS: files, folders or patterns (TREC runs, CSV, TSV, Parquet, Arrow, JSON, NDJSON).
 
-    The table shows the mean over queries for each model: averaged over all orders of tied items with
-    its standard deviation (expected), over random orders of them (shuffled), with ties in the order
-    of the file (naive), and the lowest and highest that any order can give.
+    For each model, the table shows the mean over queries: over all orders of the tied items, with
+    its standard deviation (expected), over random orders (shuffled), in the order of the file
+    (naive), and the lowest and highest mean that any order can give.
     """
     foreign_options = set[str]().union(*ONLY.values()) - ONLY[engine]
     refused = sorted(name for name in foreign_options if was_given(name))

@@ -87,27 +87,29 @@ study_options = add_all(
 cluster_option = click.option(
     "--cluster",
     metavar="COLUMN",
-    help="A column of --queries, such as their topic: tests and intervals are over its values.",
+    help="Column of --queries that says which queries belong together, such as topic. Tests and "
+    "intervals then count its values, not single queries.",
 )
 replicate_option = click.option(
     "--replicates",
     "--replicate",
     "replicate",
     metavar="COLUMN|REGEX",
-    help="Compare models as means over their runs, told apart by a column of RANKINGS such as seed, "
-    "or by name: the group (?P<model>…) finds the model in it.",
+    help="Compare models as means over their runs. A column of RANKINGS, such as seed, tells the "
+    "runs apart; or a pattern does, whose group (?P<model>…) finds the model in their names.",
 )
 dataset_option = click.option(
     "--dataset",
     metavar="COLUMN",
-    help="A column of --queries, or of RANKINGS; average over its values, each of which counts the "
-    "same.",
+    help="Column of --queries or RANKINGS that names the data set. Scores are averaged over data "
+    "sets, each of which counts the same.",
 )
 decision_options = add_all([
-    click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one "
-                                                     "by --margin."),
+    click.option("--baseline", metavar="MODEL", help="Find which models lose less than --margin "
+                                                     "against this one."),
     click.option("--margin", help="The largest loss against --baseline that would not matter: 0.005, "
-                                  "'1 %', or either by measure, 'ndcg@10=0.005, recall@10=1 %'."),
+                                  "or '1 %' of its score. It may differ by measure: "
+                                  "'ndcg@10=0.005, recall@10=1 %'."),
     click.option("--largest-loss", type=float, help="The largest loss that one query can have; "
                                                     "default: that of the measure."),
     click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as "
@@ -117,8 +119,8 @@ question_options = add_all([
     average_option,
     replicate_option,
     dataset_option,
-    click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values "
-                                                "change the winner."),
+    click.option("--by", metavar="COLUMN", help="Column of --queries; find which of its values "
+                                                "have another winner."),
     decision_options,
     correction_option,
     cluster_option,
@@ -128,12 +130,12 @@ question_options = add_all([
 labels_option = click.option(
     "--labels",
     metavar="FILE",
-    help="One row per item: item and label. The nearest items classify the queries, which have a "
+    help="One row per item: item and label. The nearest items classify the queries, which need a "
     "label in --queries.",
 )
 k_option = click.option("--k", type=int, help="How many of the nearest items vote; default: 1.")
 at_least_option = click.option(
-    "--at-least", type=float, help="What the metric has to reach; default: its highest value."
+    "--at-least", type=float, help="Value that the metric must reach; default: its highest value."
 )
 
 

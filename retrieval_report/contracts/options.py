@@ -192,7 +192,7 @@ class Options:
     relevant_from: float | None = _option(
         None,
         "Relevant from grade",
-        "The smallest grade that counts as relevant; by default any above 0.",
+        "The smallest grade that counts as relevant; by default any grade above 0.",
         kind=float,
         check=_positive,
     )
@@ -284,7 +284,7 @@ class Options:
     threads: int | None = _option(
         None,
         "Threads",
-        "Number of threads; by default that of the processors. It does not change the result.",
+        "Number of threads; by default one per processor. It does not change the result.",
         kind=int,
         check=_whole(1),
         role=RUN,
