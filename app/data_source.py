@@ -53,8 +53,9 @@ def choose_data() -> OpenedData:
         try:
             return read_files(open_source)
         except RetrievalReportError as error:
-            st.error(f"{sentence(error)}\n\nA sample is shown instead.")
-            return read_files(_sample(SAMPLES[-1]))
+            cure = "Mend it and reload this page, or choose other data in the sidebar."
+            st.error(f"{sentence(error)}\n\n{cure}")
+            st.stop()
 
 
 def first_files() -> Files:

@@ -76,12 +76,21 @@ def dashboard(
     if settings["labels_as_rankings"]:  # the files of a folder may be called anything
         files["rankings"] = [f"{path}/*" if Path(path).is_dir() else path for path in data]
     # What cannot be opened is refused here: a server could report it only in the browser.
+    from retrieval_report.reading.files import form_of
     from retrieval_report.reading.finding import find_files
+    from retrieval_report.reading.names import JUDGEMENTS, KINDS
     from retrieval_report.reading.sources import open_source
 
-    for paths in filter(None, files.values()):
-        for path in find_files([*paths.values()] if isinstance(paths, dict) else paths):
-            open_source(path)
+    kinds = KINDS | ({"rankings": JUDGEMENTS} if settings["labels_as_rankings"] else {})
+    for name, paths in files.items():
+        if not paths:
+            continue
+        kind = kinds.get(name)
+        several = [*paths.values()] if isinstance(paths, dict) else paths
+        for path in find_files(several, skip=kind.skip if kind else ()):
+            source = open_source(path)
+            if kind is not None:
+                form_of(source, kind)
     check_installed()
     if port is not None:
         check_port(port)

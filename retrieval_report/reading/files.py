@@ -156,12 +156,9 @@ def _read_source(
         return matched
 
     try:
-        form = detect_format(source)
+        form = form_of(source, kind)
         if form == "no header" and kind.name == "judgements" and not columns:
             form = "grades"
-        name, kind_name = KIND_OF_FORM.get(form, ("", kind.name))
-        if kind_name != kind.name:
-            raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(kind_name)}")
         frame = as_text(read_form(source, form, choose, max_rows, kind), ID_COLUMNS)
         if unused and form != ARRAYS and folder_model(source.path) is None:
             check_merged(
@@ -174,6 +171,15 @@ def _read_source(
         return form, frame
     except OSError as error:  # deleted, or truncated to nothing, after it was opened
         raise unreadable(source.path, error) from error
+
+
+def form_of(source: Source, kind: Kind) -> str:
+    """Return the format of a file, as it begins; refuse one that is of another kind by its format."""
+    form = detect_format(source)
+    name, kind_name = KIND_OF_FORM.get(form, ("", kind.name))
+    if kind_name != kind.name:
+        raise FileError(f"{source.path}: is {name}, not {kind.name}; {elsewhere(kind_name)}")
+    return form
 
 
 def elsewhere(kind: str) -> str:

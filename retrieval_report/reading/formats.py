@@ -59,7 +59,7 @@ _NOT_READ = {
     b"\x89HDF\r\n\x1a\n": "an HDF5 file; save its table as Parquet or CSV",
     b"\xd0\xcf\x11\xe0": "an old Office file, such as .xls; save the sheet as CSV",
     b"\x93NUMPY": "one NumPy array (.npy); save distances and indices in one archive (.npz), by "
-    "these names",
+    "these names, and pass vectors to from_embeddings in Python",
     b"MATLAB": "a MATLAB file; the command codes reads codes, and other tables are read as CSV",
     b"FEA1": "in the first version of Feather; save it as Parquet",
     b"$FL2": "an SPSS file; save its table as CSV",

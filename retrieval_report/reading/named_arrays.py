@@ -41,7 +41,7 @@ _NAMES = {
 _LOOKUP = ("item_ids", "doc_ids", "document_ids", "corpus_ids", "docids", "docnos")
 _EXPECTED = (
     "A search has arrays 'distances' or 'scores' with a row per query, and 'indices' of the same "
-    "shape or 'item_ids' of the columns"
+    "shape or 'item_ids' of the columns; from_embeddings searches vectors, in Python"
 )
 
 

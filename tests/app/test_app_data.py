@@ -171,11 +171,14 @@ def test_label_sets_of_the_command_line_are_ranked_by_grade(
 def test_files_without_rows_are_told_on_every_page(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """Nothing else is: the verdict on a sample could be taken for that on the files."""
     test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\n")
     for page in ("data", "overview"):
         (said,) = [box.value for box in drawn(to_page(test, page)).error]
         assert plain(f"{tmp_path / 'lists.csv'}: no rows") in said
-        assert said.endswith("A sample is shown instead.")
+        assert said.endswith("choose other data in the sidebar.")
+        assert not test.title
+        assert not test.subheader
 
 
 def test_where_nothing_can_be_scored_other_data_can_be_opened(

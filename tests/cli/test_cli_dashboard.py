@@ -98,6 +98,9 @@ def test_it_hands_over_the_files(
     [
         (("missing.csv",), "missing.csv: No such file or directory"),
         (("good.csv", "--judgements", "."), "empty.csv: the file is empty (0 bytes)"),
+        (("qrels.txt", "--judgements", "a.run"), "a.run: is a TREC run, not judgements"),
+        (("qrels.txt", "--judgements", "qrels.txt"), "qrels.txt: is TREC qrels, not rankings"),
+        (("one.npy",), "pass vectors to from_embeddings in Python"),
         (("--judgements", "good.csv"), "require DATA, but none is given"),
         (("--port", "70000"), "70000 is not in the range"),
     ],
@@ -112,6 +115,9 @@ def test_what_cannot_be_opened_is_refused_in_words(
     monkeypatch.chdir(tmp_path)
     Path("good.csv").write_text("query,item,distance,relevance\nq,a,1,1\n", encoding="utf-8")
     Path("empty.csv").touch()
+    Path("a.run").write_text("q Q0 a 1 0.5 tag\n", encoding="utf-8")
+    Path("qrels.txt").write_text("q 0 a 1\n", encoding="utf-8")
+    Path("one.npy").write_bytes(b"\x93NUMPY\x01\x00")
     outcome = run(*arguments)
     assert outcome.exit_code == 2
     assert message in outcome.output
