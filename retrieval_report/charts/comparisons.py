@@ -32,8 +32,9 @@ SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant
 MOST_LIKELY = 0.5  # the probability of a reversal from which on tiles are as dark as they get
 READ = (
     "below the diagonal: column − row of expected scores, * if significant; above: probability that "
-    "random tie order reverses the pair (–: no lead, or not known; ?: missing items could, too)"
+    "random tie order reverses the pair"
 )
+MARKS = {"none": "no lead, or not known", "?": "missing items could, too"}  # in tiles above
 
 
 @chart
@@ -105,7 +106,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     ]
     whole = layered(layers, CELL * models.height, 30 * models.height)
     matrix: alt.LayerChart = whole.resolve_scale(color="independent")
-    text = READ + _undrawn(ranked.height - models.height, undrawn)
+    marks = "; ".join(f"{mark}: {MARKS[mark]}" for mark in MARKS if mark in above["text"])
+    text = READ + f" ({marks})" * bool(marks) + _undrawn(ranked.height - models.height, undrawn)
     closest = pairs.sort(pl.col("difference").abs(), maintain_order=True)
     spoken = closest.with_columns(label=pl.format("{} − {}", "label_a", "label_b"))
     return finish(matrix, title, text, spoken, "difference", "p_tie")

@@ -210,10 +210,10 @@ def chance_percent(value: float | None, high: float | None) -> str:
     ...     chance_percent(0.271, 0.275),
     ...     chance_percent(None, None),
     ... )
-    ('0', '<1%', '27%', '–')
+    ('0', '<1%', '27%', 'none')
     """
     if value is None or high is None:
-        return number(None)
+        return "none"  # a dash would be upright on a phone, which turns these texts
     if high == 0:
         return "0"
     return "<1%" if value < 0.005 else f"{value:.0%}"

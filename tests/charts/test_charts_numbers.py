@@ -31,6 +31,10 @@ def title_of(chart: Any) -> str:
     return " ".join(chart.to_dict()["title"]["text"])
 
 
+def subtitle_of(chart: Any) -> str:
+    return " ".join(chart.to_dict()["title"]["subtitle"])
+
+
 def at_measure(policy: str) -> pl.DataFrame:
     summary = frames(PLAIN)["summary"]
     return summary.filter(metric="precision", cutoff=2, policy=policy).sort("model")
@@ -176,8 +180,7 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     matrix = charts.comparison_matrix(judged, metric="rr", cutoff=2)
     drawn = rows_with(matrix, "model_a", "model_b", "p_tie")
     assert {*drawn["model_a"], *drawn["model_b"]} == {*names[:14], *names[17:19]}
-    subtitle = " ".join(matrix.to_dict()["title"]["subtitle"])
-    assert subtitle.endswith("; not drawn: 4 other models")
+    assert subtitle_of(matrix).endswith("; not drawn: 4 other models")
     assert title_of(matrix) == "Every pair of 16 of the 20 models at rr@2"
 
 
@@ -195,6 +198,12 @@ def test_no_star_stands_on_a_pair_that_missing_items_could_reverse() -> None:
     cells = rows_with(matrix, "label", "column", "text")
     assert [below[ahead][-1] for ahead in sorted(below)] == [*"*?*"]
     assert cells.filter(label="high", column="cut")["text"].to_list() == ["?"]
+    assert "(?: missing items could, too)" in subtitle_of(matrix)  # of the marks, those drawn
+    unknown = pl.lit(None, pl.Float64)
+    equal = judged.with_columns(p_tie=unknown, p_tie_low=unknown, p_tie_high=unknown)
+    matrix = charts.comparison_matrix(equal, metric="rr", cutoff=2)
+    assert "(none: no lead, or not known)" in subtitle_of(matrix)
+    assert "none" in rows_with(matrix, "text")["text"].to_list()
 
 
 def test_models_whose_lines_lie_on_each_other_are_named() -> None:
