@@ -20,7 +20,7 @@ import retrieval_report as rr
 from retrieval_report.cli.group import Terminal
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
-from retrieval_report.contracts.errors import DataError, FileError
+from retrieval_report.contracts.errors import DataError, FileError, ParameterError
 from retrieval_report.contracts.steps import step
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.sources import CHUNK, MAX_BYTES, larger
@@ -62,6 +62,7 @@ def standard_input(context: click.Context, _option: click.Parameter, value: Any)
     for standard input; its content says what it is.
     """
     paths = [value] if isinstance(value, str) else list(value or ())
+    _refuse_measures(paths)
     if DASH not in paths:
         return value
     file = context.with_resource(scratch())() / NAME
@@ -74,6 +75,20 @@ def standard_input(context: click.Context, _option: click.Parameter, value: Any)
         ) from error
     read = [str(file) if path == DASH else path for path in paths]
     return read[0] if isinstance(value, str) else tuple(read)
+
+
+def _refuse_measures(paths: Sequence[str]) -> None:
+    """Refuse a measure that a blank, not a comma, keeps apart from those of ``--measures``."""
+    for path in paths:
+        if "@" in path and not Path(path).exists():
+            from retrieval_report.metrics.parsing import parse_measure
+
+            with suppress(ParameterError):
+                parse_measure(path)
+                raise FileError(
+                    f"{path}: no such file; if it is a measure, write a comma before it, without "
+                    f"a blank, as in --measures ndcg@10,{path}"
+                )
 
 
 def _keep_standard_input(file: Path, limit: int) -> None:

@@ -34,6 +34,8 @@ def test_messages_name_options(files: Path) -> None:
             "--unjudged non_relevant or drop decides",
         ),
         (f"{given} --metrics ngcd", "--measures: 'ngcd' is unknown; did you mean 'ndcg'?"),
+        (f"{given} --metrics ndcg@2 P@1", "P@1: no such file; if it is a measure, write a comma"),
+        (f"{given} --metrics ndcg@2 a@b.run", "a@b.run: No such file or directory"),
         (f"{given} --shuffles 0", "--shuffles: 0 is not a whole number"),
         (f"{given} --columns x=y", "--columns x=…: the rankings have"),
         (
