@@ -7,7 +7,6 @@ import numpy as np
 from retrieval_report.comparison.clusters import comparable, sums_of_pairs
 from retrieval_report.comparison.significance import (
     EXACT,
-    NORMAL_FROM,
     count_all,
     every_pattern,
     flipped_sums,
@@ -65,7 +64,7 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
 
     observed, scale, even, step, enough, differs = pairs.in_blocks(value.shape[1], of_part)
     differing = differs.any(axis=0)
-    normal = bool((even >= NORMAL_FROM).all()) and same_queries(value)
+    normal = bool(even.all()) and same_queries(value)
     order = np.argsort(observed, kind="stable")
     observed = np.maximum(observed - step, 0.0) if normal else observed
     ranked = pairs.part(order)

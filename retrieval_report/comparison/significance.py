@@ -242,7 +242,7 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
         enough = comparable(difference, part)
         length, even, least = spreads(difference)
         p = np.where(enough, exact_sign_flips(difference, largest(value, part)), np.nan)
-        normal = enough & np.isnan(p) & (even >= NORMAL_FROM)
+        normal = enough & np.isnan(p) & even
         far = np.maximum(np.abs(np.nansum(difference, axis=1)) - least, 0.0)
         p[normal] = 2 * ndtr(-far[normal] / length[normal])
         return p, normal, enough & np.isnan(p)
@@ -253,22 +253,25 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
     return p, np.select([resampled, normal, ~np.isnan(p)], [SAMPLED, NORMAL, ALL], NONE)
 
 
-def spreads(difference: Floats) -> tuple[Floats, Floats, Floats]:
+def spreads(difference: Floats) -> tuple[Floats, Bools, Floats]:
     """Return, for each row d of differences, the facts of its sum with random signs: √Σ d², its
-    standard deviation; (Σ d²)² / Σ d⁴, as many differences of one size have the same kurtosis; and
-    the smallest difference, half the step in which sums of equal ones move.
+    standard deviation; whether it is taken as normal, as (Σ d²)² / Σ d⁴ is `NORMAL_FROM` or more
+    (so many differences of one size have the same kurtosis); and, for those that may be, the
+    smallest difference, half the step in which sums of equal ones move.
 
-    >>> [part.tolist() for part in spreads(np.array([[3.0, -3.0, np.nan, 3.0, 3.0], [0.0] * 5]))]
-    [[6.0, 0.0], [4.0, inf], [3.0, 0.0]]
+    >>> [part.tolist() for part in spreads(np.full((1, 1_600), -3.0))]
+    [[120.0], [True], [3.0]]
     """
     size = np.abs(difference)
     size[np.isnan(size)] = 0.0
     length = np.sqrt((size**2).sum(axis=1))
-    unit = np.where(length > 0, length, 1.0)
-    fourth = (((size / unit[:, None]) ** 2) ** 2).sum(axis=1)
-    even = divided(np.ones_like(fourth), fourth, np.inf)
-    least = np.where(size > 0, size, np.inf).min(axis=1, initial=np.inf)
-    return length, even, np.where(length > 0, least, 0.0)
+    normal, least = length < 0, np.zeros_like(length)
+    if size.shape[1] >= NORMAL_FROM:
+        unit = np.where(length > 0, length, 1.0)
+        fourth = (((size / unit[:, None]) ** 2) ** 2).sum(axis=1)
+        normal = divided(np.ones_like(fourth), fourth, np.inf) >= NORMAL_FROM
+        least[length > 0] = np.where(size > 0, size, np.inf).min(axis=1)[length > 0]
+    return length, normal, least
 
 
 def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
