@@ -90,7 +90,7 @@ class Option(NamedTuple):
     role: str = RULE
     control: bool = True
 
-    def checked(self, name: str, value: object) -> Any:
+    def checked(self, name: str, value: object) -> object:
         """Return a value as Python's after checking it; None stays if it is the default."""
         if value is None and self.default is None:
             return None

@@ -132,7 +132,7 @@ class Kernel:
         self.costs: Callable[..., float] = elements
         self._work = 0.0
 
-    def __call__(self, *arguments: object) -> Any:
+    def __call__(self, *arguments: object) -> object:
         """Run as Python if it is little work, otherwise compiled."""
         if self.compiles(*arguments):
             return self.compiled(*arguments)

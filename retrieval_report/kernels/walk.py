@@ -82,7 +82,7 @@ class Place(NamedTuple):
     t: int
     j: int
     tie: int
-    state: Any
+    state: object
 
 
 def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = kernel) -> Any:
@@ -186,7 +186,7 @@ def counting(first: int, last: int, lists: Lists, depths: Integers, values: Floa
     )
 
 
-def add_up(part: Callable[..., Floats], given: Any, items: Counting) -> tuple[Floats, Floats]:
+def add_up(part: Callable[..., Floats], given: object, items: Counting) -> tuple[Floats, Floats]:
     """Return the sum of a list up to each item, and 0 at the end; and of each list the high and low
     part of the sum, and the values of its items.
     """

@@ -54,7 +54,7 @@ class List:
         return Options(relevant_from=self.relevant_from).relevant_from
 
     @cached_property
-    def length(self) -> Any:
+    def length(self) -> pl.Expr:
         """The number of items: of the rows that a filter in the columns has left."""
         return self.order.len().cast(pl.Int64)
 
@@ -64,7 +64,7 @@ class List:
         return pl.int_range(1, self.length + 1)
 
     @cached_property
-    def cutoff(self) -> Any:
+    def cutoff(self) -> pl.Expr:
         """k, or the list's own length."""
         return self.length if self.depth is None else self.depth
 
@@ -74,7 +74,7 @@ class List:
         return self.hit_received.sum().cast(pl.Int64)
 
     @cached_property
-    def relevant(self) -> Any:
+    def relevant(self) -> pl.Expr:
         """R, the number of relevant items of the query."""
         if self.stated is not None:
             return self.given.cast(pl.Int64, strict=False)
@@ -171,7 +171,7 @@ class List:
         # frame.
         return _sum_of(several * (self.size > 1), single * (self.size == 1))
 
-    def ideal(self, term: terms.Ideal) -> Any:
+    def ideal(self, term: terms.Ideal) -> pl.Expr:
         """Return the ideal DCG; relevant items that are only known by number have the lowest grade."""
         if self.judged is not None and term.over == "judged":
             return self._judged_ideal(term)
