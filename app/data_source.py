@@ -70,7 +70,7 @@ def adopt(data: OpenedData) -> None:
 
 def _started_with() -> Files | None:
     """Return the files named on the command line, or those of a study with its settings."""
-    settings: Named = json.loads(os.environ.get(START) or "{}")
+    settings = json.loads(os.environ.get(START) or "{}")
     if not settings:
         return None
     metric, cutoff = settings.pop("measure", (Choice.metric, Choice.cutoff))

@@ -76,7 +76,7 @@ def keyed(
     **legend: Any,
 ) -> alt.Color:
     """A colour for every text of a column that occurs in it, with a legend."""
-    used: Named = {text: look for text, look in looks.items() if text in set(column)}
+    used = {text: look for text, look in looks.items() if text in set(column)}
     scale = alt.Scale(domain=[*used], range=[*used.values()])
     return alt.Color(f"{column.name}:N", scale=scale, legend=alt.Legend(title=title, **legend))
 
@@ -99,13 +99,13 @@ def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: object) ->
     data = rows.select(name for name in used if name in rows.columns)
     if tips:
         channels["tooltip"] = tooltips(data.select(tips.split()))
-    chart: alt.Chart = alt.Chart(inline_rows(data), mark=alt.MarkDef(**mark))
+    chart = alt.Chart(inline_rows(data), mark=alt.MarkDef(**mark))
     return chart.encode(**_whole(channels))
 
 
 def layer_of_parent(mark: Mark, **channels: object) -> alt.Chart:
     """Draw with a mark the rows of the chart that this layer is part of."""
-    chart: alt.Chart = alt.Chart(mark=alt.MarkDef(**mark))
+    chart = alt.Chart(mark=alt.MarkDef(**mark))
     return chart.encode(**_whole(channels))
 
 

@@ -316,7 +316,7 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
 
 def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
     """Return the models to draw: all, or the leaders and those that ties endanger."""
-    models: list[str] = rows["model"].unique(maintain_order=True).to_list()
+    models = rows["model"].unique(maintain_order=True).to_list()
     if len(models) <= MAX_PANELS:
         return models
     leaders = models[: MAX_PANELS // 2]
@@ -361,8 +361,8 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
         axis=alt.Axis(tickCount=3, format=".3~f"),
         scale=alt.Scale(zero=False, nice=False),
     )
-    area: Named = {"type": "area", "color": SKY, "line": False}
-    line: Named = {"type": "line", "strokeWidth": 1.8, "color": BLUE}
+    area = {"type": "area", "color": SKY, "line": False}
+    line = {"type": "line", "strokeWidth": 1.8, "color": BLUE}
     tips = tooltips(rows.select(PANEL_TIPS.split()))
     layers = [
         layer_of_parent({**area, "opacity": 0.13}, x=x, y=y("floor"), y2="ceiling:Q"),

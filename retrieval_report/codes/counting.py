@@ -71,7 +71,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
 
     def run(first: int) -> tuple[float, pl.DataFrame]:
         last = min(first + block, total)
-        values: Array = np.empty(tile + -tile % 8, np.uint8 if bytewise else narrow)
+        values = np.empty(tile + -tile % 8, np.uint8 if bytewise else narrow)
         tables = np.zeros((last - first, lanes, cells), np.uint32)
         twos = None
         if bytewise:

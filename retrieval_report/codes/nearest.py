@@ -103,7 +103,7 @@ def _candidates(queries: Array, space: Space) -> ScoredPairs:
     if _is_exact(queries, space):
         error = np.zeros(len(queries))
     floor = np.full(len(queries), -np.inf, np.float32)
-    parts: list[ScoredPairs] = []
+    parts = []
     spare, start = SPARE, 0
     while start < len(space.items):
         block = space.block(start)

@@ -284,7 +284,7 @@ def from_search(
 
 def by_model(results: Any, named: bool) -> Mapping[str, object]:
     """Return the results of every model; those without names are of one called "model"."""
-    models: Mapping[str, object] = results if named else {"model": results}
+    models = results if named else {"model": results}
     if not models:
         raise ParameterError("results: none given")
     for model in models:
@@ -457,5 +457,4 @@ def _aligned(values: object, results: Results, name: str, what: str) -> Array:
             f"{name}: shape {array.shape}, and {what} has {results.value.size} values of "
             f"{results.queries} queries"
         )
-    flat: Array = array.ravel()
-    return flat
+    return array.ravel()

@@ -51,8 +51,7 @@ def by_cluster(columns: Floats, cluster: Indices | None) -> Floats:
         return columns
     order = np.argsort(cluster, kind="stable")
     starts = np.unique(cluster[order], return_index=True)[1]
-    sums: Floats = np.add.reduceat(columns[:, order], starts, axis=1)
-    return sums
+    return np.add.reduceat(columns[:, order], starts, axis=1)
 
 
 def sums_of_pairs(value: Floats, pairs: Pairs) -> Floats:
@@ -72,8 +71,7 @@ def sums_of_pairs(value: Floats, pairs: Pairs) -> Floats:
     unit = largest(value, pairs)[:, None]
     sums = by_cluster(np.nan_to_num(difference), pairs.cluster)
     has_difference = by_cluster((~np.isnan(difference)).astype(np.float64), pairs.cluster) > 0
-    settled: Floats = np.where(has_difference, np.round(sums / unit, DIGITS) * unit + 0.0, np.nan)
-    return settled
+    return np.where(has_difference, np.round(sums / unit, DIGITS) * unit + 0.0, np.nan)
 
 
 def comparable(sums: Floats, pairs: Pairs) -> Bools:

@@ -147,8 +147,7 @@ def _p_of_unseen(lead: Floats, mean: Floats, worst: Floats, size: Floats) -> Flo
     """
     room = worst + mean
     share = np.clip(lead / np.where(room > 0, room, 1.0), 0.0, 1.0)
-    p: Floats = (1.0 - np.where(room > 0, share, 1.0)) ** size
-    return p
+    return (1.0 - np.where(room > 0, share, 1.0)) ** size
 
 
 def units_to_pass(

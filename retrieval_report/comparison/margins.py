@@ -80,7 +80,7 @@ def parse_margin(margin: object) -> Margins:
         return Margins(((None, _margin(margin)),))
     if not margin:
         raise ParameterError("margin: none given")
-    by_measure: dict[str | None, Margin] = {}
+    by_measure = {}
     for measure, amount in margin.items():
         parse_metrics(measure, [None])  # or an error that names what is known
         by_measure[measure_text(*parse_measure(measure))] = _margin(amount)

@@ -17,7 +17,7 @@ from retrieval_report.comparison.significance import (
 )
 from retrieval_report.contracts.arguments import Array
 from retrieval_report.engines.score_grid import Pairs, divided
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.kernels.reaching import Family
 
 
@@ -59,7 +59,7 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
         length, even, least = spreads(difference)
         scale = divided(np.ones_like(length), length, 0.0)
         observed = np.maximum(sums_seen(value, part), 0.0) * scale
-        differs: Bools = np.logical_or.reduce(np.abs(difference) > 0, axis=0)
+        differs = np.logical_or.reduce(np.abs(difference) > 0, axis=0)
         return observed, scale, even, least * scale, comparable(difference, part), differs[None]
 
     observed, scale, even, step, enough, differs = pairs.in_blocks(value.shape[1], of_part)

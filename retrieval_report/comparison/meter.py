@@ -309,7 +309,7 @@ class Meter:
             of_lists, weighed, gain = weigh(frame, lists, metric)
             sums.append(of_lists)
             if weighed is not metric:
-                requests: Requests = [(weighed, cutoffs)]
+                requests = [(weighed, cutoffs)]
                 self._weigh(part, batch._replace(grade=gain.to_numpy()), str(metric), requests)
         return pl.concat(sums).select("metric", *lists.columns, "product", "gain", "weight")
 

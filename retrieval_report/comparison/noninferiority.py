@@ -288,7 +288,7 @@ def _columns(
     worst = _largest_loss(scores, pairs, lowest, largest_loss)
     above, bound_low = loss_test(lowest, pairs.cluster, least, margin, alpha, worst)
     below = one_sided(-most.mean, most.spread, most.units, margin)
-    reasons: dict[str, Bools] = {
+    reasons = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
     }

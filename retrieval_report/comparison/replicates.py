@@ -331,7 +331,7 @@ def _of_models(scores: object, groups: object) -> Iterator[tuple[Named, dict[str
 def _shared(value: Floats) -> tuple[Bools, int]:
     """Return which queries every replicate has, and how many only some have."""
     has_value = ~np.isnan(value)
-    shared_by_all: Bools = np.logical_and.reduce(has_value, axis=0)
+    shared_by_all = np.logical_and.reduce(has_value, axis=0)
     return shared_by_all, int((has_value.any(axis=0) & ~shared_by_all).sum())
 
 

@@ -77,8 +77,7 @@ def normal_chances(lead: Floats, deviation: Floats) -> Floats:
 
     far = np.full(lead.shape, np.inf)
     np.divide(np.abs(lead), deviation, out=far, where=~(deviation <= 0))
-    chance: Floats = np.where(lead == 0, np.nan, ndtr(-far))
-    return chance
+    return np.where(lead == 0, np.nan, ndtr(-far))
 
 
 def tail_bounds(score_ranges: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floats]:

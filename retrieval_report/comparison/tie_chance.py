@@ -19,13 +19,13 @@ from retrieval_report.comparison.tie_bounds import (
 from retrieval_report.comparison.verdicts import ROUNDING
 from retrieval_report.contracts.arguments import grouped
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
-from retrieval_report.contracts.options import ListOptions, Options, options_with
+from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.score_grid import Grid, Pairs, Scores
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
 from retrieval_report.metrics.record import Metric
-from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import Run, run_of
 from retrieval_report.scoring.waves import TiedList, part_of_mean, tied_lists
 
@@ -154,7 +154,7 @@ def read_lists(
     }
     if not unsure_by_measure:
         return
-    sources: Iterable[tuple[Judged, Options, list[Measure]]] = (
+    sources = (
         rankings.sources(policies="expected")  # as another system receives them
         if hasattr(rankings, "sources")
         else [(judge(rankings, judgements, queries, checked), checked, list(unsure_by_measure))]

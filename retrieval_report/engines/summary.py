@@ -27,7 +27,7 @@ from retrieval_report.engines.check_scores import (
     check_scores,
     join_left,
 )
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.convert import in_kind_of
 from retrieval_report.reading.frames import to_polars
@@ -267,7 +267,7 @@ def _mean(
     """Mean, its two spreads and its interval, of one model, metric, cutoff and policy."""
     part_columns = {name: values[rows] for name, values in columns.items()}
     values, spread = part_columns["value"], part_columns["std"]
-    parts: list[slice | Bools] = [slice(None)]  # the plain mean has one stratum
+    parts = [slice(None)]  # the plain mean has one stratum
     weight = np.ones(values.size)
     clusters = part_columns.get("cluster")
     if average == "macro":

@@ -196,7 +196,7 @@ class Kernel:
         def replaced(value: object) -> object:
             return getattr(value, form) if isinstance(value, Kernel) else value
 
-        function: Any = self._function
+        function = self._function
         names = {
             name: replaced(function.__globals__[name])
             for name in function.__code__.co_names

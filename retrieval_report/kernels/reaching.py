@@ -61,7 +61,7 @@ def _rising(flipped: Floats, observed: Floats, largest: Floats) -> Integers:
     """
     grown = flipped.max(axis=0, initial=0.0) > largest
     still = np.sort(largest[~grown])
-    reaching: Integers = still.size - np.searchsorted(still, observed, side="left")
+    reaching = still.size - np.searchsorted(still, observed, side="left")
     if grown.any():
         rising = np.ascontiguousarray(flipped[:, grown].T)
         rising[:, 0] = np.maximum(rising[:, 0], largest[grown])

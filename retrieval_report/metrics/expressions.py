@@ -114,8 +114,7 @@ class List:
             enough &= (self.judged_grades.list.min() >= 0).fill_null(True)
         if self.largest_grade is not None:
             graded &= self.grade <= self.largest_grade
-        usable: pl.Expr = (ordered & graded).all() & enough.fill_null(False) & (self.length > 0)
-        return usable
+        return (ordered & graded).all() & enough.fill_null(False) & (self.length > 0)
 
     def arranged(self, values: pl.Expr) -> pl.Expr:
         """Return values of the rows in the order that is scored, if it is one order."""

@@ -199,7 +199,7 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
 
 def _parse_arguments(name: str, text: str) -> Named:
     parameter_names = list(inspect.signature(CATALOGUE[name]).parameters)
-    result: Named = {}
+    result = {}
     text = re.sub(r"\{([^}]*)\}", lambda braces: braces[1].replace(",", ";"), text)
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))

@@ -461,8 +461,7 @@ def exponential(grades: Floats) -> Floats:
     fractions = np.expm1(
         np.minimum(grades, 1.0) * np.log(2.0)
     )  # 2^g − 1 itself would lose digits if g is small
-    result: Floats = np.where(grades < 1.0, fractions, np.exp2(grades) - 1.0)
-    return result
+    return np.where(grades < 1.0, fractions, np.exp2(grades) - 1.0)
 
 
 def warn_steep(

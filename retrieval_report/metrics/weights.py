@@ -12,7 +12,6 @@ import polars as pl
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, with_model
-from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.catalogue import AP, DCG, NDCG
 from retrieval_report.metrics.parsing import parse_metric, parse_metrics
@@ -220,7 +219,7 @@ def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
     """Return what each item counts before it is weighted."""
     relevance = frame["relevance"].cast(pl.Float64).to_numpy()
     grades, code = np.unique(relevance, return_inverse=True)
-    gain: Floats = (grades >= 1).astype(np.float64)
+    gain = (grades >= 1).astype(np.float64)
     if isinstance(metric, DCG):
         gain = metric.term.gains(grades, grades > 0)
     return pl.Series(gain[code], dtype=pl.Float64)

@@ -64,7 +64,7 @@ def read_ndjson(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
 
 def _spelt(parsed: pl.Series, name: str, content: bytes, nested: bool, source: Source) -> pl.Series:
     """Return numbers as the file spells them under ``name``, or refuse them."""
-    texts: list[str | None] = []
+    texts = []
     lines: list[int] = []
     for number, line in enumerate(content.split(b"\n"), start=1):
         record = json.loads(line, **SPELT) if line.strip() else {}

@@ -64,7 +64,7 @@ class _Thrift(BytesIO):
         return self.taken({3: 1, 7: 8}[kind])
 
     def fields(self) -> Fields:
-        values: Fields = {}
+        values = {}
         number = 0
         while head := self.byte():
             number = number + (head >> 4) if head >> 4 else self.integer()

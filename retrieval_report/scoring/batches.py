@@ -83,7 +83,7 @@ def flat_batch(
 
 def checked_weights(weights: Array) -> Floats:
     """Return weights as floats; raise where one is no weight."""
-    float_weights: Floats = weights.astype(np.float64)
+    float_weights = weights.astype(np.float64)
     if not (np.isfinite(float_weights) & (float_weights >= 0)).all():
         raise DataError("sample_weight: a weight is not a finite number of at least 0")
     return float_weights

@@ -81,7 +81,7 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
     sizes = np.cumsum([steps[-1] for steps in cells]) + 1
     if float(sizes @ np.array([steps.size for steps in cells])) > MOST_STEPS:
         return None
-    chance: Floats = np.ones(1)
+    chance = np.ones(1)
     for part, steps in zip(parts, cells, strict=True):
         longer = np.zeros(chance.size + int(steps[-1]))
         for cell, share in zip(steps.tolist(), part.chance.tolist(), strict=True):

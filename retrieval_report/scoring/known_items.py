@@ -75,8 +75,7 @@ def disagree(groups: Keys, items: Keys, grade: Codes) -> bool:
 
 def _pairs(groups: Keys, items: Keys) -> Keys:
     """Return a key for every pair of a group and an item."""
-    keys: Keys = (groups * SPREAD ^ items) * SPREAD
-    return keys
+    return (groups * SPREAD ^ items) * SPREAD
 
 
 def _distinct(keys: Keys) -> int:

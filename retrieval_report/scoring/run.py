@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -425,7 +425,7 @@ def _draws(run: Run, mixed: Integers) -> Iterator[Floats]:
     out some at a time, because every cell takes memory.
     """
     options = run.options
-    steps: Iterable[int] = range(options.shuffles)
+    steps = range(options.shuffles)
     if options.progress:
         from tqdm import tqdm
 

@@ -204,7 +204,7 @@ def _deeper(ends: pl.DataFrame) -> str:
     estimated = reached.drop_nulls("sufficient_depth")
     if estimated.is_empty() or reached["cutoff"].null_count():
         return "Retrieve deeper"
-    depths: list[int] = estimated["sufficient_depth"].to_list()
+    depths = estimated["sufficient_depth"].to_list()
     depth = max(deep for deep in depths if deep <= FAR * min(depths))
     far = estimated.filter(pl.col("sufficient_depth") > depth)["model"]
     notes = [] if far.is_empty() else [f"up to {max(depths)} for {names_text(far)}"]

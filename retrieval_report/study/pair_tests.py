@@ -20,7 +20,7 @@ MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pa
 
 def compared(study: Study, **how: Unpack[PairOptions]) -> pl.DataFrame:
     """Return the result of :func:`compare` for a study, with the chance of a reversal."""
-    arguments: Named = {"rankings": study.judged, **study._options}
+    arguments = {"rankings": study.judged, **study._options}
     if study.like is not None:
         arguments = {"rankings": study._emulated}
     if study.of_run:

@@ -73,8 +73,7 @@ class Question:
 
     def ask(self, study: Study) -> pl.DataFrame:
         """Return the frame of a study."""
-        frame: pl.DataFrame = self.of(study) if self.of else getattr(study, self.name)
-        return frame
+        return self.of(study) if self.of else getattr(study, self.name)
 
 
 def _audit(study: Study) -> pl.DataFrame:
@@ -83,7 +82,7 @@ def _audit(study: Study) -> pl.DataFrame:
 
 
 def _most_affected(study: Study) -> pl.DataFrame:
-    table: pl.DataFrame = study.queries
+    table = study.queries
     return table.group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE)
 
 

@@ -40,9 +40,9 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     """
     folder = check_path("path", path)
     try:
-        about: Named = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         words = {name: about[name] for name in WORDS} | {"verdict": tuple(about["verdict"])}
-        frames: Named = {name: _read_frame(folder, name, about) for name in FRAMES}
+        frames = {name: _read_frame(folder, name, about) for name in FRAMES}
         return Report(**words, frames=frames)
     except OSError as error:
         raise FileError(
@@ -55,9 +55,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
 
 
 def _read_frame(folder: Path, name: str, about: Named) -> pl.DataFrame:
-    schema: dict[str, pl.DataType] = {
-        column: getattr(pl, dtype)() for column, dtype in about["columns"][name].items()
-    }
+    schema = {column: getattr(pl, dtype)() for column, dtype in about["columns"][name].items()}
     if not schema:
         return pl.DataFrame()
     kind = about["formats"][0]

@@ -57,7 +57,7 @@ def scores_picture(rows: pl.DataFrame, draws: pl.DataFrame, measure: str) -> str
         return ""
     ticks = round_numbers(numbers["value"].min(), numbers["value"].max())  # type: ignore[arg-type]
     scale = _Scale(ticks[0], ticks[-1])
-    strokes: dict[str, list[float]] = dict(
+    strokes = dict(
         draws.group_by("model").agg("value").iter_rows()  # of few models: those that ties move
     )
     places = column_decimals(rows["expected"])

@@ -240,7 +240,7 @@ def check_port(port: int) -> int:
 
 def environment(files: Named | None, port: int | None, *, browser: bool = False) -> dict[str, str]:
     """Return the environment that passes files to the application and settings to the server."""
-    settings: Named = {
+    settings = {
         "server.address": "127.0.0.1",
         # Otherwise Streamlit asks the user to install things, over the first page
         "server.headless": True,

@@ -199,7 +199,7 @@ class Study(LevelledStudy):
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         frames = {"rankings": rankings, "judgements": judgements, "queries": queries}
-        scoring: Named = {**(rankings.settings if isinstance(rankings, Inputs) else {}), **options}
+        scoring = {**(rankings.settings if isinstance(rankings, Inputs) else {}), **options}
         questions = {
             name: scoring.pop(name) for name in Questions.__annotations__ if name in scoring
         }
@@ -292,7 +292,7 @@ class Study(LevelledStudy):
         if self._view.measures is not None:
             names = measure_texts(self._view.measures)
             cutoffs = None
-        settings: Named = {"cutoffs": cutoffs, "average": self.average, **self.also}
+        settings = {"cutoffs": cutoffs, "average": self.average, **self.also}
         settings |= {**self._options, **options}
         questions = {name: settings.pop(name) for name in Questions.__annotations__}
         data = data.requesting(

@@ -200,7 +200,7 @@ class Emulation:
             defined = pl.when(pl.col("value").is_not_null()).then(values)
             return scores.with_columns(value=defined, std=pl.lit(None, pl.Float64))
         if way.order in OPEN:
-            draw: Named = {"policies": ("shuffled", "naive"), "shuffles": 1, "seed": seed}
+            draw = {"policies": ("shuffled", "naive"), "shuffles": 1, "seed": seed}
             scores = self.scores(rules, metrics, way.float32, **draw)
             as_received = pl.col("items") <= way.row_order_up_to
             return scores.filter((pl.col("policy") == "naive") == as_received)

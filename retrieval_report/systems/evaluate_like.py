@@ -48,7 +48,7 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
     Traceback (most recent call last):
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
-    result: Asked = {}
+    result = {}
     system = system_of(like)
     records = [record for record in CONVENTIONS if (record.system, record.version) == system]
     for metric, cutoffs_of_metric in parse_metrics(in_words_of(like, measures), cutoffs):

@@ -156,7 +156,7 @@ def rescored(
     if drawn_requests:
         if judgements is None:  # R must not depend on which items are handed over
             queries = _with_relevant(queries, rows, relevant_from)
-        arguments: Named = {
+        arguments = {
             "judgements": judgements,
             "queries": queries,
             "measures": measure_texts(drawn_requests),

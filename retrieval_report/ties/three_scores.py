@@ -411,7 +411,7 @@ def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Na
     first = part.filter(expected_rank=1)["model"].to_list()
     naive = part.filter(naive_rank=1)["model"].to_list()
     measure = part.row(0, named=True)
-    row: Named = {
+    row = {
         "metric": measure["metric"],
         "cutoff": measure["cutoff"],
         "winner": EQUALS.join(first) or None,

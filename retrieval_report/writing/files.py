@@ -115,7 +115,7 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
     targets = {path: regular_file(path) for path in contents}
     path = Path()
     with ExitStack() as stack:
-        ready: dict[Path, Path] = {}
+        ready = {}
         try:
             for path, target in targets.items():
                 target.parent.mkdir(parents=True, exist_ok=True)
