@@ -48,7 +48,7 @@ LONG = (  # which take more than a quarter of a minute of one process: it should
     *("tests/charts/test_charts_all.py", "tests/study/test_leaderboard_rows.py"),
     *("tests/metrics/test_expressions.py", "tests/bad_input/test_wrong_types.py"),
     *("tests/comparison/test_tie_chance.py", "tests/comparison/test_meter.py"),
-    *("tests/cli/test_cli.py", "tests/cli/test_ci.py", "tests/engines/"),
+    *("tests/cli/test_cli.py", "tests/cli/test_ci.py", "tests/engines/", "tests/test_answers.py"),
 )
 DASHBOARD = tuple(
     f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts")

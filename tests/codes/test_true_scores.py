@@ -125,9 +125,3 @@ def test_every_form_gives_the_same_counts() -> None:
         assert_frame_equal(found, wanted)
     named = rr.from_scores((own[:2], matrix[:2]), query_ids=["a", "b"], true_included=True)
     assert named.rankings["query"].unique().sort().to_list() == ["a", "b"]
-
-
-def test_a_true_answer_without_candidates_is_first() -> None:
-    inputs = rr.from_scores(([0.5], np.array([[np.nan, np.nan]])))
-    assert inputs.rankings.rows() == [("model", 0, 1, 1, 1, "no")]
-    assert rr.evaluate(inputs.rankings, measures="rr", policies="expected")["value"].item() == 1

@@ -155,21 +155,6 @@ def test_intervals_of_differences_of_hits_hold_from_25_queries_on(lost: float, w
         assert (found["ci_high"] - found["ci_low"]).min() > 0
 
 
-def test_four_hits_of_four_are_no_certainty() -> None:
-    queries = 40
-    machine = pl.concat([scores_of({name: [1.0] * queries}, metric="hit_rate") for name in "ab"])
-    found = rr.stats.estimate(machine, machine.filter(pl.col("query") < "q00004"))
-    assert found["value"].to_list() == [1.0, 1.0, 0.0]
-    assert found["judged"].to_list() == [4] * 3
-    for low, high in (("ci_low", "ci_high"), ("human_low", "human_high")):
-        # Agresti and Coull: as if two hits of four more were seen
-        reach = stats.t.ppf(0.975, 7) * np.sqrt(6 * 2 / 8 / 7 / 8)
-        assert found[low].to_list()[:2] == pytest.approx([0.75 - reach] * 2, rel=1e-9)
-        assert found[high].to_list()[:2] == [1.0, 1.0]
-        assert found[low][2] == -found[high][2] < -0.1
-    assert (found["std_error"] > 0).all()
-
-
 def chosen(machine: Floats, human: Floats, queries: Any) -> list[str]:
     """Warnings where people judged these queries."""
     first, second = frames(machine, human)

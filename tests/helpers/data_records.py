@@ -23,10 +23,11 @@ MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has n
     "bounded scores": bounded_scores,
     "parts": pl.concat,
     "a tuple": tuple,
-    "pairs": dict,
+    "a mapping": dict,
     "an iterator": iter,
     "a meter": rr.Meter,
     "a study": lambda given: rr.Study(**given),
+    "counts of": rr.count_ties,
     "thresholds of": rr.thresholds,
     "a summary": lambda models: rr.summarise(scores_of(models)),
     "a summary of": rr.summarise,
@@ -38,7 +39,7 @@ MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has n
     "changed": lambda given: _changed(*given),
     **{
         name: partial(np.array, dtype=name)
-        for name in ("str", "uint8", "uint64", "int64", "float32")
+        for name in ("str", "bool", "uint8", "uint64", "int64", "float32", "float64", "complex128")
     },
 }
 
@@ -60,9 +61,10 @@ def _made(given: dict[str, Any]) -> Any:
 def read(name: str) -> dict[str, Any]:
     """A file of such calls, by public function."""
     file = Path(__file__).parents[1] / "data" / name
-    calls: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"), object_hook=_made)
+    calls: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return calls
 
 
 def call(function: str, given: dict[str, Any]) -> Any:
-    return attrgetter(function)(rr)(**given)
+    """Call a public function with arguments as they are written."""
+    return attrgetter(function)(rr)(**json.loads(json.dumps(given), object_hook=_made))

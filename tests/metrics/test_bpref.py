@@ -87,16 +87,6 @@ def test_every_policy_is_that_of_the_enumeration(
             assert std == pytest.approx(truth.std, rel=1e-9, abs=1e-14)
 
 
-def test_items_without_judgement_are_never_taken_for_judged_ones() -> None:
-    """Where a column of the rankings holds the relevance, nothing says which of its zeros are
-    judgements.
-    """
-    rows = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 2], "relevance": [None, 1]}
-    assert (
-        evaluate(rows, metrics="bpref", unjudged="drop", policies="expected")["value"].item() == 1.0
-    )
-
-
 def extremes(
     ties: list[list[int]], unretrieved: list[int], level: int | None, *, within: bool
 ) -> list[Fraction]:
@@ -143,21 +133,6 @@ def test_bounds_of_cut_lists_are_those_of_all_that_may_follow(
     assert cut["truncated"].all()
     wanted = [float(value) for value in extremes(ties, unretrieved, level, within=within)]
     assert cut["value"].to_list() == pytest.approx(wanted, rel=1e-12, abs=1e-15)
-
-
-def test_bounds_of_cut_lists_are_open_where_the_judged_items_are_not_known() -> None:
-    judged = {
-        "query": ["q"] * 4,
-        "item": list("abcd"),
-        "distance": [1, 1, 2, 2],
-        "relevance": [0, 1, 1, 0],
-    }
-    asked: dict[str, Any] = {"metrics": "bpref", "policies": ("expected", "worst", "best")}
-    cut = evaluate(judged, **asked, truncated="within_tie")
-    whole = evaluate(judged, **asked, truncated="no")
-    assert cut["value"].to_list() == [whole["value"][0], None, None]
-    assert cut["std"].null_count() == 3
-    assert whole["std"][0] > 0
 
 
 def test_a_track_of_trec_covid_is_printed_again_by_one_plain_call() -> None:

@@ -107,14 +107,6 @@ def test_expressions_have_levels(call: Callable[..., Any]) -> None:
     assert one == other
 
 
-def test_a_level_that_no_item_reaches_is_named() -> None:
-    frame = pl.DataFrame(
-        {"query": ["q"] * 3, "item": ["x", "y", "z"], "distance": [0, 1, 1], "relevance": [0, 1, 2]}
-    )
-    with pytest.warns(rr.RetrievalReportWarning, match=r"no query has an item of grade 3 .*rel=3"):
-        rr.evaluate(frame, metrics="ap,ap(rel=3)", policies="expected")
-
-
 @pytest.mark.parametrize("truncated", ["no", "within_tie"])
 def test_judged_items_alone_for_one_metric_are_what_unjudged_drop_gives(truncated: str) -> None:
     rankings, judgements = frames()

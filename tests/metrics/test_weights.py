@@ -25,14 +25,6 @@ UNEVEN = pl.DataFrame(
 )
 
 
-@pytest.mark.parametrize("metric", ["ap", "wap(denominator=min)", "dcg", "ndcg(gain=exp2)@3"])
-def test_weights_are_equal_among_the_items_that_gain(metric: str) -> None:
-    even = UNEVEN.with_columns(
-        weight=pl.when(pl.col("relevance") > 0).then(2.0).otherwise("weight")
-    )
-    assert rr.lists.query_weights(even, metrics=metric)["weight"].to_list() == [2.0, 2.0, 2.0]
-
-
 def keras(kind: str) -> float:
     """The mean that KerasRS defines: the two tied items of q once in each order, its Σ over lists
     written out.
@@ -57,30 +49,6 @@ def test_weighed_gains_give_the_mean_that_keras_rs_prints(kind: str) -> None:
     scores = rr.evaluate(rankings, metrics=metric, cutoffs=None, policies="expected")
     mean = rr.summarise(scores, queries=weights, average="weighted")["value"].item()
     assert mean == pytest.approx(keras(kind), rel=1e-12)
-
-
-def test_masked_items_leave_lists() -> None:
-    masked = UNEVEN.with_columns(mask=pl.col("item") != "c")
-    assert rr.lists.weigh_gains(masked).rankings.height == 4 + 1
-
-
-def test_what_gains_in_other_metrics_has_relevance_1_whatever_is_relevant() -> None:
-    rows = UNEVEN.filter(query="q").with_columns(relevance=pl.Series([0.5, 1.0, 2.0]))
-    weights = rr.lists.query_weights(rows, metrics="rr")
-    assert weights["weight"].to_list() == [(3 + 7) / 2]
-    assert "relevant_from" in str(rr.lists.query_weights.__doc__)
-
-
-def test_an_item_of_weight_0_is_masked() -> None:
-    weights = UNEVEN.with_columns(
-        weight=pl.when(pl.col("item") == "a").then(0.0).otherwise("weight")
-    )
-    masked = weights.with_columns(mask=pl.col("weight") > 0)
-    for metric in ("rr", "ndcg"):
-        of_lists = rr.lists.query_weights(weights, metrics=metric)
-        assert of_lists.equals(rr.lists.query_weights(masked, metrics=metric))
-        assert of_lists["weight"].to_list() == [3.0, 5.0, 0.0]
-    assert rr.lists.weigh_gains(weights).rankings["item"].to_list() == ["b", "c", "b"]
 
 
 def weighed_ap(weights: list[Fraction | None], k: int) -> Fraction:

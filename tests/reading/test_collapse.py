@@ -13,7 +13,6 @@ import pytest
 
 import retrieval_report as rr
 from commands import run
-from retrieval_report import ColumnError, DataError, ParameterError
 
 PATTERN = r"(.+)#\d+"
 
@@ -112,55 +111,6 @@ def test_scores_add_up_to_the_same_bits_in_any_order() -> None:
         assert found["score"][0] == pytest.approx(1.3)
     largest = rr.collapse(frame, PATTERN)
     assert largest["score"].to_list() == [0.7, 0.7]
-
-
-def test_columns_models_masks_grades_and_unretrieved_items() -> None:
-    frame = pl.DataFrame(
-        {
-            "model": ["m", "m", "m", "m", "n", "n"],
-            "query": ["q"] * 6,
-            "item": ["1", "2", "3", "4", "1", "9"],
-            "doc": [7, 7, 8, 9, 7, 7],
-            "distance": [2.5, 1.5, 2.0, 0.5, None, None],
-            "relevance": [0, 2, 1, 3, 0, 2],
-            "mask": [True, True, True, False, True, True],
-            "note": ["x"] * 6,
-        }
-    )
-    found = rr.collapse(frame, "doc")
-    assert found.columns == ["model", "query", "item", "distance", "relevance", "row"]
-    assert found.rows() == [
-        ("m", "q", 7, 1.5, 2, 1),
-        ("m", "q", 8, 2.0, 1, 2),
-        ("n", "q", 7, None, 2, 4),
-    ]
-    summed = rr.collapse(frame.rename({"distance": "score"}), "doc", how="sum")
-    assert summed["score"].to_list() == [4.0, 2.0, None]
-    partly = {"query": ["q"] * 2, "item": ["d#1", "d#2"], "distance": [None, 5]}
-    assert rr.collapse(partly, PATTERN).select("distance", "row").rows() == [(5, 1)]
-
-
-@pytest.mark.parametrize(
-    ("rankings", "how", "error", "words"),
-    [
-        ({"distance": [1]}, {"how": "sum"}, ParameterError, "'sum' adds scores"),
-        (
-            {"distance": [1]},
-            {"group": "doc"},
-            ParameterError,
-            "'doc' is not a column, and as a pattern",
-        ),
-        ({"distance": [1]}, {"group": "("}, ParameterError, "neither a column nor a pattern"),
-        ({"distance": [1]}, {"group": 5}, ParameterError, "group: 5 is not text"),
-        ({"distance": [float("nan")]}, {}, DataError, "NaN"),
-        ({"distance": [1], "relevance": [0], "count": [2]}, {}, ColumnError, "counts do not say"),
-    ],
-)
-def test_bad_input_is_refused(
-    rankings: dict[str, Any], how: dict[str, Any], error: type[Exception], words: str
-) -> None:
-    with pytest.raises(error, match=words):
-        rr.collapse({"query": ["q"], "item": ["a"], **rankings}, **how)
 
 
 def test_commands_collapse_chunks(tmp_path: Path) -> None:

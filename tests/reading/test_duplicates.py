@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 import oracles
 import retrieval_report as rr
-from retrieval_report import ColumnError, DataError, KeyMismatchError, ParameterError
 from retrieval_report.lists import duplicates
 
 MEASURES = {"ndcg": 3, "recall": 2, "rr": None, "ap": None, "precision": 3}
-COUNTS = pl.DataFrame({"query": ["q"], "distance": [0], "relevance": [1], "count": [2]})
 TEXT = ", ".join(name if k is None else f"{name}@{k}" for name, k in MEASURES.items())
 
 
@@ -123,24 +121,6 @@ def test_every_form_of_content_gives_the_same_groups() -> None:
     ]
 
 
-def test_items_without_content_are_the_same_as_no_other() -> None:
-    frame = pl.DataFrame({"item": [1, 2, 3, 4], "text": [None, None, "x", "x"]})
-    assert duplicates(frame).rows() == [(3, 3, 2), (4, 3, 2)]
-
-
-def test_rankings_name_as_suspects_what_ties_in_every_list() -> None:
-    rows = [
-        *(("m", "q1", item, 1) for item in ("a", "b", "c")),
-        *(("m", "q1", item, 2) for item in ("d", "e")),  # the last tie: perhaps cut
-        *(("m", "q2", item, 1) for item in ("a", "b")),
-        *(("m", "q2", "c", 2), ("m", "q2", "z", 3)),
-        *(("other", "q1", item, 5) for item in ("c", "a", "b")),
-        ("other", "q1", "z", 7),
-    ]
-    found = duplicates(pl.DataFrame(rows, ["model", "query", "item", "distance"], orient="row"))
-    assert found.rows() == [("a", "a", 2, 3), ("b", "a", 2, 3)]
-
-
 @given(searches(), st.integers(1, 6))
 def test_twins_are_suspected_wherever_a_list_is_cut(
     search: tuple[dict[str, int], dict[str, int], dict[str, str]], depth: int
@@ -159,39 +139,3 @@ def test_twins_are_suspected_wherever_a_list_is_cut(
         for other in distances:
             if content_of[item] == content_of[other] and item != other:
                 assert same[item] == same[other]
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ((np.zeros((2, 0)),), DataError, r"shape \(2, 0\)"),
-        ((np.array([1j]),), DataError, "complex128"),
-        ((np.array([[1.0], [np.nan]]),), DataError, "row 1 holds NaN"),
-        ((np.zeros((2, 1)), ["a"]), ParameterError, r"ids: .* shape \(1,\).*2 rows"),
-        ((np.zeros((2, 1)), [0.5, 1.5]), ParameterError, "ids: float64"),
-        (({"a": "x"}, ["a"]), ParameterError, "ids: only for an array"),
-        ((pl.DataFrame({"item": ["a"]}),), ColumnError, "nothing to compare"),
-        ((pl.DataFrame({"item": ["a", None], "text": ["x", "y"]}),), DataError, "null"),
-        ((COUNTS,), ColumnError, "counts"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(
-    given: tuple[Any, ...], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        duplicates(*given)
-
-
-def test_a_table_of_groups_is_checked() -> None:
-    lists = {"q": {"a": 1, "b": 1}}
-    for group, error, message in (
-        ({"item": ["a", "a"], "group": ["x", "y"]}, DataError, "group: "),
-        ({"item": ["a"], "label": ["x"]}, ColumnError, "no column 'group'"),
-        ({"item": ["a"], "group": [None]}, DataError, "null"),
-        ({"item": [1], "group": [2]}, KeyMismatchError, "spelt as a number"),
-        (5, ParameterError, "group: 5 is not text"),
-    ):
-        with pytest.raises(error, match=message):
-            rr.collapse(lists, group)
-    with pytest.warns(rr.RetrievalReportWarning, match="none of its 1 items, such as 'z'"):
-        assert rr.collapse(lists, {"z": "a"})["item"].to_list() == ["a", "b"]

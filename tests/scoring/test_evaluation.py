@@ -131,29 +131,6 @@ def test_gain_tables_and_functions() -> None:
             assert row["std"] == pytest.approx(exact.std, rel=1e-9)
 
 
-def test_naive_orders() -> None:
-    frame = pl.DataFrame(
-        {
-            "query": "q",
-            "item": ["b", "c", "a"],
-            "distance": [1, 1, 1],
-            "relevance": [0, 1, 0],
-            "row": [2, 1, 0],
-        }
-    )
-
-    def rr(frame: pl.DataFrame, order: str) -> float:
-        return evaluate(frame, metrics="rr", cutoffs=None, policies="naive", naive_order=order)[  # type: ignore[no-any-return]
-            "value"
-        ].item()
-
-    assert rr(frame, "item") == pytest.approx(1 / 3)
-    assert rr(frame, "item_descending") == 1.0
-    assert rr(frame, "row") == 0.5  # the column row decides, not where the row stands
-    assert rr(frame.drop("row")[::-1], "row") == 0.5
-    assert rr(frame.drop("row")[[1, 0, 2]], "row") == 1.0
-
-
 def test_metric_base_asks_for_a_need() -> None:
     with pytest.raises(NotImplementedError):
         _ = Metric().term

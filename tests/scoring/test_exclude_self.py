@@ -95,12 +95,3 @@ def test_ids_of_two_kinds_and_masks() -> None:
     one = rr.evaluate(rows, judgements=judged, **how)
     other = rr.evaluate(as_text, judgements=judged_text, **how)
     assert one["value"].to_list() == other["value"].to_list()
-
-
-def test_a_list_of_its_query_alone_is_there_and_empty() -> None:
-    rows = {"query": ["a", "b", "b"], "item": ["a", "b", "c"], "distance": [0, 0, 1]}
-    judged = {"a": {"c": 1}, "b": {"c": 1}}
-    scores = rr.evaluate(
-        rows, judgements=judged, measures="rr", missing_query="error", exclude_self=True
-    ).filter(policy="expected")
-    assert scores.select("query", "value", "items").rows() == [("a", 0.0, 0), ("b", 1.0, 1)]

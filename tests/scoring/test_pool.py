@@ -4,7 +4,6 @@ they do not.
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import DataError, RetrievalReportWarning, count_ties, evaluate, evaluate_to
+from retrieval_report import DataError, count_ties, evaluate, evaluate_to
 from retrieval_report.engines import disk
 
 METRICS = "recall, ap, ndcg, precision, r_precision, ndcg(ideal=list)"
@@ -81,25 +80,6 @@ def test_scores_of_counts_are_those_of_the_rankings(
     )
 
 
-def test_a_model_that_misses_half_of_the_relevant_items_has_half_the_recall() -> None:
-    """Model b retrieves one of two relevant items, at the third rank; of its own it would have
-    retrieved all.
-    """
-    rankings = pl.DataFrame(
-        {
-            "model": list("aaabbb"),
-            "query": ["q"] * 6,
-            "item": list("xyzuvx"),
-            "distance": [1, 2, 3] * 2,
-            "relevance": [1, 1, 0, 0, 0, 1],
-        }
-    )
-    counts = count_ties(rankings)
-    assert counts.filter(~pl.col("retrieved")).rows() == [("b", "q", None, 1, 1, False)]
-    scores = evaluate(counts, metrics="recall", cutoffs=None, policies="expected", truncated="no")
-    assert scores.filter(model="b", metric="recall")["value"].to_list() == [0.5]
-
-
 def test_one_model_has_no_pool() -> None:
     assert count_ties(runs(0).filter(model="a")).columns == [
         "model",
@@ -108,27 +88,6 @@ def test_one_model_has_no_pool() -> None:
         "relevance",
         "count",
     ]
-
-
-def test_counts_without_a_pool_are_marked_and_warned_of() -> None:
-    """Both models retrieve as many relevant items, but counts do not tell whether they are the
-    same.
-    """
-    lists = {"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": [1, 1]}
-    apart = pl.concat(pl.DataFrame({"model": [model] * 2, **lists}) for model in "ab")
-    with pytest.warns(
-        RetrievalReportWarning, match=r"R of 1 queries is not known, first 'q' \(a model has 1 to 1"
-    ):
-        scores = evaluate(
-            apart, metrics="recall", truncated={"a": "no", "b": "within_tie"}, policies="expected"
-        )
-    assert dict(scores.select("model", "pooled").unique().rows()) == {"a": False, "b": True}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        evaluate(
-            apart, metrics="recall", truncated="no", policies="expected"
-        )  # lists that hold all items tell R
-        evaluate(apart, metrics="precision", truncated="within_tie", policies="expected")
 
 
 @pytest.mark.parametrize(

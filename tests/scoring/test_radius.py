@@ -15,13 +15,9 @@ from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.contracts.errors import (
     RetrievalReportWarning,
 )
-from retrieval_report.engines.evaluate import count_ties
 from retrieval_report.scoring.radius import evaluate_radius, radius_scores
 
 METRICS = ["precision", "recall", "f1", "hit_rate"]
-COUNTS = pl.DataFrame(
-    {"query": ["a", "a", "b"], "distance": [0, 2, 3], "relevance": [1, 0, 2], "count": [1, 3, 1]},
-)
 
 
 def by_hand(
@@ -102,37 +98,6 @@ def test_relevant_items_outside_the_counts_are_told(case: dict[str, Any]) -> Non
     near = case["counts"].filter(pl.col("distance") <= 3)
     assert evaluate_radius(near, queries=told).equals(evaluate_radius(case["counts"]))
     assert not evaluate_radius(near).equals(evaluate_radius(case["counts"]))
-
-
-def test_queries_without_counts_have_empty_balls() -> None:
-    queries = pl.DataFrame({"query": ["a", "b", "c", "d"], "n_relevant": [1, 1, 5, 0]})
-    row = evaluate_radius(COUNTS, radii=2, queries=queries).row(0, named=True)
-    assert (row["precision"], row["recall"], row["empty"], row["queries"]) == (
-        0.0625,
-        0.25,
-        0.75,
-        4,
-    )
-    assert evaluate_radius(COUNTS, radii=2, queries=queries.select("query"))["queries"].item() == 4
-
-
-def test_grades_and_distances_of_any_kind() -> None:
-    rankings = pl.DataFrame(
-        {
-            "query": [7] * 4,
-            "item": range(4),
-            "distance": [0.5, 1.0, 1.5, 2.5],
-            "relevance": [1, 2, 0, 2],
-        }
-    )
-    row = evaluate_radius(count_ties(rankings), radii=1.5, relevant_from=2).row(0, named=True)
-    assert (row["radius"], row["precision"], row["recall"], row["f1"]) == (1.5, 1 / 3, 0.5, 0.4)
-
-
-def test_radii_are_taken_once_and_as_one_type() -> None:
-    assert evaluate_radius(COUNTS, radii=(1, 0, 1))["radius"].to_list() == [1, 0]
-    assert evaluate_radius(COUNTS, radii=(1, 0.5))["radius"].to_list() == [1.0, 0.5]
-    assert evaluate_radius(COUNTS, radii=range(2))["radius"].to_list() == [0, 1]
 
 
 def test_a_radius_beyond_the_depth_of_counts_is_warned_of() -> None:

@@ -2,55 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import polars as pl
-import pytest
 
 from made_cuts import marked, ranked, said, top
-from retrieval_report import (
-    ParameterError,
-    evaluate,
-)
-
-TWO = pl.DataFrame(
-    {
-        "model": ["a", "a", "b", "b"],
-        "query": ["q"] * 4,
-        "item": ["x", "y", "y", "z"],
-        "distance": [1, 2, 1, 2],
-        "relevance": [1, 2, 2, 3],
-    }
-)
-
-
-@pytest.mark.parametrize(
-    ("words", "pooled"), [("no", False), ("within_tie", True), ({"a": "no"}, False)]
-)
-def test_pooled_marks_where_r_may_be_larger(words: Any, pooled: bool) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        scores = evaluate(TWO, metrics="recall", truncated=words)
-    assert scores["pooled"].unique().to_list() == [
-        pooled
-    ]  # where one model ranks all items, R is known
-    told = pl.DataFrame({"query": ["q"], "n_relevant": [9]})
-    scores, _ = said(TWO, metrics="recall", truncated="within_tie", queries=told)
-    assert not scores["pooled"].any()
-    assert scores["n_relevant"].unique().to_list() == [9]
-
-
-def test_r_unknown_is_refused_on_request() -> None:
-    options: dict[str, Any] = {"relevant_items": "error", "truncated": "no"}
-    message = "relevant_items: neither judgements nor a column 'n_relevant' .* instead of 'error'"
-    for queries in (None, pl.DataFrame({"query": ["q"], "label": ["l"]})):
-        with pytest.raises(ParameterError, match=message):
-            said(TWO, queries=queries, **options)
-    said(TWO, queries=pl.DataFrame({"query": ["q"], "n_relevant": [3]}), **options)
-    judged = TWO.select("query", "item", "relevance").unique()
-    said(TWO.drop("relevance"), judgements=judged, **options)
-
 
 # Beside other options
 # ----------------------------------------------------------------------------------

@@ -15,15 +15,8 @@ from retrieval_report.cli import cli
 from retrieval_report.contracts.errors import DataError
 
 RUN = {"m": {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}}
-SAME = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "a"], "relevance": [1, 2, 1]})
 DIFFERENT = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "a"], "relevance": [1, 2, 4]})
 DCG = {"error": None, "highest": 4 + 2 / 1.584962500721156, "mean": 2.5 + 2 / 1.584962500721156}
-
-
-def test_the_same_grade_twice_is_one_judgement() -> None:
-    for truth in (SAME, SAME.unique()):
-        scores = rr.evaluate(RUN, judgements=truth, measures="dcg@3, recall@1", policies="expected")
-        assert scores["value"].to_list() == pytest.approx([1 + 2 / 1.584962500721156, 0.5])
 
 
 @pytest.mark.parametrize("rule", ["highest", "mean"])
@@ -68,32 +61,3 @@ def test_different_grades_are_refused_with_both_values_and_the_choice(tmp_path: 
     assert "1 and 4; --repeated-judgements highest or mean decides" in refused.stderr
     scored = CliRunner().invoke(cli, [*words, "--repeated-judgements", "mean"])
     assert f"{DCG['mean']:.4f}" in scored.output
-
-
-@pytest.mark.parametrize(
-    ("truth", "rule", "counts"),
-    [
-        (SAME, "error", "each counts once"),
-        (DIFFERENT, "mean", "the mean of their grades counts"),
-        (DIFFERENT, "highest", "the highest of their grades counts"),
-    ],
-)
-@pytest.mark.parametrize("judges", [1, 2])
-def test_the_health_of_a_study_counts_them(
-    truth: pl.DataFrame, rule: str, counts: str, judges: int
-) -> None:
-    judgements = truth if judges == 1 else {"one": truth, "other": SAME.unique()}
-    study = rr.Study(RUN, "dcg@3", judgements=judgements, repeated_judgements=rule)
-    assert study.health.rows() == [
-        (None, "repeated judgements", False, 1, 3, counts, study.health["message"][0])
-    ]
-    assert study.verdict[0] == (
-        "Note on the data: 1 of 3 judgements repeat an item that was already judged for the "
-        f"query ({counts})."
-    )
-    if judges == 2:
-        assert study.judged_by("other").health.is_empty()
-        assert {name: len(frame) for name, frame in study.judgements.items()} == {
-            "one": 2,
-            "other": 2,
-        }

@@ -29,14 +29,6 @@ def test_the_usual_cutoffs_that_lists_reach_are_scored_as_if_they_were_asked_for
     assert study.scores["cutoff"].unique().to_list() == [3]  # the tables have what was asked for
 
 
-def test_the_headline_cutoff_stands_among_them_and_other_metrics_do_not() -> None:
-    study = tied_study("rr@2, ap@4, rr")
-    assert study.by_cutoff["cutoff"].unique(maintain_order=True).to_list() == [1, 2, 3, 5, None]
-    assert study.by_cutoff["metric"].unique().to_list() == ["rr"]
-    assert tied_study("r_precision").by_cutoff["cutoff"].unique().to_list() == [None]
-    assert tied_study("recip_rank", like="trec_eval").by_cutoff.height == 2
-
-
 def test_nothing_is_warned_of_at_cutoffs_that_nobody_asked_for() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

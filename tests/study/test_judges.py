@@ -122,28 +122,6 @@ def test_ranks_and_means_are_those_of_every_judge() -> None:
     assert not judges["own"].any()
 
 
-def test_pairs_count_the_other_judges_by_hand() -> None:
-    runs = {"a": {"q": {"x": 3, "y": 2, "z": 1}}, "b": {"q": {"x": 2, "y": 3, "z": 1}}}
-    given = {
-        "human": {"q": {"x": 1}},
-        "level": {"q": {"z": 1}},
-        "same": {"q": {"x": 2, "z": 1}},
-        "against": {"q": {"y": 1}},
-        "too": {"q": {"y": 1, "z": 0}},
-    }
-    study = rr.Study(runs, "rr", judgements=given, truncated="no")
-    [row] = study.judge_pairs.to_dicts()
-    assert (row["model_a"], row["model_b"], row["difference"]) == ("a", "b", 0.5)
-    assert (row["judges"], row["agree"], row["against"]) == (4, 1.5 / 4, "against, too")
-    [row] = study.judged_by("against").judge_pairs.to_dicts()
-    assert (row["agree"], row["against"]) == (1.5 / 4, "human, same")
-    [row] = study.judged_by("level").judge_pairs.to_dicts()
-    assert (row["agree"], row["judges"]) == (None, 4)
-    assert study.judged_by("level").reversals.filter(source="judge")["reversal"].item() is None
-    ranks = study.judges.filter(judge="level")["rank"].to_list()
-    assert ranks == [1, 1]  # equal means share the better rank
-
-
 # Who judges himself
 
 
@@ -203,17 +181,6 @@ def test_errors_name_the_judge_who_lacks_queries() -> None:
             ask()
 
 
-@pytest.mark.parametrize(("shared", "more", "own"), [(3, 0, True), (19, 1, False), (20, 9, True)])
-def test_few_shared_labels_prove_nothing_unless_they_are_all(
-    shared: int, more: int, own: bool
-) -> None:
-    grades = {f"d{number:02}": number % 4 for number in range(shared + more)}
-    known = dict(list(grades.items())[:shared])
-    given = {"human": {"q": {"d00": 1}}, "gpt": {"q": known}}
-    study = rr.Study({"m": {"q": grades}}, "ndcg@3", judgements=given, truncated="no")
-    assert study.judges.filter(judge="gpt")["own"].to_list() == [own]
-
-
 # What they say of each other
 
 
@@ -238,48 +205,3 @@ def test_agreement_is_that_of_scikit_learn_and_scipy() -> None:
             ]
             assert row["tau"] == pytest.approx(stats.kendalltau(*means).statistic)
     assert found.select("metric").n_unique() * 4 == found.height
-
-
-def labelled(*judges: list[int | None]) -> rr.Study:
-    given = {
-        f"judge {number}": {
-            "q": {f"d{item:02}": grade for item, grade in enumerate(own) if grade is not None}
-        }
-        for number, own in enumerate(judges)
-    }
-    items = {f"d{item:02}": -item for item in range(len(judges[0]))}
-    return rr.Study({"m": {"q": items}}, "ndcg", judgements=given, truncated="no")
-
-
-def test_alpha_is_that_of_krippendorffs_example() -> None:
-    """Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011, section D: .815 if ordinal."""
-    n = None
-    study = labelled(
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, n, n, n],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, n, 3],
-        [n, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, n],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, n],
-    )
-    last = study.judge_agreement.row(-1, named=True)
-    assert last["alpha"] == pytest.approx(0.815, abs=5e-4)
-    assert (last["judge_a"], last["judge_b"], last["kappa"], last["pairs"]) == (
-        None,
-        None,
-        None,
-        11,
-    )
-
-
-def test_judges_that_share_no_label_are_not_compared() -> None:
-    given = {"human": {"p": {"a": 1, "b": 0}}, "gpt": {"q": {"a": 1, "b": 0}}}
-    runs = {"m": {"p": {"a": 1, "b": 2}, "q": {"a": 2, "b": 1}}}
-    study = rr.Study(runs, "rr", judgements=given, truncated="no", unjudged_query="skip")
-    first, last = study.judge_agreement.to_dicts()
-    assert first["pairs"] == last["pairs"] == 0
-    assert {first[name] for name in ("same", "kappa", "weighted_kappa", "alpha")} == {None}
-    assert study.judges["value"].to_list() == [0.5, 1.0]
-
-
-def test_judges_of_one_mind_on_one_grade_have_no_coefficient() -> None:
-    first, last = labelled([1, 1, 1], [1, 1, 1]).judge_agreement.to_dicts()
-    assert (first["same"], first["kappa"], first["alpha"], last["alpha"]) == (1.0, None, None, None)

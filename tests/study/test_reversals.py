@@ -13,7 +13,6 @@ import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.comparison.new_draws import enough_queries, new_queries
 from retrieval_report.study.reversals import (
-    objections,
     reversals_note,
     reversals_text,
     varied,
@@ -47,13 +46,6 @@ def test_ties_and_queries_have_the_numbers_of_the_pair() -> None:
 def test_a_difference_that_is_always_the_same_is_too_few_to_tell_until_six_queries() -> None:
     assert new_queries(np.full(5, 0.25)) == 0.0
     assert new_queries(np.array([0.25])) is None
-    for queries, word in ((2, "too few to tell"), (5, "too few to tell"), (6, "safe")):
-        lists = {"first": {"a": 2, "b": 1}, "second": {"a": 1, "b": 2}}
-        runs = {name: {f"q{n}": items for n in range(queries)} for name, items in lists.items()}
-        said = {f"q{n}": {"a": 1} for n in range(queries)}
-        study = rr.Study(runs, "rr@2", judgements=said, truncated="no")
-        for source in ("queries", "both"):
-            assert (row(study, source)["reversal"], row(study, source)["verdict"]) == (0.0, word)
     assert enough_queries(np.array([0.1] * 6 + [0.0] * 9))
 
 
@@ -102,16 +94,6 @@ def test_a_mean_that_is_not_tested_says_so() -> None:
     assert (found["reversal"], found["verdict"]) == (None, "not tested")
 
 
-def test_cut_lists_of_a_safe_pair_are_named_where_they_leave_its_tie_order_open() -> None:
-    lists = {"first": {"a": 3, "b": 1}, "second": {"b": 3, "c": 1, "d": 1}}
-    runs = {name: {f"q{n}": items for n in range(8)} for name, items in lists.items()}
-    runs["second"]["q0"] = {"b": 1, "c": 1}  # its last tie may go on
-    judgements = {f"q{n}": {"a": 1} for n in range(8)}
-    study = rr.Study(runs, "rr@1", judgements=judgements)
-    assert (study.status, row(study, "tie order")["verdict"]) == ("safe", "safe")
-    assert row(study, "both")["verdict"] == "lists are cut"
-
-
 def test_one_model_and_no_score_have_no_rows() -> None:
     study = rr.Study(RANKINGS, "ndcg@3")
     scoreless = rr.Study(RANKINGS.with_columns(relevance=0), "ndcg@3", no_relevant="skip")
@@ -147,61 +129,3 @@ def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -
     assert study.verdict[1] == sentence
     assert study.verdict[2] == judged().verdict[1]
     assert len(study.sentences) == len(judged().sentences) + 1
-
-
-@pytest.mark.parametrize(
-    ("others", "against", "reversal", "word"),
-    [
-        (4, 0, 0.1, "too few to tell"),
-        (9, 0, 0.05, "safe"),
-        (9, 1, 0.15, "depends on the judge"),
-    ],
-)
-def test_judges_are_counted(others: int, against: int, reversal: float, word: str) -> None:
-    names = [f"j{number}" for number in range(others)]
-    lists = {"first": {"q": {"a": 2, "b": 1}}, "second": {"q": {"a": 1, "b": 2}}}
-    said = {"human": "a"} | {name: "ba"[n >= against] for n, name in enumerate(names)}
-    given = {judge: {"q": {item: 1}} for judge, item in said.items()}
-    found = row(rr.Study(lists, "rr@2", judgements=given, truncated="no"), "judge")
-    assert found["reversal"] == pytest.approx(reversal, abs=1e-15)
-    assert found["verdict"] == word
-
-
-LEVEL = {"first": {"q": {"a": 2, "b": 1}}, "second": {"q": {"a": 1, "b": 2}}}
-
-
-@pytest.mark.parametrize(
-    ("others", "sentence"),
-    [
-        ({"x": {"a": 1, "b": 1}}, "The other judge has them level."),
-        (
-            {"x": {"a": 1, "b": 1}, "y": {"b": 1}},
-            "Of 2 other judges, 1 orders these two the other way and 1 has them level.",
-        ),
-        ({"x": {"a": 1}}, ""),
-    ],
-)
-def test_a_judge_that_has_them_level_is_said_to(others: dict[str, Any], sentence: str) -> None:
-    given = {"human": {"q": {"a": 1}}} | {name: {"q": said} for name, said in others.items()}
-    study = rr.Study(LEVEL, "rr@2", judgements=given, truncated="no")
-    found = row(study, "judge")
-    assert objections(study.reversals) == sentence
-    level = sum(len(set(said.values())) == 1 and len(said) == 2 for said in others.values())
-    assert found["votes_level"] == level
-    assert ("level" in found["varied"]) == bool(level)
-    against = found["votes_against"]
-    assert found["reversal"] == (against + level / 2 + 0.5) / (len(others) + 1)
-    assert study.judge_pairs["level"][0] == ", ".join(
-        name for name, said in others.items() if len(said) == 2
-    )
-
-
-def test_a_judge_who_finds_nothing_relevant_has_no_vote() -> None:
-    given = {"human": {"q": {"a": 1}}, "x": {"q": {"a": 0, "b": 0}}}
-    study = rr.Study(LEVEL, "rr@2", judgements=given, truncated="no")
-    with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
-        found = row(study, "judge")
-    assert (found["votes"], found["reversal"], study.judge_pairs["judges"][0]) == (0, None, 0)
-    assert found["varied"] == "0 other judges; no vote: 1 who found nothing relevant"
-    assert objections(study.reversals) == ""
-    assert study.judges["abstains"].to_list() == [False, False, True, True]

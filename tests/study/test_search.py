@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -212,35 +211,6 @@ def test_one_query_rows_of_unequal_length_and_nested_lists() -> None:
     assert_frame_equal(evaluate(**from_search(ranged, **FLAT), **ASKED), wanted)
 
 
-def test_torchmetrics_take_the_same_flat_arrays() -> None:
-    indexes, target = np.repeat([3, 9], [4, 2]), np.array([0, 1, 0, 1, 1, 0])
-    preds = np.array([0.5, 0.5, 0.25, 0.1, 0.2, 0.3], np.float32)
-    inputs = from_search({"m": preds}, indexes=indexes, relevance=target, scores=True)
-    assert inputs.rankings["query"].to_list() == indexes.tolist()
-    found = evaluate(**inputs, metrics="rr", cutoffs="all", policies="expected")
-    assert found["value"].to_list() == [0.75, 0.5]
-    with pytest.raises(DataError, match="relevance: shape"):
-        from_search({"m": preds}, indexes=indexes, relevance=np.zeros(5), scores=True)
-
-
-def test_keras_rs_and_tf_similarity_shapes() -> None:
-    scores, truth = np.array([[0.1, 0.9, 0.5], [0.3, 0.2, 0.0]]), np.array([[0, 1, 0], [1, 0, 0]])
-    mask = np.array([[True, False, True], [True, True, False]])
-    kept = from_search(scores, relevance=truth, mask=mask, scores=True)
-    found = evaluate(**kept, metrics="rr", cutoffs="all", policies="expected", truncated="no")
-    assert found.select("value", "items").rows() == [(0.0, 2), (1.0, 2)]
-    lookups = {"a": np.array([[0.1, 0.2]]), "b": np.array([[0.3, 0.4]])}
-    matches = {"a": np.array([[True, False]]), "b": np.array([[False, True]])}
-    near = from_search(lookups, relevance=matches)
-    assert near.rankings["item"].to_list() == ["a:0", "a:1", "b:0", "b:1"]
-    assert evaluate(**near, metrics="rr", cutoffs="all", policies="expected", truncated="no")[
-        "value"
-    ].to_list() == [
-        1.0,
-        0.5,
-    ]
-
-
 def test_results_of_faiss() -> None:
     faiss = pytest.importorskip("faiss", reason="faiss-cpu, of the extra `dev`, is not installed")
     index = faiss.IndexFlatL2(4)
@@ -255,38 +225,6 @@ def test_results_of_faiss() -> None:
         by_hand(*rows),
         check_exact=True,
     )
-
-
-def test_hits_of_sentence_transformers() -> None:
-    scores, indices = (
-        np.array([[0.5, 0.5, 0.25], [0.75, 0.25, 0.125]]),
-        np.array([[3, 1, 0], [2, 4, 1]]),
-    )
-    hits = [
-        [{"corpus_id": item, "score": score} for item, score in zip(*row, strict=True)]
-        for row in zip(indices.tolist(), scores.tolist(), strict=True)
-    ]
-    about: dict[str, Any] = {
-        "query_ids": ["p", "q"],
-        "item_ids": [*"abcde"],
-        "judgements": {"p": {"b": 1}, "q": {"c": 1, "e": 1}},
-    }
-    found = from_search({"dense": hits, "one": [[], hits[1]]}, **about)
-    truth = from_search({"dense": (scores, indices)}, scores=True, **about)
-    assert_frame_equal(found.rankings.filter(model="dense"), truth.rankings)
-    assert found.rankings.filter(model="one")["query"].to_list() == ["q"] * 3
-    single = from_search(hits[0], query_labels=[1], item_labels=[0, 1, 0, 0, 0])
-    assert single.rankings.select("item", "score", "relevance").rows() == [
-        (3, 0.5, 0), (1, 0.5, 1), (0, 0.25, 0)
-    ]  # fmt: skip
-    for wrong, message in (
-        ([[{"corpus_id": 3}]], "query 0: item 3 has the score None, not a number"),
-        ([[{"corpus_id": 3, "score": "far"}]], "item 3 has the score 'far', not a number"),
-        ([hits[0], hits[0][0]], "query 1 has {'corpus_id': 3, 'score': 0.5}, not a list of hits"),
-        ([[{"score": 0.5}]], "query 0: an item has none of the keys"),
-    ):
-        with pytest.raises((ColumnError, DataError), match=re.escape(message)):
-            from_search(wrong, judgements=about["judgements"])
 
 
 def test_results_of_usearch() -> None:
@@ -348,20 +286,3 @@ def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool) 
     )
     if not exclude_self:  # 20 of 150 items for each of 150 queries, to which 30 are relevant
         assert "of its 3000 nearest items are relevant, and chance alone would give 600;" in first
-
-
-def test_few_lists_or_whole_ones_show_no_chance() -> None:
-    distances, indices = np.array([[0.1, 0.2, 0.3]] * 4), np.array([[0, 1, 2]] * 4)
-    from_search((distances, indices), query_labels=[0, 0, 1, 1], item_labels=[0, 1, 0, 1])
-
-
-def test_inputs_say_in_words_what_they_hold() -> None:
-    found = from_search(
-        {"a": [[0, 1], [1, 0]]},
-        judgements={"q": {"x": 1}, "r": {"y": 1}},
-        query_ids=["q", "r"],
-        item_ids=["x", "y"],
-    )
-    first, more = repr(found).splitlines()
-    assert first == "Inputs of a study: 1 model, 2 queries, 4 rows, 2 judgements"
-    assert "rr.Study(inputs" in more

@@ -27,22 +27,6 @@ def found(
     return summary, flips(summary, comparison=compare(scores, rankings=rankings))
 
 
-def test_an_accident_is_called_one() -> None:
-    status, sentences = verdict(*found(ACCIDENT), **PLACE)
-    assert status == "depends on tie order"
-    assert sentences[0] == "fine has the highest expected rr@2: 0.5000, ahead of coarse (0.3750)."
-    assert sentences[1].startswith(
-        "The lead depends on tie order: a random one reverses it with probability"
-    )
-    assert sentences[2] == (
-        "Naive scores, with ties in the order received, are off by up to 0.6250 (coarse: 1.0000 "
-        "instead of 0.3750)."
-    )
-    assert sentences[3] == (
-        "Scored naively, coarse would win, purely because of how ties are ordered."
-    )
-
-
 def test_two_numbers_are_written_with_the_digits_that_tell_them_apart() -> None:
     summary, pairs = found(ACCIDENT)
     close = pl.when(policy="naive").then(0.50007).otherwise(0.5)
@@ -62,12 +46,6 @@ def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_v
     assert status == "safe"
     assert sentences[1].startswith("The lead is safe from random tie order, and is significant")
     assert sentences[-1].endswith("coarse would win, purely because of how ties are ordered.")
-
-
-def test_scores_that_show_a_draw_name_nobody() -> None:
-    apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4] * 2))
-    _, sentences = verdict(*found(apart), **PLACE)
-    assert not any("aive" in sentence or "order received" in sentence for sentence in sentences)
 
 
 @pytest.mark.parametrize(
@@ -99,20 +77,6 @@ def test_a_chance_is_told_as_surely_as_it_is_known(
     rows = rows.with_columns(pl.lit(value).alias(name) for name, value in chance.items())
     _, sentences = verdict(summary, rows, **PLACE)
     assert sentences[1].endswith(told), sentences
-
-
-def test_a_lead_without_ties_is_significant_or_not() -> None:
-    apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
-    status, sentences = verdict(*found(apart), **PLACE)
-    assert status == "not significant"
-    assert sentences[1] == (
-        "The lead cannot be reversed by any tie order, but is not significant "
-        "(p = 1.0000, sign-flip test)."
-    )
-    many = pl.concat([apart.with_columns(query=pl.lit(f"q{number}")) for number in range(12)])
-    status, sentences = verdict(*found(many), **PLACE)
-    assert status == "safe"
-    assert sentences[0] == "coarse has the highest expected rr@2: 1.0000, ahead of fine (0.5000)."
 
 
 def test_what_was_not_tested_is_not_called_safe() -> None:
@@ -152,45 +116,6 @@ def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
     assert status == "depends on tie order"
     assert sentences[0].endswith("Tie order alone decides which of them is printed ahead.")
     assert with_chances(found(tied)[1])["p_tie"].to_list() == ["level"]
-
-
-@pytest.mark.parametrize(
-    ("model_a", "model_b", "status", "said"),
-    [
-        (
-            {"p": [1, 1]},
-            {"r": [1, 1]},
-            "nothing to compare",
-            "a and b have no rr@2 for the same query. The two have no query in common",
-        ),
-        (
-            {"p": [1, 2], "q": [2, 1]},
-            {"p": [2, 1], "r": [1, 2]},
-            "not significant",
-            "On the queries that both have, a has the highest expected rr@2: 1.0000, ahead of b (0.5000)",
-        ),
-        (
-            {"p": [1, 1], "q": [2, 1]},
-            {"p": [1, 1], "r": [2, 1]},
-            "depends on tie order",
-            "a and b have the same expected rr@2: 0.7500. Tie order",
-        ),
-    ],
-)
-def test_equal_means_of_other_queries_are_not_called_equal(
-    model_a: dict[str, list[int]], model_b: dict[str, list[int]], status: str, said: str
-) -> None:
-    rows = [
-        (model, query, item, distance, int(item == "x"))
-        for model, lists in (("a", model_a), ("b", model_b))
-        for query, distances in lists.items()
-        for item, distance in zip("xy", distances, strict=True)
-    ]
-    lists = pl.DataFrame(rows, ["model", "query", "item", "distance", "relevance"], orient="row")
-    study = rr.Study(lists, "rr@2", missing_query="skip", truncated="no", shuffles=5)
-    assert study.status == study.flips["verdict"].item() == status
-    assert said in " ".join(study.sentences[:2])
-    assert "lead depends" not in study.sentences[1]
 
 
 def test_naive_errors_are_those_of_models_with_complete_lists() -> None:
