@@ -11,7 +11,7 @@ from cached import ask, remembered_questions
 from chart_display import say, show_chart
 from page import Page
 from retrieval_report import charts
-from retrieval_report.comparison.identical import without_copies
+from retrieval_report.comparison.identical import copies_among, without_copies
 from retrieval_report.comparison.margins import Margin, parse_margin
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_chances
@@ -40,6 +40,9 @@ def show(page: Page) -> None:
     suspects = page.study.suspects
     if suspects:
         st.caption(plain(no_verdict_on(suspects)))
+    if len(page.choice.models) - len(suspects) < 2:
+        st.info("So no two models are left to compare.")
+        return
     comparison = without_copies(page.study.comparison, page.study.identical)
     expected = comparison.filter(policy="expected")
     if not expected["difference"].count():
@@ -94,7 +97,6 @@ def _no_worse(page: Page) -> None:
         "tests answer the better question: does a model lose less than a margin that would matter, "
         "for example after quantising or pruning?"
     )
-    identical = page.study.identical
     asked = page.study.also  # by the study that the dashboard was started for
     given = asked["margin"] and parse_margin(asked["margin"]).of(**page.choice.at)
     first = given or USUAL_MARGIN
@@ -125,13 +127,9 @@ def _no_worse(page: Page) -> None:
     status, decision = decided_by(study)
     if decision:  # the report's, in the colour of its own: models to be checked are not among these
         say(status, [decision])
-    # Of models with identical lists one is shown, and none that are those of the baseline; for the decision
-    # all count, since a copy of the baseline may cost less.
-    firsts = [sorted(group, key=lambda name: (name != baseline, name))[0] for group in identical]
-    copies = {name for group in identical for name in group if name not in firsts}
-    if copies:
-        study = study.models(*(name for name in study.model_names if name not in copies))
-    rows = study.no_worse
+    # Of models with identical lists one is shown, and none that are those of the baseline.
+    copies = copies_among(page.study.identical, baseline)
+    rows = study.no_worse.filter(~pl.col("model").is_in(copies))
     rows = rows.sort("difference", descending=True, nulls_last=True)
     for sentence in margin_sentences(rows, page.choice.measure):
         st.markdown(plain(sentence))

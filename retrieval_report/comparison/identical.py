@@ -87,6 +87,16 @@ def without_twins(flips: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     return reworded(flips, twins & (pl.col("verdict") == DEPENDS), EQUAL)
 
 
+def copies_among(groups: Groups, preferred: str | None = None) -> list[str]:
+    """Return the names of copies: all of each group but the first by name, or the ``preferred`` one.
+
+    >>> copies_among((("b", "a"), ("c", "d", "e")), "d")
+    ['b', 'c', 'e']
+    """
+    in_order = (sorted(group, key=lambda name: (name != preferred, name)) for group in groups)
+    return [name for _, *copies in in_order for name in copies]
+
+
 def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     """Return pairs of models without those of a copy, which say what its first says; all pairs if
     there are no others.
@@ -95,7 +105,7 @@ def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     >>> without_copies(pairs, (("b", "a"),)).rows()
     [('a', 'c')]
     """
-    copies = [name for group in groups for name in sorted(group)[1:]]
+    copies = copies_among(groups)
     firsts = pairs.filter(~pl.any_horizontal(pl.col("model_a", "model_b").is_in(copies)))
     return pairs if firsts.is_empty() else firsts
 
@@ -108,10 +118,9 @@ def folded(rows: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     [('a', ['a', 'b']), ('c', ['c'])]
     """
     names = {first: [first, *copies] for first, *copies in map(sorted, groups)}
-    copies = [name for same in names.values() for name in same[1:]]
     row_models = [names.get(name, [name]) for name in rows["model"]]
     rows = rows.with_columns(row_models=pl.Series(row_models, dtype=pl.List(pl.String)))
-    return rows.filter(~pl.col("model").is_in(copies))
+    return rows.filter(~pl.col("model").is_in(copies_among(groups)))
 
 
 def _lists_of_runs(

@@ -56,12 +56,18 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     share = rows["margin"][0] / rows["baseline_value"][0] if rows["baseline_value"][0] else 0.0
     if LARGE_SHARE < share < 1:
         margin += f", {share:.0%} of what {model_text(baseline)} scores"
+    amounts = _amounts(costs, measure)
+    if baseline not in amounts:  # only a lower cost could speak for a copy of the baseline
+        copies = rows.filter("same_lists")["model"]
+        rows = rows.filter(~pl.col("same_lists"))
+        if rows.is_empty():
+            has = "have" if len(copies) > 1 else "has"
+            return KEEP, f"Keep {model_text(baseline)}: {names_text(copies)} {has} the same lists."
     # Of those that cost the same, the one that scores most comes first.
     best_first = rows.sort("difference", descending=True, nulls_last=True, maintain_order=True)
     passed = best_first.filter(verdict=verdicts.NO_WORSE)["model"].to_list()
     if not passed:
         return _nothing_passed(rows, baseline, margin)
-    amounts = _amounts(costs, measure)
     if baseline not in amounts:
         return _any_of(passed, baseline, margin)
     cheaper = [name for name in passed if amounts.get(name, amounts[baseline]) < amounts[baseline]]

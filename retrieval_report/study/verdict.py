@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from retrieval_report.comparison import verdicts
+from retrieval_report.comparison.identical import Groups, copies_among
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import (
     CUT,
@@ -83,7 +84,7 @@ def verdict(
     metric: str,
     cutoff: int | None,
     ties: str = caveats.NAIVE_ORDERS["row"],
-    identical: Sequence[Sequence[str]] = (),
+    identical: Groups = (),
     suspects: Sequence[str] = (),
     objections: str = "",
 ) -> tuple[str, tuple[str, ...]]:
@@ -139,7 +140,7 @@ def ranked_means(
     summary: pl.DataFrame,
     metric: str,
     cutoff: int | None,
-    identical: Sequence[Sequence[str]],
+    identical: Groups,
     suspects: Sequence[str] = (),
 ) -> list[Named]:
     """Return the models that have an expected mean of a measure, best first; one of each group of
@@ -147,8 +148,8 @@ def ranked_means(
     """
     rows = board(summary.filter(at_measure(metric, cutoff))).drop_nulls("expected").to_dicts()
     rows = [row for row in rows if row["model"] not in suspects]
-    twins = {name for group in identical for name in sorted(group)[1:]}
-    single = [row for row in rows if row["model"] not in twins]
+    copies = copies_among(identical)
+    single = [row for row in rows if row["model"] not in copies]
     return single if len(single) > 1 else rows
 
 

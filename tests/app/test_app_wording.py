@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 import retrieval_report as rr
+from made_pages import made_data, open_page, words
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.study.caveats import health_sentences
-from text import sentence
+from text import plain, sentence
 from wording import DashboardReader
 
 UPSIDE_DOWN = pl.DataFrame(
@@ -34,6 +35,12 @@ def test_health_is_said_in_the_words_of_each_reader() -> None:
             said = " ".join(health_sentences(alone.health))
         assert "columns=" not in said
         assert "“Column of distance: score”, when you open the files on the page “Data" in said
+
+
+def test_models_without_a_verdict_leave_nothing_to_compare() -> None:
+    page = open_page("compare", made_data(UPSIDE_DOWN, truncated="no"))
+    assert plain("No verdict is given on turned.") in words(page)
+    assert [box.value for box in page.info] == ["So no two models are left to compare."]
 
 
 def test_messages_begin_with_a_capital_and_names_are_kept() -> None:

@@ -51,6 +51,18 @@ def test_a_model_that_is_no_worse_is_shipped_at_a_share_of_the_cost() -> None:
     )
 
 
+def test_a_copy_of_the_baseline_is_shipped_only_because_it_costs_less() -> None:
+    copy = LISTS.filter(model="float32").with_columns(model=pl.lit("float32 again"))
+    how: dict[str, Any] = {"baseline": "float32", "margin": 0.02, "truncated": "no"}
+    several = rr.Study(pl.concat([LISTS, copy]), "rr@3", **how)
+    assert several.decision == "Ship int8: no worse than float32 (margin 0.02 in rr@3)."
+    both = several.models("float32", "float32 again")
+    assert both.decision == "Keep float32: float32 again has the same lists."
+    assert (both.chip, both.contents().chip) == ("keep", "keep")
+    cheap = both.using(costs={"float32": 3072, "float32 again": 768})
+    assert cheap.decision.startswith("Ship float32 again: no worse than float32 (margin 0.02")
+
+
 def test_the_verdict_answers_the_question_of_the_margin() -> None:
     asked = rankings({"float32": 0, "int8": 1, "int4": 12, "lsh": 300, "pq": 300})
     how: dict[str, Any] = {"baseline": "float32", "margin": 0.02, "truncated": "no"}
