@@ -42,11 +42,10 @@ def count_codes(
     threads: int | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Count the items at every distance from every query,
-    by relevance, which is all an exact score needs.
+    """Count the items at every distance from every query, by relevance.
 
-    There is no distance matrix and no sort, so memory is bounded by the result and one shard of
-    items.
+    An exact score needs nothing else. There is no distance matrix and no sort, so memory is bounded
+    by the result and one shard of items.
 
     Parameters
     ----------

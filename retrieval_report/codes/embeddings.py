@@ -93,8 +93,8 @@ def from_embeddings(
     similarity : {"cosine", "inner_product"}
         How vectors are compared. For cosine, vectors are scaled to length 1 first, after the
         truncation, and codes of whole numbers are compared by their own cosine, in float32. Binary
-        vectors have Hamming distance in either case; beside other formats, whose values are scores,
-        the number of equal bits.
+        vectors are compared by Hamming distance in either case, or by the number of equal bits if
+        other formats give scores.
     calibration : array of shape (n, dimensions)
         Vectors whose smallest and largest value in each dimension, a and a + (2ᵇ − 1) s, set the
         steps of int8, int4, SQ8 and SQ4; values outside are clipped. By default the items.

@@ -23,8 +23,7 @@ COSTS, TESTS = schema("costs"), schema("no_worse", "model", "baseline", *SCORE, 
 
 
 def cost_table(summary: object, costs: object, *, no_worse: object = None) -> pl.DataFrame:
-    """Put each model's score beside its cost, and mark
-    the models that no other beats at both (Pareto front).
+    """Put each model's score beside its cost, and mark those that no other beats at both.
 
     Parameters
     ----------

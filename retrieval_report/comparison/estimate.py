@@ -42,7 +42,7 @@ LEAST_FREEDOM = 3  # of a gain: with fewer degrees of freedom, a ratio of 100 is
 def estimate(
     machine_scores: object, human_scores: object, *, confidence: float = 0.95
 ) -> pl.DataFrame:
-    r"""Estimate what people would say of all queries, of which they judged some and a machine all.
+    r"""Estimate the scores if people had judged all queries, not some, from a machine's of all.
 
     The mean of the human scores alone has few queries, that of a machine's may be biased.
     Prediction-powered inference takes the bias from the queries that have both, and the queries
@@ -52,8 +52,8 @@ def estimate(
     Parameters
     ----------
     machine_scores
-        The result of :func:`evaluate` by the machine's judgements of all queries. Of these and the
-        human ones, expected scores are taken, which hold no noise of tie order.
+        The result of :func:`evaluate` by the machine's judgements of all queries. Only expected
+        scores are used, here and of people: they hold no noise of tie order.
     human_scores
         The same by human judgements of some of the queries, drawn at random. A query nobody judged
         has no score, or is left out. Where the machine's own scores of these queries are so far

@@ -34,8 +34,7 @@ JUDGED_PAIRS = schema("judged_pairs")
 def flips(
     summary: object, *, comparison: object = None, tie_risk: float = TIE_RISK, alpha: float = ALPHA
 ) -> pl.DataFrame:
-    """Decide for every pair of models whether its order
-    is safe, depends on tie order, or needs more queries.
+    """Decide for every pair of models whether its order is safe, or depends on ties or queries.
 
     Parameters
     ----------

@@ -220,9 +220,9 @@ def gate(
         The largest loss that does not matter: a number above 0, or a share of the baseline's mean
         such as "1 %"; or either by measure, so that several gates share one dictionary.
     judgements, queries
-        As for :func:`evaluate`. Without them, lists that are not known to be whole leave open which
-        items are relevant, and then R, so that a gate on recall, AP or NDCG passes only if nothing
-        could change it.
+        As for :func:`evaluate`. Without them, R is not known unless the lists are known to be
+        complete; a gate on recall, AP or NDCG then passes only if no further relevant item could
+        change it.
     tie_order
         "expected" or "worst"; see :func:`no_worse`.
     alpha
@@ -235,8 +235,8 @@ def gate(
     names
         Names of the two runs.
     cluster
-        A column of ``queries``, such as the topic that several of them ask about: the test is then
-        over its values; see :func:`no_worse`.
+        A column of ``queries`` that says which belong together, such as their topic: the test then
+        counts its values, not single queries; see :func:`no_worse`.
     measure, metrics
         Other names for ``measures``.
     **options

@@ -55,8 +55,7 @@ def leaderboard(
     cluster: str | None = None,
     over_runs: object = None,
 ) -> pl.DataFrame:
-    """Rank the models and say how far to trust each rank,
-    by separate ranges for tie order and for queries.
+    """Rank the models, and say how far tie order and queries leave each rank open.
 
     Parameters
     ----------
@@ -75,8 +74,8 @@ def leaderboard(
         Number and seed of the sign patterns or permutations, as for :func:`compare`, and of the
         draws for ranks.
     queries, cluster
-        A frame of the queries and one of its columns, such as the topic that several of them ask
-        about: tests and intervals are then over its values; see :func:`compare`.
+        A frame of the queries, and the column that says which belong together, such as their topic.
+        Tests and intervals then count its values, not single queries; see :func:`compare`.
     over_runs
         The result of :func:`replicate_pairs`, if the scores are means over runs: a difference then
         sets two models apart only if it is significant over their runs too.
@@ -91,9 +90,9 @@ def leaderboard(
         :func:`summarise`); ``tie_rank_low``, ``tie_rank_high`` (best and worst rank under random
         tie order alone; see :func:`tie_ranks`), ``query_rank_low``, ``query_rank_high`` (best and
         worst rank that the tests of all pairs leave open: 1 + the number of significantly better
-        models, and the number of models − that of significantly worse ones); ``queries`` (those for
-        which all models have a score; all but the tests is computed on them) and ``unpaired``
-        (queries left out).
+        models, and the number of models − that of significantly worse ones); ``queries`` (those
+        scored by every model; everything but the tests uses only these) and ``unpaired`` (queries
+        left out).
 
     Raises
     ------

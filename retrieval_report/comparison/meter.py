@@ -54,9 +54,9 @@ class _Part(NamedTuple):
 class Meter:
     """Exact scores of a model, batch by batch.
 
-    Whatever the batches are, the result is, to the last bit, that of one :func:`evaluate` of all
-    lists with ``truncated="no"``. Scores are kept, and rows are not: memory grows with the
-    number of queries alone. A meter can be pickled.
+    Whatever the batches are, the result is that of one call of :func:`evaluate` with
+    ``truncated="no"``, to the last bit. A meter keeps scores but not rows, so its memory grows only
+    with the number of queries. A meter can be pickled.
 
     Parameters
     ----------

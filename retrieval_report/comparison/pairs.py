@@ -127,11 +127,10 @@ def compare(
         Only pairs at most so many ranks apart, by the means of each measure, and those with the
         best model; ``family_p`` stays that of all pairs. Default: all pairs.
     resamples
-        Number of random sign patterns or permutations. By default 9999 (of more than 200 000 pairs
-        fewer, as many as take some seconds), or for Holm's correction
-        100 times the number of pairs minus one if that is more: p is at least 1 / (resamples + 1),
-        so with fewer no pair of many could pass it. Where at most 13 queries differ, max-T tries
-        all patterns, and its p is exact.
+        Number of random sign patterns or permutations. By default 9999, or with more than 200 000
+        pairs as many as take some seconds. Holm's correction takes at least 100 times the number of
+        pairs minus one: p is at least 1 / (resamples + 1), so with fewer, no pair of many could be
+        significant. Where at most 13 queries differ, max-T tries all patterns, and its p is exact.
     seed
         Seed of the sign patterns. The result does not depend on the order of the rows.
     rankings, judgements, queries, **options
@@ -139,11 +138,10 @@ def compare(
         lists themselves if mean, standard deviation and bounds leave it open by more than 0.01.
         Frames or options that give other scores are refused.
     cluster
-        A column of ``queries``, such as the topic that several queries ask about: what was drawn is
-        then a cluster, not a query. The signs of a
-        cluster change together, ``t_p`` and the interval are cluster-robust (Liang and Zeger, 1986,
-        with Student's t of one degree less than clusters), and ``wilcoxon_p`` is null. One cluster
-        has no p-value.
+        A column of ``queries`` that says which belong together, such as their topic: what was drawn
+        is then a cluster, not a query. The signs of a cluster change together, ``t_p`` and the
+        interval are cluster-robust (Liang and Zeger, 1986, with Student's t of one degree less than
+        clusters), and ``wilcoxon_p`` is null. One cluster has no p-value.
 
     Returns
     -------

@@ -79,7 +79,7 @@ def evaluate(
     cutoffs
         Cutoffs of metrics that are given without one: positive whole numbers; None in a list, or
         ``"all"``, means the whole list. By default, a metric without a cutoff is that of the whole
-        list. Without ``measures``, those of the default at these cutoffs.
+        list. Without ``measures``, the default measures at these cutoffs.
     policies
         ``expected`` (exact mean and standard deviation over all orders), ``naive`` (ties in the
         order received), ``shuffled`` (mean and standard deviation of ``shuffles`` random orders,
@@ -280,8 +280,7 @@ def evaluate_with_draws(
     metrics: Metrics = None,
     **options: Unpack[ScoringOptions],
 ) -> Scored:
-    """Return the results of :func:`evaluate` and
-    :func:`shuffled_means`, drawing the orders once for both.
+    """Return :func:`evaluate` and :func:`shuffled_means` of the same drawn orders.
 
     The arguments are those of :func:`evaluate`; the policies must include "shuffled". A lazy frame
     is read into memory; files are not accepted, but :func:`read_rankings` reads them.
@@ -321,12 +320,12 @@ def evaluate_with_draws(
 
 
 def count_ties(rankings: object) -> pl.DataFrame:
-    """Count items by model, query, distance and relevance,
-    which is all that policies other than naive need.
+    """Count items by model, query, distance and relevance.
 
-    Counts of parts of the items add up to the counts of the whole, so lists may be scored from
-    shards. Rankings of several models must be counted together: only then do the counts tell R of
-    every query, by what each model lacks of the relevant items that the others retrieved.
+    All policies except naive need nothing else. Counts of parts of the items add up to the counts
+    of the whole, so lists may be scored from shards. Rankings of several models must be counted
+    together: only then do the counts tell R of every query, by what each model lacks of the
+    relevant items that the others retrieved.
 
     Parameters
     ----------

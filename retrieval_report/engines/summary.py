@@ -80,8 +80,9 @@ def summarise(
         there, which keeps their coverage. Where all scores are the same, as where every query is a
         hit, four imaginary queries keep the interval from having no width.
     cluster
-        A column of the queries, such as the topic that several of them ask about: standard errors
-        and intervals are then over its values (Liang and Zeger, 1986), for micro and weighted.
+        A column of the queries that says which belong together, such as their topic. Standard
+        errors and intervals then count its values, not single queries (Liang and Zeger, 1986); for
+        micro and weighted.
 
     Returns
     -------

@@ -197,8 +197,7 @@ class AP(_PerRelevant):
 
 @dataclass(frozen=True)
 class WAP(AP):
-    """Weighted average precision: AP with the mean grade
-    of the relevant items so far instead of precision.
+    """Weighted average precision: AP with the mean relevant grade so far instead of precision.
 
     Source: Zhao et al. 2015. Grades below ``relevant_from`` count as 0. The denominators are those
     of AP.
@@ -214,8 +213,9 @@ class WAP(AP):
 
 @dataclass(frozen=True)
 class APAtR(_PerRelevant):
-    """AP over the first R positions, divided by R
-    (MAP@R, Musgrave et al. 2020). Cutoffs do not apply.
+    """AP over the first R positions, divided by R (MAP@R, Musgrave et al. 2020).
+
+    Cutoffs do not apply.
     """
 
     name = "ap_at_r"
@@ -270,8 +270,9 @@ class ACG(Metric):
 
 @dataclass(frozen=True)
 class DCG(Metric):
-    """Discounted cumulative gain: Σ_{i≤e} gain(rel(i))
-    · discount(i) (Järvelin and Kekäläinen 2002).
+    """Discounted cumulative gain: Σ_{i≤e} gain(rel(i)) · discount(i).
+
+    Source: Järvelin and Kekäläinen 2002.
 
     ``gain``: ``linear`` (the grade itself), ``exp2`` (2^rel − 1, Burges et al. 2005), a mapping
     grade → gain, or a function of an array of grades.
@@ -353,10 +354,9 @@ class NDCG(DCG):
 
 @dataclass(frozen=True)
 class RBP(_Binary):
-    """Rank-biased precision: (1 − p) Σ_{i≤e} p^(i−1)
-    · [item at i relevant] (Moffat and Zobel 2008).
+    """Rank-biased precision: (1 − p) Σ_{i≤e} p^(i−1) · [item at i relevant].
 
-    With ``max_grade``, an item counts rel / max_grade instead of 1.
+    Source: Moffat and Zobel 2008. With ``max_grade``, an item counts rel / max_grade instead of 1.
     """
 
     name = "rbp"

@@ -89,8 +89,7 @@ class WeighedGains(NamedTuple):
 
 
 def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains:
-    """Multiply the items' gains by their weights, as
-    KerasRS and TensorFlow Ranking do in DCG, NDCG and AP.
+    """Multiply gains by item weights in DCG, NDCG and AP, as KerasRS and TensorFlow Ranking do.
 
     An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight
     of its list, which the weighted mean over lists multiplies back. AP becomes Σ w·precision@i /

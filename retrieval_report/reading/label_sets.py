@@ -15,8 +15,7 @@ from retrieval_report.reading.readers import read_judgements, read_rankings
 
 
 def from_labels(labels: object, *, negative: str = "keep") -> pl.DataFrame:
-    """Make rankings of label sets, such as the grades
-    that language models give: the grade is the score.
+    """Make rankings of label sets, such as grades of language models: the grade is the score.
 
     Parameters
     ----------

@@ -111,8 +111,7 @@ def radius_scores(
     relevant_from: float | None = None,
     queries: object = None,
 ) -> pl.DataFrame:
-    """Score every query within a radius, as a scores
-    frame for :func:`summarise` and :func:`compare`.
+    """Score every query within a radius: a scores frame for :func:`summarise` and :func:`compare`.
 
     The arguments are those of :func:`evaluate_radius`.
 

@@ -145,8 +145,8 @@ class Study(LevelledStudy):
         How p-values allow for the number of pairs, everywhere: "max-t" (the default), "holm",
         "skewed" or "bh"; see :func:`compare`.
     cluster
-        A column of the queries, such as the topic that several of them ask about: tests, ranks and
-        intervals over queries are then over its values; see :func:`compare`.
+        A column of the queries that says which belong together, such as their topic: tests, ranks
+        and intervals then count its values, not single queries; see :func:`compare`.
     labels, k
         The label of every item (a dictionary, a frame or a file of ``item`` and ``label``), and how
         many of the nearest items vote, by default 1: `nearest` classifies the queries, which need a

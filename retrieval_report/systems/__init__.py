@@ -23,7 +23,7 @@ def register_in_ir_measures() -> object:
     """Make ir_measures compute exact means over all orders of ties, wherever a measure has them.
 
     ``ir_measures.calc_aggregate``, ``iter_calc`` and ``evaluator`` then ask this package first, and
-    other providers for what it has not. It needs ir_measures, of the extra ``ir_measures``.
+    other providers for the rest. It needs ir_measures, of the extra ``ir_measures``.
 
     Returns
     -------

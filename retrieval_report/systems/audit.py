@@ -76,14 +76,13 @@ def audit(
     threads: int | None = None,
     metrics: Metrics = None,
 ) -> pl.DataFrame:
-    """Compute what other systems would print for this data,
-    beside the exact value; they need not be installed.
+    """Compute what other systems would print for these data, beside the exact value.
 
-    Part of a difference is due to definition (denominator, gain, which relevances are seen, which
-    queries are left out), part to tie order: ``definition_shift`` and ``off`` separate them, and
-    ``exact + definition_shift + off = prints``. A system whose order is random, or left to an
-    unstable sort, could print many numbers; it is shown with the smallest and largest of them,
-    ``prints_low`` and ``prints_high``.
+    They need not be installed. Part of a difference is due to definition (denominator, gain, which
+    relevances are seen, which queries are left out), part to tie order: ``definition_shift`` and
+    ``off`` separate them, and ``exact + definition_shift + off = prints``. A system whose order is
+    random, or left to an unstable sort, could print many numbers; it is shown with the smallest and
+    largest of them, ``prints_low`` and ``prints_high``.
 
     Parameters
     ----------

@@ -352,8 +352,7 @@ CONVENTIONS = tuple(_records())
 
 
 def conventions() -> pl.DataFrame:
-    """Return the table of conventions: one row per metric
-    of every system, with the fields of ``Convention``.
+    """Return the table of conventions, one row per metric of a system, with the fields of `Convention`.
 
     >>> table = conventions()
     >>> table.filter(pl.col("system") == "torchmetrics", pl.col("metric") == "ap").select(

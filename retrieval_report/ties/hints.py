@@ -52,9 +52,9 @@ def tie_hints(
           ``value``: share of items that are tied.
         - ``near_ties``: share of gaps within rounding errors (see :func:`tie_profile`).
 
-        Empty where there is nothing to say. How much the distances tie is said by
-        :func:`tie_profile`, which lists may be cut by :func:`truncated_lists`, and what is wrong
-        with the data, such as lists the wrong way round, by ``Study(…).health``.
+        Empty if there is nothing to say. :func:`tie_profile` says how much the distances tie,
+        :func:`truncated_lists` which lists may be cut, and ``Study(…).health`` what is wrong with
+        the data, such as reversed lists.
 
     Examples
     --------

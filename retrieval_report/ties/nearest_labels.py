@@ -144,7 +144,7 @@ def knn(
     rankings
         A rankings frame, as for :func:`evaluate`; relevance is ignored. Or a counts frame with the
         column ``label`` instead of relevance: ``model``, ``query``, ``distance``, ``label``,
-        ``count``. Lists are taken for all there is, so search deeper than the tie of the k-th item.
+        ``count``. Lists are treated as complete, so search deeper than the tie of the k-th item.
     labels
         The label of every item: a dictionary, or a frame of ``item`` and ``label``. Labels are text
         or whole numbers; text that spells whole numbers only, as in a CSV file, is read as these.

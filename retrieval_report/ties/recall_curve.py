@@ -57,8 +57,7 @@ def recall_curve(
     policies: Names = POLICIES,
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Score lists by interpolated precision: the best
-    from the rank on where a share of recall is reached.
+    """Score lists by interpolated precision: the best precision from a given recall on.
 
     At level r of a query with R relevant items it is the maximum of hits(i) / i over the ranks i
     with at least ⌊r·R + 0.9⌋ hits, which is trec_eval's rounding; 0 where the list never gets so
@@ -73,7 +72,7 @@ def recall_curve(
     policies
         Of "expected", "naive", "best" and "worst".
     **options
-        Those of :func:`evaluate`. Lists are taken for all there is, as trec_eval takes them.
+        Those of :func:`evaluate`. Lists are treated as complete, as in trec_eval.
 
     Returns
     -------

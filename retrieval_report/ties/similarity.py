@@ -60,7 +60,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
         - ``rbo_a``: extrapolated rank-biased overlap in the mean over the orders of ties, as Corsi
           and Urbano (2024) define it: if one list is longer and ties where the other has ended,
           their extrapolation makes it differ slightly from that mean;
-        - ``rbo_low``, ``rbo_high``: its least and its most over all orders of the ties.
+        - ``rbo_low``, ``rbo_high``: its smallest and largest value over all orders of the ties.
 
         ``mean``: one row with the number of queries, the share of each change, and the plain means
         of the measures over the queries that have them.

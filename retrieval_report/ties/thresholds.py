@@ -314,7 +314,7 @@ def thresholds(
         ``areas`` has a row for every model:
 
         - ``roc_auc``: the area below recall along FPR: the chance that a relevant pair is nearer
-          than another one, of which equal distances count a half; ``roc_auc_low``,
+          than one that is not relevant, equal distances counting one half; ``roc_auc_low``,
           ``roc_auc_high``: its 95% interval under sampling of queries, null below two;
         - ``average_precision``: the sum of precision times gain of recall over the thresholds, as
           scikit-learn defines it; ``average_precision_low``, ``average_precision_high``: its

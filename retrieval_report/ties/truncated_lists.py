@@ -29,8 +29,7 @@ def truncated_lists(
     cutoffs: Cutoffs = (1, 5, 10, None),
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Return for every model whether its lists are treated
-    as cut, why, and which depth would have sufficed.
+    """Return for every model whether its lists are treated as cut, why, and a sufficient depth.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def truncated_lists(
         One row per ``model`` and ``cutoff`` k, with
 
         - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason``: "as given", "as
-          the counts say", a proof that the lists are whole or that they are cut, or "not known",
+          the counts say", a proof that the lists are complete or that they are cut, or "not known",
           which counts as "within_tie";
         - ``lists`` that have an item, and the items of the ``shortest`` and the ``longest`` of
           them;
