@@ -58,8 +58,9 @@ def _along_cutoffs(study: Study) -> Study:
 
 
 def cutoffs_sentence(rows: pl.DataFrame) -> str:
-    """Say at which cutoffs the naive order of the models is an accident; empty with one cutoff or
-    model, and where there is no naive order.
+    """Say at which cutoffs the naive order of the models is an accident, and apart from them at
+    which it is one by lists of which some may be cut; empty with one cutoff or model, where all
+    lists may be cut, and where there is no naive order.
 
     >>> rows = pl.DataFrame(
     ...     {
@@ -75,6 +76,11 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     >>> print(cutoffs_sentence(rows))
     By ap, the naive order of the models is an accident of ties at cutoffs 1 and 5
     (at cutoff 1 with another winner); at cutoff 10 it is the expected one.
+    >>> tie_std = [0.1, 0.1, 0.1, None, 0.1, None]
+    >>> print(cutoffs_sentence(rows.with_columns(tie_std=pl.Series(tie_std))))
+    By ap, the naive order of the models is an accident of ties at cutoff 1 (with another winner).
+    By the items in the lists, which may be cut, it is an accident of ties at cutoff 5; at cutoff 10
+    it is the expected one.
     """
     if not rows.width or rows["model"].n_unique() == 1:
         return ""
@@ -85,19 +91,30 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
         moved.any(),
         winner=~winner_by_both.any(),
         known=TO_NAIVE.is_not_null().all(),
-        exact=pl.count("tie_std"),
+        exact=pl.col("tie_std").is_not_null().mean(),
     )
     at = at.filter("known", pl.col("exact") > 0)  # elsewhere all are estimates
     if at.height < 2:
         return ""
+    by = f"By {clean(at['metric'][0], 60)}"
+    order = "the naive order of the models"
+    exact, cut = at.filter(exact=1), at.filter(pl.col("exact") < 1)
+    sentences = [_accidents(exact, f"{by}, {order}")] * (exact.height > 0)
+    if cut.height:
+        by, order = ("By", "it") if sentences else (f"{by} and", order)
+        sentences.append(_accidents(cut, f"{by} the items in the lists, which may be cut, {order}"))
+    return " ".join(sentences)
+
+
+def _accidents(at: pl.DataFrame, subject: str) -> str:
+    """Return the sentence on the cutoffs of these rows."""
     other, same, winner = (
         at.filter(which)["cutoff"].to_list()
         for which in ("expected_rank", ~pl.col("expected_rank"), "winner")
     )
-    metric = clean(at["metric"][0], 60)
     if not other:
-        return f"By {metric}, the naive order of the models is the expected one {_texts(same)}."
-    text = f"By {metric}, the naive order of the models is an accident of ties {_texts(other)}"
+        return f"{subject} is the expected one {_texts(same)}."
+    text = f"{subject} is an accident of ties {_texts(other)}"
     if winner:
         whole = winner == other
         text += f" ({'with' if whole else f'{_texts(winner)} with'} another winner)"
