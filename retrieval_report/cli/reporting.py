@@ -39,7 +39,7 @@ from retrieval_report.cli.settings import (
     study_options,
 )
 from retrieval_report.contracts.steps import step
-from retrieval_report.study.caveats import identical_sentence, uneven_lengths
+from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.writing.names import with_number
 
@@ -165,7 +165,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     """
     from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.study.by_cutoff import sentence_by_cutoff
-    from retrieval_report.study.leaderboard_rows import lead, leaderboard_table
+    from retrieval_report.study.leaderboard_rows import leaderboard_table
     from retrieval_report.study.terminal import frame_table
     from retrieval_report.study.three_tables import three_table
     from retrieval_report.ties.grading_scale import scale_sentence
@@ -185,10 +185,8 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     frames = {name: frame for name, frame in frames.items() if frame.width}
     texts = []
     if not (output.as_json or output.latex):
-        lines = *lead(study, study.leaderboard), sentence_by_cutoff(study)
-        texts = [health_text(study.health, *lines)]
+        texts = [health_text(study.health, *study.sentences, sentence_by_cutoff(study))]
         texts += filter(None, [three_table(study)])
-    texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in HIGHER_LEVEL_FRAMES if name in frames])
     texts.append(leaderboard_table(study, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures[1:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -131,26 +130,6 @@ def leaderboard_table(study: Study, ranks: pl.DataFrame | None = None) -> str:
     rows = rows.with_columns(unpaired=0) if "unpaired" not in rows.columns else rows
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")
     return "\n".join(filter(None, [table, note]))
-
-
-def lead(study: Study, ranks: pl.DataFrame) -> list[str]:
-    """Return the verdict on the first two models in two sentences, since all pairs of many models
-    take minutes. Whether a lead is significant among all pairs the ranks say, without p.
-    """
-    names, first = study._first_two(), bool(study.suspects)
-    sentences = [*filter(None, [study.decision]), *study.findings[:first]]
-    second = ranks.filter(at_measure(*study.measures[0]), pl.col("model").is_in(names[1:]))
-    if second.is_empty() or second["rank"].max() == 1:  # alone, or level with the first
-        return [*sentences, *study.findings[first : first + 1]]
-    pair = study.headline.pair(*names)
-    findings = pair.findings[: 3 if pair._objections else 2]
-    pair_sentences = [re.sub(r" \(corrected p [^)]*\)\.", ".", part) for part in findings]
-    tail = r", (and|but) is .*significant \([^)]*\)"
-    if second["query_rank_low"].item() == 1:
-        tail, tested = f"{tail}.*", ", but is not significant."
-    else:
-        tested = ", and is significant"
-    return [*sentences, *(re.sub(tail, tested, part) for part in pair_sentences)]
 
 
 def leaderboard_html(study: Study) -> str:

@@ -36,16 +36,22 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 
 def test_the_leaderboard_begins_with_the_verdict_and_the_three_scores() -> None:
-    first, second, depths, empty, winner, names, *_ = run(ASKED).output.splitlines()
+    above, _, below = run(ASKED).output.partition("\n\n")
+    assert run(ASKED.replace("leaderboard", "compare", 1)).output.startswith(f"{above}\n\n")
+    first, second, *rest, depths = above.splitlines()
     assert first.startswith(
-        "wordllama-float16 has the highest expected ndcg@10: 0.4351, ahead of wordllama-bfloat16"
+        "wordllama-float16 has the highest expected ndcg@10: 0.43505, ahead of wordllama-bfloat16"
     )
     assert second.startswith("The lead depends on tie order: a random one reverses it with prob")
-    assert depths == (
-        "By ndcg, the naive order of the models is an accident of ties at cutoffs 1, 3, 5, 10 and 20 "
-        "(at cutoffs 10 and 20 with another winner)."
+    assert (
+        "Its lead over wordllama-float32 and wordllama-2-digits is not safe from tie order." in rest
     )
-    assert empty == ""
+    winner, names, *_ = below.splitlines()
+    assert depths == (
+        "By ndcg, the naive order of the models is an accident of ties at cutoffs 1, 3, 5 and 10 (at "
+        "cutoff 10 with another winner). By the items in the lists, which may be cut, it is an accident "
+        "of ties at cutoff 20 (with another winner)."
+    )
     assert winner.startswith(
         "ndcg@10: wordllama-float16 wins exactly, wordllama-bfloat16 by the naive order; "
     )

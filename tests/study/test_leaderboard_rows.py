@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import retrieval_report as rr
 from retrieval_report.cli import cli
-from retrieval_report.study.leaderboard_rows import lead, leaderboard_of
+from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.study.table_columns import column_of
 from retrieval_report.study.tables import report_tables
@@ -143,17 +143,6 @@ def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> Non
     assert naive._repr_html_().startswith(
         f"<table {SPACED}><thead><tr><th>model</th><th>metric</th>"
     )
-
-
-def test_the_lead_of_one_model_of_level_ones_and_on_other_queries() -> None:
-    rows = {"query": ["p", "p", "q", "q"], "item": [*"abab"], "relevance": [1, 0, 1, 0]}
-    first = pl.DataFrame({"model": "a", **rows, "distance": [1, 2, 1, 2]})
-    level = first.with_columns(model=pl.lit("b"), distance=pl.Series([3, 4, 1, 2]))
-    short = level.filter(query="p").with_columns(model=pl.lit("c"))
-    for frame in (first, pl.concat([first, level]), pl.concat([first, short])):
-        study = rr.Study(frame, "rr@2", truncated="no", missing_query="skip")
-        said = lead(study, study.leaderboard)
-        assert said == [*study.sentences[: len(said)]]
 
 
 def test_ranks_by_ties_say_that_they_hold_what_may_be_missing() -> None:
