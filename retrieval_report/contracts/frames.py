@@ -220,6 +220,7 @@ def _contract(
     elif grade.is_float() and "relevance" in nullable:
         changed.append(pl.col("relevance").fill_nan(None))
     frame = frame.with_columns(changed) if changed else frame
+    null_counts = frame.null_count().row(0, named=True)
     nulls = [
         (
             name,
@@ -228,7 +229,7 @@ def _contract(
             _null_hint if name in ("distance", "score") else _no_hint,
         )
         for name in names
-        if name not in nullable and frame[name].null_count()
+        if name not in nullable and null_counts[name]
     ]
     finite = [rule for rule in FINITE if frame.schema.get(rule[0], pl.Null()).is_float()]
     rules = [rule for rule in (*nulls, *finite, *RULES) if rule[0] in names]

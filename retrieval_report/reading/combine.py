@@ -80,6 +80,11 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     if any("distance" in part.frame.columns for part in parts):
         parts = [_as_distance(part) if "score" in part.frame.columns else part for part in parts]
     first = parts[0]
+    names, literals = first.frame.columns, {}
+    texts = len(parts) == 1 and first.frame.schema.get("model") == pl.String
+    if texts and len(models := _models(first)) == 1:
+        literals = {"model": pl.lit(models[0], pl.String)}
+        parts = [first := replace(first, frame=first.frame.drop("model"))]
     for part in parts:
         if set(part.frame.columns) != set(first.frame.columns):
             raise ColumnError(
@@ -91,7 +96,8 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     frames = [_cast(part, types) for part in filled]
     del parts, filled, first, part  # so that each column of theirs goes once it is in the whole
     columns = (pl.concat([frame.pop(name) for frame in frames]) for name in types)
-    return pl.DataFrame([column.rechunk() for column in columns])
+    whole = pl.DataFrame([column.rechunk() for column in columns])
+    return whole.with_columns(**literals).select(names)
 
 
 def _with_ranks(parts: Sequence[Part]) -> Sequence[Part]:
@@ -186,20 +192,20 @@ def by_file(part: Part) -> Part:
 def _by_file_and_tag(part: Part) -> Part:
     """Name the runs of a file after it; the tags tell several of them apart."""
     named = by_file(part)
-    if len(_tags(part)) == 1:
+    if len(_models(part)) == 1:
         return named
     tags = part.frame["model"]
     return replace(named, frame=named.frame.with_columns(model=pl.format("{}:{}", "model", tags)))
 
 
-def _tags(part: Part) -> pl.Series:
-    """Return the distinct tags of a run, without a text for every row where all are one literal."""
+def _models(part: Part) -> pl.Series:
+    """Return the models of a file; a literal stays one text, which a column would hold for every row."""
     return part.frame.select(pl.col("model").unique()).to_series()
 
 
 def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
     """Return whether the tags are the names of all runs."""
-    tags = [tag or "unknown" for part in tagged for tag in _tags(part)]
+    tags = [tag or "unknown" for part in tagged for tag in _models(part)]
     if len(parts) == 1 and len(tags) > 1:
         return True
     has_names = any(part.name is not None for part in parts)

@@ -21,6 +21,7 @@ _THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _NUMBER = ("a number", (pl.Int64, pl.Float64))
 _WHOLE = ("a whole number of 64 bits", (pl.Int64,))
+_RANK = ("a number", (pl.Int32, pl.Float64))
 _WANTED: dict[str, tuple[str, tuple[type[pl.DataType], ...]]] = {
     **dict.fromkeys(("distance", "score", "weight"), _NUMBER),
     "relevance": ("a number or a truth value", (pl.Int64, pl.Float64, pl.Boolean)),
@@ -85,7 +86,7 @@ def number_types(texts: pl.DataFrame) -> dict[str, type[pl.DataType]]:
     """
     return {
         name: dtype
-        for name, (_, types) in {**_WANTED, RANK: _NUMBER}.items()
+        for name, (_, types) in {**_WANTED, RANK: _RANK}.items()
         if name in texts.columns
         for dtype in reversed(types)  # the first that fits stays
         if dtype.is_numeric() and not _cast(texts[name], dtype).null_count()

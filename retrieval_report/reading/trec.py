@@ -87,14 +87,14 @@ def _read_plain(
             table = pl.concat(lines.parse(block, types) for block in source.blocks())
         except _UNLIKE:
             continue
-        floats = (column for column in table if column.dtype == pl.Float64)
-        if not any(is_large(column).any() for column in floats):
-            return TextTable(str(source.path), table, lambda row: row + 1)
+        return TextTable(str(source.path), table, lambda row: row + 1)
     return None
 
 
 class _Unlike(Exception):
-    """Raised for lines that another mark, a comment or an empty field makes unlike the others."""
+    """Raised for lines that another mark, a comment or an empty field makes unlike the others, and
+    for numbers that only their text tells apart.
+    """
 
 
 # too many fields, other bytes than UTF-8 and text in the place of a number are errors of Polars
@@ -128,7 +128,8 @@ class _PlainLines:
             glob=False,
         )
         table = rows.select(*under_our_names(self.matched), odd=odd).collect()
-        if table.is_empty() or table["odd"].any():
+        floats = (column for column in table if column.dtype == pl.Float64)
+        if table.is_empty() or table["odd"].any() or any(is_large(each).any() for each in floats):
             raise _Unlike
         if "model" in table.columns and table["model"].n_unique() == 1:
             table = table.with_columns(model=pl.lit(table["model"][0]))  # one text for all rows

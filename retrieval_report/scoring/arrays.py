@@ -162,11 +162,12 @@ def locate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
     """Return the rows with those of each list (model, query) together, the keys of the lists,
     sorted, and the rows of each; lists are numbered in this order.
     """
-    names = pl.DataFrame([frame[key] for key in ("model", "query") if key in frame.columns])
+    names = frame.select(key for key in ("model", "query") if key in frame.columns)
     opens = np.zeros(frame.height, np.bool_)
     opens[:1] = True
-    for key in names:
-        opens[1:] |= (key[1:] != key[:-1]).to_numpy()
+    for key in names.columns:
+        if key == "query" or not _one_model(names):
+            opens[1:] |= (names[key][1:] != names[key][:-1]).to_numpy()
     first = np.flatnonzero(opens)
     heads = names[first[:SAMPLE]]
     if not _repeat(heads) and first.size > SAMPLE:
@@ -175,6 +176,13 @@ def locate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
         return locate(frame[_together(names)])
     order = heads.select(pl.arg_sort_by(names.columns)).to_series().to_numpy()
     return frame, heads[order], Rows(first[order], np.append(first[1:], frame.height)[order])
+
+
+def _one_model(names: pl.DataFrame) -> bool:
+    """Return whether all rows are of one model, without a text for every row where it is a literal."""
+    model = pl.col("model")
+    ends = names.select(model.first() == model.last()).item()
+    return bool(ends and names.select(model.min() == model.max()).item())
 
 
 def _repeat(names: pl.DataFrame) -> bool:
