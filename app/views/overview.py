@@ -96,7 +96,7 @@ def show(page: Page) -> None:
     if waits:  # everything that is known without them is there, and stays where it is
         page.drawn.three_scores  # noqa: B018
         st.rerun()
-    _details(page)
+    _details(page, sentences if study.status == CHECK else [])
 
 
 def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator:
@@ -159,11 +159,14 @@ def _choose_models(page: Page, rows: pl.DataFrame) -> None:
             page.go("pair")
 
 
-def _details(page: Page) -> None:
-    """Show the verdict, what could turn it around, and the leaderboard of all measures."""
+def _details(page: Page, faults: list[str]) -> None:
+    """Show the verdict without the ``faults`` that stand above, what could turn it around, and the
+    leaderboard of all measures.
+    """
     study = page.study
-    st.subheader("Verdict")
-    st.markdown("\n\n".join(map(plain, study.verdict)))
+    if sentences := [plain(text) for text in study.verdict if text not in faults]:
+        st.subheader("Verdict")
+        st.markdown("\n\n".join(sentences))
     reversals = study.reversals
     if reversals.height:
         st.subheader(TITLE)

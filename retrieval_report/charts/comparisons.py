@@ -126,7 +126,7 @@ def _colour(
     column: str, title: str, tones: Literal["ramp", "heatmap"], largest: float
 ) -> alt.Color:
     scale = alt.Scale(domain=[0, largest], range=tones, clamp=True)
-    legend = alt.Legend(title=title, format=".2f", gradientLength=150, tickCount=2)
+    legend = alt.Legend(title=title, format="~g", gradientLength=150, tickCount=2)
     return alt.Color(f"{column}:Q", scale=scale, legend=legend)
 
 

@@ -24,7 +24,7 @@ from retrieval_report.contracts.registry import title_of
 from retrieval_report.writing.colours import BLUE, GREY, VERMILLION
 
 WIDTH, COLUMN = 250, 34
-ENDED = "–"  # instead of a number
+ENDED = "end"  # instead of a number
 MAX_MODELS = 20  # models, those whose ties are cut most
 SIZES = {"tie_median": BLUE, "tie_p90": GREY, "tie_max": VERMILLION}
 TIPS = (
@@ -85,7 +85,7 @@ def profile(profile: object) -> ChartType:
         "decides which of them count; lists that end before the cutoff count as not split"
     )
     if ENDED in cut["text"]:
-        how += f"; {ENDED}: at least half of the lists end there, and no other splits one"
+        how += f"; {ENDED}: at least half of the lists have no more than k items, and k splits no tie of the others"
     how += left_out("other models", models[MAX_MODELS:])
     return finish(
         panels_chart,

@@ -237,6 +237,23 @@ def test_the_first_table_is_that_of_the_three_scores() -> None:
         assert {*text} == {f"{low:.4f}", f"{high:.4f}"}
 
 
+def test_what_is_wrong_with_the_data_is_said_once() -> None:
+    rows = [
+        {"model": model, "query": f"q{query}", "item": item, "relevance": int(item < 3)}
+        | {"score": float(item if model == "turned" else -item)}
+        for model in ("right", "turned", "also right")
+        for query in range(12)
+        for item in range(10)
+    ]
+    page = open_page("overview", made_data(pl.DataFrame(rows), metric="ndcg", cutoff=5))
+    (box,) = page.error
+    assert "relevant items come last" in box.value
+    assert "No verdict is given on turned" in box.value
+    assert words(page).count("relevant items come last") == 1
+    assert words(page).count("No verdict is given on turned") == 1
+    assert "highest expected" in verdict_of(page)
+
+
 def test_other_orders_are_drawn_by_the_next_seed() -> None:
     page = open_page("overview", made_data(RANKINGS))
     (button,) = [button for button in page.button if button.label == "Draw others"]

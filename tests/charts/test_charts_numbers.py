@@ -283,7 +283,7 @@ def test_a_cutoff_beyond_the_end_of_the_lists_has_no_number() -> None:
     tiles = {
         row["k"]: row["text"] for part in spec["datasets"].values() for row in part if "text" in row
     }
-    assert tiles == {"1": "0", "2": "100", "3": "–", "9": "–"}
+    assert tiles == {"1": "0", "2": "100", "3": "end", "9": "end"}
 
 
 def test_profile_draws_the_profile() -> None:
