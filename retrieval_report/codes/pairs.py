@@ -51,7 +51,7 @@ class Selves:
         differ = labels.any(axis=1) | (distance > 0)
         if self.by_position and differ.any():
             raise KeyMismatchError(
-                f"exclude_self: without ids query i is taken to be item i, but {int(differ.sum())} "
+                f"exclude_self: without ids, query i counts as item i, but {int(differ.sum())} "
                 f"of them have other codes or labels, first {int(indexes[differ].min())}; give "
                 "query_ids and item_ids"
             )

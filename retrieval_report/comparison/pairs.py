@@ -234,7 +234,7 @@ def compare(
     call_options: Named = {"judgements": judgements, "queries": queries, **options}
     lone = [name for name, part in call_options.items() if part is not None]
     if rankings is None and lone != ["queries"] * (cluster is not None):
-        raise ParameterError(f"{lone[0]}: without rankings")
+        raise ParameterError(f"{lone[0]}: given without rankings, to which it applies")
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     models = pl.Series(grid.models, dtype=pl.String)
     frames: list[pl.DataFrame] = []

@@ -267,7 +267,7 @@ def one_of_two(measures: object, metrics: object) -> Any:
     'rr'
     """
     if measures is not None and metrics is not None:
-        raise ParameterError("measures: given twice, since 'metrics' is another name for them")
+        raise ParameterError("measures: given twice; 'metrics' is another name for them")
     return metrics if measures is None else measures
 
 

@@ -463,7 +463,9 @@ class View:
         if self.k is not None:
             check_whole("k", self.k, 1)
         if labelled and (queries is None or "label" not in queries.columns):
-            raise ParameterError("labels: the queries have no column 'label', to be predicted")
+            raise ParameterError(
+                "labels: the queries have no column 'label', which is to be predicted"
+            )
         if self.calibrate is not None:
             from retrieval_report.ties.thresholds import check_goal
 

@@ -352,7 +352,9 @@ CONVENTIONS = tuple(_records())
 
 
 def conventions() -> pl.DataFrame:
-    """Return the table of conventions, one row per metric of a system, with the fields of `Convention`.
+    """Return the table of conventions: one row per metric of every system.
+
+    Rows come with the fields of ``Convention``.
 
     >>> table = conventions()
     >>> table.filter(pl.col("system") == "torchmetrics", pl.col("metric") == "ap").select(
