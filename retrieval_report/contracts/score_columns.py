@@ -141,7 +141,7 @@ health
   finding | text | Finding | the kind of fault that the data may have: no list, other queries, no
       match, nothing relevant, other ids, unjudged lists, reversed, printed ranks, same list, wrong
       queries, shifted ids, unrelated, one tie, random order, grades, copied judgements, repeated
-      judgements
+      judgements, fine judgements
   serious | flag | Serious | whether the fault alone would decide a comparison; the model then gets
       no verdict
   affected | count | Affected | how many queries, lists, items or judgements it affects

@@ -37,7 +37,7 @@ NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 UNJUDGED_LISTS = "unjudged lists"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 REVERSED, RANKS, SAME_LIST = "reversed", "printed ranks", "same list"
-UNRELATED, REPEATED = "unrelated", "repeated judgements"
+UNRELATED, REPEATED, FINE = "unrelated", "repeated judgements", "fine judgements"
 ONE_TIE, UNORDERED, GRADES = "one tie", "random order", "grades"
 COPIED = "copied judgements"
 AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of models that rank no better than chance
@@ -67,6 +67,7 @@ SENTENCES = {
     "{affected} of {total} pairs, which chance does in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models} ({example})",
     COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
+    FINE: "{affected} of {total} judgements give their item a grade of its own in the query ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
@@ -157,6 +158,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     findings += (row for row in _one_tie(judged, prepared) if row[0] not in copies)
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in _unordered(judged, prepared) if row[0] not in explained)
+    findings += _fine(judged)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
@@ -208,6 +210,19 @@ def _repeated(merged: int, total: int, options: Options) -> Iterator[Finding]:
         rule = options.repeated_judgements
         counts = "each counts once" if rule == "error" else f"the {rule} of their grades counts"
         yield None, REPEATED, False, merged, total, counts
+
+
+def _fine(judged: Judged) -> Iterator[Finding]:
+    """Find judgements in which nearly no two items of a query have one grade, as scores of a run have."""
+    if judged.whole.judged and judged.grades.size > MANY_JUDGED:
+        grades = judged.known.group_by("query").agg(
+            pl.len(), alone=pl.col("relevance").is_unique().sum()
+        )
+        alone, total = (
+            grades.filter(pl.col("len") >= MANY_JUDGED).select("alone", "len").sum().row(0)
+        )
+        if alone > total / 2:
+            yield None, FINE, False, alone, total, "are they the scores of a run?"
 
 
 def _printed_ranks(judged: Judged) -> Iterator[Finding]:

@@ -193,7 +193,7 @@ def all_lists(
                 )
             raise KeyMismatchError(
                 f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no judgements, "
-                f"first {unjudged.min()!r}{_strangers(present, judged)}"
+                f"first {unjudged.min()!r}{_strangers(present, judgements)}"
                 + advice("; {} leaves them out", setting("unjudged_query", "skip"))
             )
         universe = pl.concat([universe, judged]).unique()
@@ -233,18 +233,24 @@ def _refuse_swapped(unjudged: pl.Series, judgements: pl.DataFrame) -> None:
         )
 
 
-def _strangers(present: pl.DataFrame, judged: pl.DataFrame) -> str:
+def _strangers(present: pl.DataFrame, judgements: pl.DataFrame) -> str:
     """Name the first model of which no query is judged, as its ids are of another form; nothing
     where every model has judged queries.
     """
-    answered = present.join(judged, on="query", how="semi")
+    answered = present.join(judgements, on="query", how="semi")
     models = present.join(answered, on="model", how="anti").sort("model", "query")
-    if models.is_empty() or judged.is_empty():
+    if models.is_empty() or judgements.is_empty():
         return ""
     model, query = models.select("model", "query").row(0)
+    is_item = (judgements["item"].cast(pl.String) == str(query)).any()
     return (
         f": no query of model {model!r} is judged; it has queries like {query!r}, the judgements "
-        f"like {judged['query'].min()!r}, so make their ids agree"
+        f"like {judgements['query'].min()!r}"
+        + (
+            f" and {query!r} as an item, as if the columns of queries and items were swapped"
+            if is_item
+            else ", so make their ids agree"
+        )
     )
 
 

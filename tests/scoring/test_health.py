@@ -299,3 +299,25 @@ def test_random_order_is_serious_if_no_model_does_better(skill: float) -> None:
     found = found.select("model", "finding", "serious")
     both = [("a", "random order", True), ("b", "random order", True)]
     assert found.rows() == (both if skill == 0 else [("a", "random order", False)])
+
+
+@pytest.mark.parametrize("decimals", [0, 9])
+def test_judgements_that_are_scores_are_noted(decimals: int) -> None:
+    """Ten grades, and scores of which hardly two are equal."""
+    draw = np.random.default_rng(4)
+    judgements = {
+        query: {item: round(float(draw.random() * 9), decimals) for item in row}
+        for query, row in JUDGED.items()
+    }
+    made = study(GOOD, judgements)
+    total = QUERIES * ITEMS
+    assert faults(made) == [(None, "fine judgements", False, total, total)] * (decimals == 9)
+
+
+def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped() -> None:
+    swapped = [(item, query, 1.0) for query, row in GOOD.items() for item in row]
+    frame = pl.DataFrame(swapped, ["query", "item", "score"], orient="row")
+    with pytest.raises(
+        rr.KeyMismatchError, match=r"like 'd.*, the judgements like 'q0' and 'd.* as an item"
+    ):
+        study({"good": GOOD, "swapped": frame}).verdict  # noqa: B018
