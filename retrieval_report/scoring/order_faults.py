@@ -1,0 +1,269 @@
+"""Find what may be wrong with the order of lists: lists that are turned round, random, of one tie or
+in the order of the judgements, and grades that no model orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.frames import MOST_ITEMS
+from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists, running
+from retrieval_report.reading.printed_ranks import rank_conflicts
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import Prepared
+from retrieval_report.scoring.unrelated import PART
+
+REVERSED, RANKS = "reversed", "printed ranks"
+ONE_TIE, UNORDERED, GRADES = "one tie", "random order", "grades"
+COPIED = "copied judgements"
+DEVIATIONS = 4.75  # below random order, which an honest model is once in a million
+TURNED_DEPTHS = None, 10, 20, 50, 100  # of lists; usual depths of a second stage
+TOP_ONLY = "among the first {}: does a second stage rank them by scores that mean the opposite?"
+PART_DEVIATIONS = 4.0  # from random order, of a list that is reversed by itself
+CLEARLY_BELOW = 0.45  # of the pairs of a relevant item and another in the right order; chance: 0.5
+CLEARLY_ABOVE = 0.65
+HARDLY_ABOVE, SURE = 0.55, 2.0  # and deviations within which that share is known
+LONG = 20  # items of a list whose order says more than which items it holds
+FEWEST_LISTS = 3  # of a model that share a fault
+ALL_BUT_FEW = 0.9  # of a model's lists
+PLAIN_LISTS, PLAIN_ITEMS = 5, 5  # so many lists of so many same items in any order are serious
+# Lists, and items that no skill alone treats just as the judgements do
+COPIED_LISTS, COPIED_ITEMS = 5, 20
+IN_ORDER, MANY_GRADES = 10, 3  # items and grades of a list that no skill alone has in perfect order
+MADE = "were they made from the judgements?"
+OTHER_SCORES = "are they the scores of these ranks?"
+RANDOM = "does it rank at random?"
+OTHER_GRADES = (
+    "no model does better: are grades or labels in the rows where they belong, and does a larger "
+    "grade mean more relevant?"
+)
+# A share that is surely small, but as surely above chance, is skill: of long lists, .52 may be.
+_MARGIN = SURE * pl.col("variance").sqrt()
+LEVEL = (pl.col("right") <= _MARGIN) & (
+    pl.col("right") + _MARGIN < (HARDLY_ABOVE - 0.5) * pl.col("pairs")
+)
+Finding = tuple[Any, ...]  # the columns of the frame of health, without the message
+
+
+def printed_ranks(judged: Judged) -> Iterator[Finding]:
+    """Find models whose source prints ranks against the order of the scores."""
+    if judged.printed_ranks is not None:
+        for model, lists, against in rank_conflicts(judged.printed_ranks).iter_rows():
+            if 2 * against > lists:
+                example = "" if against >= ALL_BUT_FEW * lists else OTHER_SCORES
+                yield model, RANKS, True, against, lists, example
+
+
+def reversed_lists(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+    """Find models that put relevant items after others far more often than random order would, in
+    their lists or among the first of them, as a second stage does that turns its scores round.
+    """
+    ties = prepared.ties
+    if not judged.whole.graded or ties.grade.size == 0:
+        return
+    turned: dict[str, tuple[float, int | None, int, int]] = {}
+    found = _relevant_ties(prepared)
+    for depth in TURNED_DEPTHS:
+        for model, deviations, count, total in _last(prepared, found, depth).iter_rows():
+            whole = model in turned and turned[model][1] is None
+            if model not in turned or (deviations < turned[model][0] and not whole):
+                turned[model] = deviations, depth, count, total
+    for model, (_, depth, count, total) in turned.items():
+        yield model, REVERSED, True, count, total, TOP_ONLY.format(depth) if depth else ""
+
+
+def direction(order: str, *, every: bool) -> str:
+    """Ask which end is near, and say what to do if it is the other: of one model among several,
+    what would turn all of them round is no cure.
+    """
+    near, other_column = ("smaller", "score") if order == "distance" else ("larger", "distance")
+    cure = advice(" If not: {}", setting("columns", {other_column: order}))
+    if not every:
+        cure = f" If not, negate these {order}s, and leave those of the other models as they are"
+    elif order == "distance":
+        cure += advice(", or {}", setting("scores", True, function="from_search"))
+    return f"does a {near} {order} really mean nearer?{cure}"
+
+
+def _relevant_ties(prepared: Prepared) -> Integers:
+    """Return four rows about the ties that hold relevant items: their list, the rank of their last
+    item, and how many items and relevant items they hold.
+    """
+    ties = prepared.ties
+    cells = np.flatnonzero(prepared.relevant_grade[ties.grade])
+    which, first = np.unique(np.searchsorted(ties.tie, cells, side="right") - 1, return_index=True)
+    before = running(ties.items)
+    begin, end = before[ties.tie[which]], before[ties.tie[which + 1]]
+    of_list = np.searchsorted(ties.start, which, side="right") - 1
+    of_first = before[ties.tie[ties.start[of_list]]]
+    relevant = np.diff(running(ties.items[cells])[np.append(first, cells.size)])
+    return np.stack([of_list, end - of_first, end - begin, relevant])
+
+
+def _last(prepared: Prepared, found: Integers, depth: int | None) -> pl.DataFrame:
+    """Return the models whose relevant items come last among the first ``depth`` of a list, by how
+    many deviations, in how many lists and of how many.
+
+    Of each list, this is the rank sum of Wilcoxon, Mann and Whitney; its variance is that without
+    ties, which is the largest. A tie that the depth cuts counts as not relevant. A model of which only
+    a part is reversed is found by lists that are so by themselves.
+    """
+    lists = _lists_of(prepared, found, MOST_ITEMS if depth is None else depth)
+    lists = lists.with_columns(
+        count=pl.col("right") < 0,
+        total=pl.col("pairs") > 0,
+        part=pl.col("right") < -PART_DEVIATIONS * pl.col("variance").sqrt(),
+    )
+    other_lists = pl.col("right", "pairs") * ~pl.col("part")
+    lists = lists.with_columns(other_lists.name.prefix("other_"))
+    models = lists.group_by("model").sum().filter(pl.col("variance") > 0)
+    deviations, part = pl.col("right") / pl.col("variance").sqrt(), pl.col("part")
+    whole = (deviations < -DEVIATIONS) & (0.5 + pl.col("right") / pl.col("pairs") < CLEARLY_BELOW)
+    # Relevant items that lie together come last in some lists of a model without skill, too.
+    skill = 0.5 + pl.col("other_right") / pl.col("other_pairs") > CLEARLY_ABOVE
+    some = skill & (part >= FEWEST_LISTS) & (part >= PART * pl.col("total"))
+    count = pl.when(whole).then("count").otherwise("part")
+    return models.filter(whole | some).select("model", deviations, count, "total")
+
+
+def _lists_of(prepared: Prepared, found: Integers, depth: int = MOST_ITEMS) -> pl.DataFrame:
+    """Return the rank sums of every list, or of its first ``depth`` items."""
+    of_list, last, size, relevant = found[:, found[1] <= depth]
+
+    def summed(values: Floats | Integers) -> Floats:
+        return np.bincount(of_list, values, prepared.length.size).astype(np.float64)
+
+    return _rank_sums(
+        prepared.names.select("model").with_columns(
+            length=np.minimum(prepared.length, depth).astype(np.float64),
+            found=summed(relevant),
+            ranks=summed(relevant * (last - (size - 1) / 2)),
+        )
+    )
+
+
+def _rank_sums(lists: pl.DataFrame) -> pl.DataFrame:
+    """Add by how much the relevant items of every list come before the others, summed over ``pairs``
+    of them, and the variance of that in random order: from its ``length`` and how many items were
+    ``found`` to be relevant, at which ``ranks`` in all.
+    """
+    length, found = pl.col("length"), pl.col("found")
+    pairs = found * (length - found)
+    return lists.with_columns(
+        pairs=pairs,
+        right=found * (length + 1) / 2 - pl.col("ranks"),
+        variance=pairs * (length + 1) / 12,
+    )
+
+
+def unordered(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+    """Find models whose long lists are in random order: relevant items come no earlier in them than
+    others do. Of short lists, which hold the best only, the order says less than what they hold. This
+    is serious if no model does better, as where the labels of items are shifted.
+    """
+    ties = prepared.ties
+    if not judged.whole.graded or ties.grade.size == 0:
+        return
+    size = np.diff(running(ties.items)[ties.tie]).astype(np.float64)
+    of_list = np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
+    tied = np.bincount(of_list, size**3 - size, prepared.length.size)
+    lists = _lists_of(prepared, _relevant_ties(prepared)).with_columns(tied=tied)
+    length, pairs = pl.col("length"), pl.col("pairs")
+    lists = lists.filter(pairs > 0, length >= LONG).with_columns(
+        with_ties=pl.col("variance") - pairs * pl.col("tied") / (length * (length - 1) * 12)
+    )
+    models = lists.group_by("model").agg(
+        pl.sum("right", "variance", "pairs", "with_ties"), lists=pl.len()
+    )
+    is_chance = pl.col("right") <= SURE * pl.col("with_ties").clip(0).sqrt()
+    found = models.filter(LEVEL, is_chance).sort("model")
+    nobody = 1 < found.height == judged.lists["model"].n_unique()
+    for model, number in found.select("model", "lists").iter_rows():
+        yield model, UNORDERED, nobody, number, number, OTHER_GRADES if nobody else RANDOM
+
+
+def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Iterator[Finding]:
+    """Find judgements by which no model ranks relevant items before others that are judged, as where
+    grades stand in other rows or are turned round. Items that nobody judged say nothing here: lists
+    hold them last, whatever the grades. Of few judged items, honest models order some backwards, and
+    one model alone may do so of many in a shallow pool, which is no more than a note.
+    """
+    rank, relevant = pl.col("value").rank().over("list"), pl.col("relevance") > 0
+    rows = rows.join(known.select("query", "item", "relevance"), on=["query", "item"])
+    ranked = rows.select("model", "list", rank=rank, relevant=relevant)
+    lists = ranked.group_by("model", "list").agg(
+        length=pl.len().cast(pl.Float64),
+        found=pl.sum("relevant").cast(pl.Float64),
+        ranks=pl.col("rank").filter("relevant").sum(),
+    )
+    lists = _rank_sums(lists.filter(pl.col("length") >= LONG))
+    models = lists.group_by("model").sum().filter(pl.col("pairs") > 0).sort("model")
+    if models.is_empty() or not models.select(LEVEL.all()).item():
+        return
+    pairs, right = models.select(pl.sum("pairs", "right")).row(0)
+    for model in models["model"]:
+        yield model, GRADES, models.height > 1, round(pairs / 2 + right), int(pairs), OTHER_GRADES
+
+
+def one_tie(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+    """Find models that tell no items of nearly any list apart, as equal codes do, or judgements that were
+    passed as rankings.
+    """
+    ties = np.diff(prepared.ties.start) == 1
+    lists = judged.lists.select("model", ties=ties, items=judged.rows.end - judged.rows.begin)
+    lists = lists.filter(pl.col("items") >= PLAIN_ITEMS)
+    models = lists.group_by("model").agg(pl.sum("ties"), lists=pl.len())
+    models = models.filter(
+        pl.col("ties") >= ALL_BUT_FEW * pl.col("lists"), pl.col("lists") >= PLAIN_LISTS
+    )
+    example = "do they hold judgements or a constant instead of scores?"
+    for model, number, total in models.sort("model").iter_rows():
+        yield model, ONE_TIE, False, number, total, example
+
+
+def copied(prepared: Prepared) -> Iterator[Finding]:
+    """Find models that were made from the judgements: all their lists are in perfect order, and in a way
+    that no skill alone brings about.
+    """
+    full = np.flatnonzero(prepared.length)
+
+    def first_grade(lists: Lists) -> Codes:
+        return lists.grade[lists.tie[lists.start[full]]]
+
+    is_best = first_grade(prepared.ties) == first_grade(prepared.retrieved)
+    lists = pl.DataFrame({"list": full, "is_best": is_best})
+    lists = lists.with_columns(prepared.names["model"][full])
+    lists = lists.filter(
+        pl.col("is_best").all().over("model"), pl.len().over("model") >= COPIED_LISTS
+    )
+    for (model,), rows in lists.group_by("model", maintain_order=True):
+        if sign := _sign_of_a_copy(prepared, rows["list"].to_numpy()):
+            yield model, COPIED, True, rows.height, rows.height, f"{sign}: {MADE}"
+
+
+def _sign_of_a_copy(prepared: Prepared, which: Integers) -> str:
+    """Return what shows that lists were made from the judgements. One relevant item a query, always
+    found, is no sign, nor are distinct scores that put two grades apart: good models do so.
+    """
+    ties = prepared.ties.take(which)
+    of_list = np.repeat(np.arange(which.size), np.diff(ties.start))
+    step = np.diff(ties.grade[ties.tie[:-1]])[np.diff(of_list) == 0]
+    if ties.grade.size > of_list.size or (step > 0).any():
+        return ""
+    repeated = (ties.items - 1)[prepared.relevant_grade[ties.grade]].sum()
+    grades = 1 + np.bincount(of_list[1:][np.diff(of_list) == 0], step < 0, which.size)
+    if (step < 0).all() and repeated >= COPIED_ITEMS and (grades > 1).sum() >= COPIED_LISTS:
+        return "scores tie just where grades do"
+    length, relevant = prepared.length[which], prepared.relevant[which]
+    if ((length >= IN_ORDER) & (grades >= MANY_GRADES)).sum() >= COPIED_LISTS:
+        return f"{MANY_GRADES} grades or more are in perfect order"
+    retrieved = prepared.retrieved.total(prepared.relevant_grade)[which]
+    all_relevant = prepared.all_judged and ((retrieved == length) & (length == relevant)).all()
+    if all_relevant and length.min() < length.max() and length.sum() >= COPIED_ITEMS:
+        return "they hold whatever is relevant and nothing else"
+    return ""
