@@ -148,7 +148,7 @@ class Gate:
         sure, cut, says = "", self.status == CUT, advice(self)
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
-            sure = f", {1 - 2 * self.alpha:.0%} interval {ends}"
+            sure = f", {100 - 200 * self.alpha:g}% interval {ends}"
             sure += " whatever the lists leave out" if cut else ""
         same = "; the lists of both runs are the same" if self.same_lists else ""
         places = decimals(self.difference)

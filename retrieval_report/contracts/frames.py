@@ -307,7 +307,7 @@ def _warn_of_order(frame: pl.DataFrame, order: str) -> None:
         keys = [name for name in ("model", "query", order) if name in frame.columns]
         tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
         warn(
-            f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes "
+            f"column {order!r} is {dtype}: {int(100 * tied)}% of its rows are tied; half precision makes "
             "ties"
         )
     if order == "distance":

@@ -46,6 +46,7 @@ from retrieval_report.scoring.unrelated import (
     WRONG_QUERIES,
     unrelated_models,
 )
+from retrieval_report.writing.numbers import whole_percent
 
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
@@ -404,7 +405,7 @@ def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Iterator[F
     if not (prepared.relevant > 0).any():
         example = "is any judgement of a relevant item?"
     elif share:
-        example = f"{share:.0%} of all items retrieved are: are its lists those of its queries?"
+        example = f"{whole_percent(share)} of all items retrieved are: are its lists those of its queries?"
     else:
         example = "do the ids of the rankings and of the judgements agree?"
     for model, items in none.select("model", "items").iter_rows():

@@ -12,6 +12,7 @@ from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
 from retrieval_report.writing.names import with_number
+from retrieval_report.writing.numbers import whole_percent
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -55,7 +56,7 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     margin = f"margin {rows['margin'][0]:.3g} in {measure_text(*measure)}"
     share = rows["margin"][0] / rows["baseline_value"][0] if rows["baseline_value"][0] else 0.0
     if LARGE_SHARE < share < 1:
-        margin += f", {share:.0%} of what {model_text(baseline)} scores"
+        margin += f", {whole_percent(share)} of what {model_text(baseline)} scores"
     amounts = _amounts(costs, measure)
     if baseline not in amounts:  # only a lower cost could speak for a copy of the baseline
         copies = rows.filter("same_lists")["model"]
@@ -159,11 +160,12 @@ def _amounts(costs: pl.DataFrame, measure: Measure) -> dict[str, float]:
 def _share(amount: float, whole: float) -> str:
     """Return a share of a cost in words.
 
-    >>> _share(768, 3072), _share(8, 3072), _share(40, 100)
-    ('a quarter', '0.26 %', '40 %')
+    >>> _share(768, 3072), _share(8, 3072), _share(40, 100), _share(399, 400)
+    ('a quarter', '0.26%', '40%', 'more than 99%')
     """
     ratio = whole / amount if amount else 0.0
     for number, word in FRACTIONS.items():
         if abs(ratio - number) <= NAMED_WITHIN * number:
             return word
-    return f"{100 * amount / whole:.2g} %"
+    part = amount / whole
+    return f"{100 * part:.2g}%" if part < 0.1 else whole_percent(part)

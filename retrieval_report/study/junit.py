@@ -83,7 +83,9 @@ def markdown_summary(gate: Gate) -> str:
         ("candidate", gate.candidate, size(gate.candidate_value)),
         (
             "difference",
-            "the same lists" if gate.same_lists else f"{1 - 2 * gate.alpha:.0%} interval {between}",
+            "the same lists"
+            if gate.same_lists
+            else f"{100 - 200 * gate.alpha:g}% interval {between}",
             size(gate.difference, sign="+"),
         ),
         ("margin", "largest loss that does not matter", f"{gate.margin:g}"),

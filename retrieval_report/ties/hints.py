@@ -16,6 +16,7 @@ from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.ties.profile import TieTable, profile_of
+from retrieval_report.writing.numbers import whole_percent
 
 HINTS = schema("hints")
 # Types of 16 bits, with the bits of their significand and the least and largest exponent.
@@ -110,7 +111,7 @@ def _half_precision(rows: pl.DataFrame, order: str, profile: pl.DataFrame) -> It
         kind = _half_type(with_model(rows).filter(model=model)[order]) if share > 0 else None
         if kind:
             message = (
-                f"the {order}s are {kind} numbers: {share:.0%} of the items are tied, some of "
+                f"the {order}s are {kind} numbers: {whole_percent(share)} of the items are tied, some of "
                 "them only by rounding"
             )
             yield model, "half_precision", share, message
@@ -150,7 +151,7 @@ def _near_ties(profile: pl.DataFrame) -> Iterator[Hint]:
     for model, share in profile.select("model", "near_ties").iter_rows():
         if share >= WORTH_SAYING:
             message = (
-                f"{share:.0%} of the gaps between neighbouring distances are within rounding "
+                f"{whole_percent(share)} of the gaps between neighbouring distances are within rounding "
                 "error: the same vectors computed in another order may swap them"
                 + advice("; {} ties them", setting("decimals"))
             )

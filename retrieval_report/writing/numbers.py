@@ -1,7 +1,8 @@
 """Write numbers with four decimals, or with more if four would hide what they should show.
 
 One rule serves tables, charts, LaTeX and the terminal: a number that is not 0 is never shown as 0,
-and numbers that are compared have as many decimals as their difference needs.
+nor one that is not 1 as 1, which would say "never" or "the same", and numbers that are compared
+have as many decimals as their difference needs.
 """
 
 from __future__ import annotations
@@ -46,17 +47,20 @@ def _is_visible(size: float) -> bool:
 
 
 def column_decimals(values: Iterable[float | None]) -> int:
-    """Return the decimals needed to distinguish the
-    closest two different numbers of a column, six at most.
+    """Return the decimals needed to distinguish the closest two different numbers of a column, and
+    its numbers from 1, six at most.
 
     >>> (
     ...     column_decimals([0.95, 0.97, None]),
     ...     column_decimals([0.96231, 0.96234, 0.5]),
     ...     column_decimals([0.5, 0.5]),
+    ...     column_decimals([0.5, 0.99998]),
     ... )
-    (4, 5, 4)
+    (4, 5, 4, 5)
     """
-    finite = sorted(value for value in values if value is not None and math.isfinite(value))
+    finite = sorted(
+        [1.0, *(value for value in values if value is not None and math.isfinite(value))]
+    )
     gaps = (second - first for first, second in pairwise(finite))
     return min(decimals(*gaps), OF_COLUMN)
 
@@ -102,15 +106,16 @@ def amount(value: float) -> str:
 
 def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str = "−") -> str:
     """Return a number that stands alone, such as a difference or a standard deviation; only 0 is
-    shown as 0.
+    shown as 0, and only 1 as 1.
 
     >>> size(0.02), size(0.00003), size(-0.00003, sign="+"), size(0.0), size(1e-17)
     ('0.0200', '0.00003', '−0.00003', '0.0000', '0.0000')
-    >>> size(2.4e-10), size(-0.00000005)
-    ('2e−10', '−5e−8')
+    >>> size(2.4e-10), size(-0.00000005), size(0.999981), size(1.0)
+    ('2e−10', '−5e−8', '0.99998', '1.0000')
     """
     if value is None or not _is_visible(value) or abs(value) >= 10.0**-OF_COLUMN:
-        return number(value, decimals(value, least=places), sign, minus)
+        from_one = None if value is None else 1 - abs(value)
+        return number(value, decimals(value, from_one, least=places), sign, minus)
     digit, exponent = f"{value:{sign}.0e}".split("e")
     return f"{digit}e{int(exponent)}".replace("-", minus)
 
@@ -146,12 +151,16 @@ def interval(low: float | None, high: float | None, places: int = 3, minus: str 
 
 
 def share(value: float | None) -> str:
-    """Return a share as a percentage with one decimal.
+    """Return a share as a percentage with one decimal, and never as none or all if it is not.
 
-    >>> share(1 / 3), share(0.0), share(None)
-    ('33.3%', '0.0%', '–')
+    >>> share(1 / 3), share(0.0), share(0.0004), share(0.9997), share(None)
+    ('33.3%', '0.0%', '< 0.1%', '> 99.9%', '–')
     """
-    return number(value) if value is None else f"{number(100 * value, 1)}%"
+    if value is None:
+        return number(value)
+    if 0 < value < 0.0005:
+        return "< 0.1%"
+    return "> 99.9%" if 0.9995 <= value < 1 else f"{number(100 * value, 1)}%"
 
 
 def whole_percent(part: float) -> str:
@@ -172,8 +181,9 @@ def chance_text(value: float | None, low: float | None = None, high: float | Non
     ...     chance_text(0.0),
     ...     chance_text(1.96e-49, 0.0, 1e-5),
     ...     chance_text(0.33333333, 0.33333333, 0.33333333),
+    ...     chance_text(0.99998),
     ... )
-    ('0', '< 0.0001', '0.3333')
+    ('0', '< 0.0001', '0.3333', '> 0.9999')
     >>> (
     ...     chance_text(0.27123, 0.2693, 0.2731),
     ...     chance_text(7e-5, 0.0, 0.0031),
@@ -194,7 +204,7 @@ def chance_text(value: float | None, low: float | None = None, high: float | Non
     if value is None or high - low > 0.02:
         return f"{low:.2f} to {math.ceil(high * 100 - 1e-9) / 100:.2f}"
     if high - low <= LEAST:
-        return f"{value:.4f}"
+        return f"> {1 - LEAST:.4f}" if 1 - LEAST / 2 <= value < 1 else f"{value:.4f}"
     if value - low >= value / 2:
         return f"< {math.ceil(high * 1000 + 1e-9) / 1000:.3f}"
     reach = math.ceil(max(high - value, value - low) * 1000 - 1e-9) / 1000
@@ -208,21 +218,24 @@ def chance_percent(value: float | None, high: float | None) -> str:
     ...     chance_percent(0.0, 0.0),
     ...     chance_percent(1e-30, 1e-4),
     ...     chance_percent(0.271, 0.275),
+    ...     chance_percent(0.997, 0.998),
     ...     chance_percent(None, None),
     ... )
-    ('0', '<1%', '27%', 'none')
+    ('0', '<1%', '27%', '>99%', 'none')
     """
     if value is None or high is None:
         return "none"  # a dash would be upright on a phone, which turns these texts
     if high == 0:
         return "0"
-    return "<1%" if value < 0.005 else f"{value:.0%}"
+    if value < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
 
 
 def p_value(p: float) -> str:
     """Return a p-value with its sign.
 
-    >>> p_value(0.5201), p_value(1e-30)
-    ('p = 0.5201', 'p < 0.0001')
+    >>> p_value(0.5201), p_value(1e-30), p_value(0.99998)
+    ('p = 0.5201', 'p < 0.0001', 'p > 0.9999')
     """
-    return f"p = {chance_text(p)}".replace("= <", "<")
+    return f"p = {chance_text(p)}".replace("= <", "<").replace("= >", ">")

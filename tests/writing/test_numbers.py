@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval_report.writing.numbers import column_decimals, interval, number, size, span
+from retrieval_report.writing.numbers import (
+    chance_percent,
+    column_decimals,
+    interval,
+    number,
+    p_value,
+    share,
+    size,
+    span,
+    whole_percent,
+)
 
 SEEN = st.floats(1e-8, 1.0)
 
@@ -16,6 +26,16 @@ def test_what_is_not_nothing_does_not_read_so(value: float, sign: int) -> None:
     text = size(sign * value)
     assert float(text.replace("−", "-")) != 0
     assert text.startswith("−") == (sign < 0)
+
+
+@given(st.floats(1e-7, 0.9))
+def test_what_is_not_the_same_does_not_read_so(gap: float) -> None:
+    assert float(size(1 - gap)) < 1
+    assert float(number(1 - gap, column_decimals([0.5, 1 - gap]))) < 1 or gap < 5e-7
+    texts = share(1 - gap), chance_percent(1 - gap, 1.0), whole_percent(1 - gap), p_value(1 - gap)
+    assert not any(text.endswith((" 1.0000", "100%", "100.0%")) for text in texts)
+    texts = share(gap), chance_percent(gap, 1.0), whole_percent(gap), p_value(gap)
+    assert not any(text in ("p = 0.0000", "0%", "0.0%") for text in texts)
 
 
 @given(st.floats(0.0, 1.0), st.floats(1e-7, 0.5))
