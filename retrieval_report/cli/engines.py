@@ -164,7 +164,7 @@ def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list
 
 def study_of(data: InputFiles, settings: Named) -> Study:
     """Check the settings of a command, and read its files into a study."""
-    from retrieval_report.reading.levels import columns_named
+    from retrieval_report.reading.combine import columns_named
     from retrieval_report.reading.readers import read_costs
 
     study_settings = settled(settings, data.labels_as_rankings)

@@ -180,7 +180,7 @@ class AP(_PerRelevant):
     def term(self) -> terms.Term:
         if self.interpolation != "none":
             return terms.Trapezoids()
-        return terms.PrecisionSum(graded=self.graded, retrieved=self.denominator == "retrieved")
+        return terms.PrecisionSum(graded=self.graded, ratio=self.denominator == "retrieved")
 
     def divisor(self, facts: Facts) -> Floats:
         if self.denominator == "retrieved":
@@ -221,7 +221,7 @@ class APAtR(_PerRelevant):
     name = "ap_at_r"
     formula = Formula("Σ precision@i · [item i is relevant] over the first R", "R")
     own_depth = True
-    term = terms.PrecisionSum(graded=False, retrieved=False)
+    term = terms.PrecisionSum(graded=False, ratio=False)
 
 
 @dataclass(frozen=True)

@@ -233,7 +233,7 @@ def _values(
     if isinstance(rule, terms.Relevant):
         return is_relevant(grade, least).cast(pl.Int64)  # type: ignore[no-any-return]
     if isinstance(rule, terms.Scaled):
-        return grade.cast(pl.Float64) / rule.largest
+        return grade.cast(pl.Float64) / rule.largest_grade
     if isinstance(rule.rule, tuple):
         table = dict(rule.rule)
         return grade.cast(pl.Float64).replace_strict(table, return_dtype=pl.Float64)

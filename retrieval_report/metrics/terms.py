@@ -43,19 +43,14 @@ class Relevant:
 
 @dataclass(frozen=True)
 class Scaled:
-    """An item counts its grade divided by ``largest``, which no grade may exceed."""
+    """An item counts its grade divided by ``largest_grade``, which no grade may exceed."""
 
-    largest: float
-
-    @property
-    def largest_grade(self) -> float | None:
-        """The largest grade an item may have, None if there is no limit."""
-        return self.largest
+    largest_grade: float
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade."""
-        check_largest("rbp", grades, self.largest)
-        return grades / self.largest
+        check_largest("rbp", grades, self.largest_grade)
+        return grades / self.largest_grade
 
 
 @dataclass(frozen=True)
@@ -157,11 +152,7 @@ class Term:
     )
     first_only: ClassVar[bool] = False  # nothing after the first relevant item counts
     has_extremes: ClassVar[bool] = True  # its lowest and highest values over tie orders are known
-
-    @property
-    def ratio(self) -> bool:
-        """Whether the sum is divided by what the same positions hold."""
-        return False
+    ratio = False  # is divided by what the same positions hold
 
     @property
     def fades(self) -> bool:
@@ -235,16 +226,11 @@ class Sum(Term):
 @dataclass(frozen=True)
 class PrecisionSum(Term):
     """Σ (1/i)·[relevant]·(values of the relevant items
-    so far), with ``retrieved`` divided by those found.
+    so far), as a ``ratio`` divided by those found.
     """
 
     graded: bool
-    retrieved: bool
-
-    @property
-    def ratio(self) -> bool:
-        """Whether the sum is divided by what the same positions hold."""
-        return self.retrieved
+    ratio: bool
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""
@@ -254,11 +240,11 @@ class PrecisionSum(Term):
         """Return the kernel of average precision."""
         values = facts.gains
         harmonics = tables.reciprocal_weights(facts.longest)
-        if self.retrieved and facts.extreme:
+        if self.ratio and facts.extreme:
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
                 values, values > 0, harmonics, False, facts.extreme == "best"
             )
-        kernel = ap.retrieved_moments if self.retrieved else ap.ap_moments
+        kernel = ap.retrieved_moments if self.ratio else ap.ap_moments
         return kernel, ap_retrieved.Paired(values, harmonics)
 
 

@@ -44,10 +44,10 @@ from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
 from retrieval_report.metrics.parsing import Cutoffs, Measure, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
+from retrieval_report.reading.combine import columns_named, datasets_of, runs_of
 from retrieval_report.reading.convert import in_kind_of
 from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.frames import is_named
-from retrieval_report.reading.levels import columns_named, datasets_of, runs_of
 from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.reading.readers import read_labels
 from retrieval_report.scoring.judged import Judged, judge
