@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import query_names
 from retrieval_report.codes.search import Inputs, by_model, scored_models
@@ -16,6 +15,7 @@ from retrieval_report.contracts.arguments import Array, check_flag
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import NO
+from retrieval_report.kernels.lists import Integers
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.search_results import as_array
 
@@ -24,7 +24,6 @@ BLOCK = 1 << 22  # scores that are compared at a time
 OGB_KEYS = ("y_pred_pos", "y_pred_neg")
 
 # Candidates of every query: nearer than the true answer, as near, farther.
-Counts = NDArray[np.int64]
 
 
 def from_scores(
@@ -189,7 +188,7 @@ def _masked(candidates: Array, mask: object, what: str) -> Array:
     )
 
 
-def _counts(true: Array, candidates: Array, sign: int, what: str) -> Counts:
+def _counts(true: Array, candidates: Array, sign: int, what: str) -> Integers:
     """Return how many candidates of every query are nearer than its answer, as near, and farther."""
     rows = [as_array(row, what) for row in candidates] if candidates.dtype == object else candidates
     kinds = (
@@ -213,13 +212,13 @@ def _counts(true: Array, candidates: Array, sign: int, what: str) -> Counts:
     return larger_first[:, ::sign].copy()
 
 
-def _sides(own: Array, candidates: Array) -> Counts:
+def _sides(own: Array, candidates: Array) -> Integers:
     """Return how many scores of every row are larger than its own, equal, and smaller."""
     sides = candidates > own, candidates == own, candidates < own
     return np.stack([np.count_nonzero(side, axis=1) for side in sides], axis=1)
 
 
-def _check_included(counts: Counts, what: str) -> None:
+def _check_included(counts: Integers, what: str) -> None:
     """Refuse a query whose true answer is not among its candidates, as was said."""
     lacking = np.flatnonzero(counts[:, AS_NEAR] < 0)
     if lacking.size:
@@ -229,7 +228,7 @@ def _check_included(counts: Counts, what: str) -> None:
         )
 
 
-def _frame(counts: Counts, names: pl.Series, model: str) -> pl.DataFrame:
+def _frame(counts: Integers, names: pl.Series, model: str) -> pl.DataFrame:
     """Return the counts as a counts frame, with the true answer."""
     sides = ((NEARER, 0), (AS_NEAR, 0), (AS_NEAR, 1), (FARTHER, 0))
     columns = [

@@ -91,9 +91,7 @@ class Option(NamedTuple):
     control: bool = True
 
     def checked(self, name: str, value: object) -> object:
-        """Return a value as Python's after checking it; None stays if it is the default."""
-        if value is None and self.default is None:
-            return None
+        """Return a value as Python's after checking it."""
         if self.check is not None:
             return self.check(name, value)
         if self.choices:
@@ -294,8 +292,10 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        for name, option in OPTIONS.items():  # the record is frozen for all other code
-            object.__setattr__(self, name, option.checked(name, getattr(self, name)))
+        for name, option in OPTIONS.items():
+            value = getattr(self, name)
+            if value is not option.default:  # the record is frozen for all other code
+                object.__setattr__(self, name, option.checked(name, value))
 
     def of(self, names: Iterable[str]) -> Named:
         """Return the values of some options."""

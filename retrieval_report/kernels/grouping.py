@@ -33,6 +33,9 @@ LEAST = cast(int, np.int64(-(2**63)))
 LARGEST = cast(int, np.int64(2**63 - 1))
 
 
+Tally = tuple[Integers, Codes]  # the items of each grade in a tie, and the grades seen
+
+
 class Listed(NamedTuple):
     """Rows of lists, with the key that orders them, their
     grade, and how many items each stands for (empty: one).
@@ -65,17 +68,10 @@ class Together(NamedTuple):
     items: Integers
 
 
-class Tally(NamedTuple):
-    """How many items of each grade a tie holds, and the grades seen."""
-
-    items: Integers
-    seen: Codes
-
-
 @allocating
 def no_tally(kinds: int) -> Tally:
     """Return the tally of no items, with room for so many grades."""
-    return Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
+    return np.zeros(kinds, np.int64), np.empty(kinds, np.int32)
 
 
 @allocating

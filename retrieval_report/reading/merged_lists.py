@@ -18,7 +18,7 @@ from retrieval_report.reading.printed_ranks import RANK
 
 SAMPLED_ROWS, SAMPLED_QUERIES = 100_000, 50
 MOST_SYSTEMS = 50
-NO_ACCIDENT = math.log(30)  # one of so many orders of the rows
+NO_ACCIDENT = math.log(30)  # one of so many orders: lists in one order are no accident
 
 
 def check_merged(frame: pl.DataFrame, more_columns: Callable[[], pl.DataFrame], what: str) -> None:

@@ -6,7 +6,6 @@ rows; nothing is scored.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.reading.merged_lists import NO_ACCIDENT
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.order_faults import (
@@ -96,7 +96,6 @@ OTHER_FORMS, MANY, SERIOUS_SHARE = 0.02, 0.1, 0.5
 FEWEST_ITEMS = 3  # of at least three lists in one order
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
-NO_ACCIDENT = math.log(30)  # one of so many chances: lists in one order are no accident
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
 NOBODY_BETTER = (
     "no model's lists suit their own queries better: do the judgements and the lists belong "

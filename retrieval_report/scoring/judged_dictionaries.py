@@ -6,7 +6,7 @@ frame of ids nor a join nor a search for repeats, which take longer than the sco
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from retrieval_report.contracts.options import AUTO, OPTIONS, Options
 from retrieval_report.kernels.lists import Integers, Rows, running
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.reading.convert import EXACT
+from retrieval_report.reading.dictionaries import Nested
 from retrieval_report.reading.frames import has_distinct_rows
 from retrieval_report.reading.names import JUDGEMENTS, RANKINGS
 from retrieval_report.scoring.judged import KNOWS_ALL, Judged, graded, spread_rows
@@ -28,7 +29,6 @@ GRADES = {int: pl.Int64(), float: pl.Float64()}
 """Type of the first grade → the type of their column."""
 NO_NUMBERS = (TypeError, OverflowError, pl.exceptions.PanicException)
 """What Polars raises for values that are not numbers of a type."""
-Nested = Mapping[object, Mapping[object, object]]
 NOTHING: Nested = {}
 OBEYED_OPTIONS = {
     *("policies", "shuffles", "seed", "no_relevant", "relevant_from", "distance_threshold"),
