@@ -176,8 +176,8 @@ class Report:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """A line to read after the verdict if its measure
-        is an estimate: lists may be cut, or R is not known.
+        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
+        not known.
         """
         return notices_of(self)
 

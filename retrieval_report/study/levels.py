@@ -83,8 +83,7 @@ class LevelledStudy:
         return study
 
     def under(self, *policies: str) -> Self:
-        """Return the study under some policies; without
-        "shuffled" no random order is drawn, which saves time.
+        """Return the study under these policies; without "shuffled", no random order is drawn.
 
         >>> from retrieval_report import Study
         >>> study = Study(
@@ -98,9 +97,7 @@ class LevelledStudy:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """Metric and cutoff of every selected measure, in
-        the requested order; the first is the headline.
-        """
+        """Metric and cutoff of every selected measure, as requested; the first is the headline."""
         return self._view.measures or tuple(dict.fromkeys(self._data.measures.values()))
 
     @property
@@ -152,8 +149,8 @@ class LevelledStudy:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """The selected policies: all under which these
-        rankings can be scored, unless `under` chose some.
+        """The selected policies: all under which these rankings can be scored,
+        unless `under` chose.
         """
         return self._view.policies or self._data.policies
 
@@ -170,9 +167,9 @@ class LevelledStudy:
     @property
     def health(self) -> pl.DataFrame:
         """What may be wrong with the data, one row per model and fault, serious
-        ones first: judged queries without a list, items that match no judgement,
-        lists the wrong way round, printed ranks that contradict the order, lists
-        that repeat, and judgements that repeat. Empty where nothing is.
+        ones first: judged queries without a list, items that match no judgement, reversed lists,
+        printed ranks that contradict the order, lists that repeat, and judgements that repeat.
+        Empty if nothing is wrong.
         """
         return self._of_models(self._with(view=View(Draws(), queries=self._view.queries))._health)
 
@@ -182,9 +179,7 @@ class LevelledStudy:
 
     @property
     def shuffled(self) -> pl.DataFrame:
-        """The result of :func:`shuffled_means`: the mean under
-        every single random order, over the selected queries.
-        """
+        """The result of :func:`shuffled_means`: the mean of the queries under every single order."""
         data, queries = self._data, self._view.queries
         if queries is not None:  # the means of some are others, so they are drawn again
             data = data.other(("of queries", queries), frames=self._given())
@@ -206,8 +201,8 @@ class LevelledStudy:
 
     @property
     def at_random(self) -> list[str]:
-        """The selected models that `health` only notes to be no better than chance: no verdict
-        praises them, and none is to be shipped.
+        """The selected models that `health` notes to be no better than chance: they are never safe,
+        and never shipped.
         """
         rows = self.health.filter(~pl.col("serious"), pl.col("finding").is_in(AT_RANDOM))
         return sorted({self.of_run.get(run, run) for run in rows["model"]} - {*self.suspects})
@@ -312,8 +307,8 @@ class LevelledStudy:
 
     @property
     def over(self) -> Named:
-        """The ``cluster`` over which tests and intervals are, with the ``queries``; nothing where
-        they are over queries.
+        """The ``cluster`` whose values tests and intervals count, with the ``queries``; empty if
+        they count queries.
         """
         cluster = self._view.cluster
         queries = self._data.frames["queries"]
@@ -332,9 +327,7 @@ class LevelledStudy:
 
     @property
     def judgements(self) -> dict[str, pl.DataFrame]:
-        """The judgements of every judge by name, of each
-        item one; none if they are not given by name.
-        """
+        """The judgements of every judge by name, one of each item; empty if they have no names."""
         rule = options_with(self._data.options).repeated_judgements
         return {judge: merge_repeats(frame, rule) for judge, frame in self._data.judges.items()}
 
@@ -372,15 +365,13 @@ class LevelledStudy:
 
     @answer
     def nearest(self) -> NearestLabels | None:
-        """The result of `knn` for ``labels`` and ``k``; None where no labels were given."""
+        """The result of `knn` for ``labels`` and ``k``; None without labels."""
         labels = self._data.labels
         return None if labels is None else self.knn(labels, k=self._view.k or 1)
 
     @answer
     def calibration(self) -> pl.DataFrame:
-        """The threshold of every model that ``calibrate`` and ``at_least`` ask for; nothing where
-        no metric was named.
-        """
+        """The threshold of every model by ``calibrate`` and ``at_least``; empty without them."""
         metric = self._view.calibrate
         return NO_FRAME if metric is None else self.matches.calibrate(metric, self._view.at_least)
 
@@ -392,7 +383,7 @@ class LevelledStudy:
     @answer
     def judges(self) -> pl.DataFrame:
         """What every judge says: the mean and rank of every model, whether the model's scores are
-        the judge's own labels, and its median rank under the others; nothing of one judge.
+        the judge's own labels, and its median rank under the others; empty for a single judge.
         """
         studies = self._by_judge()
         if len(studies) < 2:
@@ -405,8 +396,8 @@ class LevelledStudy:
 
     @answer
     def judge_pairs(self) -> pl.DataFrame:
-        """For every pair of models, the share of the other judges that order it as the headline's
-        does, and which of them do not; nothing of one judge.
+        """For every pair of models, the share of the other judges who order it as the headline's
+        does, and which of them do not; empty for a single judge.
         """
         judges = self.judges
         return judge_pairs(judges, str(self.judge)) if judges.width else judges
@@ -414,7 +405,7 @@ class LevelledStudy:
     @answer
     def judge_agreement(self) -> pl.DataFrame:
         """How far every two judges agree on the order of the models (Kendall's τ-b) and on labels
-        (Cohen's κ, Krippendorff's α), and all of them in the last row; nothing of one judge.
+        (Cohen's κ, Krippendorff's α), and all of them in the last row; empty for a single judge.
         """
         judges = self.judges
         labels = {name: study.judged.known for name, study in self._by_judge().items()}
@@ -467,15 +458,15 @@ class LevelledStudy:
 
     @answer
     def replicates(self) -> pl.DataFrame:
-        """The result of :func:`replicate_table`: models as
-        means over ``replicate``; empty if none was named.
+        """The result of :func:`replicate_table`: models as means over runs;
+        empty without ``replicate``.
         """
         return self._of_runs(replicate_table)
 
     @answer
     def replicate_pairs(self) -> pl.DataFrame:
         """The result of :func:`replicate_pairs`: pairs of these models, and whether the replicate
-        decides; empty if none was named.
+        decides; empty without ``replicate``.
         """
         return self._of_runs(replicate_pairs)
 
@@ -488,23 +479,21 @@ class LevelledStudy:
 
     @answer
     def segments(self) -> pl.DataFrame:
-        """The result of :func:`segment_winners` for the column ``by`` of the queries; nothing where
-        none was named.
+        """The result of :func:`segment_winners` for the column ``by`` of the
+        queries; empty without it.
         """
         return self._by_level(segment_winners, self._data.frames["queries"], self._view.by)
 
     @answer
     def dataset_scores(self) -> pl.DataFrame:
         """The result of :func:`dataset_scores` for the column ``dataset`` of the queries: every
-        model in every data set; nothing where none was named.
+        model in every data set; empty without that column.
         """
         return self._by_level(dataset_scores, self._data.frames["queries"], self._view.dataset)
 
     @answer
     def datasets(self) -> pl.DataFrame:
-        """The result of :func:`dataset_table`: means
-        over the data sets; nothing where none was named.
-        """
+        """The result of :func:`dataset_table`: means over the data sets; empty without ``dataset``."""
         means = self.dataset_scores
         return dataset_table(means) if means.width else means
 

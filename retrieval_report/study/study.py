@@ -210,9 +210,7 @@ class Study(LevelledStudy):
         self._checked()
 
     def at(self, *measures: str | Foreign) -> Self:
-        """Return the study with some of its measures,
-        such as ``"ndcg@10"``; the first is the headline.
-        """
+        """Return the study with these measures, such as ``"ndcg@10"``; the first is the headline."""
         requested = map(parse_measure, measures)
         known_as = self._data.measures
         measures_found = tuple(known_as.get(measure, measure) for measure in requested)
@@ -221,9 +219,7 @@ class Study(LevelledStudy):
         return self._with(measures=measures_found)
 
     def models(self, *names: str) -> Self:
-        """Return the study with some of its models. R
-        does not change, because it belongs to the query.
-        """
+        """Return the study with these models. R does not change, because it belongs to the query."""
         check_chosen("models", names, self.model_names)
         return self._with(models=tuple(dict.fromkeys(names)))
 
@@ -248,8 +244,8 @@ class Study(LevelledStudy):
         return self._with(queries=query_ids, where=(*self._view.where, *columns.items()))
 
     def pair(self, first: str, second: str) -> Self:
-        """Return the study with two models; its verdict,
-        comparison and queries are those of this pair.
+        """Return the study of two models; its verdict, comparison and queries
+        are those of this pair.
         """
         return self.models(first, second)
 
@@ -281,8 +277,9 @@ class Study(LevelledStudy):
         return self._with(draws=draws, **settings)._checked()
 
     def alone(self, measures: object = None, **options: Unpack[StudyOptions]) -> Self:
-        """Return a study of these models, queries and measures as if there were no others, as a
-        report needs; other ``measures`` and ``options`` replace those of this one.
+        """Return a study of these models, queries and measures as if no others existed.
+
+        Other ``measures`` and ``options`` replace those of this study.
 
         Without judgements, the relevant items are then those that these models retrieved.
         """
@@ -404,8 +401,8 @@ class Study(LevelledStudy):
     @answer
     def by_cutoff(self) -> pl.DataFrame:
         """`three_scores` by the metric of the headline at its cutoffs and at 1, 3, 5, 10, 20, 50 and
-        100, as far as half of the lists reach; nothing is drawn, so the columns of the drawn orders
-        are empty. It shows at which depths the order of the models by naive scores is an accident.
+        100, as far as half of the lists reach. It shows at which depths the naive order of the
+        models is an accident. No orders are drawn, so their columns are empty.
 
         >>> rows = {"query": ["q"] * 3, "item": list("abc"), "relevance": [0, 1, 0]}
         >>> study = Study({**rows, "distance": [1, 1, 2]}, "rr@2", truncated="no")
@@ -433,8 +430,8 @@ class Study(LevelledStudy):
         return compared(self._sound)
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        """The result of :func:`compare` by tests of choice,
-        or of some models; of two, it is first − second.
+        """The result of :func:`compare` with other tests or for the given models; of two models,
+        the difference is first − second.
 
         >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
         >>> study = Study(
@@ -471,8 +468,8 @@ class Study(LevelledStudy):
     @answer
     def leaderboard(self) -> pl.DataFrame:
         """The result of :func:`leaderboard` for expected scores: the ranks that tie order and
-        queries leave open. One of the `suspects` has no rank, and comes last; beside nothing but
-        suspects no model has one.
+        queries leave open. The `suspects` come last and have no rank; if all other models are
+        suspects, no model has one.
         """
         sound, suspects = self._sound, self.suspects
         over_runs = self.replicate_pairs if self.of_run and not suspects else None
@@ -504,8 +501,7 @@ class Study(LevelledStudy):
 
     @answer
     def similarity_means(self) -> pl.DataFrame:
-        """Means of the result of :func:`ranking_similarity` for two models, of more for the first
-        two: one row.
+        """Means of the result of :func:`ranking_similarity` for the first two models: one row.
 
         The lists are those that are scored, with distances rounded to ``decimals``. Empty for
         counts, for models of several runs, and if the lists are so long that it would take minutes.
@@ -518,9 +514,9 @@ class Study(LevelledStudy):
 
     @answer_of_any_draw
     def recall_curve(self) -> pl.DataFrame:
-        """Means of the result of :func:`recall_curve`, which takes lists
-        for whole: a row for every model and level of recall; nothing of
-        counts, and of ties so large that it would take minutes.
+        """Means of the result of :func:`recall_curve`, which treats lists as complete: a row for
+        every model and level of recall. Empty for counts, and if ties are so large that it would
+        take minutes.
         """
         if self.counted:
             return NO_FRAME
@@ -528,8 +524,8 @@ class Study(LevelledStudy):
 
     @answer_of_any_draw
     def coverage(self) -> pl.DataFrame:
-        """The result of :func:`judgement_coverage`, in the
-        mean over the queries; nothing without judgements.
+        """Means of the result of :func:`judgement_coverage` over the queries;
+        empty without judgements.
         """
         frames = self._given()
         if frames["judgements"] is None or self.counted:
@@ -544,7 +540,7 @@ class Study(LevelledStudy):
 
     @answer
     def margin_rows(self) -> pl.DataFrame:
-        """`no_worse`, but without columns where there is no margin to ask about."""
+        """`no_worse`, but without columns if there is no margin."""
         baseline = self._view.baseline
         margin = self._view.margin
         without_verdict = [*self.suspects, *self.at_random]
@@ -571,9 +567,9 @@ class Study(LevelledStudy):
     @property
     def no_worse(self) -> pl.DataFrame:
         """The result of :func:`no_worse` for ``baseline`` and ``margin``; without
-        columns where the baseline is not among the selected models. With
-        ``replicate``, its tests are over runs and queries, and a verdict may be "not
-        significant over runs". A study without a margin raises a ParameterError.
+        columns if the baseline is not among the selected models. With ``replicate``, its tests are
+        over runs and queries, and a verdict may be "not significant over runs". A study without a
+        margin raises a ParameterError.
         """
         if self._view.margin is None:
             raise ParameterError(
@@ -596,8 +592,8 @@ class Study(LevelledStudy):
 
     @property
     def costs(self) -> pl.DataFrame:
-        """The result of :func:`cost_table` for ``costs`` and `no_worse`; without columns where no
-        costs were given.
+        """The result of :func:`cost_table` for ``costs`` and `no_worse`; without columns if there
+        are no costs.
         """
         costs = self._view.costs  # may be a frame, by which nothing can be remembered
         if costs is None:
@@ -630,7 +626,7 @@ class Study(LevelledStudy):
     @answer
     def grading_scale(self) -> pl.DataFrame:
         """The result of :func:`grading_scale`: what a finer scale of grades could gain every model,
-        and what a coarser one would lose; nothing of counts.
+        and what a coarser one would lose; empty for counts.
         """
         if self.counted:
             return NO_FRAME
@@ -647,9 +643,9 @@ class Study(LevelledStudy):
 
     @answer
     def audit(self) -> pl.DataFrame:
-        """The result of :func:`audit` of the selected models and measures, since others would
-        change the winners; nothing of counts, which have no order. ``decimals``,
-        ``distance_threshold`` and ``relevant_items`` are not applied: evaluators have no such rule.
+        """The result of :func:`audit` of the selected models and measures; empty for counts, which
+        have no order. ``decimals``, ``distance_threshold`` and ``relevant_items`` are not applied,
+        because evaluators have no such rule.
         """
         if self.counted:
             return NO_FRAME
@@ -672,8 +668,8 @@ class Study(LevelledStudy):
 
     @answer
     def distribution(self) -> pl.DataFrame:
-        """The result of `mean_distribution` at the headline
-        measure; no rows for counts and with `like`.
+        """The result of `mean_distribution` at the headline measure; empty for
+        counts and with `like`.
         """
         if self.counted or self.like is not None:
             return pl.DataFrame(schema=MEAN_DISTRIBUTION)
@@ -682,15 +678,13 @@ class Study(LevelledStudy):
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """Sentences on faults of the data, on what the
-        headline measure says about the models, and `notices`.
-        """
+        """Sentences on faults of the data, on the models by the headline measure, and `notices`."""
         return (*health_sentences(self.health), *self.sentences, *self.notices)
 
     @answer_in_words
     def notices(self) -> tuple[str, ...]:
-        """A line to read after the verdict if its measure
-        is an estimate: lists may be cut, or R is not known.
+        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
+        not known.
         """
         return notices_of(self.headline)
 
@@ -752,8 +746,8 @@ class Study(LevelledStudy):
 
     @property
     def plot(self) -> Plots:
-        """The charts of the headline measure:
-        ``study.plot.policies()``; ``dir(study.plot)`` lists them.
+        """The charts of the headline measure, such as ``study.plot.scores()``; ``dir(study.plot)``
+        lists them.
         """
         from retrieval_report.study.plots import Plots  # Altair takes 0.3 s to import
 
@@ -800,8 +794,8 @@ class Study(LevelledStudy):
         raw: bool = False,
         **about: Unpack[PageOptions],
     ) -> Path:
-        """Write the report of what is looked at into a folder,
-        as :func:`write_report` does; return the folder.
+        """Write the report of this study into a folder, as :func:`write_report`
+        does, and return it.
         """
         save_report(folder, lambda: self.contents(**about), formats, timestamp, raw)
         return Path(folder)
@@ -809,8 +803,7 @@ class Study(LevelledStudy):
     def dashboard(
         self, *, name: str = "This study", port: int | None = None, browser: bool = True
     ) -> Dashboard:
-        """Open this study's models and queries in the
-        dashboard, with its headline measure and settings.
+        """Open this study in the dashboard, with its headline measure and settings.
 
         Parameters
         ----------
