@@ -129,8 +129,7 @@ def flips(
 def pair_verdicts(
     comparison: object, *, tie_risk: float = TIE_RISK, alpha: float = ALPHA
 ) -> pl.DataFrame:
-    """Return for every pair whether its order can be
-    trusted, by the rule and in the words of :func:`flips`.
+    """Return whether the order of every pair can be trusted, in the words of :func:`flips`.
 
     Charts of pairs accept this result; given a comparison, they compute it with the default
     thresholds. It uses only the paired means of the policies that were compared, whereas

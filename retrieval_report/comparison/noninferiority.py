@@ -82,16 +82,16 @@ def no_worse(
         hold for whatever cut lists and an unknown R leave open (see Notes).
     alpha
         How often each test may give its verdict although it is false, below 0.5. It holds for one
-        test: of a gate that runs every night, some night passes by chance far more often.
+        test: if a gate runs every night, some night passes falsely far more often.
     largest_loss
         The largest loss that a single query can have; by default 1 for measures between 0 and 1, of
         others the baseline's largest score. Few queries cannot show that rare large losses are
-        absent: about 3 · ``largest_loss`` / ``margin`` of them are needed. Lower it only where you
-        know that no query can lose more; where one does, what it loses is taken.
+        absent: about 3 · ``largest_loss`` / ``margin`` of them are needed. Lower it only if you
+        know that no query can lose more; if one does, its loss counts instead.
     queries, cluster
-        A frame of the queries and one of its columns, such as the topic that several of them ask
-        about: the tests are then over its values; see :func:`compare`. ``queries_needed`` are in
-        clusters as large as these.
+        A frame of the queries, and the column that says which belong together, such as their topic.
+        The tests then count its values, not single queries; see :func:`compare`. ``queries_needed``
+        are in clusters as large as these.
     same_lists
         Models whose lists are known to be those of the baseline: they are no worse without a test.
 
@@ -122,8 +122,7 @@ def no_worse(
     ------
     RetrievalReportError
         The scores break their contract, or lack the policies, or there is an unknown baseline or an
-        invalid
-        margin.
+        invalid margin.
 
     Notes
     -----
@@ -414,8 +413,7 @@ def detectable_effect(
 def queries_needed(
     std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int | None:
-    """Return how many queries a paired t-test needs to
-    find a true mean difference with a given probability.
+    """Return how many queries a paired t-test needs to find a true mean difference.
 
     Parameters
     ----------

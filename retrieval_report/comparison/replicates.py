@@ -192,8 +192,8 @@ def replicate_table(scores: object, groups: object, *, confidence: float = 0.95)
     of one random order has exactly ``tie_var`` more in its residual, in expectation.
 
     ``std_error`` squared is s²_queries / queries + s²_replicates / replicates, with the variances
-    of the means by query and by replicate. The residual counts in both, which makes it rather too
-    large. The interval is value ± √(Σ t² s² / n), where every part has its own quantile of
+    of the means by query and by replicate. The residual counts in both, so the error is somewhat
+    too large. The interval is value ± √(Σ t² s² / n), where every part has its own quantile of
     Student's t (Banerjee, *Approximate confidence interval for linear functions of means of k
     populations*, Sankhyā 22, 1960). It holds its level with three replicates, where Satterthwaite's
     approximation covers 92% instead of 95%.
@@ -270,7 +270,7 @@ def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95)
     s²_queries / queries + s²_a / replicates_a + s²_b / replicates_b, where s²_queries is the
     variance of the differences by query. Interval and p are those of :func:`replicate_table`: p is
     1 minus the confidence of the interval that ends at 0. Without a second replicate of both they
-    are null, since nothing tells how much another would differ.
+    are null, because nothing shows how much another would differ.
 
     ``reversal`` is that of Student's t below −|D| / √(s_a² (1 + 1/a) + s_b² (1 + 1/b)), with
     Satterthwaite's degrees of freedom: the means of a and b replicates, of standard deviations s_a

@@ -216,8 +216,7 @@ def segment_winners(
     resamples: int = 9_999,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Find segments with another winner than all queries
-    together, and test whether that is significant.
+    """Find segments with another winner than all queries, and test whether that is significant.
 
     In each segment, all models are compared with the overall winner by the max-T test of
     :func:`compare`, which allows for picking the best of many; Holm's correction then allows for

@@ -28,10 +28,10 @@ def query_weights(
 
     For DCG and NDCG, g is the gain; for other metrics it is 1 for items of relevance 1 or more,
     whatever ``relevant_from`` is when the lists are scored. A list in which every g is 0 gets the
-    mean weight of the model's other lists. An item of weight 0 is masked: it is not to be in the
-    rankings that are scored; a list of masked items alone gets 0.
-    Source: KerasRS 0.4, ``metrics/ranking_metrics_utils``, where the mean runs over a batch; here
-    it runs over all lists of the model.
+    mean weight of the model's other lists. An item of weight 0 is masked: leave it out of the
+    rankings that are scored. A list of masked items alone has weight 0. Source: KerasRS 0.4,
+    ``metrics/ranking_metrics_utils``, where the mean runs over a batch; here it runs over all lists
+    of the model.
 
     In DCG, NDCG and AP, KerasRS also multiplies the term of every item by the item's weight. A
     weight per list has the same effect only if all items of the list with a gain above 0 have the

@@ -30,7 +30,7 @@ def duplicates(items: object, ids: object = None) -> pl.DataFrame:
     take as one.
 
     A search cannot tell such items apart, so they tie in every list, and the judgements of one of
-    them say nothing of its twins.
+    them say nothing about its twins.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def duplicates(items: object, ids: object = None) -> pl.DataFrame:
     -------
     polars.DataFrame
         One row per item that has a twin: ``item``, its ``group``, which is the first item of it in
-        the order received, and how many ``copies`` the group has. Of rankings also ``lists``, in
-        how many they tie: the fewer these are, the likelier is chance. Values are compared exactly,
-        and 0.0 is −0.0; items without content (null) are the same as no other.
+        the order received, and how many ``copies`` the group has. From rankings also ``lists``, the
+        number of lists in which they tie: the fewer, the likelier it is chance. Values are compared
+        exactly, and 0.0 is −0.0; items without content (null) are the same as no other.
 
     Raises
     ------

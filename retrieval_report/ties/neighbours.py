@@ -26,8 +26,7 @@ def neighbour_judgements(
     *,
     scores: bool = False,
 ) -> pl.DataFrame:
-    """Judge which items are among a query's k nearest,
-    from an exact search that went at least k deep.
+    """Judge which items are among a query's k nearest, by an exact search at least k deep.
 
     An item counts if it is no farther than the k-th nearest (times 1 + ``epsilon``). If several
     items tie for the k-th rank, all of them count, because an index that returns one instead of

@@ -135,7 +135,7 @@ class Thresholds:
             threshold at which the metric reaches it, which has the largest recall; for "recall" and
             "npv", which rise with the threshold, the strictest.
         resamples, seed
-            How often the queries are drawn anew for the intervals.
+            How often the queries are drawn again for the intervals.
 
         Returns
         -------
@@ -153,15 +153,15 @@ class Thresholds:
         Notes
         -----
         Of equally good thresholds the loosest is taken. Pairs of one query depend on each other, so
-        it is queries that are drawn anew. The value at a threshold flatters those who chose it on
+        queries are drawn again, not pairs. The value at a threshold flatters those who chose it on
         the same queries: confirm it on others. Its interval allows for that: from the value, or
         from the value less the mean by which the choice flattered in the resamples (Efron,
         *Estimating the Error Rate of a Prediction Rule*, Journal of the American Statistical
         Association 78, 1983), it reaches as far as Student's t says, by the standard error of a
         ratio of sums over queries. The interval of the threshold is that of the choices in 95% of
-        the resamples; for the highest value, all thresholds are in it, too, that do not differ from
-        the chosen one by such an interval. Where queries are 50 or more, both hold the true value
-        in at least 90% of cases (``benchmarks/calibration_thresholds.py``).
+        the resamples; for the highest value, it also holds all thresholds that do not differ from
+        the chosen one by such an interval. With 50 queries or more, both hold the true value in at
+        least 90% of cases (``benchmarks/calibration_thresholds.py``).
 
         Examples
         --------
