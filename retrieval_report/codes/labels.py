@@ -176,9 +176,11 @@ def check_ids(ids: object, count: int | None, what: str) -> pl.Series:
     return names
 
 
-def warn_of_chance(found: pl.DataFrame, n_relevant: pl.DataFrame, items: int, what: str) -> None:
+def hits_by_chance(
+    found: pl.DataFrame, n_relevant: pl.DataFrame, items: int, what: str
+) -> tuple[int, int] | None:
     """Warn of a search whose nearest items are as often relevant as any would be, as where labels
-    are not in the order of the items that the indices count.
+    are not in the order of the items that the indices count; return how many are, of how many.
 
     Parameters
     ----------
@@ -204,9 +206,11 @@ def warn_of_chance(found: pl.DataFrame, n_relevant: pl.DataFrame, items: int, wh
         chance=(pl.col("len") * pl.col("n_relevant")).sum() / max(items, 1),
         total=pl.sum("len"),
     ).row(0)
-    if chance >= ENOUGH_BY_CHANCE and hits <= NO_SKILL * chance and best >= ROOM * chance:
-        warn(
-            f"{what}: {hits} of its {total} nearest items are relevant, and chance alone would give "
-            f"{chance:.0f}; are item_labels in the order that the indices count, and query_labels in "
-            "that of the queries?"
-        )
+    if chance < ENOUGH_BY_CHANCE or hits > NO_SKILL * chance or best < ROOM * chance:
+        return None
+    warn(
+        f"{what}: {hits} of its {total} nearest items are relevant, and chance alone would give "
+        f"{chance:.0f}; are item_labels in the order that the indices count, and query_labels in "
+        "that of the queries?"
+    )
+    return hits, total

@@ -5,14 +5,14 @@ rankings with relevance, and R of every query.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.codes.counts import count_relevant, query_names
-from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of, warn_of_chance
+from retrieval_report.codes.labels import LabelSpace, check_ids, hits_by_chance, rows_of
 from retrieval_report.contracts.arguments import (
     Array,
     Named,
@@ -59,6 +59,9 @@ class Inputs:
         :class:`Study` uses it.
     costs : pl.DataFrame | None
         ``model`` and what it costs, if that is known. A :class:`Study` uses it.
+    by_chance : Mapping[str, tuple[int, int]]
+        The models whose nearest items are relevant no more often than any would be, with how many of
+        how many are. The ``health`` of a :class:`Study` names them.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class Inputs:
     queries: pl.DataFrame | None = None
     truncated: str = AUTO
     costs: pl.DataFrame | None = None
+    by_chance: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return in words how much there is of everything, and what takes it."""
@@ -244,6 +248,7 @@ def from_search(
             exclude_self=exclude_self,
         )
     parts = []
+    by_chance: dict[str, tuple[int, int] | None] = {}
     for model, search in searches.items():
         if mask is not None and search.indexed:
             raise ParameterError(
@@ -274,12 +279,12 @@ def from_search(
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
         frame = _without_self(frame, model) if exclude_self else frame
         if n_relevant is not None:
-            warn_of_chance(frame, n_relevant, len(items.keys), what)
+            by_chance[model] = hits_by_chance(frame, n_relevant, len(items.keys), what)
         parts.append(Part(what, frame))
     judgement_rows = None if judgements is None else read_judgements(judgements)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
         judgement_rows = _matrix_judgements(relevance, names, items)
-    return Inputs(combine(parts), judgement_rows, n_relevant)
+    return Inputs(combine(parts), judgement_rows, n_relevant, by_chance=known_of(by_chance))
 
 
 def by_model(results: Any, named: bool) -> Mapping[str, object]:

@@ -6,7 +6,7 @@ rows; nothing is scored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -97,15 +97,28 @@ FEWEST_ITEMS = 3  # of at least three lists in one order
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
+OTHER_LABELS = "are labels in the order of the items and queries that they belong to?"
 NOBODY_BETTER = (
     "no model's lists suit their own queries better: do the judgements and the lists belong "
     "together, or are they of other collections?"
 )
 
 
-def health_of(judged: Judged, options: Options) -> pl.DataFrame:
-    """Return what may be wrong with the data of each model, serious faults first."""
-    return _frame(_findings(judged, options))
+def health_of(
+    judged: Judged, options: Options, by_chance: Mapping[str, tuple[int, int]] | None = None
+) -> pl.DataFrame:
+    """Return what may be wrong with the data of each model, serious faults first.
+
+    ``by_chance`` has models whose nearest items are relevant as often as any: how many of how many.
+    """
+    findings = _findings(judged, options)
+    explained = {model for model, name, *_ in findings if name != NO_LIST}
+    models = {*judged.lists["model"]}
+    chance = by_chance or {}
+    for model in sorted(models.intersection(chance) - explained):
+        nobody = models <= chance.keys()
+        findings.append((model, UNRELATED, nobody, *chance[model], OTHER_LABELS))
+    return _frame(findings)
 
 
 def _findings(judged: Judged, options: Options) -> list[Finding]:
@@ -142,7 +155,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     of_judgements = [*copied(prepared)]
     findings += of_judgements
     copies = {model for model, *_ in of_judgements}
-    findings += (row for row in one_tie(judged, prepared) if row[0] not in copies)
+    findings += (row for row in one_tie(prepared) if row[0] not in copies)
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in unordered(judged, prepared) if row[0] not in explained)
     findings += _fine(judged)

@@ -210,12 +210,12 @@ def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Iterator[Finding]:
         yield model, GRADES, models.height > 1, round(pairs / 2 + right), int(pairs), OTHER_GRADES
 
 
-def one_tie(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+def one_tie(prepared: Prepared) -> Iterator[Finding]:
     """Find models that tell no items of nearly any list apart, as equal codes do, or judgements that were
     passed as rankings.
     """
     ties = np.diff(prepared.ties.start) == 1
-    lists = judged.lists.select("model", ties=ties, items=judged.rows.end - judged.rows.begin)
+    lists = prepared.names.select("model", ties=ties, items=prepared.length)
     lists = lists.filter(pl.col("items") >= PLAIN_ITEMS)
     models = lists.group_by("model").agg(pl.sum("ties"), lists=pl.len())
     models = models.filter(

@@ -175,7 +175,8 @@ class LevelledStudy:
 
     @answer_of_rows
     def _health(self) -> pl.DataFrame:
-        return health_of(self.judged, options_with(self._data.options, policies="expected"))
+        options = options_with(self._data.options, policies="expected")
+        return health_of(self.judged, options, self._data.by_chance)
 
     @property
     def shuffled(self) -> pl.DataFrame:

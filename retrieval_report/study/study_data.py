@@ -152,6 +152,7 @@ class StudyData:
     replicate: object  # as asked: a column, a pattern or run → model
     of_run: Mapping[str, str]  # run → model; none unless asked
     labels: pl.DataFrame | None  # of the items
+    by_chance: Mapping[str, tuple[int, int]]  # models that `from_search` warned of
     memo: Once = field(init=False, default_factory=Once)  # `replace` begins another
     # answers that depend on no measure, which the same data scored by others share
     of_rows: Once = field(default_factory=Once)
@@ -191,6 +192,7 @@ class StudyData:
             replicate=replicate,
             of_run=of_run,
             labels=None if labels is None else read_labels(labels),
+            by_chance=getattr(inputs["rankings"], "by_chance", {}),
             **request,
         )
 

@@ -283,6 +283,12 @@ def test_lists_of_one_tie_each_are_noted(last: int) -> None:
     assert ("all items tie in 6 of the 6 lists of model" in repr(study)) == (last == 1)
 
 
+def test_scores_of_answers_and_candidates_that_all_tie_are_noted() -> None:
+    true, candidates = np.zeros(6), np.zeros((6, 9))
+    made = rr.Study(rr.from_scores((true, candidates)), "rr")
+    assert made.health.select("finding", "affected", "total").rows() == [("one tie", 6, 6)]
+
+
 @pytest.mark.parametrize("skill", [0.0, 2.0])
 def test_random_order_is_serious_if_no_model_does_better(skill: float) -> None:
     """As where relevance comes from the labels of other items."""

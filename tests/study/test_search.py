@@ -16,6 +16,7 @@ from retrieval_report import (
     KeyMismatchError,
     ParameterError,
     RetrievalReportWarning,
+    Study,
     evaluate,
     from_search,
     read_rankings,
@@ -286,3 +287,24 @@ def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool) 
     )
     if not exclude_self:  # 20 of 150 items for each of 150 queries, to which 30 are relevant
         assert "of its 3000 nearest items are relevant, and chance alone would give 600;" in first
+
+
+@pytest.mark.filterwarnings("ignore:.*chance alone would give")
+@pytest.mark.parametrize("others", [0, 1])
+def test_short_lists_by_other_labels_are_praised_by_nothing(others: int) -> None:
+    """Every index of one model is that of the next item."""
+    draw = np.random.default_rng(3)
+    classes = np.repeat(np.arange(5), 30)
+    vectors = np.eye(5)[classes] + draw.normal(0, 0.25, (150, 5))
+    items = draw.permutation(150)  # so that the next one is of any class
+    distances = ((vectors[:, None] - vectors[items][None]) ** 2).sum(axis=2)
+    indices = np.argsort(distances, axis=1)[:, :10]
+    nearest = np.take_along_axis(distances, indices, axis=1)
+    searches = {"shifted": (nearest, (indices + 1) % 150), "found": (nearest, indices)}
+    searches = dict([*searches.items()][: 1 + others])
+    inputs = from_search(searches, query_labels=classes, item_labels=classes[items])
+    study = Study(inputs, "ndcg@10")
+    [fault] = study.health.select("model", "finding", "serious", "total").rows()
+    assert fault == ("shifted", "unrelated", not others, 1500)
+    assert study.chip == ("at random" if others else "check your data")
+    assert study.models("shifted").health.height == 1
