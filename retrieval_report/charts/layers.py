@@ -99,14 +99,12 @@ def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: object) ->
     data = rows.select(name for name in used if name in rows.columns)
     if tips:
         channels["tooltip"] = tooltips(data.select(tips.split()))
-    chart = alt.Chart(inline_rows(data), mark=alt.MarkDef(**mark))
-    return chart.encode(**_whole(channels))
+    return alt.Chart(inline_rows(data), mark=alt.MarkDef(**mark)).encode(**_whole(channels))
 
 
 def layer_of_parent(mark: Mark, **channels: object) -> alt.Chart:
     """Draw with a mark the rows of the chart that this layer is part of."""
-    chart = alt.Chart(mark=alt.MarkDef(**mark))
-    return chart.encode(**_whole(channels))
+    return alt.Chart(mark=alt.MarkDef(**mark)).encode(**_whole(channels))
 
 
 def _whole(channels: Named) -> Named:

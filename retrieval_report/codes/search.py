@@ -107,16 +107,10 @@ class Inputs:
         frame: pl.DataFrame | None = vars(self)[name]
         return frame
 
-    @classmethod
-    def unpacked(
-        cls, rankings: object, judgements: object, queries: object
-    ) -> tuple[object, object, object]:
-        """Return the three, where inputs in the place of rankings give those that are None."""
-        if not isinstance(rankings, cls):
-            return rankings, judgements, queries
-        judgements = rankings.judgements if judgements is None else judgements
-        queries = rankings.queries if queries is None else queries
-        return rankings.rankings, judgements, queries
+    def beside(self, judgements: object, queries: object) -> tuple[object, object, object]:
+        """Return the rankings, and both others: the given ones, or these where they are None."""
+        judgements = self.judgements if judgements is None else judgements
+        return self.rankings, judgements, self.queries if queries is None else queries
 
     @property
     def settings(self) -> Named:

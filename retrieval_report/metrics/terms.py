@@ -275,8 +275,7 @@ class Trapezoids(Term):
 
     def kernel(self, facts: KernelFacts) -> Call:
         """Return the kernel of average precision by the trapezoidal rule."""
-        hits = ap_trapezoid.Hits(facts.relevant_grade)
-        return ap_trapezoid.trapezoid_moments, hits
+        return ap_trapezoid.trapezoid_moments, ap_trapezoid.Hits(facts.relevant_grade)
 
 
 @dataclass(frozen=True)

@@ -117,8 +117,7 @@ def _as_distance(part: Part) -> Part:
     score = pl.col("score")
     if part.frame.schema["score"].is_integer():  # unsigned numbers have no negatives
         score = score.cast(pl.Int64, strict=False)
-    distance = 0 - score
-    frame = part.frame.with_columns(score=distance).rename({"score": "distance"})
+    frame = part.frame.with_columns(score=0 - score).rename({"score": "distance"})
     if frame["distance"].null_count() > part.frame["score"].null_count():
         raise ColumnError(
             f"{part.path}: a 'score' where other models have a 'distance', and it is too large to "

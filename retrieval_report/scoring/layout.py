@@ -186,8 +186,7 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
-    relevant_found = _found(*_whole_lists(judged, options))
-    return _keyed(relevant_found, judged, options)
+    return _keyed(_found(*_whole_lists(judged, options)), judged, options)
 
 
 def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]:

@@ -317,7 +317,8 @@ def read_frames(
     replicate or a data set have become names of models or a frame of queries; and the model of
     every run. Search results hold all three frames.
     """
-    rankings, judgements, queries = Inputs.unpacked(rankings, judgements, queries)
+    if isinstance(rankings, Inputs):
+        rankings, judgements, queries = rankings.beside(judgements, queries)
     columns = columns_named(replicate, dataset if queries is None else None)
     frame = read_rankings(rankings, keep=columns, **how)
     of_run: dict[str, str] = {}

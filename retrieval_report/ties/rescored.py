@@ -135,7 +135,8 @@ def rescored(
     ]
     requests = parse_metrics(measures, None)
     check_whole("shuffles", shuffles, 1)
-    first, judgements, queries = Inputs.unpacked(first, judgements, queries)
+    if isinstance(first, Inputs):
+        first, judgements, queries = first.beside(judgements, queries)
     options = options_with({"relevant_from": relevant_from, "truncated": NO})
     judged = judge(read_rankings(first), judgements, queries, options)
     rows = _with_final_scores(judged.retrieved, scores)
@@ -262,7 +263,7 @@ def _drawn_scores(
 
 def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
     """Return the items of the first stage, nearest first, with their final scores."""
-    final = with_model(read_rankings(Inputs.unpacked(scores, None, None)[0]))
+    final = with_model(read_rankings(scores.rankings if isinstance(scores, Inputs) else scores))
     if final["model"].n_unique() > 1:
         raise DataError("scores: several models; pass the final scores of one")
     name = order_column(final)

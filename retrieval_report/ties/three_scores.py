@@ -239,8 +239,7 @@ def three_scores(
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
     of_shuffles = pl.col("tie_std").filter(policy="shuffled").first().alias("std_shuffled")
-    means = means_of_policies(summary, of_shuffles)
-    wide = join_left(means, _order_means(shuffled), MEAN)
+    wide = join_left(means_of_policies(summary, of_shuffles), _order_means(shuffled), MEAN)
     sound = ~pl.col("model").is_in(suspects)
     few = bool(suspects) and wide.filter(sound)["model"].n_unique() < 2
     wide = wide.with_columns(sound=sound, compared=sound & (not few))
