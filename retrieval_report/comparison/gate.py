@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.comparison.identical import identical_models
 from retrieval_report.comparison.loss_test import MAX_QUERIES
-from retrieval_report.comparison.margins import nothing_could_fail, parse_margin
+from retrieval_report.comparison.margins import margin_text, nothing_could_fail, parse_margin
 from retrieval_report.comparison.noninferiority import TIE_ORDERS, no_worse
 from retrieval_report.comparison.verdicts import (
     CUT,
@@ -144,7 +144,7 @@ class Gate:
             return (
                 f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
             )
-        queries = f"{with_number(self.queries, 'query')}, margin {self.margin:.4g}"
+        queries = f"{with_number(self.queries, 'query')}, margin {margin_text(self.margin)}"
         sure, cut, says = "", self.status == CUT, advice(self)
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
@@ -304,6 +304,8 @@ def gate(
         same_lists=["candidate"] if identical_models(expected, runs) else [],
     )
     row = test_rows.row(0, named=True)
+    settled = {NO_LIST, NO_RELEVANT} if row["verdict"] == NOTHING_TO_COMPARE else {NO_LIST}
+    _check_health(health_of(judged, rules), names, settled, passed=row["verdict"] == NO_WORSE)
     if (
         row["verdict"] != NOTHING_TO_COMPARE
         and not expected.filter(pl.col("value") > 0, model="baseline").height
@@ -312,8 +314,6 @@ def gate(
             f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; "
             "do the ids of the rankings and of the judgements agree?"
         )
-    settled = {NO_LIST, NO_RELEVANT} if row["verdict"] == NOTHING_TO_COMPARE else {NO_LIST}
-    _check_health(health_of(judged, rules), names, settled, passed=row["verdict"] == NO_WORSE)
     lacking = expected["query"].n_unique() - row["queries"]
     if lacking and row["verdict"] != CUT:
         raise DataError(

@@ -87,6 +87,15 @@ def parse_margin(margin: object) -> Margins:
     return Margins(tuple(by_measure.items()))
 
 
+def margin_text(margin: float) -> str:
+    """Return a margin in points; one that is a share of a mean has digits without end.
+
+    >>> margin_text(0.00434744), margin_text(0.02)
+    ('0.00435', '0.02')
+    """
+    return f"{margin:.3g}"
+
+
 def nothing_could_fail(margin: float | None, value: float | None, baseline: str) -> str:
     """Say that a margin is no less than what the baseline scores; nothing where it is less.
 
@@ -99,7 +108,7 @@ def nothing_could_fail(margin: float | None, value: float | None, baseline: str)
     if margin is None or value is None or not margin >= value >= 0:
         return ""
     return (
-        f"margin {margin:.3g} is no less than what {baseline} scores ({number(value)}), so nothing "
+        f"margin {margin_text(margin)} is no less than what {baseline} scores ({number(value)}), so nothing "
         "could fail: choose a smaller margin"
     )
 

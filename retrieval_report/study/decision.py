@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from retrieval_report.comparison import verdicts
-from retrieval_report.comparison.margins import nothing_could_fail
+from retrieval_report.comparison.margins import margin_text, nothing_could_fail
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
@@ -53,7 +53,7 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     if rows.is_empty():
         return "", ""
     baseline = rows["baseline"][0]
-    margin = f"margin {rows['margin'][0]:.3g} in {measure_text(*measure)}"
+    margin = f"margin {margin_text(rows['margin'][0])} in {measure_text(*measure)}"
     share = rows["margin"][0] / rows["baseline_value"][0] if rows["baseline_value"][0] else 0.0
     if LARGE_SHARE < share < 1:
         margin += f", {whole_percent(share)} of what {model_text(baseline)} scores"
@@ -126,22 +126,29 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
     why = open_models["verdict"].unique().to_list()
     reason = f": {why[0]}" if len(why) == 1 and why[0] != verdicts.NOT_DECIDED else ""
     hint = "" if reason else _queries_hint(open_models)
-    doubt = "may lose too much"
-    difference = open_models["difference"]
-    if not reason and (difference >= -verdicts.ROUNDING).fill_null(value=False).all():
-        level = "the same" if (difference <= verdicts.ROUNDING).all() else "no lower"
-        queries = with_number(open_models["queries"][0], "query")
-        doubt = f"score{'s' * (len(difference) == 1)} {level}, but {queries} cannot rule out a loss"
     names = names_text(open_models["model"])
-    return verdicts.NOT_DECIDED, f"Keep {name} for now: {names} {doubt} ({margin}){reason}{hint}."
+    doubt = f"{names} may lose too much"
+    difference = open_models["difference"]
+    not_lower = (difference >= -verdicts.ROUNDING).fill_null(value=False)
+    if not reason and not_lower.any():
+        level = "the same" if (difference.abs() <= verdicts.ROUNDING).all() else "no lower"
+        queries = with_number(open_models["queries"][0], "query")
+        doubt = f"{queries} cannot rule out that {names} lose too much"
+        if not_lower.all():
+            score = f"score{'s' * (len(difference) == 1)} {level}"
+            doubt = f"{names} {score}, but {queries} cannot rule out a loss"
+    return verdicts.NOT_DECIDED, f"Keep {name} for now: {doubt} ({margin}){reason}{hint}."
 
 
 def _queries_hint(rows: pl.DataFrame) -> str:
-    """Say how many queries would decide it, where that is more than there are."""
+    """Say how many queries would decide it, of several models for the one that needs most, where
+    that is more than there are.
+    """
     rows = rows.filter(verdict=verdicts.NOT_DECIDED)
     for column in ("queries_needed", "queries_if_observed"):
         for row in rows.filter(pl.col(column) > pl.col("queries")).sort(column).tail(1).to_dicts():
-            hint = f"; about {row[column]} queries would decide it if "
+            most = f" for {model_text(row['model'])}, which needs most," * (rows.height > 1)
+            hint = f"; about {row[column]} queries would decide it{most} if "
             if column == "queries_needed":
                 return f"{hint}nothing is lost"
             if row["difference"] < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from retrieval_report.comparison.gate import Gate, advice
+from retrieval_report.comparison.margins import margin_text
 from retrieval_report.study.latex_markdown import NAME_WIDTH, markdown_text
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, size
@@ -25,7 +26,7 @@ def junit_xml(gate: Gate) -> str:
     suite = ET.SubElement(
         suites, "testsuite", name="retrieval-report gate", tests="1", failures=failures
     )
-    name = f"{gate.measure}: {gate.candidate} no worse than {gate.baseline} by {gate.margin:g}"
+    name = f"{gate.measure}: {gate.candidate} no worse than {gate.baseline} by {margin_text(gate.margin)}"
     case = ET.SubElement(suite, "testcase", classname="retrieval-report.gate", name=visible(name))
     line = visible(gate.line())
     if gate.status != "passed":
@@ -88,7 +89,7 @@ def markdown_summary(gate: Gate) -> str:
             else f"{100 - 200 * gate.alpha:g}% interval {between}",
             size(gate.difference, sign="+"),
         ),
-        ("margin", "largest loss that does not matter", f"{gate.margin:g}"),
+        ("margin", "largest loss that does not matter", margin_text(gate.margin)),
         ("p (no worse)", f"no worse below {gate.alpha:g}", chance_text(gate.no_worse_p)),
         ("p (worse)", f"worse below {gate.alpha:g}", chance_text(gate.worse_p)),
         ("queries", advice(gate) or "compared", str(gate.queries)),

@@ -8,6 +8,7 @@ import polars as pl
 
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.identical import Groups, copies_among
+from retrieval_report.comparison.margins import margin_text
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import (
     CUT,
@@ -54,20 +55,20 @@ SAFETY = {  # how safe a lead is
     "queries.",
 }
 MARGIN = {  # what is known of a loss
-    verdicts.NO_WORSE: "If a loss of up to {margin:g} in {measure} does not matter, {names} {are} no "
+    verdicts.NO_WORSE: "If a loss of up to {margin} in {measure} does not matter, {names} {are} no "
     "worse than {baseline}.",
-    verdicts.WORSE: "{names} {lose} more than {margin:g} in {measure} against {baseline}.",
-    verdicts.AT_RANDOM: "{names} {are} no better than chance, and yet within the margin of {margin:g} "
+    verdicts.WORSE: "{names} {lose} more than {margin} in {measure} against {baseline}.",
+    verdicts.AT_RANDOM: "{names} {are} no better than chance, and yet within the margin of {margin} "
     "in {measure}: choose a smaller one.",
-    verdicts.NOT_DECIDED: "These queries leave open whether {names} {lose} more than {margin:g} in "
+    verdicts.NOT_DECIDED: "These queries leave open whether {names} {lose} more than {margin} in "
     "{measure} against {baseline}.",
-    verdicts.CUT: "{names} may lose more than {margin:g} in {measure} against {baseline}, because the "
+    verdicts.CUT: "{names} may lose more than {margin} in {measure} against {baseline}, because the "
     "lists are cut.",
-    verdicts.UNKNOWN_R: "{names} may lose more than {margin:g} in {measure} against {baseline}, because "
+    verdicts.UNKNOWN_R: "{names} may lose more than {margin} in {measure} against {baseline}, because "
     "R, the number of relevant items, is not known.",
     verdicts.NOTHING_TO_COMPARE: "Nothing shows what {names} {lose} in {measure} against {baseline}, "
     "because no item is relevant.",
-    NOT_OVER_RUNS: "{names} may lose more than {margin:g} in {measure} against {baseline} in other "
+    NOT_OVER_RUNS: "{names} may lose more than {margin} in {measure} against {baseline} in other "
     "runs.",
 }
 LEVEL = {  # what may set apart models with equal means
@@ -230,7 +231,7 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     if not no_worse.height:
         return []
     baseline = model_text(no_worse["baseline"][0])
-    margin = no_worse["margin"][0]
+    margin = margin_text(no_worse["margin"][0])
     sentences = []
     for verdict, sentence in MARGIN.items():
         names = no_worse.filter(verdict=verdict)["model"]

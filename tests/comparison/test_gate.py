@@ -134,8 +134,18 @@ def lacking(query: str) -> pl.DataFrame:
 @pytest.mark.filterwarnings("ignore:.*none of the.*:retrieval_report.RetrievalReportWarning")
 def test_judgements_that_fit_nothing_certify_nothing() -> None:
     strange = JUDGEMENTS.with_columns(item="x" + pl.col("item"))
-    with pytest.raises(rr.DataError, match="baseline: no query scores above 0"):
+    with pytest.raises(rr.DataError, match="no query scores above 0 for baseline, because none of"):
         held(ranking(), judgements=strange)
+
+
+def test_a_baseline_whose_ids_are_shifted_is_told_so_as_by_other_commands() -> None:
+    items = np.random.default_rng(0).integers(10_000, 15_000, 600)
+    lists = pl.DataFrame({"query": np.repeat(np.arange(60), 10), "item": items})
+    lists = lists.with_columns(score=pl.Series([*range(10, 0, -1)] * 60)).unique(["query", "item"])
+    judged = lists.filter(pl.col("score") > 7).select("query", "item", relevance=1)
+    shifted = lists.with_columns(pl.col("item") + 1)
+    with pytest.raises(rr.DataError, match="the ids of items of baseline are shifted in"):
+        held(lists, shifted, judgements=judged)
 
 
 def test_a_part_of_the_queries_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,25 @@ def test_what_is_not_decided_says_what_would_decide_it() -> None:
     assert f"about {needed} queries would decide it if nothing is lost" in close.decision
 
 
+def test_of_several_models_it_is_said_for_which_one_most_queries_are_needed() -> None:
+    lists = rankings({"float32": 3, "a": 1, "c": 7})
+    found = rr.Study(lists, "rr@3", baseline="float32", margin=0.004, truncated="no")
+    needed = found.no_worse.sort("queries_needed").row(-1, named=True)
+    assert needed["model"] == "c"
+    assert found.decision == (
+        f"Keep float32 for now: 400 queries cannot rule out that a and c lose too much (margin 0.004 "
+        f"in rr@3); about {needed['queries_needed']} queries would decide it for c, which needs most, if "
+        "nothing is lost."
+    )
+
+
+def test_a_relative_margin_reads_the_same_wherever_it_stands() -> None:
+    found = study(margin="0.51 %", baseline="int8").models("int8", "float32")
+    assert 0.00509 < found.no_worse["margin"][0] < 0.0051
+    said = " ".join(found.sentences)
+    assert said.count("0.00509") == said.count("0.005") == 2
+
+
 def test_of_what_loses_nothing_the_decision_says_that_it_does_not() -> None:
     few = LISTS.filter(pl.col("query") <= "q004")
     distance = pl.when(item=pl.concat_str(pl.lit("c"), pl.col("query").str.tail(3).cast(pl.Int64)))
