@@ -20,7 +20,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
-from retrieval_report.contracts.steps import listening
+from retrieval_report.contracts.steps import Listener, listening
 from retrieval_report.contracts.wording import Reader, either, speaking_to
 
 EXAMPLES = """\b
@@ -102,7 +102,9 @@ WORK = {  # what a step does, in words; other answers are looked up
     **dict.fromkeys(("health", "_health"), "Checking the data"),
     **dict.fromkeys(("exact", "expected", "scored", "scores", "judged"), "Scoring"),
     "drawn": "Scoring random orders",
-    **dict.fromkeys(("comparison", "flips", "leaderboard", "margin_rows"), "Comparing pairs"),
+    **dict.fromkeys(("comparison", "flips"), "Comparing pairs"),
+    "leaderboard": "Ranking the models",
+    "margin_rows": "Testing losses against the margin",
     **dict.fromkeys(("summary", "replicates", "datasets"), "Averaging"),
     **dict.fromkeys(("_profiles", "profile", "hints", "truncation"), "Looking at ties"),
     "_exact_means": "Finding what random orders print",
@@ -120,11 +122,20 @@ WORK = {  # what a step does, in words; other answers are looked up
 }
 
 
-def _say(name: Hashable, seconds: float) -> None:
-    """Write one line on standard error about a step that took more than a second."""
-    kind = str(name[0] if isinstance(name, tuple) else name)
-    words = WORK.get(kind) or f"Computing {kind.strip('_').replace('_', ' ')}"
-    click.echo(f"{words} … {seconds:.1f} s", err=True)
+def speaker() -> Listener:
+    """Return what writes a line on standard error about each step that took more than a second,
+    once, however often parts of the data repeat it.
+    """
+    said = set[str]()
+
+    def say(name: Hashable, seconds: float) -> None:
+        kind = str(name[0] if isinstance(name, tuple) else name)
+        words = WORK.get(kind) or f"Computing {kind.strip('_').replace('_', ' ')}"
+        if words not in said:
+            said.add(words)
+            click.echo(f"{words} … {seconds:.1f} s", err=True)
+
+    return say
 
 
 class Terminal(Reader):
@@ -273,7 +284,7 @@ class _Commands(click.Group):
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:
-                with listening(_say), speaking_to(Terminal()):
+                with listening(speaker()), speaking_to(Terminal()):
                     return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.

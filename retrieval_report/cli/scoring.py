@@ -25,7 +25,7 @@ from retrieval_report.cli.files import (
     print_json,
     tell_written,
 )
-from retrieval_report.cli.group import EXAMPLES, cli, option
+from retrieval_report.cli.group import EXAMPLES, cli, option, speaker
 from retrieval_report.cli.settings import (
     average_option,
     check,
@@ -34,6 +34,7 @@ from retrieval_report.cli.settings import (
     settled,
     was_given,
 )
+from retrieval_report.contracts.steps import listening
 from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder
@@ -124,7 +125,8 @@ def demo(out: str | None) -> None:
     """Show who wins in the two samples of the package: digit images and Python's docstrings."""
     folder = None if out is None else check_writable_folder(out)
     for sample in SAMPLES:
-        click.echo("\n".join([sample.title, "", *_sample_verdict(sample, folder), ""]))
+        with listening(speaker()):  # steps are said again of every sample
+            click.echo("\n".join([sample.title, "", *_sample_verdict(sample, folder), ""]))
     if folder is not None:
         pages = (f"  {folder / sample.name / 'report.html'}" for sample in SAMPLES)
         click.echo("\n".join(["Open the report on each sample:", *pages]))
