@@ -19,7 +19,7 @@ from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.terminal import ESTIMATE
 from retrieval_report.study.three_tables import copies_text
-from retrieval_report.writing.names import EQUALS, unique_labels
+from retrieval_report.writing.names import EQUALS, OR, unique_labels
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -43,7 +43,6 @@ QUERY_LETTERS = 23  # of a query in such a table
 MANY_COMPARISONS = 100_000  # of long names of queries with others, beyond which they are only cut
 NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winner", "baseline")
 FITTED = (*NAMES, "query", "item")  # columns that are no wider than their texts
-OR = " or "  # between the names of models that may both be best
 IN_FULL = "names_in_full"  # the last column of the leaderboard, where a name is shortened
 DIGITS_OF = {  # columns that are compared have as many digits
     "naive": "expected",

@@ -21,7 +21,7 @@ from retrieval_report.scoring.health import sentence_of
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
-from retrieval_report.writing.names import EQUALS, first_names, listed, with_number
+from retrieval_report.writing.names import EQUALS, OR, first_names, listed, with_number
 from retrieval_report.writing.numbers import number, p_value, whole_percent
 
 if TYPE_CHECKING:
@@ -138,13 +138,31 @@ FINDINGS = 2  # on the data, above a verdict; the others are folded
 def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     """Return the lines to read before the verdict of a study or a report: what may be wrong with
     its data; of many models with the same fault one line.
+
+    >>> rows = {
+    ...     "finding": ["reversed"] * 2,
+    ...     "serious": [True] * 2,
+    ...     "affected": [48, 50],
+    ...     "total": [50] * 2,
+    ...     "example": ["pass scores"] * 2,
+    ...     "model": ["a", "b"],
+    ... }
+    >>> health_sentences(pl.DataFrame(rows))
+    ('Check your data: relevant items come last in 48 to 50 of 50 lists of a and b, as if the lists
+    were read the wrong way round (pass scores).',)
     """
-    fault = ["finding", "serious", "affected", "total", "example"]
-    same = health.group_by(fault, maintain_order=True).agg(pl.col("model").drop_nulls())
+    fault = health.group_by("finding", "serious", "example", maintain_order=True)
+    counts = (
+        pl.when(pl.col(name).n_unique() > 1)
+        .then(pl.format("{} to {}", pl.min(name), pl.max(name)))
+        .otherwise(pl.first(name).cast(pl.String))
+        for name in ("affected", "total")
+    )
+    same = fault.agg(*counts, pl.col("model").drop_nulls())
     return tuple(
-        f"{CHECK.capitalize() if row[1] else 'Note on the data'}: "
-        f"{sentence_of((None, *row[:5]), names_text(row[5]) if row[5] else '')}."
-        for row in same.iter_rows()
+        f"{CHECK.capitalize() if serious else 'Note on the data'}: "
+        f"{sentence_of((None, finding, serious, *counted, example), names_text(models))}."
+        for finding, serious, example, *counted, models in same.iter_rows()
     )
 
 
@@ -393,22 +411,28 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     )
 
 
+def _by_all_orders(best: str, audit_rows: pl.DataFrame, column: str, whose: str = "the") -> str:
+    """Return the sentence on whom the mean over all orders names, and its value."""
+    value = number(audit_rows[column].max())  # type: ignore[arg-type]  # a number
+    names = names_text(best.split(EQUALS))
+    return f"By the mean over all orders of ties, {whose} best is {names} ({value})."
+
+
 def _other_winners(printed_pairs: pl.DataFrame, row: Row) -> str:
     """Say which models the two name best, if they name different ones by order of ties alone."""
     names = [row[name] for name in ("winner", "winner_other", "exact_winner")]
-    open_order = any(name is None or " or " in name for name in names)
+    open_order = any(name is None or OR in name for name in names)
     if open_order or names[0] == names[1] or row["exact_winner"] != row["exact_winner_other"]:
         return ""
-    printed, printed_other, exact = (
+    printed, printed_other = (
         number(printed_pairs[name].max())  # type: ignore[arg-type]  # a number
-        for name in ("prints", "prints_other", "expected")
+        for name in ("prints", "prints_other")
     )
-    first, second, best = (names_text(name.split(EQUALS)) for name in names)
+    first, second = (names_text(name.split(EQUALS)) for name in names[:2])
     apart = " by its own definition" if _defined_apart(row) else ""
     return (
         f"By {row['measure']}, mteb would name {first} best ({printed}), and sentence-transformers "
-        f"{second} ({printed_other}{apart}). By the mean over all orders of ties, the best is {best} "
-        f"({exact})."
+        f"{second} ({printed_other}{apart}). {_by_all_orders(names[2], printed_pairs, 'expected')}"
     )
 
 
@@ -416,13 +440,12 @@ def _other_winner(printed_pairs: pl.DataFrame, row: Row) -> str:
     """Say which model one of the two names best by its order of ties alone."""
     for system, other in zip(OPPOSITE, ("", "_other"), strict=True):
         winner, exact_winner = row[f"winner{other}"], row[f"exact_winner{other}"]
-        if row[f"same_winner{other}"] is False and " or " not in exact_winner:
+        if row[f"same_winner{other}"] is False:
             printed = number(printed_pairs[f"prints{other}"].max())  # type: ignore[arg-type]
-            exact = number(printed_pairs[f"expected{other}"].max())  # type: ignore[arg-type]
+            best = _by_all_orders(exact_winner, printed_pairs, f"expected{other}", "its")
             return (
                 f"By {row['measure']}, {system} would name {names_text(winner.split(EQUALS))} best "
-                f"({printed}), because of its order of ties. By the mean over all orders, its best is "
-                f"{names_text(exact_winner.split(EQUALS))} ({exact})."
+                f"({printed}), because of its order of ties. {best}"
             )
     return ""
 

@@ -55,13 +55,15 @@ SUMMARY = (
 
 
 def summary_rows(summary: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per model and measure of a summary,
-    best first, without columns that say nothing.
+    """Return one row per model and measure of a summary, best first, without columns that say
+    nothing; ``estimates`` names the columns of a row that are estimates.
     """
     rows = board(summary, pl.max("pooled"), pl.max(*COUNTS))
     idle = [name for name in ("truncated_share", *COUNTS) if not rows[name].max()]
     idle += [values.name for values in rows if values.null_count() == len(values)]
-    return rows.select(*KEPT, pl.exclude(*KEPT, *idle))
+    is_cut = (pl.col("truncated_share") > 0).fill_null(value=False)
+    estimates = pl.when(is_cut).then(["value", "expected"]).otherwise([]).alias("estimates")
+    return rows.select(*KEPT, pl.exclude(*KEPT, *idle), estimates)
 
 
 def summary_table(summary: pl.DataFrame) -> str:

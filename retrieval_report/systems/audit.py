@@ -38,7 +38,7 @@ from retrieval_report.metrics.parsing import (
 from retrieval_report.scoring.run import score_run, start
 from retrieval_report.systems.conventions import Convention, choose
 from retrieval_report.systems.emulation import Emulation, Rules, Way, judge_items
-from retrieval_report.writing.names import EQUALS
+from retrieval_report.writing.names import EQUALS, OR
 
 AUDIT = schema("audit")
 SAME = (
@@ -290,7 +290,7 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
     best = pl.col("printed_best").list
     frame = frame.with_columns(
         exact_winner=pl.col("exact_best").list.join(EQUALS),
-        winner=pl.when(all_decided).then(best.join(EQUALS)).otherwise(best.join(" or ")),
+        winner=pl.when(all_decided).then(best.join(EQUALS)).otherwise(best.join(OR)),
     )
     same = pl.col("winner") == pl.col("exact_winner")
     return frame.with_columns(same_winner=pl.when(all_decided | (best.len() == 1)).then(same))

@@ -59,6 +59,7 @@ def unlinked(text: str) -> str:
     return ADDRESS.sub(WORD_JOINER, text)
 
 
+OR = " or "  # between the names of models that may both be best
 EQUALS = " = "  # between the names of level or equal models; commas may be part of one
 
 

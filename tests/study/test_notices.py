@@ -143,6 +143,8 @@ def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(
         study.summary.filter(cutoff=10)["truncated_share"] > 0
     ).any()  # where it is shown, it is marked
     assert "truncated_share" in summary_table(study.summary.filter(cutoff=10))
+    cut = study.summary.filter(truncated_share=1.0)
+    assert f"≈{cut['value'][0]:.4f}" in summary_table(cut)
 
 
 def test_r_is_doubted_where_gains_of_a_function_are_divided_by_it() -> None:

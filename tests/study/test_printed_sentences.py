@@ -49,7 +49,7 @@ def test_it_is_said_which_of_them_names_another_winner_if_both_name_the_same() -
     assert printed_sentences(rr.audit(rows, measures="rr@10")) == (
         (
             "By rr@10, mteb would name flat best (0.5556), because of its order of ties. By the mean over "
-            "all orders, its best is up (0.6111)."
+            "all orders of ties, its best is up (0.6111)."
         ),
     )
 
