@@ -20,10 +20,9 @@ from retrieval_report.study.three_tables import (
     by_items_retrieved,
     copies_text,
     three_rows,
-    verb_of,
     without_draws,
 )
-from retrieval_report.writing.names import with_number
+from retrieval_report.writing.names import EQUALS, with_number
 from retrieval_report.writing.numbers import whole_percent
 from tables import frame_table, leaderboard_table
 from text import plain
@@ -58,18 +57,24 @@ def show(page: Page) -> None:
     )
     rows = three_rows(three, study.measures[0])
     findings = study.findings
-    sentences = [*filter(None, [study.decision]), *(findings[1:2] or findings)]
+    # Each in its own colour: a model may be shipped though it is open which of two is best.
+    boxes = [(study.status, list(findings[1:2] or findings))]
+    if study.decision:
+        boxes.insert(0, (study.chip, [study.decision]))
     faults = health_sentences(study.health.filter("serious"))
     folded: list[str] = []
     if study.status == CHECK:  # the cause, and on whom there is no verdict; not yet who leads
         folded = [*faults[FINDINGS:], *filter(None, [study.decision]), *findings[1:3]]
-        sentences = [*faults[:FINDINGS], findings[0]]
+        boxes = [(CHECK, [*faults[:FINDINGS], findings[0]])]
     # A short verdict stands beside the numbers, so that charts begin higher.
     # What awaits the orders is as high as what has them, so that they move nothing.
     awaited = page.choice.options["shuffles"] if waits and study.average == "micro" else 0
     beside = _winners(rows, winners.row(0, named=True), awaited)
-    with beside if sum(map(len, sentences)) <= SHORT and not folded else st.container():
-        say(study.chip, sentences)
+    is_short = len(boxes) == 1 and sum(map(len, boxes[0][1])) <= SHORT and not folded
+    with beside if is_short else st.container():
+        for place, box in zip(st.columns(len(boxes)), boxes, strict=True):
+            with place:
+                say(*box)
         if folded:
             with st.expander(more_findings(faults) if faults[FINDINGS:] else OTHERS):
                 st.markdown("\n\n".join(map(plain, folded)))
@@ -96,7 +101,7 @@ def show(page: Page) -> None:
     if waits:  # everything that is known without them is there, and stays where it is
         page.drawn.three_scores  # noqa: B018
         st.rerun()
-    _details(page, sentences if study.status == CHECK else [])
+    _details(page, boxes[0][1] if study.status == CHECK else [])
 
 
 def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator:
@@ -115,7 +120,7 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
         copies = ", ".join(name for names in first for name in names[1:])
         names_text = ", ".join(copies_text(names[0], names) for names in first)
         place.metric(
-            f"{verb_of(winners[winner] or '')} {how}".capitalize(),
+            f"{'First' if EQUALS in (winners[winner] or '') else 'Wins'} {how}",  # fits a line
             plain(names_text or NOBODY, LETTERS),
             delta=None if same or not first else remark,
             delta_color="off",

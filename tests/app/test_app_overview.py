@@ -222,7 +222,7 @@ def test_a_winner_shares_first_place_with_its_copy() -> None:
     best = rr.Study(RANKINGS, "ndcg@3").winners["winner"][0]
     copy = RANKINGS.filter(model=best).with_columns(model=pl.lit(f"{best} again"))
     page = open_page("overview", made_data(pl.concat([RANKINGS, copy])))
-    assert numbers(page)["Share first place exactly"] == plain(f"{best} = …again")
+    assert numbers(page)["First exactly"] == plain(f"{best} = …again")
     assert page.metric[0].help == f"The same lists: {best} again"
 
 
@@ -235,6 +235,16 @@ def test_the_first_table_is_that_of_the_three_scores() -> None:
     ends = truth.select("order_low", "order_high").rows()
     for text, (low, high) in zip(ranges, ends, strict=True):
         assert {*text} == {f"{low:.4f}", f"{high:.4f}"}
+
+
+def test_a_decision_and_the_lead_have_a_box_each_in_its_own_colour() -> None:
+    asked: dict[str, Any] = {"baseline": "fine", "margin": "90 %"}
+    copies = [RANKINGS.with_columns(query=pl.format("{} {}", "query", pl.lit(n))) for n in range(5)]
+    many = pl.concat(copies)
+    study, page = rr.Study(many, "ndcg@3", **asked), open_page("overview", made_data(many, **asked))
+    assert page.success[0].value == plain(study.decision)
+    (lead,) = page.warning
+    assert lead.value == plain(study.findings[1])
 
 
 def test_what_is_wrong_with_the_data_is_said_once() -> None:
