@@ -64,8 +64,11 @@ class Lists(NamedTuple):
         grades = np.empty(0, np.bool_) if grades is None else grades
         begin, end = frozen(self.tie[first]), frozen(self.tie[self.start[1:]])
         if self.grade.size >= FEW and cast(Kernel, _count_cells).unmade:
-            items = np.where(grades[self.grade], self.items, 0) if grades.size else self.items
-            before = running(items)
+            items, codes = self.items, self.grade
+            if (end - begin).sum() < items.size:  # as of the last ties
+                cells, start = spans(begin, end)
+                items, codes, begin, end = items[cells], codes[cells], start[:-1], start[1:]
+            before = running(np.where(grades[codes], items, 0) if grades.size else items)
             return np.asarray(before[end] - before[begin])
         _count_cells(begin, end, frozen(self.grade), frozen(self.items), frozen(grades), total)
         return total
@@ -182,12 +185,21 @@ def all_frozen(record: Record) -> Record:
     return type(record)(*map(frozen, record))
 
 
+def spans(begin: Integers, end: Integers) -> tuple[Integers, Integers]:
+    """Return the numbers ``begin`` … ``end`` − 1 of some spans, one span after the other, and the
+    start of each.
+
+    >>> spans(np.array([7, 2]), np.array([9, 3]))
+    (array([7, 8, 2]), array([0, 2, 3]))
+    """
+    size = end - begin
+    start = running(size)
+    return np.arange(start[-1]) - np.repeat(start[:-1] - begin, size), start
+
+
 def runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
     """Return the members of some groups, one group after the other, and the start of each."""
-    size = np.diff(start)[which]
-    new_start = running(size)
-    members = np.arange(new_start[-1]) - np.repeat(new_start[:-1] - start[which], size)
-    return members, new_start
+    return spans(start[which], start[which + 1])
 
 
 def slots_walked(first: int, last: int, lists: Lists, depths: Integers, *_: object) -> float:

@@ -395,15 +395,10 @@ def stretched(lists: Lists, *, last_stays: bool = False) -> Lists:
     joins[lists.start[:-1][with_ties]] = False
     if last_stays:
         joins[lists.start[1:][with_ties] - 1] = False
-    leads = np.ones(lists.grade.size, np.bool_)
-    leads[lists.tie[:-1][joins]] = False
-    cells = np.flatnonzero(leads)
-    return Lists(
-        running((~joins).astype(np.int64))[lists.start],
-        running(leads.astype(np.int64))[np.append(lists.tie[:-1][~joins], lists.tie[-1])],
-        lists.grade[cells],
-        np.add.reduceat(lists.items, cells),
-    )
+    lead = np.flatnonzero(~joins)  # the first tie of every stretch, and all other ties
+    cells, tie = runs(lists.tie, lead)
+    items = np.add.reduceat(lists.items, cells)
+    return Lists(np.searchsorted(lead, lists.start), tie, lists.grade[cells], items)
 
 
 def keys_of(ids: pl.Series) -> Keys:

@@ -20,7 +20,7 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
-from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Scalar, running
+from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Scalar, running, runs
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
@@ -29,13 +29,14 @@ from retrieval_report.scoring.arrays import (
     drawn_lists,
     list_keys,
     over_ranges,
+    singles,
     stretched,
 )
 from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out, null_where
-from retrieval_report.scoring.scorer import ListScores, ScoreArrays, Scorer, arrange
+from retrieval_report.scoring.scorer import ListScores, ScoreArrays, Scorer
 from retrieval_report.scoring.truncation import ends_of
 
 Column = tuple[int, tuple[Metric, int | None]]  # its number and its measure
@@ -320,7 +321,11 @@ def _ordered_scores(run: Run, policy: str, exact: Floats | None) -> Floats:
         return run.score(policy).value
     values = exact.copy()
     if tied.size:
-        naive = arrange(run.prepared, policy).take(tied) if policy == "naive" else None
+        naive = None
+        if policy == "naive":
+            assert run.prepared.naive is not None
+            rows, start = runs(running(run.prepared.length), tied)
+            naive = singles(start, run.prepared.naive[rows])
         values[tied] = run.repeated(tied).score(policy, naive).value
     return values
 
