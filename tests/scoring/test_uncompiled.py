@@ -76,3 +76,22 @@ def test_all_columns_are_equal(
         monkeypatch.setattr(module, "FEW", 1 if few else 10**9)
     monkeypatch.setattr(walk, "FEWEST", 0)
     assert_frame_equal(scores(), usual, check_exact=True)
+
+
+def test_items_are_counted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(0)
+    start, tie = (np.append(0, random.integers(0, 4, size).cumsum()) for size in (9, 20))
+    made_lists = lists.Lists(
+        start.clip(max=20), tie, random.integers(0, 3, tie[-1]), random.integers(1, 9, tie[-1])
+    )
+    relevant = np.array([False, True, True])
+
+    def counts() -> list[list[int]]:
+        totals = made_lists.length, made_lists.total(relevant), made_lists.total_of_last()
+        return [total.tolist() for total in (*totals, made_lists.total_of_last(relevant))]
+
+    slow = counts()
+    monkeypatch.setattr(Kernel, "unmade", property(lambda _: True))
+    monkeypatch.setattr(lists, "FEW", 0)
+    assert counts() == slow
+    assert slow[3] != slow[2] != slow[0]
