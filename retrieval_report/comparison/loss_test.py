@@ -122,7 +122,7 @@ def _p_of_spread(
     bent = ratio + skewness * ratio**2 / 3 + skewness**2 * ratio**3 / 27 + skewness / (6 * size)
     root = np.sqrt(size)
     p = np.maximum(stdtr(freedom, -root * ratio), stdtr(size - 1.0, -root * bent))
-    return np.asarray(np.where(varies, p, np.where(lead > 0, 0.0, 1.0)))
+    return np.where(varies, p, np.where(lead > 0, 0.0, 1.0))
 
 
 def _low_of_spread(

@@ -283,7 +283,7 @@ def _shape(array: Array) -> object:
 
 def _within(lengths: Whole) -> Whole:
     """Return the position of every value in its row."""
-    return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths))
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def _flat_queries(indexes: object, flat: Array, lengths: Whole, what: str) -> tuple[Array, int]:

@@ -204,7 +204,7 @@ class Completions:
     @cached_property
     def _joined(self) -> Bools:
         """Return of which lists the last tie may be cut, so that what follows joins it."""
-        return np.asarray(self.prepared.within & (np.diff(self.prepared.ties.start) > 0))
+        return self.prepared.within & (np.diff(self.prepared.ties.start) > 0)
 
     @property
     def _last_ties(self) -> Integers:
@@ -225,7 +225,7 @@ class Completions:
         """Return how many items of grade 0 may follow, as far as a cutoff reaches."""
         if not self.judged_only:
             return self.reach
-        return np.asarray(np.minimum(self.reach, self._left(self.prepared.grades == 0)))
+        return np.minimum(self.reach, self._left(self.prepared.grades == 0))
 
     def _left(self, grades: Bools) -> Integers:
         """Return how many judged items of some grades are not in each list."""

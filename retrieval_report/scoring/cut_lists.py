@@ -54,7 +54,7 @@ class Following:
     def counted(self, counts: Bools) -> Bools:
         """Return which lists may be followed by an item of a grade that counts."""
         loose = self.loose & bool((counts & self.loose_grade).any())
-        return np.asarray((self.known(counts) > 0) | (self.free > 0) | self.unlimited | loose)
+        return (self.known(counts) > 0) | (self.free > 0) | self.unlimited | loose
 
 
 def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
@@ -104,12 +104,12 @@ def depends_on_unknown(scorer: Scorer, metric: Metric) -> Bools:
     unknown = (prepared.pooled & metric.needs_all_relevant)[:, None]
     if metric.own_depth or "relevant" in metric.reads or (prepared.grades > 0).sum() > 1:
         return unknown
-    return np.asarray(unknown & (scorer.asked > prepared.relevant[:, None]))
+    return unknown & (scorer.asked > prepared.relevant[:, None])
 
 
 def ungraded(prepared: Prepared, follow: Following) -> Bools:
     """Return which lists have relevant items of unknown grade, if grades differ."""
-    return np.asarray((follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1))
+    return (follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1)
 
 
 def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:
