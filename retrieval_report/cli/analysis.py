@@ -99,12 +99,6 @@ def compare(
     With many models, only the pairs that matter most are printed; --all prints all of them, and
     --json and files hold all.
     """
-    from retrieval_report.comparison.pairs import ahead_first, turned
-    from retrieval_report.comparison.verdicts import both_among, doubt, with_chances
-    from retrieval_report.study.by_cutoff import sentence_by_cutoff
-    from retrieval_report.study.caveats import named_tests, uneven_lengths
-    from retrieval_report.study.reversals import reversals_text
-
     frame_names = "health", "comparison", "flips", *REPLICATED
     output.check(data.paths, *(f"{name}.csv" for name in frame_names))
     study = study_of(data, settings)
@@ -118,8 +112,35 @@ def compare(
         comparison = study.compare(baseline=baseline)
         verdicts = study._flips_of(comparison)  # only these pairs are compared
         verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
-    # The model that is ahead is A, but a baseline is B; the least certain pairs come first, and
-    # those of models with the same lists last.
+    above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
+    frames = {**health_frame(study.health), **above, "comparison": comparison, "flips": verdicts}
+    texts = (
+        []
+        if output.as_json
+        else _comparison_texts(study, comparison, verdicts, baseline, everything)
+    )
+    output.show(frames, *texts, notices=lambda: study.notices)
+    end_by_health(study.health)
+
+
+def _comparison_texts(
+    study: rr.Study,
+    comparison: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    baseline: str | None,
+    everything: bool,
+) -> list[str]:
+    """Return the verdict, what could turn it around, and the pairs as text.
+
+    The model that is ahead is A, but a baseline is B; the least certain pairs come first, and those
+    of models with the same lists last.
+    """
+    from retrieval_report.comparison.pairs import ahead_first, turned
+    from retrieval_report.comparison.verdicts import both_among, doubt, with_chances
+    from retrieval_report.study.by_cutoff import sentence_by_cutoff
+    from retrieval_report.study.caveats import named_tests, uneven_lengths
+    from retrieval_report.study.reversals import reversals_text
+
     rows = verdicts.with_columns(measure=pl.struct("metric", "cutoff").rle_id())
     rows = ahead_first(rows, pl.col("value_b") > pl.col("value_a"))
     rest = ""
@@ -139,21 +160,16 @@ def compare(
         pairs = frame_table(rows, column_names, by="metric cutoff")
     lines = () if baseline else (*study.sentences, sentence_by_cutoff(study))
     tests = named_tests(comparison)
-    turning = reversals_text(study.reversals)
-    above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
-    output.show(
-        {**health_frame(study.health), **above, "comparison": comparison, "flips": verdicts},
+    return [
         health_text(study.health, *lines),
-        turning if baseline is None else "",
-        *question_tables(study, list(above)),
+        "" if baseline else reversals_text(study.reversals),
+        *question_tables(study, REPLICATED if study.of_run else ()),
         pairs,
         rest,
         f"family_p: {tests}." if tests else "",
         # the notices speak of the first
         *uneven_lengths(study.under("expected").scores, study.measures[1:]),
-        notices=lambda: study.notices,
-    )
-    end_by_health(study.health)
+    ]
 
 
 @cli.command(
