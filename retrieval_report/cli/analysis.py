@@ -47,7 +47,7 @@ from retrieval_report.engines.check_scores import MEASURE, MEASURE_NAME, at_meas
 from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.systems.audit import furthest_off
-from retrieval_report.ties.nearest_labels import TIED_VOTES, VOTES
+from retrieval_report.ties.nearest_labels import METRICS, TIED_VOTES, VOTES
 from retrieval_report.writing.numbers import span
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
@@ -57,12 +57,9 @@ REPLICATED = "replicates", "replicate_pairs"
 ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
 MAX_MODELS_WITH_PAIRS = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
-VOTED = {
-    "accuracy": "model value tie_std lowest highest queries",
-    "classes": "model label metric value tie_std lowest highest",
-}
+VOTED = "model value tie_std lowest highest queries"
 TIED = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
-KNN_FRAMES = (*VOTED, "confusion", "chances")
+KNN_FRAMES = ("accuracy", "classes", "confusion", "chances")
 ACCEPTED = {
     "threshold_areas": "model roc_auc roc_auc_low roc_auc_high average_precision ap tie_std "
     "relevant_pairs all_pairs",
@@ -354,8 +351,12 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
     rankings, queries = inputs["rankings"], inputs["queries"]
     votes = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
     frames = {f"knn_{name}": getattr(votes, name) for name in KNN_FRAMES}
+    by_class = votes.classes.pivot("metric", index=["model", "label"], values="value")
     output.show(
-        frames, *(frame_table(frames[f"knn_{name}"], title) for name, title in VOTED.items())
+        frames,
+        frame_table(votes.accuracy, VOTED),
+        frame_table(by_class, f"model label {' '.join(METRICS)}"),
+        "The deviation and the ends of every class's values are in --json and the files of --out.",
     )
 
 

@@ -46,6 +46,12 @@ def test_it_prints_and_writes_what_the_function_returns(command: str, tmp_path: 
         written = pl.read_csv(tmp_path / f"knn_{name}.csv", schema_overrides=frame.schema)
         assert written.equals(frame)
     assert all(model in result.output for model in found.accuracy["model"])
+    first = found.classes.filter(model=found.classes["model"][0], label=found.classes["label"][0])
+    values = dict(first.select("metric", "value").iter_rows())  # one line a class
+    line = f"{first['model'][0]} {first['label'][0]} " + " ".join(
+        f"{values[metric]:.4f}" for metric in ("precision", "recall", "f1")
+    )
+    assert line in [" ".join(line.split()) for line in result.output.splitlines()]
     rows = json.loads(run(f"{asked} --json").stdout)
     assert rows["knn_accuracy"] == found.accuracy.to_dicts()
 
