@@ -8,6 +8,7 @@ Needs the extra `dev` and a Chromium, which is found as in the tests.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -77,21 +78,27 @@ def ranges(table: str, names: dict[str, str]) -> Any:
     return alt.layer(*layers).properties(width=300, height=150)
 
 
+def study_of(page: str) -> rr.Study:
+    """Run the cells of a page of the gallery and return its study."""
+    text = (GALLERY / f"{page}.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for cell in re.findall(r"^```\{code-cell\}\n(?::tags:.*\n)?(.*?)^```", text, re.M | re.S):
+        exec(compile(cell, f"{page}.md", "exec"), names)  # noqa: S102 (our own pages)
+    study: rr.Study = names["study"]
+    return study
+
+
 def thumbnails(images: Path) -> None:
-    """Draw a small picture for every page of the gallery."""
-    samples = {sample.name: sample for sample in SAMPLES}
-    docs, digits = (samples[name].files for name in ("docs", "digits"))
-    of_docs = rr.Study(**docs, measures="ndcg@1, ndcg@5, ndcg@10", truncated="between_ties")
-    of_digits = rr.Study(**digits, measures="ndcg@10", truncated="no")
-    printed = "last_name_first"
+    """Draw a small picture for every page of the gallery, from what the page shows."""
+    docs = next(sample.files for sample in SAMPLES if sample.name == "docs")
     drawn = {
-        "llmjudge": ranges("llmjudge.csv", {"printed": printed}),
+        "llmjudge": ranges("llmjudge.csv", {"printed": "last_name_first"}),
         "trec-covid": ranges("trec-covid.csv", {"exact": "expected"}),
         "core17": ranges("core17.csv", {"exact": "expected", "printed": "item_descending"}),
-        "digits": of_digits.plot.policies(),
-        "quantisation": of_digits.plot.comparison_matrix(),
-        "scikit-learn": of_docs.plot.scores_by_cutoff(),
-        "reactive": of_docs.plot.policies(),
+        "digits": study_of("digits").plot.scores(),
+        "quantisation": study_of("quantisation").plot.comparison_matrix(),
+        "scikit-learn": study_of("scikit-learn").at("precision@5").plot.scores(),
+        "reactive": rr.Study(**docs, measures="ndcg@10", truncated="between_ties").plot.scores(),
     }
     for name, chart in drawn.items():
         small = 0.45 if name not in ("llmjudge", "trec-covid", "core17") else 1
