@@ -61,10 +61,12 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
     judged = join_left(expected.drop("policy"), page.study.flips.select(*pair, "verdict"), pair)
     rows = ahead_first(judged, pl.col("difference") < 0)
     rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
+    cut = "those that missing items and tie order could reverse first, then "
+    cut, first = (cut, "") if CUT in rows["verdict"] else ("", " first")
+    order = f"{cut}those that tie order may reverse{first}, the likeliest at the top, and the safe ones last"
     st.caption(
-        f"{with_number(rows.height, 'pair')}: those that missing items and tie order could reverse first, then those "
-        "that tie order may reverse, the likeliest at the top, and the safe ones last. Choose a row "
-        "for a link to that pair."
+        (f"{with_number(rows.height, 'pair')}: {order}. " if rows.height > 1 else "")
+        + "Choose a row for a link to that pair."
         + (ALONE if rows.height > 1 else "")
         + (COPIES if page.study.identical else "")
     )

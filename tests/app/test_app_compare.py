@@ -46,6 +46,11 @@ def test_intervals_are_said_to_be_of_one_pair_where_p_is_of_several() -> None:
     several, one = open_page("compare", DATA), open_page("compare", DATA, models=["fine", "coarse"])
     said = "p is corrected for all pairs; each interval is of its pair alone."
     assert (said in words(several), said in words(one)) == (True, False)
+    order = (
+        "3 pairs: those that tie order may reverse first, the likeliest at the top, and the safe"
+    )
+    assert order in words(several)
+    assert "pair:" not in words(one)
     assert (table(several, 0).height, table(one, 0).height) == (3, 1)
 
 
@@ -69,7 +74,7 @@ def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
     assert plain(study.decision) in words(page)
     relative = open_page("compare", DATA, baseline="fine", margin="30", margin_unit="percent")
     share = rr.Study(RANKINGS, "ndcg@3", baseline="fine", margin="30 %").no_worse
-    assert plain(f"{share['margin'][0]:g}") in words(relative)
+    assert plain(f"{share['margin'][0]:.3g}") in words(relative)
 
 
 def test_the_decision_is_that_of_the_report_and_begins_with_what_a_study_asked() -> None:
