@@ -117,7 +117,9 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
         raise ColumnError("costs: no column of numbers beside 'model'")
     rows = rows.select(pl.col("model").cast(pl.String), pl.col(kinds).cast(pl.Float64))
     check_unique(rows, ("model",), "costs")
-    refuse(rows, ~pl.col("model").is_in(models), "model", "not in the summary", what="costs")
+    refuse(
+        rows, ~pl.col("model").is_in(models), "model", "not among the models compared", what="costs"
+    )
     parts = (rows.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
     long = pl.concat(parts).drop_nulls("amount")
     bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)

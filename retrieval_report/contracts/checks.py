@@ -61,7 +61,10 @@ def _where(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
     first = rows.row(0, named=True)
     row = in_python(f"row {first['__row']}", f"row {first['__number']}, counted from 1")
     parts = [f"{name} {first[name]!r}" for name in ("query", "item") if name in first]
-    where = ", ".join(parts) if parts else row
+    if not parts:
+        where = f"of model {first['model']!r}" if "model" in first else f"in {row}"
+        return rows.height, f"first {where}"
+    where = ", ".join(parts)
     if "model" in first:
         where += f" of model {first['model']!r}"
         row = in_python(row, f"{row} in this model")

@@ -146,11 +146,21 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     Tags are used if nothing else is named by its file, every file has its own, and none is one of
     `PLACEHOLDERS`; also of a single file of several runs.
     """
+    refuse_empty([part for part in parts if part.name is not None or part.tagged])
     tagged = [part for part in parts if part.tagged]
     if name_by == "tag" or (name_by is None and _named_by_tags(parts, tagged)):
         return by_folder(parts)
     name = by_file if name_by == "file" else _by_file_and_tag
     return by_folder([name(part) if part.tagged else part for part in parts])
+
+
+def refuse_empty(models: Sequence[Part]) -> None:
+    """Refuse a model without rows among others: it would vanish from every table."""
+    empty = [model.path for model in models if model.frame.is_empty()]
+    if 0 < len(empty) < len(models):
+        raise DataError(
+            f"{empty[0]}: no rows; leave it out, or see why its search returned nothing"
+        )
 
 
 def by_folder(parts: Sequence[Part]) -> list[Part]:

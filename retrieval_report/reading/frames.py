@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import itertools
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from retrieval_report.contracts.arguments import ColumnNames, is_name, known_of
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.combine import Part, combine, refuse_empty
 from retrieval_report.reading.convert import convert, is_column, types_of
 from retrieval_report.reading.dictionaries import (
     as_nested,
@@ -243,7 +244,7 @@ def _of_models(content: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
         if isinstance(content, Mapping)
         else [(name_of(run), run) for run in content]
     )
-    parts, empty = [], []
+    parts = []
     for model, rankings in entries:
         if not is_name(model):
             raise ColumnError(
@@ -257,15 +258,14 @@ def _of_models(content: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
             name for name in kind.columns if name in frame.columns and name not in ("model", "row")
         ]
         frame = frame.sort("row", maintain_order=True) if "row" in frame.columns else frame
-        parts.append(
-            Part(f"model {model!r}", frame.select(pl.lit(model).alias("model"), *our_columns))
-        )
-        empty += [model] if frame.is_empty() else []
-    if 0 < len(empty) < len(parts):  # which would vanish from every table
-        raise DataError(
-            f"model {empty[0]!r}: no rows; leave it out, or see why its search returned nothing"
-        )
-    return combine(parts)
+        parts.append(Part(f"model {model!r}", frame.select(our_columns)))
+    refuse_empty(parts)
+    return combine(
+        [
+            replace(part, frame=with_model(part.frame, str(model)))
+            for part, (model, _) in zip(parts, entries, strict=True)
+        ]
+    )
 
 
 def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.DataFrame:

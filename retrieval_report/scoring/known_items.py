@@ -239,7 +239,9 @@ def _strangers(present: pl.DataFrame, judgements: pl.DataFrame) -> str:
     """
     answered = present.join(judgements, on="query", how="semi")
     models = present.join(answered, on="model", how="anti").sort("model", "query")
-    if models.is_empty() or judgements.is_empty():
+    if judgements.is_empty():
+        return ": the judgements have no rows"
+    if models.is_empty():
         return ""
     model, query = models.select("model", "query").row(0)
     is_item = (judgements["item"].cast(pl.String) == str(query)).any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,17 @@ def test_row_054_empty_judgements_and_queries() -> None:
 def test_row_054_a_model_without_rows_does_not_vanish(nothing: dict[str, dict[str, float]]) -> None:
     with pytest.raises(DataError, match="model 'B': no rows"):
         read_rankings({"A": {"q": {"a": 1.0}}, "B": nothing})
+
+
+def test_row_054_a_file_without_rows_does_not_vanish(tmp_path: Path) -> None:
+    """It names a model; one of several parts of a table may be empty."""
+    for name, row in {"A": "q,a,1\n", "B": ""}.items():
+        (tmp_path / f"{name}.csv").write_text(f"query,item,distance\n{row}")
+    with pytest.raises(DataError, match=r"B\.csv: no rows; leave it out"):
+        read_rankings(tmp_path)
+    for name, row in {"A": "m,q,a,1\n", "B": ""}.items():
+        (tmp_path / f"{name}.csv").write_text(f"model,query,item,distance\n{row}")
+    assert read_rankings(tmp_path).height == 1
 
 
 def test_row_054_masked_rows_are_in_no_tie() -> None:
