@@ -45,10 +45,11 @@ from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
 from retrieval_report.engines.check_scores import MEASURE, MEASURE_NAME, at_measure, join_left
 from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner
+from retrieval_report.study.table_columns import joined_texts, with_audit_digits
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.systems.audit import furthest_off
 from retrieval_report.ties.nearest_labels import METRICS, TIED_VOTES, VOTES
-from retrieval_report.writing.numbers import span
+from retrieval_report.writing.numbers import size
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
 JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
@@ -412,12 +413,10 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """Return an audit as text: all rows, or one for every
     evaluator, those first whose winner tie order changes.
     """
-    ends = table.select("prints_low", "prints_high").iter_rows()
-    prints = [None if low is None else span(low, high, " – ") for low, high in ends]
-    rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
+    rows = table.with_columns(same_winner())
     if everything or table["model"].n_unique() < 2:
         columns = "system version definition model prints expected lowest highest off z same_winner"
-        return f"{frame_table(rows, columns, by='metric cutoff')}{_on_expected(table)}"
+        return f"{_audit_table(rows, columns)}{_on_expected(table)}"
     evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
     misled = (pl.col("same_winner") == "no").fill_null(value=False)
     rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
@@ -430,14 +429,24 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     ]
     rows = pl.concat(parts)
     columns = "system version definition winner same_winner model prints expected off z"
-    text = frame_table(rows, columns, by="metric cutoff")
     return (
-        f"{text}\n\nwinner: whom the evaluator names as best; same_winner: whether it is also "
+        f"{_audit_table(rows, columns)}\n\nwinner: whom the evaluator names as best; same_winner: whether it is also "
         "best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
         "the evaluator's order inside ties moves most. Lists are taken as complete, as evaluators "
         "take them. --all prints all models."
         f"{_on_expected(table)}"
     )
+
+
+def _audit_table(rows: pl.DataFrame, columns: str) -> str:
+    """Return rows of an audit as text, with the digits at which their numbers agree."""
+    rows = with_audit_digits(rows)
+    texts = joined_texts(rows, "prints")
+    for name, sign in (("expected", ""), ("off", "+")):
+        values = rows.select(name, "digits").iter_rows()
+        written = [size(value, digits, sign, minus="-") for value, digits in values]
+        texts.append(pl.Series(name, written, dtype=pl.String))
+    return frame_table(rows.with_columns(texts), columns, by="metric cutoff")
 
 
 def _on_expected(table: pl.DataFrame) -> str:

@@ -16,6 +16,7 @@ from retrieval_report.study.terminal import ESTIMATE, deviation, visible
 from retrieval_report.ties.three_scores import DRAWN
 from retrieval_report.writing.numbers import (
     DECIMALS,
+    agreeing_decimals,
     amount,
     chance_text,
     column_decimals,
@@ -94,6 +95,23 @@ def _joined(names: Sequence[str], text: Callable[..., str], row: Row) -> Cell:
     return Cell(DASH) if None in values else Cell(text(*values), sort_key(values[0]))
 
 
+def with_audit_digits(audit: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of an audit with the ``digits`` at which what is printed, what is expected and
+    how far it is off agree as they are written.
+    """
+    numbers = audit.select("prints", "expected").iter_rows()
+    digits = [DECIMALS if None in pair else agreeing_decimals(*pair) for pair in numbers]
+    return audit.with_columns(digits=pl.Series(digits, dtype=pl.Int64))
+
+
+def _prints(row: Row) -> Cell:
+    """Return what an evaluator prints, or from where to where it may be."""
+    low, high, digits = row["prints_low"], row["prints_high"], row.get("digits", DECIMALS)
+    if low is None or high is None:
+        return Cell(DASH)
+    return Cell(span(low, high, " – ", digits), sort_key(low))
+
+
 def _ranks(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
@@ -129,7 +147,7 @@ JOINED: Mapping[str, Fill] = {
     "query_ranks": partial(_joined, ("query_rank_low", "query_rank_high"), _ranks),
     "counts": partial(_joined, ("wins", "ties", "losses"), _counts),
     "shuffled_range": _shuffled_range,
-    "prints": partial(_joined, ("prints_low", "prints_high"), _printed),
+    "prints": _prints,
 }
 
 

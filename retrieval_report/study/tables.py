@@ -34,6 +34,7 @@ from retrieval_report.study.table_columns import (
     PageTable,
     column_of,
     measure_column,
+    with_audit_digits,
 )
 from retrieval_report.study.terminal import summary_rows
 from retrieval_report.study.three_tables import (
@@ -200,6 +201,7 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
     exact = layout._replace(
         id="audit-exact", caption=f"{layout.caption}: the exact score of its definition"
     )
+    rows = with_audit_digits(rows)
     rows = rows.with_columns(same_winner(), settled=settled, system=system_name)
     yield layout, rows.filter(~pl.col("settled"))
     yield exact, rows.filter("settled")

@@ -147,7 +147,7 @@ def _cells(frame: pl.DataFrame, estimates: Sequence[Collection[str]]) -> list[li
     """Write every column; all means have the decimals that tell the first column of them apart, and
     other measures those that tell themselves apart.
     """
-    means = [values for values in frame if values.name in MEANS]
+    means = [part for part in frame if part.name in MEANS and part.dtype.is_numeric()]
     exact = column_decimals(means[0]) if means else DECIMALS
     columns = []
     for values in frame:

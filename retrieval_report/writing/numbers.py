@@ -46,6 +46,25 @@ def _is_visible(size: float) -> bool:
     return abs(size) > ROUNDING
 
 
+def agreeing_decimals(first: float, second: float) -> int:
+    """Return the decimals at which two numbers and their difference agree as they are written; if
+    two more than the difference needs do not suffice, as of 7/9 − 4/9, one more, at which they
+    nearly do.
+
+    >>> agreeing_decimals(0.25, 0.5), agreeing_decimals(0.14154, 0.14138)
+    (4, 5)
+    >>> agreeing_decimals(7 / 9, 4 / 9)
+    5
+    """
+    difference = first - second
+    fewest = decimals(difference)
+    for places in range(fewest, fewest + 3):
+        written = round(first, places) - round(second, places)
+        if round(written, places) == round(difference, places):
+            return places
+    return fewest + 1
+
+
 def column_decimals(values: Iterable[float | None]) -> int:
     """Return the decimals needed to distinguish the closest two different numbers of a column, and
     its numbers from 1, six at most.
