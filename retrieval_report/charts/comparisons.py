@@ -15,7 +15,7 @@ from retrieval_report.charts.layers import STRONG, row_axis, tiles
 from retrieval_report.charts.theme import chart, finish, layered
 from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import CUT, DEPENDS, first_that_holds, with_chances
+from retrieval_report.comparison.verdicts import CUT, DEPENDS, LEVEL, first_that_holds, with_chances
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import Cutoff
@@ -34,7 +34,7 @@ READ = (
     "below the diagonal: column − row of expected scores, * if significant; above: probability that "
     "random tie order reverses the pair"
 )
-MARKS = {"none": "no lead, or not known", "?": "missing items could, too"}  # in tiles above
+MARKS = {"none": "not known", "?": "missing items could, too"}  # in tiles above
 
 
 @chart
@@ -162,8 +162,11 @@ def _halves(pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     below = turned(pairs, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     # Without the first 0, numbers fit the cells of a phone.
     texts = [size(value, 3).removeprefix("0") if value else "0" for value in below["ahead"]]
-    chances = pairs.select("sign", "p_tie", "p_tie_high").rows()
-    percent = ["?" if sign == "?" else chance_percent(*chance) for sign, *chance in chances]
+    chances = pairs.select("sign", "chance", "p_tie", "p_tie_high").rows()
+    percent = [
+        "?" if sign == "?" else LEVEL if text == LEVEL else chance_percent(*chance)
+        for sign, text, *chance in chances
+    ]
     names = {"label": pl.col("label_a"), "column": pl.col("label_b")}
     return (
         below.with_columns(text=pl.Series(texts, dtype=pl.String) + pl.col("sign"), **names),

@@ -25,6 +25,7 @@ NOT_SIGNIFICANT = "not significant"
 NOT_OVER_RUNS = "not significant over runs"  # but over the queries of these runs alone
 NOTHING_TO_COMPARE = "nothing to compare"
 EQUAL = "equal"
+LEVEL = "level"  # of the means of a pair, which no order reverses
 UNTESTED = "safe from tie order"
 SAFE = "safe"
 TOO_FEW = "too few to tell"  # of a source of which there are few draws
@@ -299,7 +300,7 @@ def chance_of(row: Row) -> str:
     ('< 0.0001', 'level')
     """
     if row["p_tie_method"] is None and equal_means(row.get("value_a"), row.get("value_b")):
-        return "level"
+        return LEVEL
     text = chance_text(row["p_tie"], row.get("p_tie_low"), row.get("p_tie_high"))
     return f"{text} (exact)" if row["p_tie_method"] == "exact" else text
 

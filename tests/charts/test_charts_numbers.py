@@ -202,8 +202,12 @@ def test_no_star_stands_on_a_pair_that_missing_items_could_reverse() -> None:
     unknown = pl.lit(None, pl.Float64)
     equal = judged.with_columns(p_tie=unknown, p_tie_low=unknown, p_tie_high=unknown)
     matrix = charts.comparison_matrix(equal, metric="rr", cutoff=2)
-    assert "(none: no lead, or not known)" in subtitle_of(matrix)
+    assert "(none: not known)" in subtitle_of(matrix)
     assert "none" in rows_with(matrix, "text")["text"].to_list()
+    level = pair_verdicts(compare(scores_of({"a": [0.5], "b": [0.5]}, metric="rr", cutoff=2)))
+    matrix = charts.comparison_matrix(level, metric="rr", cutoff=2)
+    assert sorted(rows_with(matrix, "text")["text"]) == ["0", "level"]  # as in the table of pairs
+    assert subtitle_of(matrix).endswith("reverses the pair")
 
 
 def test_models_whose_lines_lie_on_each_other_are_named() -> None:
