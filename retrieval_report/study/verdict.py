@@ -225,16 +225,20 @@ def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> list[str]:
 
 
 def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
-    """Say which models lose less than the margin against
-    the baseline, which more, and which may do either.
+    """Say which models lose less than the margin against the baseline, which more, and which may do
+    either; not that a loss is open that no score allows.
     """
     if not no_worse.height:
         return []
     baseline = model_text(no_worse["baseline"][0])
     margin = margin_text(no_worse["margin"][0])
     sentences = []
+    # The decision says that nothing could fail a margin as large as the baseline's score.
+    vain = (pl.col("margin") >= pl.col("baseline_value")) & (pl.col("baseline_value") >= 0)
+    is_open = ~(vain & (pl.col("verdict") == verdicts.NOT_DECIDED)).fill_null(value=False)
+    rows = no_worse.filter(is_open)
     for verdict, sentence in MARGIN.items():
-        names = no_worse.filter(verdict=verdict)["model"]
+        names = rows.filter(verdict=verdict)["model"]
         if names.is_empty():
             continue
         are, lose = ("are", "lose") if names.len() > 1 else ("is", "loses")
