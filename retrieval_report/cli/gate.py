@@ -84,11 +84,12 @@ def gate(
 ) -> None:
     """Decide whether CANDIDATE may replace BASELINE, that is, loses less than a margin.
 
-    It tests over the queries whether the loss is below the margin, and whether it is above. Runs
-    with the same lists pass without a test, unless the lists are cut and missing items could
-    differ. Runs of different queries, empty runs, runs of several models, and judgements that match
-    neither run are refused. If the gate runs every night, a bad candidate passes some night by
-    chance: decide on one run, before a release.
+    It tests over the queries whether the loss is below the margin, and whether it is above. The
+    lower end of the interval allows for rare large losses, so it may lie much farther from the
+    difference than the upper end. Runs with the same lists pass without a test, unless the lists
+    are cut and missing items could differ. Runs of different queries, empty runs, runs of several
+    models, and judgements that match neither run are refused. If the gate runs every night, a bad
+    candidate passes some night by chance: decide on one run, before a release.
     """  # fmt: skip
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary
