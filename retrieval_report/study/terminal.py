@@ -31,12 +31,16 @@ EMPTY_STATE = (
     "–"  # shown for a value that does not exist, such as a standard deviation without exact value
 )
 ESTIMATE = "≈"  # before a number that is not exact: ``estimates`` names these columns of a row
-# In a chance 0 means impossible, so that a rounded 0 would be wrong.
+OF_FORMAT: dict[str, Callable[[float], str]] = {
+    "chance": chance_text,  # 0 means impossible, so that a rounded 0 would be wrong
+    "amount": amount,
+    "tenth": partial(number, places=1, minus="-"),
+}
 TEXTS = {
-    part.name: chance_text if part.format == "chance" else amount
+    part.name: OF_FORMAT[part.format]
     for frame in FRAMES.values()
     for part in frame.columns
-    if part.format in ("chance", "amount")
+    if part.format in OF_FORMAT
 }
 SIGNED, UNSIGNED = (
     {part.name for frame in FRAMES.values() for part in frame.columns if part.format == format}

@@ -120,6 +120,9 @@ def test_compare_of_one_model_is_refused(tmp_path: Path) -> None:
 def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path) -> None:
     result = run(f"profile {rankings} --cutoffs 1 --out {tmp_path}/out")
     assert result.output.startswith("cutoff 1\nmodel  queries  cut_share")
+    head, row, *_ = (line.split() for line in result.output.splitlines()[1:])
+    assert "." in row[head.index("tie_median")]  # a median in tenths, as in the report
+    assert len(row[head.index("tie_median")].split(".")[1]) == 1
     assert pl.read_csv(tmp_path / "out/profile.csv")["cut_share"].to_list() == [0.5, 0.5]
     assert (tmp_path / "out/hints.csv").is_file()
 
