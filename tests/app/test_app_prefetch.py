@@ -64,7 +64,7 @@ def test_the_first_page_finds_its_numbers_and_charts_ready(
         lambda *_, **__: pytest.fail("a chart was made again"),
     )
     page = drawn(dashboard().run())
-    assert "depends on tie order" in page.success[0].value
+    assert "depends on tie order" in page.warning[0].value
     assert asked == [ALL, ALL]
 
 
