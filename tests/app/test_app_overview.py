@@ -86,10 +86,13 @@ def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded(
     near = near.with_columns(item=pl.format("{}-{}", "query", "distance"), model=pl.lit("near"))
     far = near.with_columns(pl.col("distance") * -1, model=pl.lit("far"))
     few = far.filter(~pl.col("query").is_in(["q1", "q2"])).with_columns(model=pl.lit("few"))
-    rankings = pl.concat([near, far, few])
+    same = near.with_columns(
+        item=pl.format("x-{}", "distance"), model=pl.lit("same"), relevance=pl.col("relevance") * 0
+    )
+    rankings = pl.concat([near, far, few, same.select(near.columns)])
     data = made_data(rankings, queries=queries.with_columns(pl.col("kind") % 3))
     page = open_page("overview", data)
-    assert "No verdict is given on far and few" in page.error[0].value
+    assert r"No verdict is given on far\, few and same" in page.error[0].value
     assert page.expander[0].label == "1 more finding on the data"
     assert "expected ndcg" not in page.error[0].value  # so that charts begin on the first screen
     assert "expected ndcg" in page.expander[0].markdown[0].value
@@ -101,7 +104,7 @@ def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded(
         page = open_page(name, data, **pages.get(name, {}))
         assert not page.success, name
         if name == "compare":
-            assert any("on far and few" in caption.value for caption in page.caption)
+            assert any("few and same" in caption.value for caption in page.caption)
 
 
 def verdict_of(page: AppTest) -> str:
