@@ -59,8 +59,8 @@ def _along_cutoffs(study: Study) -> Study:
 
 def cutoffs_sentence(rows: pl.DataFrame) -> str:
     """Say at which cutoffs the naive order of the models is an accident, and apart from them at
-    which it is one by lists of which some may be cut; empty with one cutoff or model, where all
-    lists may be cut, and where there is no naive order.
+    which it is one by lists that may be cut; empty with one cutoff or model, where no cutoff has an
+    exact score, and where there is no naive order.
 
     >>> rows = pl.DataFrame(
     ...     {
@@ -76,7 +76,7 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     >>> print(cutoffs_sentence(rows))
     By ap, the naive order of the models is an accident of ties at cutoffs 1 and 5
     (at cutoff 1 with another winner); at cutoff 10 it is the expected one.
-    >>> tie_std = [0.1, 0.1, 0.1, None, 0.1, None]
+    >>> tie_std = [0.1, 0.1, 0.1, None, None, None]
     >>> print(cutoffs_sentence(rows.with_columns(tie_std=pl.Series(tie_std))))
     By ap, the naive order of the models is an accident of ties at cutoff 1 (with another winner).
     By the items in the lists, which may be cut, it is an accident of ties at cutoff 5; at cutoff 10
@@ -93,8 +93,8 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
         known=TO_NAIVE.is_not_null().all(),
         exact=pl.col("tie_std").is_not_null().mean(),
     )
-    at = at.filter("known", pl.col("exact") > 0)  # elsewhere all are estimates
-    if at.height < 2:
+    at = at.filter("known")
+    if at.height < 2 or not at["exact"].sum():
         return ""
     by = f"By {clean(at['metric'][0], 60)}"
     order = "the naive order of the models"
