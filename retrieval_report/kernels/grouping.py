@@ -24,6 +24,8 @@ from retrieval_report.kernels.compile import (
 )
 from retrieval_report.kernels.lists import Cells, Codes, Integers, Rows
 
+MOST_PLACES = 1 << 16  # of keys and grades: as many as stay in the processor's cache
+
 # Numba would compile `flush` once for a plain True and once for a plain False.
 RISING = cast(bool, np.bool_(False))
 FALLING = cast(bool, np.bool_(True))
@@ -128,6 +130,49 @@ def _count_runs(
             ties += 1
             kinds = ZERO
             before = cells
+    return ties, cells
+
+
+@kernel
+def _count_places(
+    rows: Together,
+    low: int,
+    places: Integers,
+    kinds: int,
+    ties: int,
+    cells: int,
+    before: int,
+    out: Filled,
+) -> tuple[int, int]:
+    """Do what `_count_runs` does, and write the grade of every row, after ``before`` others, for a
+    list whose keys lie close together: no row moves, each is counted at the place of its key and
+    grade. The ``places`` are 0, and are so again.
+    """
+    key, grade, _ = rows
+    for row in range(key.size):
+        places[(key[row] - low) * kinds + grade[row]] += 1
+    for first in range(0, places.size, kinds):
+        of_tie = cells
+        begin = before
+        for code in range(kinds):
+            number = places[first + code]
+            places[first + code] = 0
+            if number:
+                out.grade[cells] = code
+                out.items[cells] = number
+                cells += 1
+                before += number
+        if cells > of_tie:
+            out.tie_key[ties] = low + first // kinds
+            out.tie_cells[ties] = cells - of_tie
+            ties += 1
+        places[first] = begin  # of the tie's next row
+    for row in range(key.size):
+        first = (key[row] - low) * kinds
+        out.naive_grade[places[first]] = grade[row]
+        places[first] += 1
+    for first in range(0, places.size, kinds):
+        places[first] = 0
     return ties, cells
 
 
@@ -258,6 +303,7 @@ def count_cells(
     grades = np.empty(longest, np.int32)
     counts = np.ones(longest, np.int64)
     order = np.empty(longest, np.int64)
+    places = np.zeros(min(4 * longest, MOST_PLACES), np.int64)
     tallied = no_tally(kinds)
     for q in range(first, last):
         size = end[q] - begin[q]
@@ -267,12 +313,17 @@ def count_cells(
             low, high, ascending = gather(begin[q], list_rows, rows)
             # modulo 2**64, so right even where the difference passes 2**63
             spread = np.uint64(0) if ascending else np.uint64(high - low)
-            sort_keys(rows.key, low, spread, order)
-            ties, cells = _count_runs(order, rows, tallied, ties, cells, out)
-            if naive_grade.size:
-                for position in range(size):
-                    naive_grade[cell_count + position] = rows.grade[order[position]]
-                cell_count += size
+            near = spread < np.uint64(min(4 * size, places.size) // kinds)
+            if near and not ascending and naive_grade.size:
+                used = places[: (int(spread) + 1) * kinds]
+                ties, cells = _count_places(rows, low, used, kinds, ties, cells, cell_count, out)
+            else:
+                sort_keys(rows.key, low, spread, order)
+                ties, cells = _count_runs(order, rows, tallied, ties, cells, out)
+                if naive_grade.size:
+                    for position in range(size):
+                        naive_grade[cell_count + position] = rows.grade[order[position]]
+            cell_count += size
         out.list_ties[q - first] = ties - before
     return ties, cells
 

@@ -420,8 +420,8 @@ def _mixed_lists(run: Run) -> Integers:
     ties = run.prepared.ties
     mixed = np.flatnonzero(np.diff(ties.tie) > 1)
     which = np.searchsorted(ties.start, mixed, side="right") - 1
-    before = running(ties.items)[ties.tie]  # items before every tie, over all lists
-    above = before[mixed] - before[ties.start[which]] < run.limit[which]
+    before = running(ties.items)  # items before every cell, over all lists
+    above = before[ties.tie[mixed]] - before[ties.tie[ties.start[which]]] < run.limit[which]
     return np.unique(which[above])
 
 

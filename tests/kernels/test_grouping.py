@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from retrieval_report.kernels import grouping
 from retrieval_report.kernels.grouping import count_smaller, rows_walked
 from retrieval_report.kernels.lists import Rows
+from retrieval_report.scoring.arrays import lists_from_rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 KEYS = st.one_of(
@@ -40,6 +43,29 @@ def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int) -
     order = np.empty(keys.size, np.int64)
     grouping.sort_keys(keys, 0, np.uint64(far), order)
     assert order.tolist() == np.argsort(keys, kind="stable").tolist()
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), min_size=1, max_size=12),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from([-(2**63) + 3, 0, 2**63 - 4]),
+)
+def test_rows_are_counted_as_numpy_counts_them(
+    lists: list[list[tuple[int, int]]], middle: int
+) -> None:
+    key = np.array([key for rows in lists for key, _ in rows], np.int64)
+    grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
+    ends = np.cumsum([len(rows) for rows in lists])
+    rows, none = Rows(np.append(0, ends[:-1]), ends), np.empty(0, np.int64)
+    found = []
+    for compiled in (True, False):  # NumPy counts what no kernel does
+        with patch.object(grouping.count_cells, "compiles", return_value=compiled):
+            ties, *others = lists_from_rows(rows, key + middle, grade, none, 3, workers=1)
+        found.append([np.asarray(part).tolist() for part in (*ties, *others)])
+    assert found[0] == found[1]
 
 
 @given(
