@@ -139,15 +139,14 @@ def _count_places(
     low: int,
     places: Integers,
     kinds: int,
-    ties: int,
-    cells: int,
-    before: int,
+    written: tuple[int, int, int],
     out: Filled,
 ) -> tuple[int, int]:
-    """Do what `_count_runs` does, and write the grade of every row, after ``before`` others, for a
-    list whose keys lie close together: no row moves, each is counted at the place of its key and
-    grade. The ``places`` are 0, and are so again.
+    """Do what `_count_runs` does, and write the grade of every row, for a list whose keys lie close
+    together: no row moves, each is counted at the place of its key and grade. The ``places`` are 0,
+    and are so again; ``written`` are the ties, cells and rows before.
     """
+    ties, cells, before = written
     key, grade, _ = rows
     for row in range(key.size):
         places[(key[row] - low) * kinds + grade[row]] += 1
@@ -316,7 +315,8 @@ def count_cells(
             near = spread < np.uint64(min(4 * size, places.size) // kinds)
             if near and not ascending and naive_grade.size:
                 used = places[: (int(spread) + 1) * kinds]
-                ties, cells = _count_places(rows, low, used, kinds, ties, cells, cell_count, out)
+                written = ties, cells, cell_count
+                ties, cells = _count_places(rows, low, used, kinds, written, out)
             else:
                 sort_keys(rows.key, low, spread, order)
                 ties, cells = _count_runs(order, rows, tallied, ties, cells, out)
