@@ -27,6 +27,7 @@ from retrieval_report.reading.dictionaries import (
     name_of,
     nested_frame,
     record_columns,
+    refuse_texts,
     unwrapped,
 )
 from retrieval_report.reading.files import frame_from, sources_of
@@ -210,6 +211,7 @@ def is_named(content: object, kind: Kind) -> bool:
         return False
     if any(kind.knows(name) and _is_columnar(value) for name, value in content.items()):
         return False
+    refuse_texts(content, kind.knows, kind.name)
     return all(map(is_path, content.values())) or not all(map(_is_flat, content.values()))
 
 
