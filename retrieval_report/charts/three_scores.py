@@ -457,9 +457,8 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     other_rank = scored_rows.filter("moved")
     ink = on_tile("size:Q", strong)
     layers.append(layer(other_rank, RANK_MARK, x=x, y=y, color=ink, detail="size:Q"))
-    text = (
-        f"naive − expected in points (hundredths); {OTHER_RANK}: the naive order gives another rank"
-    )
+    text = "naive − expected in points (hundredths)"
+    text += f"; {OTHER_RANK}: the naive order gives another rank" if other_rank.height else ""
     text += (
         f"; not drawn: {with_number(right, 'model')} that round to 0 everywhere" if right else ""
     )

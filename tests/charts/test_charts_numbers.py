@@ -240,6 +240,8 @@ def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted()
         assert rows_with(chart, "model", "off_by")["model"].n_unique() == drawn
         subtitle = " ".join(chart.to_dict()["title"]["subtitle"])
         assert subtitle.endswith(said or "the naive order gives another rank")
+        in_place = charts.off_by(three.with_columns(naive_rank="expected_rank"), metric="rr")
+        assert "another rank" not in " ".join(in_place.to_dict()["title"]["subtitle"])
 
 
 @pytest.mark.parametrize(("off_by", "strongest"), [(5e-6, 0.001), (0.25, 0.25)])
