@@ -39,6 +39,7 @@ from retrieval_report.cli.settings import (
     study_options,
 )
 from retrieval_report.contracts.steps import step
+from retrieval_report.reading.sources import base_name
 from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.writing.names import with_number
@@ -125,7 +126,7 @@ def _title(data: InputFiles, study: Study) -> str:
     """
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = int(epoch) if epoch.isdecimal() else time.time()
-    names = [Path(name).stem for name in data.rankings if name != "-"]
+    names = [base_name(Path(name)) for name in data.rankings if name != "-"]
     of_data = [names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"] * bool(
         names
     )

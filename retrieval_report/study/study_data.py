@@ -17,7 +17,14 @@ from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
 from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.replicates import replicate_groups
-from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole, is_name, is_number
+from retrieval_report.contracts.arguments import (
+    ColumnNames,
+    Named,
+    check_whole,
+    is_name,
+    is_number,
+    quoted,
+)
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import (
@@ -555,7 +562,7 @@ def _in_order(data: StudyData, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def check_chosen(what: str, choice: Collection[str], available: Sequence[str]) -> None:
     """Refuse a choice of nothing, or of what there is not."""
     if not choice:
-        raise ParameterError(f"{what}: none given")
+        raise ParameterError(f"{what}: none given{' of ' * bool(available)}{quoted(available)}")
     for name in choice:
         check_choice(what, name, available)
 

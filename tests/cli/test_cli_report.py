@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import polars as pl
@@ -56,8 +57,10 @@ def test_the_default_title_names_the_data_their_size_and_the_day(
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     how = ("--metrics", "rr@1", "--formats", "csv", "--out", tmp_path / "out")
-    run(f"report {rankings}", *how)
-    assert read_report(tmp_path / "out").title == "rankings, 2 models, 1 query, 1970-01-02"
+    packed = tmp_path / "runs.csv.gz"
+    packed.write_bytes(gzip.compress(rankings.read_bytes()))
+    run(f"report {packed}", *how)
+    assert read_report(tmp_path / "out").title == "runs, 2 models, 1 query, 1970-01-02"
     frame = pl.read_csv(rankings)
     title = Study(frame, "rr@1").contents().title
     assert title == "Retrieval report: 2 models, 1 query"
