@@ -80,7 +80,6 @@ def check_result_frame(result: object, contract: Named, what: str, maker: str) -
     ... )
     Traceback (most recent call last):
     retrieval_report.DataError: column 'cutoff': 1 not a whole number of 64 bits, first in row 1
-    (row 1)
     """
     frame = to_polars(result, what)
     missing = [name for name in contract if name not in frame.columns]

@@ -246,7 +246,7 @@ def chance_percent(value: float | None, high: float | None) -> str:
         return "none"  # a dash would be upright on a phone, which turns these texts
     if high == 0:
         return "0"
-    if value < 0.005:
+    if value <= 0.005:
         return "<1%"
     return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"
 
