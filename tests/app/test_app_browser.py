@@ -222,8 +222,13 @@ def test_a_laptop_shows_six_chosen_models_and_the_button_that_opens_files(
         opens = visit.page.get_by_role("button", name="Open these files")
         opens.wait_for()
         visit.settle()
-        box = opens.bounding_box()
-        assert box["y"] + box["height"] <= LAPTOP["height"]
+        # Lines of the page before it may still stand above the button on a busy machine.
+        above_the_end = (
+            "height => [...document.querySelectorAll('button')].some(button => "
+            "button.innerText.includes('Open these files') && "
+            "button.getBoundingClientRect().bottom <= height)"
+        )
+        visit.page.wait_for_function(above_the_end, arg=LAPTOP["height"])
         visit.assert_clean()
 
 
