@@ -36,6 +36,7 @@ from retrieval_report.scoring.order_faults import (
     one_tie,
     other_grades,
     printed_ranks,
+    relevant_ties,
     reversed_lists,
     unordered,
 )
@@ -128,7 +129,8 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     lists = prepared.names.select(
         "model", missing=prepared.missing & has_judgements, total=has_judgements
     )
-    turned = [*printed_ranks(judged), *reversed_lists(judged, prepared)]
+    found = relevant_ties(judged, prepared)
+    turned = [*printed_ranks(judged), *reversed_lists(prepared, found)]
     every = {model for model, *_, example in turned if not example} == {*judged.lists["model"]}
     cure = direction(judged.order, every=every)
     findings = [*_unanswered(lists.group_by("model").sum(), options)]
@@ -157,7 +159,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     copies = {model for model, *_ in of_judgements}
     findings += (row for row in one_tie(prepared) if row[0] not in copies)
     explained = [model for model, name, *_ in findings if name != NO_LIST]
-    findings += (row for row in unordered(judged, prepared) if row[0] not in explained)
+    findings += (row for row in unordered(judged, prepared, found) if row[0] not in explained)
     findings += _fine(judged)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 

@@ -59,16 +59,13 @@ def printed_ranks(judged: Judged) -> Iterator[Finding]:
                 yield model, RANKS, True, against, lists, example
 
 
-def reversed_lists(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+def reversed_lists(prepared: Prepared, found: Integers) -> Iterator[Finding]:
     """Find models that put relevant items after others far more often than random order would, in
     their lists or among the first of them, as a second stage does that turns its scores round.
+    ``found`` are the `relevant_ties`.
     """
-    ties = prepared.ties
-    if not judged.whole.graded or ties.grade.size == 0:
-        return
     turned: dict[str, tuple[float, int | None, int, int]] = {}
-    found = _relevant_ties(prepared)
-    for depth in TURNED_DEPTHS:
+    for depth in TURNED_DEPTHS if found.size else ():
         for model, deviations, count, total in _last(prepared, found, depth).iter_rows():
             whole = model in turned and turned[model][1] is None
             if model not in turned or (deviations < turned[model][0] and not whole):
@@ -90,11 +87,13 @@ def direction(order: str, *, every: bool) -> str:
     return f"does a {near} {order} really mean nearer?{cure}"
 
 
-def _relevant_ties(prepared: Prepared) -> Integers:
+def relevant_ties(judged: Judged, prepared: Prepared) -> Integers:
     """Return four rows about the ties that hold relevant items: their list, the rank of their last
-    item, and how many items and relevant items they hold.
+    item, and how many items and relevant items they hold; empty if nothing is graded.
     """
     ties = prepared.ties
+    if not judged.whole.graded or ties.grade.size == 0:
+        return np.empty((4, 0), np.int64)
     cells = np.flatnonzero(prepared.relevant_grade[ties.grade])
     which, first = np.unique(np.searchsorted(ties.tie, cells, side="right") - 1, return_index=True)
     before = running(ties.items)
@@ -161,18 +160,19 @@ def _rank_sums(lists: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def unordered(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+def unordered(judged: Judged, prepared: Prepared, found: Integers) -> Iterator[Finding]:
     """Find models whose long lists are in random order: relevant items come no earlier in them than
     others do. Of short lists, which hold the best only, the order says less than what they hold. This
-    is serious if no model does better, as where the labels of items are shifted.
+    is serious if no model does better, as where the labels of items are shifted. ``found`` are the
+    `relevant_ties`.
     """
     ties = prepared.ties
-    if not judged.whole.graded or ties.grade.size == 0:
+    if not found.size:
         return
     size = np.diff(running(ties.items)[ties.tie]).astype(np.float64)
     of_list = np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
     tied = np.bincount(of_list, size**3 - size, prepared.length.size)
-    lists = _lists_of(prepared, _relevant_ties(prepared)).with_columns(tied=tied)
+    lists = _lists_of(prepared, found).with_columns(tied=tied)
     length, pairs = pl.col("length"), pl.col("pairs")
     lists = lists.filter(pairs > 0, length >= LONG).with_columns(
         with_ties=pl.col("variance") - pairs * pl.col("tied") / (length * (length - 1) * 12)
@@ -181,9 +181,9 @@ def unordered(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
         pl.sum("right", "variance", "pairs", "with_ties"), lists=pl.len()
     )
     is_chance = pl.col("right") <= SURE * pl.col("with_ties").clip(0).sqrt()
-    found = models.filter(LEVEL, is_chance).sort("model")
-    nobody = 1 < found.height == judged.lists["model"].n_unique()
-    for model, number in found.select("model", "lists").iter_rows():
+    at_random = models.filter(LEVEL, is_chance).sort("model")
+    nobody = 1 < at_random.height == judged.lists["model"].n_unique()
+    for model, number in at_random.select("model", "lists").iter_rows():
         yield model, UNORDERED, nobody, number, number, OTHER_GRADES if nobody else RANDOM
 
 

@@ -68,17 +68,24 @@ def test_few_lists_have_exact_percentiles_and_many_normal_ones() -> None:
     ]
 
 
-@pytest.mark.parametrize("measure", ["precision@1", "hit_rate@1"])
-def test_level_means_of_many_lists_count_as_agreeing(measure: str) -> None:
-    # "fixed" has the relevant one of two items first in 55 queries of 100. "tied" has it first in
-    # 34 and tosses a coin in 40, of which 21 make the two level: no normal distribution says that.
+def coins(queries: int, fixed: int, first: int, ties: int, measure: str) -> rr.Study:
+    """Two models on lists of one relevant item and another: "fixed" has the relevant one first in
+    some of the queries, and "tied" in fewer, while it tosses a coin in others.
+    """
+
     def lists(first: int, ties: int) -> dict[str, dict[str, float]]:
-        scores = [1.0] * ties + [2.0] * first + [0.0] * (100 - ties - first)
+        scores = [1.0] * ties + [2.0] * first + [0.0] * (queries - ties - first)
         return {f"q{number}": {"hit": score, "miss": 1.0} for number, score in enumerate(scores)}
 
-    models = {"fixed": lists(55, 0), "tied": lists(34, 40)}
+    models = {"fixed": lists(fixed, 0), "tied": lists(first, ties)}
     judgements = {query: {"hit": 1} for query in models["fixed"]}
-    study = rr.Study(models, measure, judgements=judgements, truncated="no")
+    return rr.Study(models, measure, judgements=judgements, truncated="no")
+
+
+@pytest.mark.parametrize("measure", ["precision@1", "hit_rate@1"])
+def test_level_means_of_many_lists_count_as_agreeing(measure: str) -> None:
+    # 21 of the 40 coins make the two level: no normal distribution says that.
+    study = coins(100, 55, 34, 40, measure)
     found = study.winners.row(0, named=True)
     assert (found["winner"], found["agreeing_method"]) == ("fixed", "exact")
     up_to_level = sum(comb(40, heads) for heads in range(22)) / 2**40
@@ -89,15 +96,9 @@ def test_level_means_of_many_lists_count_as_agreeing(measure: str) -> None:
 
 @pytest.mark.parametrize("measure", ["precision@1", "hit_rate@1", "recall@1"])
 def test_means_of_more_lists_are_normal_in_the_steps_that_scores_have(measure: str) -> None:
-    # As above, with 1 200 coins, of which 605 make the two level: a smooth distribution takes half
-    # of that chance for level, and misses by .011.
-    def lists(first: int, ties: int) -> dict[str, dict[str, float]]:
-        scores = [1.0] * ties + [2.0] * first + [0.0] * (1500 - ties - first)
-        return {f"q{number}": {"hit": score, "miss": 1.0} for number, score in enumerate(scores)}
-
-    models = {"fixed": lists(755, 0), "tied": lists(150, 1200)}
-    judgements = {query: {"hit": 1} for query in models["fixed"]}
-    study = rr.Study(models, measure, judgements=judgements, truncated="no")
+    # 605 of the 1 200 coins make the two level: a smooth distribution takes half of that chance for
+    # level, and misses by .011.
+    study = coins(1500, 755, 150, 1200, measure)
     found = study.winners.row(0, named=True)
     assert (found["winner"], found["agreeing_method"]) == ("fixed", "normal")
     up_to_level = sum(comb(1200, heads) for heads in range(606)) / 2**1200
