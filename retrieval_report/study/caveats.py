@@ -153,7 +153,9 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     """
     fault = health.group_by("finding", "serious", "example", maintain_order=True)
     counts = (
-        pl.when(pl.col(name).n_unique() > 1)
+        pl.when(pl.n_unique("total") > 1)
+        .then(pl.sum(name).cast(pl.String))  # "28 to 30 of 28 to 30" has to be read twice
+        .when(pl.n_unique(name) > 1)
         .then(pl.format("{} to {}", pl.min(name), pl.max(name)))
         .otherwise(pl.first(name).cast(pl.String))
         for name in ("affected", "total")
