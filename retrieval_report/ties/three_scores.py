@@ -43,7 +43,9 @@ MAX_AFFECTED_LISTS = (
 MAX_LISTS = 400  # of all models together, since each takes a third of a millisecond
 MAX_CLOSED_LISTS = 1000  # the same where scores have a closed form, which takes a tenth of that
 MOST_STEPS = 1 << 12  # in a standard deviation; of means still closer, hardly any are level
-NORMAL_POINTS = 401  # equally probable values that stand for a normal distribution
+NORMAL_POINTS = (
+    410  # equally probable values that stand for a normal distribution; 5% and 95% are two of them
+)
 LEVEL_WITHIN = 1e-12  # means that differ by less are level
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 TAIL = 0.05

@@ -116,7 +116,7 @@ def test_readme_shows_what_mteb_and_sentence_transformers_print() -> None:
     rows = [line.split("|") for line in README.splitlines() if re.match(r"\| \S+ \| \.\d{4}", line)]
     assert len(rows) == 5
     for row in rows:
-        model, mteb, sentence_transformers, exact, _ = (cell.strip() for cell in row[1:-1])
+        model, mteb, sentence_transformers, exact, one = (cell.strip() for cell in row[1:-1])
         three = study.three_scores.filter(model=model).row(0, named=True)
         assert float(mteb) == pytest.approx(prints["mteb", model], abs=5.01e-5)
         shown = float(sentence_transformers)
@@ -124,6 +124,9 @@ def test_readme_shows_what_mteb_and_sentence_transformers_print() -> None:
         value, _, deviation = exact.partition(" ± ")
         assert float(value) == pytest.approx(three["expected"], abs=5.01e-5)
         assert float(deviation or 0) == pytest.approx(three["tie_std"], abs=5.01e-5)
+        ends = [float(end) for end in one.split("–")]
+        within = [three["order_low"], three["order_high"]]
+        assert [ends[0], ends[-1]] == pytest.approx(within, abs=5.01e-5)
     assert [row[1].strip() for row in rows if float(row[2]) > 0.88] == ["wordllama-2-digits"]
     assert max(rows, key=lambda row: float(row[3]))[1].strip() == "wordllama-float32"
 

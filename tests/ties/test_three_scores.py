@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 from math import comb
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,9 @@ def test_few_lists_have_exact_percentiles_and_many_normal_ones() -> None:
         {"normal"},
         {"drawn"},
     ]
+    reach = NormalDist().inv_cdf(0.95) * many["tie_std"]
+    for column, end in (("order_low", -reach), ("order_high", reach)):
+        assert many[column].to_list() == pytest.approx((many["expected"] + end).to_list())
 
 
 def coins(queries: int, fixed: int, first: int, ties: int, measure: str) -> rr.Study:
