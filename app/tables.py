@@ -62,7 +62,7 @@ FORMATS = {
     "count": "%d",
     "amount": "%.6g",  # of other units in every row
 }  # of floats
-ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
+ALONE = ("_std", "_se", "_low", "_high")  # not compared with each other, so they need not differ
 # In longer tables, some two numbers are always close.
 MAX_ROWS, MAX_DECIMALS = 60, 6
 
@@ -225,9 +225,10 @@ def _column(
         form = "%d"
     signed = declared_column.format == "signed"
     if len(compared) <= MAX_ROWS:
-        needs_own_digits = signed or name.endswith(ALONE)
+        needs_own_digits = signed or (name.endswith(ALONE) and name not in DIGITS_OF)
         places = decimals(*compared) if needs_own_digits else column_decimals(compared)
-        places = places if signed else min(places, MAX_DECIMALS)
+        # `size` writes what is smaller still as 7e−7.
+        places = min(places, MAX_DECIMALS)
     if estimates is not None and estimates.any():  # the browser's formats are for whole columns
         marked = [
             None if value is None else f"{ESTIMATE if mark else ''}{number(value, places)}"

@@ -10,12 +10,14 @@ from data_source import adopt
 from page import Page
 from records import OpenedData, Upload
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
+from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
 from retrieval_report.writing.names import listed
 from tables import frame_table
 from text import plain, sentence, short
 from uploads import MOST_BYTES, offered, read_tables
+from wording import DashboardReader
 
 FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
@@ -79,8 +81,8 @@ def _upload_tables() -> None:
     tables = {name: offered(label, f"{name} upload", place) for place, (name, label) in places}
     if not rankings:
         return
-    columns = _mapping(rankings[0])
-    if st.button("Open these files", type="primary"):
+    columns, is_complete = _mapping(rankings[0])
+    if st.button("Open these files", type="primary", disabled=not is_complete):
         with st.spinner("Reading and scoring …", show_time=True):
             data = read_tables(rankings, columns=columns, **tables)
             check(data)
@@ -88,16 +90,18 @@ def _upload_tables() -> None:
         st.rerun()
 
 
-def _mapping(upload: Upload) -> dict[str, str] | None:
-    """Let the user say which column is which, immediately if the names do not show it."""
+def _mapping(upload: Upload) -> tuple[dict[str, str] | None, bool]:
+    """Let the user say which column is which, immediately if the names do not show it; return the
+    choice, and whether no column is lacking any more.
+    """
     names = columns_of(upload)
     try:
         matched = match_columns(names, RANKINGS, None, upload.label)
-    except ColumnError as error:
-        st.warning(f"{sentence(error)}\n\nOr choose them here:")
+    except ColumnError:
         matched = {}
     if matched and not st.toggle("Say which column is which", key="columns by hand"):
-        return None
+        return None, True
+    lacking = st.container()
     options = [None, *names]
     columns_chosen = {
         ours: place.selectbox(
@@ -109,7 +113,14 @@ def _mapping(upload: Upload) -> dict[str, str] | None:
         )
         for place, ours in zip(st.columns(3) * 2, MAPPED, strict=True)
     }
-    return {ours: theirs for ours, theirs in columns_chosen.items() if theirs is not None}
+    columns = {ours: theirs for ours, theirs in columns_chosen.items() if theirs is not None}
+    try:
+        with speaking_to(DashboardReader(columns=True)):
+            match_columns(names, RANKINGS, columns, upload.label)
+    except ColumnError as error:
+        lacking.warning(sentence(error))
+        return columns, False
+    return columns, True
 
 
 def _downloads(page: Page) -> None:

@@ -186,10 +186,9 @@ def costs(
     scale = alt.Scale(type="log", nice=False, padding=24) if on_log else alt.Scale(zero=False)
     x = number_axis(alt.X, what, scale=scale, axis=alt.Axis(labelFlush=16))("amount")
     y = number_axis(alt.Y, where)
-    layers = [
-        layer(rows.filter("front"), FRONT, x=x, y=y("value")),
-        *models(rows, y, f"model amount front beaten_by {MODEL}", x=x),
-    ]
+    *ranges, dots = models(rows, y, f"model amount front beaten_by {MODEL}", x=x)
+    # Above the ranges, under which a small step would be lost.
+    layers = [*ranges, layer(rows.filter("front"), FRONT, x=x, y=y("value")), dots]
     labelled_rows = (
         (rows if rows.height <= NAMED else rows.filter("front")).drop_nulls("value").sort("value")
     )

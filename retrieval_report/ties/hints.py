@@ -111,8 +111,8 @@ def _half_precision(rows: pl.DataFrame, order: str, profile: pl.DataFrame) -> It
         kind = _half_type(with_model(rows).filter(model=model)[order]) if share > 0 else None
         if kind:
             message = (
-                f"the {order}s are {kind} numbers: {whole_percent(share)} of the items are tied, some of "
-                "them only by rounding"
+                f"the {order}s are {kind} numbers: over whole lists, {whole_percent(share)} of the items "
+                "are tied, some of them only by rounding"
             )
             yield model, "half_precision", share, message
 

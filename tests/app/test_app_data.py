@@ -84,9 +84,10 @@ def test_a_table_is_opened_under_the_name_of_its_file() -> None:
 
 def test_columns_of_unknown_names_are_asked_for() -> None:
     test = upload(opened(), "rankings upload", ("other.csv", NAMED_OTHERWISE))
-    assert "lack query and item" in words(test).replace("\\", "")
-    drawn(test.button[0].click().run())
-    assert "Nothing was opened" in test.error[0].value
+    said = words(test).replace("\\", "")
+    assert said.count("lack query and item") == 1
+    assert "when you open the files" not in said  # they are about to be
+    assert test.button[0].disabled
     for ours, theirs in (
         ("query", "topic number"),
         ("item", "thing"),
@@ -95,6 +96,7 @@ def test_columns_of_unknown_names_are_asked_for() -> None:
     ):
         test.selectbox(key=f"column {ours}").set_value(theirs)
     drawn(test.run())
+    assert "lack" not in words(test)
     drawn(test.button[0].click().run())
     assert rows(test) == {"rankings": 4}
 

@@ -285,6 +285,12 @@ def test_other_orders_are_drawn_by_the_next_seed() -> None:
     assert orders[0] != orders[1]
 
 
+def test_no_orders_are_offered_where_nothing_ties() -> None:
+    untied = RANKINGS.with_columns(distance=pl.col("item") + pl.col("model").str.len_chars() / 9)
+    page = open_page("overview", made_data(untied))
+    assert "Draw others" not in [button.label for button in page.button]
+
+
 def test_exact_scores_come_before_random_orders_that_take_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -28,11 +28,15 @@ def shown() -> None:
     )
     pairs = pl.DataFrame({"model": ["a"], "relevant_pairs": [20_000.0], "all_pairs": [40_000.5]})
     frame_table(pairs, of="threshold_areas", show=" ".join(pairs.columns))
+    ends = {"ci_low": [0.56, 0.57], "ci_high": [0.78912, 0.78913]}
+    frame_table(
+        pl.DataFrame({"model": ["a", "b"], **ends}), of="board", show="model ci_low ci_high"
+    )
 
 
 def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:
     page = AppTest.from_function(shown, default_timeout=TIMEOUT).run()
-    pairs, profile, areas = (element.value for element in page.dataframe)
+    pairs, profile, areas, _ = (element.value for element in page.dataframe)
     assert pairs["segments_p"].dropna().to_list() == ["< 0.0001", "0.0400"]
     assert profile["cut_share"].to_list() == pytest.approx([100 / 3])
     formats = [element.proto.columns for element in page.dataframe]
@@ -40,6 +44,7 @@ def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:
     assert "%.1f%%" in formats[1]
     assert areas["relevant_pairs"].to_list() == [20_000]
     assert ("%d" in formats[2], "%.6g" in formats[2]) == (True, True)  # whole amounts are counts
+    assert formats[3].count("%.4f") == 2  # both ends of an interval
 
 
 def long_names() -> None:
@@ -87,6 +92,8 @@ def signs() -> None:
     audited = pl.DataFrame({"model": [*"ab"], "z": [-0.6, -0.04]})
     frame_table(audited, of="audit", show="model z")
     frame_table(pl.DataFrame({"item": [*"ab"], "distance": [-4.0, -12.0]}))
+    tiny = pl.DataFrame({"model": [*"ab"], "difference": [0.0010021, -7e-7]})
+    frame_table(tiny, of="comparison", show="model difference")
 
 
 def test_negative_numbers_have_a_true_minus_and_no_difference_is_shown_as_0() -> None:
@@ -95,11 +102,12 @@ def test_negative_numbers_have_a_true_minus_and_no_difference_is_shown_as_0() ->
         pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all()
         for table in page.dataframe
     ]
-    off_by, differences, z, distances = (table.column(1).to_pylist() for table in texts)
+    off_by, differences, z, distances, tiny = (table.column(1).to_pylist() for table in texts)
     assert off_by == ["0.0000", "+0.0044", "−0.0010", "0.0000", "–"]
     assert differences[:2] == ["+0.2500", "+0.00006"]
     assert z == ["−0.6", "0.0"]
     assert distances == ["−4", "−12"]
+    assert tiny == ["+0.001002", "−7e−7"]
     numbers = page.dataframe[0].value["off_by"].to_list()
     assert numbers[:4] == [0.0, 0.0044, -0.001, 1e-17]  # which the browser sorts
 

@@ -361,3 +361,11 @@ def test_names_of_models_that_score_nearly_the_same_do_not_lie_on_each_other() -
     assert rows["label"].to_list() == list("abcd")
     assert (rows["named_at"].diff().drop_nulls() > line * 0.999).all()
     assert (rows["named_at"][0], rows["named_at"][-1]) == (0.5, 0.9)
+
+
+def test_the_steps_of_the_front_lie_above_the_intervals_and_below_the_dots() -> None:
+    """A small step to the best model would be lost under its interval."""
+    summary = summarise(scores_of({"a": [0.2, 0.8], "b": [0.21, 0.8]}))
+    chart = charts.costs(rr.stats.cost_table(summary, {"a": 1, "b": 2}), metric="ap", cutoff=10)
+    marks = [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
+    assert marks.index("rule") < marks.index("line") < marks.index("point")
