@@ -10,12 +10,11 @@ derivations.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.ap_retrieved import Paired, hypergeometric_band, mean_and_spread
+from retrieval_report.kernels.ap_retrieved import hypergeometric_band, mean_and_spread
 from retrieval_report.kernels.compile import allocating, costs, inlined, squared
 from retrieval_report.kernels.lists import (
     Floats,
@@ -28,8 +27,8 @@ from retrieval_report.kernels.lists import (
     slots_walked,
 )
 from retrieval_report.kernels.ranks import PRECISE_UP_TO, less, order_variance, place_sums
-from retrieval_report.kernels.tables import Weights, add, pair_between
-from retrieval_report.kernels.walk import Steps, together, walk
+from retrieval_report.kernels.tables import Given, Weights, add, pair_between
+from retrieval_report.kernels.walk import Before, Steps, together, walk
 
 
 class ApTie(NamedTuple):
@@ -40,18 +39,6 @@ class ApTie(NamedTuple):
     relevant: int
     mean: float
     spread: float  # Σ (value − mean)²
-
-
-class ApBefore(NamedTuple):
-    """Contribution of the ties before: relevant items,
-    their values, and the mean and variance of the sum.
-    """
-
-    relevant: int
-    values: float
-    high: float
-    low: float
-    variance: float
 
 
 @inlined
@@ -125,9 +112,9 @@ def order_mean(
 
 
 @inlined
-def see_tie(t: int, tie: int, _ahead: Integers, lists: Lists, paired: Paired) -> ApTie:
+def see_tie(t: int, tie: int, _ahead: Integers, lists: Lists, given: Given) -> ApTie:
     """Count the items of a tie; those with a value above 0 are relevant."""
-    values = paired.values
+    values = given.values
     size = relevant = 0
     total = 0.0
     lowest = np.inf
@@ -174,7 +161,7 @@ def sum_moments(tie: ApTie, slots: int, before: float, harmonics: Weights) -> Sp
 
 
 @inlined
-def ratio_between(before: ApBefore, _paired: Paired) -> Spread:
+def ratio_between(before: Before, _given: Given) -> Spread:
     """Return mean and variance of the sum per relevant item found, for a cutoff between two ties."""
     relevant_so_far = max(before.relevant, 1)
     return (before.high + before.low) / relevant_so_far, before.variance / (
@@ -183,7 +170,7 @@ def ratio_between(before: ApBefore, _paired: Paired) -> Spread:
 
 
 @allocating
-def ratio_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Spread:
+def ratio_inside(tie: ApTie, slots: int, before: Before, given: Given) -> Spread:
     """Return the same for a cutoff after some slots of a
     tie, which adds a random number x of relevant items.
 
@@ -191,12 +178,12 @@ def ratio_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Sp
     x of them relevant.
     """
     sum_before = before.high + before.low
-    harmonics = paired.harmonics
+    harmonics = given.weights
     if tie.relevant == 0:
-        return ratio_between(before, paired)
+        return ratio_between(before, given)
     least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
-    scaled = before.values / tie.mean
+    scaled = before.carried / tie.mean
     sums = place_sums(tie.t, slots, slots, harmonics)
     tails = (0.0, 0.0, 0.0)
     if tie.spread:
@@ -224,41 +211,41 @@ def ratio_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Sp
 
 
 @inlined
-def sum_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Spread:
+def sum_inside(tie: ApTie, slots: int, before: Before, given: Given) -> Spread:
     """Return the same for a cutoff after some slots of a tie."""
-    part, variance = sum_moments(tie, slots, before.values, paired.harmonics)
+    part, variance = sum_moments(tie, slots, before.carried, given.weights)
     return before.high + (part + before.low), before.variance + variance
 
 
 @inlined
-def add_tie(tie: ApTie, before: ApBefore, paired: Paired) -> ApBefore:
+def add_tie(tie: ApTie, before: Before, given: Given) -> Before:
     """Return the contribution of all ties so far after a whole tie is added."""
-    part, variance = sum_moments(tie, tie.size, before.values, paired.harmonics)
+    part, variance = sum_moments(tie, tie.size, before.carried, given.weights)
     high, low = add(before.high, before.low, part)
-    values = before.values + tie.relevant * tie.mean
-    return ApBefore(before.relevant + tie.relevant, values, high, low, before.variance + variance)
+    values = before.carried + tie.relevant * tie.mean
+    return Before(before.relevant + tie.relevant, values, high, low, before.variance + variance)
 
 
 @inlined
 def add_plain(
-    stretch: Stretch, lists: Lists, paired: Paired, before: ApBefore
-) -> tuple[int, int, ApBefore]:
+    stretch: Stretch, lists: Lists, given: Given, before: Before
+) -> tuple[int, int, Before]:
     """Return where plain ties end, and the contribution of all ties so far."""
     t, tie, end, depth = stretch
     relevant, total, high, low, variance = before
     while tie < end:
-        size = plain_size(tie, lists, paired.values)
+        size = plain_size(tie, lists, given.values)
         if t + size > depth:
             break
-        value = paired.values[lists.grade[lists.tie[tie]]]
+        value = given.values[lists.grade[lists.tie[tie]]]
         counts = value > 0.0  # without a branch, which nothing could predict
         others = total / (value if counts else 1.0) + 1.0
-        high, low = add(high, low, value * (others * paired.harmonics.added[t + size]))
+        high, low = add(high, low, value * (others * given.weights.added[t + size]))
         total += value
         relevant += int(counts)
         t += size
         tie += 1
-    return t, tie, ApBefore(relevant, total, high, low, variance)
+    return t, tie, Before(relevant, total, high, low, variance)
 
 
 @inlined
@@ -301,60 +288,52 @@ def weighed_moments(tie: ApTie, slots: int, before: int, harmonics: Weights) -> 
 
 
 @inlined
-def weighed_inside(tie: ApTie, slots: int, before: ApBefore, paired: Paired) -> Spread:
+def weighed_inside(tie: ApTie, slots: int, before: Before, given: Given) -> Spread:
     """Return the moments of the weighted sum for a cutoff after some slots of a tie."""
-    part, variance = weighed_moments(tie, slots, before.relevant, paired.harmonics)
+    part, variance = weighed_moments(tie, slots, before.relevant, given.weights)
     return before.high + (part + before.low), before.variance + variance
 
 
 @inlined
-def add_weighed_tie(tie: ApTie, before: ApBefore, paired: Paired) -> ApBefore:
+def add_weighed_tie(tie: ApTie, before: Before, given: Given) -> Before:
     """Return the contribution of all ties so far to the weighted sum after a whole tie is added."""
-    part, variance = weighed_moments(tie, tie.size, before.relevant, paired.harmonics)
+    part, variance = weighed_moments(tie, tie.size, before.relevant, given.weights)
     high, low = add(before.high, before.low, part)
-    return ApBefore(before.relevant + tie.relevant, 0.0, high, low, before.variance + variance)
+    return Before(before.relevant + tie.relevant, 0.0, high, low, before.variance + variance)
 
 
 @inlined
 def add_weighed_plain(
-    stretch: Stretch, lists: Lists, paired: Paired, before: ApBefore
-) -> tuple[int, int, ApBefore]:
+    stretch: Stretch, lists: Lists, given: Given, before: Before
+) -> tuple[int, int, Before]:
     """Return where plain ties end, and the contribution of all ties so far."""
     t, tie, end, depth = stretch
     relevant, total, high, low, variance = before
     while tie < end:
-        size = plain_size(tie, lists, paired.values)
+        size = plain_size(tie, lists, given.values)
         if t + size > depth:
             break
-        value = paired.values[lists.grade[lists.tie[tie]]]
+        value = given.values[lists.grade[lists.tie[tie]]]
         if value > 0.0:
             relevant += 1
-            high, low = add(high, low, value * (relevant * paired.harmonics.added[t + 1]))
+            high, low = add(high, low, value * (relevant * given.weights.added[t + 1]))
         t += size
         tie += 1
-    return t, tie, ApBefore(relevant, total, high, low, variance)
+    return t, tie, Before(relevant, total, high, low, variance)
 
 
-NO_ITEMS_BEFORE = ApBefore(0, 0.0, 0.0, 0.0, 0.0)
-
-
-def _single(paired: Paired, value: Floats, before: Integers, total: Floats) -> Floats:
+def _single(given: Given, value: Floats, before: Integers, total: Floats) -> Floats:
     """Return what items add that tie with nothing, after others of this ``total`` value."""
-    return value * ((total / value + 1.0) * paired.harmonics.added[before + 1])
+    return value * ((total / value + 1.0) * given.weights.added[before + 1])
 
 
-ap_moments = together(_single, partial(ApBefore, variance=0.0))(
-    walk(
-        "ap_moments",
-        NO_ITEMS_BEFORE,
-        Steps(see_tie, add_tie, sum_inside, plain=add_plain),
-    )
+ap_moments = together(_single)(
+    walk("ap_moments", Steps(see_tie, add_tie, sum_inside, plain=add_plain))
 )
 # Of the sum per relevant item found; a kernel of its own, so that few users have to compile it.
 retrieved_moments = costs(slots_walked)(
     walk(
         "retrieved_moments",
-        NO_ITEMS_BEFORE,
         Steps(see_tie, add_tie, ratio_inside, ratio_between, add_plain),
     )
 )
@@ -362,7 +341,6 @@ retrieved_moments = costs(slots_walked)(
 weighed_ap_moments = costs(slots_walked)(
     walk(
         "weighed_ap_moments",
-        NO_ITEMS_BEFORE,
         Steps(see_tie, add_weighed_tie, weighed_inside, plain=add_weighed_plain),
     )
 )

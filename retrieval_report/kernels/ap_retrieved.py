@@ -14,7 +14,6 @@ import numpy as np
 
 from retrieval_report.kernels.compile import allocating, costs, inlined, kernel, squared
 from retrieval_report.kernels.lists import (
-    Bools,
     Floats,
     Integers,
     Lists,
@@ -25,8 +24,8 @@ from retrieval_report.kernels.lists import (
     slots_walked,
 )
 from retrieval_report.kernels.sums import slot_spread
-from retrieval_report.kernels.tables import Weights
-from retrieval_report.kernels.walk import FoundBefore, Steps, count_tie, walk
+from retrieval_report.kernels.tables import Given, Weights
+from retrieval_report.kernels.walk import Before, Steps, count_tie, walk
 
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot change a float64
 
@@ -78,34 +77,6 @@ def mean_and_spread(chances: Floats, means: Floats) -> Spread:
     return value, spread
 
 
-class Paired(NamedTuple):
-    """The terms of AP and WAP: the value of each grade, above 0 exactly for the relevant ones, and
-    the table of 1/i.
-    """
-
-    values: Floats
-    harmonics: Weights
-
-
-class Ratio(NamedTuple):
-    """Terms divided by what is found: those of AP and WAP by its number, the discounts
-    (``by_ideal``) by its ideal.
-    """
-
-    values: Floats
-    relevant_grade: Bools
-    weights: Weights
-    by_ideal: bool
-    best: bool  # whether the highest ratio is wanted, not the lowest
-
-
-class IdealInputs(NamedTuple):
-    """Which grades are relevant, and the table of discounts."""
-
-    relevant_grade: Bools
-    weights: Weights
-
-
 @inlined
 def _weights_between(weights: Weights, t: int, e: int) -> float:
     """Return the sum of the weights of the positions t + 1 … e."""
@@ -116,38 +87,38 @@ def _weights_between(weights: Weights, t: int, e: int) -> float:
 
 
 @inlined
-def _add(tie: Tie, before: FoundBefore, ideal: IdealInputs) -> FoundBefore:
+def _add(tie: Tie, before: Before, given: Given) -> Before:
     """Return the contribution of all ties so far after a whole tie is added."""
     t, size, relevant = tie
-    hits, total, spread = before
-    total += _weights_between(ideal.weights, t, t + size) * relevant / size
+    hits, carried, total, low, spread = before
+    total += _weights_between(given.weights, t, t + size) * relevant / size
     if 0 < relevant < size:
-        order = slot_spread(ideal.weights, t, t + size, size)
+        order = slot_spread(given.weights, t, t + size, size)
         spread += order * relevant * (size - relevant) / size / (size - 1.0)
-    return FoundBefore(hits + relevant, total, spread)
+    return Before(hits + relevant, carried, total, low, spread)
 
 
 @inlined
-def _between(before: FoundBefore, ideal: IdealInputs) -> Spread:
+def _between(before: Before, given: Given) -> Spread:
     """Return mean and variance for a cutoff between two ties."""
-    best = ideal.weights.total[before.relevant]
-    return (before.mean / best, before.variance / squared(best)) if before.relevant else (0.0, 0.0)
+    best = given.weights.total[before.relevant]
+    return (before.high / best, before.variance / squared(best)) if before.relevant else (0.0, 0.0)
 
 
 @allocating
-def _inside(cut: Tie, slots: int, before: FoundBefore, inputs: IdealInputs) -> Spread:
+def _inside(cut: Tie, slots: int, before: Before, given: Given) -> Spread:
     """Return the same for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
-    hits, value_sum, spread = before
-    weight_sum = _weights_between(inputs.weights, t, t + slots)
-    order = slot_spread(inputs.weights, t, t + slots, slots)
+    hits, value_sum, spread = before.relevant, before.high, before.variance
+    weight_sum = _weights_between(given.weights, t, t + slots)
+    order = slot_spread(given.weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
     means = np.zeros(chances.size)
     within = 0.0
     for index in range(chances.size):
         x = least + index
         if hits + x:
-            ideal = inputs.weights.total[hits + x]
+            ideal = given.weights.total[hits + x]
             means[index] = (value_sum + weight_sum * x / slots) / ideal
             inner = order * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
             within += chances[index] * (spread + inner) / squared(ideal)
@@ -157,7 +128,7 @@ def _inside(cut: Tie, slots: int, before: FoundBefore, inputs: IdealInputs) -> S
 
 # The moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one grade
 own_ideal_moments = costs(pairs_in_ties)(
-    walk("own_ideal_moments", FoundBefore(0, 0.0, 0.0), Steps(count_tie, _add, _inside, _between))
+    walk("own_ideal_moments", Steps(count_tie, _add, _inside, _between))
 )
 
 
@@ -173,88 +144,80 @@ class Cut(NamedTuple):
     lists: Lists
 
 
-class Found(NamedTuple):
-    """The relevant items found so far, their values, and the sum."""
-
-    relevant: int
-    values: float
-    total: float
-
-
 @inlined
-def _see_cells(t: int, tie: int, _ahead: Integers, lists: Lists, ratio: Ratio) -> Cut:
+def _see_cells(t: int, tie: int, _ahead: Integers, lists: Lists, given: Given) -> Cut:
     """Return what is asked of a tie."""
-    size, relevant = count_relevant(tie, lists, ratio.relevant_grade)
+    size, relevant = count_relevant(tie, lists, given.values)
     return Cut(t, size, relevant, tie, lists)
 
 
 @inlined
-def _place(cut: Cut, x: int, slots: int, progress: Found, ratio: Ratio) -> Found:
+def _place(cut: Cut, x: int, slots: int, before: Before, given: Given) -> Before:
     """Return what is found after ``slots`` slots of a tie if x of them are relevant: the highest
     grades come first, or the lowest last.
 
     For AP and WAP the sum is Σ (value sum so far / rank).
     """
-    position = cut.t if ratio.best else cut.t + slots - x
-    total = ratio.weights.total
-    if ratio.by_ideal:
+    position = cut.t if given.best else cut.t + slots - x
+    total = given.weights.total
+    relevant, values, so_far, low, variance = before
+    if given.by_ideal:
         weight_sum = total[position + x] - total[position]
-        return Found(progress.relevant + x, progress.values, progress.total + weight_sum)
+        return Before(relevant + x, values, so_far + weight_sum, low, variance)
     result = 0.0
-    before = progress.values
     remaining = x
     first = cut.lists.tie[cut.tie]
     last = cut.lists.tie[cut.tie + 1] - 1
     for step in range(last - first + 1):
-        cell = last - step if ratio.best else first + step
-        value = ratio.values[cut.lists.grade[cell]]
+        cell = last - step if given.best else first + step
+        value = given.values[cut.lists.grade[cell]]
         take = min(cut.lists.items[cell], remaining) if value else 0
         a = position
         b = position + take
-        # the i-th item of the cell sees before + value·(i − a), i = a + 1 … b: (before −
+        # the i-th item of the cell sees values + value·(i − a), i = a + 1 … b: (values −
         # value·a)·ΔH + value·take
         if take > a:
-            harmonic = _weights_between(ratio.weights, a, b)
-            result += (before - value * a) * harmonic + value * take
+            harmonic = _weights_between(given.weights, a, b)
+            result += (values - value * a) * harmonic + value * take
         else:
             for i in range(a + 1, b + 1):
-                result += (before + value * (i - a)) / i
-        before += value * take
+                result += (values + value * (i - a)) / i
+        values += value * take
         position = b
         remaining -= take
-    return Found(progress.relevant + x, before, progress.total + result)
+    return Before(relevant + x, values, so_far + result, low, variance)
 
 
 @inlined
-def _place_all(cut: Cut, progress: Found, ratio: Ratio) -> Found:
+def _place_all(cut: Cut, before: Before, given: Given) -> Before:
     """Return what is found after a whole tie."""
-    return _place(cut, cut.relevant, cut.size, progress, ratio)
+    return _place(cut, cut.relevant, cut.size, before, given)
 
 
 @inlined
-def _ratio_of(progress: Found, ratio: Ratio) -> Spread:
+def _ratio_of(before: Before, given: Given) -> Spread:
     """Return the ratio, and no variance."""
-    if progress.relevant == 0:
+    if before.relevant == 0:
         return 0.0, 0.0
-    by = ratio.weights.total[progress.relevant] if ratio.by_ideal else float(progress.relevant)
-    return max(progress.total / by, 0.0), 0.0
+    by = given.weights.total[before.relevant] if given.by_ideal else float(before.relevant)
+    return max(before.high / by, 0.0), 0.0
 
 
 @inlined
-def _extreme(cut: Cut, slots: int, progress: Found, ratio: Ratio) -> Spread:
+def _extreme(cut: Cut, slots: int, before: Before, given: Given) -> Spread:
     """Return the highest or lowest ratio over all
     numbers of relevant items among some slots of a tie.
     """
     least = max(0, slots - (cut.size - cut.relevant))
-    extreme, _ = _ratio_of(_place(cut, least, slots, progress, ratio), ratio)
+    extreme, _ = _ratio_of(_place(cut, least, slots, before, given), given)
     for x in range(least + 1, min(cut.relevant, slots) + 1):
-        value, _ = _ratio_of(_place(cut, x, slots, progress, ratio), ratio)
-        if (value > extreme) == ratio.best:
+        value, _ = _ratio_of(_place(cut, x, slots, before, given), given)
+        if (value > extreme) == given.best:
             extreme = value
     return extreme, 0.0
 
 
 # The highest or lowest ratio at every depth, over all orders and numbers of relevant items found
 ratio_extremes = costs(slots_walked)(
-    walk("ratio_extremes", Found(0, 0.0, 0.0), Steps(_see_cells, _place_all, _extreme, _ratio_of))
+    walk("ratio_extremes", Steps(_see_cells, _place_all, _extreme, _ratio_of))
 )

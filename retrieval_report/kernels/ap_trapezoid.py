@@ -9,19 +9,10 @@ derivation.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from retrieval_report.kernels.ap import NO_ITEMS_BEFORE, ApBefore
 from retrieval_report.kernels.compile import costs, inlined
-from retrieval_report.kernels.lists import Bools, Spread, Tie, slots_walked
-from retrieval_report.kernels.tables import add
-from retrieval_report.kernels.walk import Steps, count_tie, walk
-
-
-class Hits(NamedTuple):
-    """Which grades are relevant."""
-
-    relevant_grade: Bools
+from retrieval_report.kernels.lists import Spread, Tie, slots_walked
+from retrieval_report.kernels.tables import Given, add
+from retrieval_report.kernels.walk import Before, Steps, count_tie, walk
 
 
 @inlined
@@ -98,24 +89,20 @@ def tie_moments(tie: Tie, slots: int, before: float) -> Spread:
 
 
 @inlined
-def add_tie(tie: Tie, before: ApBefore, _hits: Hits) -> ApBefore:
+def add_tie(tie: Tie, before: Before, _given: Given) -> Before:
     """Return the contribution of all ties so far after a whole tie is added."""
     part, variance = tie_moments(tie, tie.size, float(before.relevant))
     high, low = add(before.high, before.low, part)
-    return ApBefore(before.relevant + tie.relevant, 0.0, high, low, before.variance + variance)
+    return Before(before.relevant + tie.relevant, 0.0, high, low, before.variance + variance)
 
 
 @inlined
-def inside(tie: Tie, slots: int, before: ApBefore, _hits: Hits) -> Spread:
+def inside(tie: Tie, slots: int, before: Before, _given: Given) -> Spread:
     """Return mean and variance of the sum for a cutoff after some slots of a tie."""
     part, variance = tie_moments(tie, slots, float(before.relevant))
     return before.high + (part + before.low), before.variance + variance
 
 
 trapezoid_moments = costs(slots_walked)(
-    walk(
-        "trapezoid_moments",
-        NO_ITEMS_BEFORE,
-        Steps(count_tie, add_tie, inside),
-    )
+    walk("trapezoid_moments", Steps(count_tie, add_tie, inside))
 )

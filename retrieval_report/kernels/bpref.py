@@ -8,11 +8,8 @@ the number before the tie and m more, and the covariance of two relevant items i
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from retrieval_report.kernels.compile import ZERO, costs, inlined, kernel
 from retrieval_report.kernels.lists import (
-    Bools,
     Integers,
     Lists,
     Moments,
@@ -21,7 +18,7 @@ from retrieval_report.kernels.lists import (
     slots_walked,
     ties_of,
 )
-from retrieval_report.kernels.tables import add
+from retrieval_report.kernels.tables import Given, add
 
 
 @inlined
@@ -44,17 +41,10 @@ def tie_preferences(relevant: int, irrelevant: int, before: int, most: int) -> S
     return mean, spread * relevant * (irrelevant + relevant + 1.0) / (irrelevant + 2.0)
 
 
-class BprefInputs(NamedTuple):
-    """Which grades are relevant, and M of every list."""
-
-    relevant_grade: Bools
-    most: Integers
-
-
 @costs(slots_walked)
 @kernel
 def preference_moments(
-    first: int, last: int, lists: Lists, depths: Integers, judged: BprefInputs, out: Moments
+    first: int, last: int, lists: Lists, depths: Integers, given: Given, out: Moments
 ) -> None:
     """Write the mean and variance of the sum over the whole lists ``first`` … ``last`` − 1,
     whatever the cutoff.
@@ -63,10 +53,10 @@ def preference_moments(
         high = low = spread = 0.0
         before = ZERO
         for tie in ties_of(q, lists):
-            size, relevant = count_relevant(tie, lists, judged.relevant_grade)
+            size, relevant = count_relevant(tie, lists, given.values)
             irrelevant = size - relevant
             if relevant:
-                part, part_spread = tie_preferences(relevant, irrelevant, before, judged.most[q])
+                part, part_spread = tie_preferences(relevant, irrelevant, before, given.most[q])
                 high, low = add(high, low, part)
                 spread += part_spread
             before += irrelevant

@@ -26,8 +26,8 @@ from retrieval_report.kernels.lists import (
     pairs_in_ties,
     plain_size,
 )
-from retrieval_report.kernels.tables import add
-from retrieval_report.kernels.walk import Steps, walk
+from retrieval_report.kernels.tables import Given, add
+from retrieval_report.kernels.walk import NOTHING_BEFORE, Before, Steps, walk
 
 NEGLIGIBLE = 1e-30
 AFRESH = 1024
@@ -142,21 +142,6 @@ def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots:
     return means
 
 
-class StopChances(NamedTuple):
-    """The chance that an item of each grade ends the search, and whether the variance is wanted."""
-
-    chance: Floats
-    want_variance: bool
-
-
-class ErrState(NamedTuple):
-    """The chance that the reader gets so far, and mean and variance of what was found by then."""
-
-    survival: float
-    value: float
-    spread: float
-
-
 class StopTie(NamedTuple):
     """A tie: its items, the chance to get past all of them, and mean and variance of what so many
     slots add, for a reader who gets that far.
@@ -169,78 +154,73 @@ class StopTie(NamedTuple):
 
 
 @allocating
-def _look(t: int, tie: int, ahead: Integers, lists: Lists, stops: StopChances) -> StopTie:
+def _look(t: int, tie: int, ahead: Integers, lists: Lists, given: Given) -> StopTie:
     """Return what is asked of a tie after ``t`` items; variances are NaN where they would take too
     much work (see ``err_variance``).
     """
+    stop = given.values  # the chance that an item of each grade ends the search
     size = stoppers = 0
     passing = 1.0
     for cell in cells_of(tie, lists):
-        chance = stops.chance[lists.grade[cell]]
+        chance = stop[lists.grade[cell]]
         size += lists.items[cell]
         stoppers += lists.items[cell] if chance else 0
         passing *= power(1.0 - chance, lists.items[cell])
     slots = min(size, ahead[ahead.size - 1] - t)
     means = variances = np.zeros(slots + 1)
     if stoppers:
-        stopped = survival_means(tie, lists, stops.chance, slots)
+        stopped = survival_means(tie, lists, stop, slots)
         means = stopping_tie_means(t, size, stoppers, stopped, slots)
-        if stops.want_variance and lists.tie[tie + 1] - lists.tie[tie] > 1:
-            variances = tie_variances(t, size, tie, lists, stops.chance, ahead)
+        if given.want_variance and lists.tie[tie + 1] - lists.tie[tie] > 1:
+            variances = tie_variances(t, size, tie, lists, stop, ahead)
     return StopTie(size, passing, means, variances)
 
 
 @inlined
 def _add_plain(
-    stretch: Stretch, lists: Lists, stops: StopChances, so_far: ErrState
-) -> tuple[int, int, ErrState]:
+    stretch: Stretch, lists: Lists, given: Given, before: Before
+) -> tuple[int, int, Before]:
     """Return where plain ties end, and where the reader is there."""
     t, tie, end, depth = stretch
-    survival, value, spread = so_far
+    relevant, survival, value, low, spread = before
     while tie < end:
-        size = plain_size(tie, lists, stops.chance)
+        size = plain_size(tie, lists, given.values)
         if t + size > depth:
             break
-        chance = stops.chance[lists.grade[lists.tie[tie]]]
+        chance = given.values[lists.grade[lists.tie[tie]]]
         value += survival * (chance / (t + 1))
         survival *= 1.0 - chance
         t += size
         tie += 1
-    return t, tie, ErrState(survival, value, spread)
+    return t, tie, Before(relevant, survival, value, low, spread)
 
 
 @inlined
-def _inside(looked: StopTie, slots: int, so_far: ErrState, _stops: StopChances) -> Spread:
+def _inside(looked: StopTie, slots: int, before: Before, _given: Given) -> Spread:
     """Return mean and variance after some slots of a tie."""
-    survival, value, spread = so_far
-    spread += survival * survival * looked.variances[slots]
-    return value + survival * looked.means[slots], spread
+    survival = before.carried
+    spread = before.variance + survival * survival * looked.variances[slots]
+    return before.high + survival * looked.means[slots], spread
 
 
 @inlined
-def _add(looked: StopTie, so_far: ErrState, stops: StopChances) -> ErrState:
+def _add(looked: StopTie, before: Before, given: Given) -> Before:
     """Return where the reader is after a whole tie."""
-    value, spread = _inside(looked, looked.size, so_far, stops)
-    return ErrState(so_far.survival * looked.passing, value, spread)
+    value, spread = _inside(looked, looked.size, before, given)
+    return Before(before.relevant, before.carried * looked.passing, value, 0.0, spread)
 
 
 @inlined
-def _between(so_far: ErrState, _stops: StopChances) -> Spread:
-    """Return mean and variance for a cutoff between two ties."""
-    return so_far.value, so_far.spread
-
-
-@inlined
-def _ended(so_far: ErrState) -> bool:
+def _ended(before: Before) -> bool:
     """Return whether what the reader may still find changes no float64."""
-    return so_far.survival < NEGLIGIBLE * so_far.value
+    return before.carried < NEGLIGIBLE * before.high
 
 
 err_moments = costs(pairs_in_ties)(
     walk(
         "err_moments",
-        ErrState(1.0, 0.0, 0.0),
-        Steps(_look, _add, _inside, _between, _add_plain, _ended),
+        Steps(_look, _add, _inside, plain=_add_plain, ended=_ended),
         allocating,
+        NOTHING_BEFORE._replace(carried=1.0),  # the chance that the reader gets so far
     )
 )

@@ -260,10 +260,10 @@ def tie_size(tie: int, lists: Lists) -> int:
 
 
 @inlined
-def count_relevant(tie: int, lists: Lists, relevant_grade: Bools) -> tuple[int, int]:
-    """Count the items and relevant items of a tie."""
+def count_relevant(tie: int, lists: Lists, values: Floats) -> tuple[int, int]:
+    """Count the items of a tie, and the relevant ones, which have a value."""
     size = relevant = 0
     for c in cells_of(tie, lists):
         size += lists.items[c]
-        relevant += lists.items[c] if relevant_grade[lists.grade[c]] else 0
+        relevant += lists.items[c] if values[lists.grade[c]] else 0
     return size, relevant

@@ -6,29 +6,22 @@ probability S_j = S_{j−1}·(n−r−j+1)/(n−j+1).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from retrieval_report.kernels.compile import costs, inlined, kernel, squared
-from retrieval_report.kernels.lists import Bools, Spread, Tie, slots_walked
-from retrieval_report.kernels.tables import add, pair_product, pair_quotient
-from retrieval_report.kernels.walk import FoundBefore, Steps, count_tie, walk
+from retrieval_report.kernels.lists import Spread, Tie, slots_walked
+from retrieval_report.kernels.tables import Given, add, pair_product, pair_quotient
+from retrieval_report.kernels.walk import Before, Steps, count_tie, walk
 
 GONE = 1e-290  # a probability below this counts as 0, because its products would underflow
 
 
-class First(NamedTuple):
-    """Which grades are relevant, and whether the reciprocal rank is wanted, not the hit rate."""
-
-    relevant_grade: Bools
-    reciprocal: bool
-
-
 @kernel
-def _inside(tie: Tie, slots: int, before: FoundBefore, first: First) -> Spread:
-    """Return the moments for a cutoff after some slots of a tie."""
+def _inside(tie: Tie, slots: int, before: Before, given: Given) -> Spread:
+    """Return the moments for a cutoff after some slots of a tie: of the reciprocal rank if that
+    fades, else of the hit rate.
+    """
     t, size, relevant = tie
     if relevant == 0:
-        return before.mean, before.variance
+        return before.high, before.variance
     survival = 1.0
     survival_low = hit_chance = found_low = mean = mean_low = 0.0
     square = shift = shift_square = 0.0
@@ -50,7 +43,7 @@ def _inside(tie: Tie, slots: int, before: FoundBefore, first: First) -> Spread:
     whole = limit == size - relevant + 1
     survival_left = 0.0 if whole or survival <= GONE else survival
     hit = 1.0 if survival_left == 0.0 else hit_chance + found_low
-    if not first.reciprocal:
+    if not given.fades:
         return hit, hit * survival_left
     rank = mean + mean_low
     # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer digits
@@ -63,29 +56,19 @@ def _inside(tie: Tie, slots: int, before: FoundBefore, first: First) -> Spread:
 
 
 @inlined
-def _add(tie: Tie, before: FoundBefore, first: First) -> FoundBefore:
+def _add(tie: Tie, before: Before, given: Given) -> Before:
     """Return what is known after a whole tie."""
-    mean, variance = _inside(tie, tie.size, before, first)
-    return FoundBefore(before.relevant + tie.relevant, mean, variance)
+    mean, variance = _inside(tie, tie.size, before, given)
+    return Before(before.relevant + tie.relevant, 0.0, mean, 0.0, variance)
 
 
 @inlined
-def _between(before: FoundBefore, _first: First) -> Spread:
-    """Return the moments for a cutoff between two ties."""
-    return before.mean, before.variance
-
-
-@inlined
-def _ended(before: FoundBefore) -> bool:
+def _ended(before: Before) -> bool:
     """Return whether a relevant item is certain to be found."""
     return before.relevant > 0
 
 
 # Of 1 / (rank of the first relevant item), or of whether the top k hold one
 first_relevant_moments = costs(slots_walked)(
-    walk(
-        "first_relevant_moments",
-        FoundBefore(0, 0.0, 0.0),
-        Steps(count_tie, _add, _inside, _between, ended=_ended),
-    )
+    walk("first_relevant_moments", Steps(count_tie, _add, _inside, ended=_ended))
 )

@@ -21,8 +21,15 @@ from retrieval_report.kernels.lists import (
     cells_of,
     plain_size,
 )
-from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
-from retrieval_report.kernels.walk import Steps, together, walk
+from retrieval_report.kernels.tables import (
+    Given,
+    Weights,
+    add,
+    pair_between,
+    pair_product,
+    pair_sum,
+)
+from retrieval_report.kernels.walk import Before, Steps, together, walk
 
 PREFIX_SUMS_FROM = 8  # from this many slots on, a difference of prefix sums costs less than a walk
 KEPT = (
@@ -67,14 +74,6 @@ def _walked_spread(weights: Weights, t: int, e: int) -> float:
     return inside
 
 
-class Summed(NamedTuple):
-    """The sum that is computed: the value of each item's grade times the weight of its position."""
-
-    values: Floats
-    unit: bool  # every weight is 1, which needs no loop over slots
-    weights: Weights
-
-
 class TieValues(NamedTuple):
     """A tie: how many items precede it, its items, the sum of their values, and the sum of their
     squared deviations from the mean.
@@ -86,18 +85,10 @@ class TieValues(NamedTuple):
     spread: float
 
 
-class Sums(NamedTuple):
-    """Mean (high and low part) and variance so far."""
-
-    high: float
-    low: float
-    variance: float
-
-
 @inlined
-def tie_values(t: int, tie: int, _ahead: Integers, lists: Lists, summed: Summed) -> TieValues:
+def tie_values(t: int, tie: int, _ahead: Integers, lists: Lists, given: Given) -> TieValues:
     """Return what is asked of a tie after ``t`` items."""
-    values = summed.values
+    values = given.values
     size = 0
     total = 0.0
     lowest = highest = values[lists.grade[lists.tie[tie]]]
@@ -116,13 +107,13 @@ def tie_values(t: int, tie: int, _ahead: Integers, lists: Lists, summed: Summed)
 
 
 @inlined
-def tie_moments(tie: TieValues, slots: int, summed: Summed) -> Spread:
+def tie_moments(tie: TieValues, slots: int, given: Given) -> Spread:
     """Return the mean and variance of what the first slots of a tie add to the sum."""
     t, size, total, value_spread = tie
-    weights = summed.weights
+    weights = given.weights
     if slots == 0 or total == 0.0:
         return 0.0, 0.0
-    if summed.unit:
+    if not given.fades:  # every weight is 1, which needs no loop over slots
         relevant_slots = float(slots)
         between = 0.0
         if value_spread and slots < size:
@@ -137,49 +128,46 @@ def tie_moments(tie: TieValues, slots: int, summed: Summed) -> Spread:
 
 @inlined
 def _add_plain(
-    stretch: Stretch, lists: Lists, summed: Summed, so_far: Sums
-) -> tuple[int, int, Sums]:
+    stretch: Stretch, lists: Lists, given: Given, before: Before
+) -> tuple[int, int, Before]:
     """Return where plain ties end, and the sums there."""
     t, tie, end, depth = stretch
-    high, low, variance = so_far
+    relevant, carried, high, low, variance = before
     while tie < end:
-        size = plain_size(tie, lists, summed.values)
+        size = plain_size(tie, lists, given.values)
         if t + size > depth:
             break
-        value = summed.values[lists.grade[lists.tie[tie]]]
-        if summed.unit:  # adding 0.0 costs less than an unpredictable branch
+        value = given.values[lists.grade[lists.tie[tie]]]
+        if not given.fades:  # adding 0.0 costs less than an unpredictable branch
             high, low = add(high, low, value)
         elif value != 0.0:
-            high, low = add(high, low, value * summed.weights.added[t + 1])
+            high, low = add(high, low, value * given.weights.added[t + 1])
         t += size
         tie += 1
-    return t, tie, Sums(high, low, variance)
+    return t, tie, Before(relevant, carried, high, low, variance)
 
 
 @inlined
-def _add_tie(tie: TieValues, so_far: Sums, summed: Summed) -> Sums:
+def _add_tie(tie: TieValues, before: Before, given: Given) -> Before:
     """Return the sums after a whole tie."""
-    part, spread = tie_moments(tie, tie.size, summed)
-    high, low = add(so_far.high, so_far.low, part)
-    return Sums(high, low, so_far.variance + spread)
+    relevant, carried, high, low, variance = before
+    part, spread = tie_moments(tie, tie.size, given)
+    high, low = add(high, low, part)
+    return Before(relevant, carried, high, low, variance + spread)
 
 
 @inlined
-def _inside(tie: TieValues, slots: int, so_far: Sums, summed: Summed) -> Spread:
+def _inside(tie: TieValues, slots: int, before: Before, given: Given) -> Spread:
     """Return the moments for a cutoff after some slots of a tie."""
-    part, spread = tie_moments(tie, slots, summed)
-    return so_far.high + (part + so_far.low), so_far.variance + spread
+    part, spread = tie_moments(tie, slots, given)
+    return before.high + (part + before.low), before.variance + spread
 
 
-def _single(summed: Summed, value: Floats, before: Integers, _: Floats) -> Floats:
+def _single(given: Given, value: Floats, before: Integers, _: Floats) -> Floats:
     """Return what items add that tie with nothing."""
-    return value if summed.unit else value * summed.weights.added[before + 1]
+    return value * given.weights.added[before + 1] if given.fades else value
 
 
-additive_moments = together(_single, lambda _relevant, _values, high, low: Sums(high, low, 0.0))(
-    walk(
-        "additive_moments",
-        Sums(0.0, 0.0, 0.0),
-        Steps(tie_values, _add_tie, _inside, plain=_add_plain),
-    )
+additive_moments = together(_single)(
+    walk("additive_moments", Steps(tie_values, _add_tie, _inside, plain=_add_plain))
 )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.compile import inlined, kernel, product_rest
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.lists import Floats, Integers, all_frozen
 
 Pair = tuple[float, float]  # high and low part of a number
 
@@ -32,6 +32,21 @@ class Weights(NamedTuple):
     square: Floats
     square_low: Floats
     added: Floats
+
+
+NO_WEIGHTS = all_frozen(Weights(*np.zeros((7, 1))))
+
+
+class Given(NamedTuple):
+    """What a sum is given beside lists and depths; each reads what it needs."""
+
+    values: Floats  # what an item of each grade brings, 0 exactly for those that do not count
+    weights: Weights  # of the positions; one alone where none is needed
+    fades: bool  # whether an item counts less, the further down it is
+    by_ideal: bool  # whether a ratio is that to the ideal, not to the number of relevant items
+    best: bool  # whether the highest ratio is wanted, not the lowest
+    want_variance: bool
+    most: Integers  # of each list, how many judged others may count against a relevant item
 
 
 @inlined

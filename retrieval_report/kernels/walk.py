@@ -28,15 +28,15 @@ from retrieval_report.kernels.lists import (
     running,
     slots_walked,
 )
-from retrieval_report.kernels.tables import add
+from retrieval_report.kernels.tables import Given, add
 
 Step = Callable[..., Any]
 
 
 @inlined
-def settled(state: Any, _arguments: object) -> Spread:
-    """Return mean and variance of a sum that is kept as a pair, for a cutoff between two ties."""
-    return state.high + state.low, state.variance
+def settled(before: Before, _given: Given) -> Spread:
+    """Return mean and variance for a cutoff between two ties."""
+    return before.high + before.low, before.variance
 
 
 class Steps(NamedTuple):
@@ -58,20 +58,25 @@ class Steps(NamedTuple):
 
 
 @inlined
-def count_tie(t: int, tie: int, _ahead: Integers, lists: Lists, arguments: Any) -> Tie:
-    """Look at a tie as sums do that ask which items are relevant: those of the grades
-    ``relevant_grade`` of what is given.
-    """
-    size, relevant = count_relevant(tie, lists, arguments.relevant_grade)
+def count_tie(t: int, tie: int, _ahead: Integers, lists: Lists, given: Given) -> Tie:
+    """Look at a tie as sums do that ask which items are relevant: those with a value."""
+    size, relevant = count_relevant(tie, lists, given.values)
     return Tie(t, size, relevant)
 
 
-class FoundBefore(NamedTuple):
-    """Relevant items before, and mean and variance of the sum so far."""
+class Before(NamedTuple):
+    """The sum over the ties before: how many relevant items they hold, what later ties need to know
+    (the sum of their values, or the chance to get past them), and the mean and variance so far.
+    """
 
     relevant: int
-    mean: float
+    carried: float
+    high: float
+    low: float
     variance: float
+
+
+NOTHING_BEFORE = Before(0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Place(NamedTuple):
@@ -82,10 +87,10 @@ class Place(NamedTuple):
     t: int
     j: int
     tie: int
-    state: object
+    state: Before
 
 
-def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = kernel) -> Any:
+def walk(name: str, steps: Steps, compiles: Step = kernel, start: Before = NOTHING_BEFORE) -> Any:
     """Return the kernel of a sum whose state before the first item is ``start``.
 
     The kernel writes the mean and the variance of the sum at every depth of the lists ``first`` …
@@ -96,7 +101,7 @@ def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = ker
     look, add, inside, between, plain, ended = steps
 
     def walk_on(
-        q: int, place: Place, lists: Lists, depths: Integers, arguments: object, out: Moments
+        q: int, place: Place, lists: Lists, depths: Integers, given: Given, out: Moments
     ) -> None:
         mean, variance = out
         cutoffs = depths.shape[1]
@@ -105,31 +110,31 @@ def walk(name: str, start: tuple[float, ...], steps: Steps, compiles: Step = ker
         while tie < end and j < cutoffs and not (ended is not None and ended(state)):
             if plain is not None:
                 stretch = Stretch(t, tie, end, depths[q, j])
-                t, tie, state = plain(stretch, lists, arguments, state)
+                t, tie, state = plain(stretch, lists, given, state)
             if t == depths[q, j]:
-                mean[q, j], variance[q, j] = between(state, arguments)
+                mean[q, j], variance[q, j] = between(state, given)
                 j += 1
             elif tie < end:
-                looked = look(t, tie, depths[q, j:], lists, arguments)
+                looked = look(t, tie, depths[q, j:], lists, given)
                 while j < cutoffs and depths[q, j] < t + looked.size:
-                    mean[q, j], variance[q, j] = inside(looked, depths[q, j] - t, state, arguments)
+                    mean[q, j], variance[q, j] = inside(looked, depths[q, j] - t, state, given)
                     j += 1
                 if j < cutoffs:
-                    state = add(looked, state, arguments)
+                    state = add(looked, state, given)
                 t += looked.size
                 tie += 1
         for rest in range(j, cutoffs):
-            mean[q, rest], variance[q, rest] = between(state, arguments)
+            mean[q, rest], variance[q, rest] = between(state, given)
 
     walk_on.__name__ = walk_on.__qualname__ = f"{name}_from"  # under which its code is stored
     walk_on = compiles(walk_on)
 
     def moments(
-        first: int, last: int, lists: Lists, depths: Integers, arguments: object, out: Moments
+        first: int, last: int, lists: Lists, depths: Integers, given: Given, out: Moments
     ) -> None:
         for q in range(first, last):
             place = Place(ZERO, ZERO, lists.start[q], start)
-            walk_on(q, place, lists, depths, arguments, out)
+            walk_on(q, place, lists, depths, given, out)
 
     moments.__name__ = moments.__qualname__ = name
     made = compiles(moments)
@@ -207,7 +212,7 @@ def add_up(part: Callable[..., Floats], given: object, items: Counting) -> tuple
 
 
 def work_together(
-    first: int, last: int, lists: Lists, depths: Integers, given: Any, *_: object
+    first: int, last: int, lists: Lists, depths: Integers, given: Given, *_: object
 ) -> float:
     """Return the work of a sum over lists, in units of a walk."""
     some = min(last, first + SAMPLE)
@@ -216,19 +221,18 @@ def work_together(
     return share * slots_walked(first, last, lists, depths)
 
 
-def together(part: Callable[..., Floats], state_of: Callable[..., object]) -> Callable[[Any], Any]:
+def together(part: Callable[..., Floats]) -> Callable[[Any], Any]:
     """Let the walk of a sum begin, as Python, where the first of the items that count tie.
 
     ``part`` is (given, values of items, ranks before them, values of all items before them) → what
-    each adds if it ties with nothing, and ``state_of`` is (items that counted, their values, high,
-    low) → the state of a walk.
+    each adds if it ties with nothing.
     """
 
     def begun(kernel: Any) -> Any:
         one_by_one, walk_on = kernel.python, kernel.walk_on.python
 
         def moments(
-            first: int, last: int, lists: Lists, depths: Integers, given: Any, out: Moments
+            first: int, last: int, lists: Lists, depths: Integers, given: Given, out: Moments
         ) -> None:
             items = last - first > FEWEST and counting(first, last, lists, depths, given.values)
             if not (items and items.pays):
@@ -245,7 +249,7 @@ def together(part: Callable[..., Floats], state_of: Callable[..., object]) -> Ca
             for number, tie, rank in ties:
                 high, low, held = sums[:, number].tolist()
                 counted = int(items.start[number + 1] - items.start[number])
-                state = state_of(counted, held, high, low)
+                state = Before(counted, held, high, low, 0.0)
                 q = first + number
                 place = Place(rank, int((depths[q] <= rank).sum()), tie, state)
                 walk_on(q, place, lists, depths, given, out)

@@ -56,7 +56,7 @@ class NumRelRet(_Binary):
     name = "num_rel_ret"
     formula = Formula(HITS)
     largest: ClassVar[Largest] = None
-    term = terms.Sum(terms.Relevant(), terms.Unit())
+    term = terms.HITS
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Recall(_PerRelevant):
         HITS, {choice: DENOMINATORS[choice] for choice in ("total", "min")}, "denominator"
     )
     denominator: str = "total"
-    term = terms.Sum(terms.Relevant(), terms.Unit())
+    term = terms.HITS
 
     def divisor(self, facts: Facts) -> Floats:
         total = self.denominator == "total"
@@ -140,7 +140,7 @@ class RPrecision(_PerRelevant):
     """Precision among the first R positions: hits@R / R. Cutoffs do not apply."""
 
     name = "r_precision"
-    term = terms.Sum(terms.Relevant(), terms.Unit())
+    term = terms.HITS
     formula = Formula("number of relevant items among the first R", "R")
     own_depth = True
 
@@ -262,7 +262,7 @@ class ACG(Metric):
     name = "acg"
     formula = Formula("Σ grade of item i", "k")
     largest = "grade"
-    term = terms.Sum(terms.Gain("linear"), terms.Unit())
+    term = terms.Sum(terms.Gain("linear"), terms.UNIT)
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.cutoff
@@ -376,8 +376,8 @@ class RBP(_Binary):
 
     @property
     def term(self) -> terms.Term:
-        values = terms.Relevant() if self.max_grade is None else terms.Scaled(self.max_grade)
-        return terms.Sum(values, terms.Geometric(self.p))
+        values = terms.Relevant() if self.max_grade is None else terms.Gain(self.max_grade)
+        return terms.Sum(values, terms.Discount(self.p))
 
 
 @dataclass(frozen=True)

@@ -154,13 +154,13 @@ class List:
         """Return a rank, or the depth behind which nothing counts."""
         return rank if self.depth is None else pl.min_horizontal(rank, self.depth)
 
-    def weights(self, rule: Rule, power: int = 1) -> pl.Expr:
+    def weights(self, rule: terms.Discount, power: int = 1) -> pl.Expr:
         """Return the sum of the weights of the ranks that the tie of each item has within the
         depth, or of their squares.
         """
         before = self.within(self.before)
         end = self.within(self.end)
-        if isinstance(rule, terms.Unit):
+        if rule == terms.UNIT:
             return end - before
         single = _weight(rule, pl.max_horizontal(end, pl.lit(1))) ** power * (end > before)
         running = (_weight(rule, self.ranks) ** power).cum_sum()
@@ -200,14 +200,11 @@ class List:
         return best.list.eval((gain * weight).cast(pl.Float64)).list.sum()
 
 
-Rule = terms.Unit | terms.Geometric | terms.Discount
-
-
-def _weight(rule: Rule, rank: pl.Expr) -> pl.Expr:
+def _weight(rule: terms.Discount, rank: pl.Expr) -> pl.Expr:
     """Return the weight of ranks."""
-    if isinstance(rule, terms.Geometric):
-        return (1 - rule.persistence) * pl.lit(rule.persistence).pow(rank - 1)
-    if isinstance(rule, terms.Unit):
+    if isinstance(rule.rule, float):
+        return (1 - rule.rule) * pl.lit(rule.rule).pow(rank - 1)
+    if rule == terms.UNIT:
         return (rank > 0).cast(pl.Int64)  # one for each rank, which a literal would not be
     if not isinstance(rule.rule, str):
         raise _only_evaluate("discount: a function")
@@ -226,14 +223,12 @@ def _sum_of(*terms: pl.Expr) -> pl.Expr:
     return pl.sum_horizontal(terms)
 
 
-def _values(
-    rule: terms.Relevant | terms.Scaled | terms.Gain, grade: pl.Expr, least: float | None
-) -> pl.Expr:
+def _values(rule: terms.Relevant | terms.Gain, grade: pl.Expr, least: float | None) -> pl.Expr:
     """Return what an item of each grade brings."""
     if isinstance(rule, terms.Relevant):
         return is_relevant(grade, least).cast(pl.Int64)  # type: ignore[no-any-return]
-    if isinstance(rule, terms.Scaled):
-        return grade.cast(pl.Float64) / rule.largest_grade
+    if isinstance(rule.rule, float):
+        return grade.cast(pl.Float64) / rule.rule
     if isinstance(rule.rule, tuple):
         table = dict(rule.rule)
         return grade.cast(pl.Float64).replace_strict(table, return_dtype=pl.Float64)
@@ -265,7 +260,7 @@ def _pairs(rows: List, term: terms.PrecisionSum) -> tuple[pl.Expr, None]:
     (_, hits), (gained, gain) = rows.in_tie(hit), rows.in_tie(grades.cast(pl.Float64))
     size = rows.size
     before = rows.before
-    slots = rows.weights(terms.Unit())
+    slots = rows.weights(terms.UNIT)
     harmonic = rows.weights(terms.Discount("reciprocal"))
     pair_share = gain * (hits - 1) / (size * (size - (size > 1)))
     first = _sum_of(_sum_of(hits * gained, gain) / size, -(before + 1) * pair_share)
@@ -275,7 +270,7 @@ def _pairs(rows: List, term: terms.PrecisionSum) -> tuple[pl.Expr, None]:
 def _trapezoids(rows: List, _: terms.Trapezoids) -> tuple[pl.Expr, None]:
     """Return the mean of the sum behind AP by the trapezoidal rule."""
     earlier, hits = rows.in_tie(rows.hit_received.cast(pl.Int64))
-    before, size, slots = rows.before, rows.size, rows.weights(terms.Unit())
+    before, size, slots = rows.before, rows.size, rows.weights(terms.UNIT)
     at = rows.weights(terms.Discount("reciprocal"))
     first = (before == 0) & (slots > 0)
     # Σ 1/(i − 1) over the same ranks from 2 on

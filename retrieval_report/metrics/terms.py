@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,12 +17,11 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.kernels import ap, ap_retrieved, ap_trapezoid, bpref, err, rr, sums, tables
-from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Floats
 
 if TYPE_CHECKING:
     from retrieval_report.metrics.record import Metric
 
-Call = tuple[Callable[..., None], NamedTuple]  # a kernel, and what it needs beside lists and depths
 Rule = Callable[[Floats], object]  # a user's function of grades or ranks
 GainTable = tuple[tuple[float, float], ...]
 GAINS = {"linear": "g", "exp2": "2^g − 1"}
@@ -42,29 +41,18 @@ class Relevant:
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """An item counts its grade divided by ``largest_grade``, which no grade may exceed."""
-
-    largest_grade: float
-
-    def of(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return the value of each grade."""
-        check_largest("rbp", grades, self.largest_grade)
-        return grades / self.largest_grade
-
-
-@dataclass(frozen=True)
 class Gain:
-    """An item counts the gain of its grade: ``linear`` (the grade), ``exp2`` (2^rel − 1), a table
-    or a function.
+    """An item counts the gain of its grade: ``linear`` (the grade), ``exp2`` (2^rel − 1), its share
+    of a largest grade, a table or a function.
     """
 
-    rule: str | GainTable | Rule
+    rule: str | float | GainTable | Rule
 
     @property
     def largest_grade(self) -> float | None:
         """The largest grade an item may have, None if there is no limit."""
-        return self.rule[-1][0] if isinstance(self.rule, tuple) else None
+        rule = self.rule
+        return rule if isinstance(rule, float) else rule[-1][0] if isinstance(rule, tuple) else None
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade; raise unless the
@@ -79,6 +67,9 @@ class Gain:
             return exponential(grades)
         if self.rule == "linear":
             return grades.copy()
+        if isinstance(self.rule, float):
+            check_largest("rbp", grades, self.rule)
+            return grades / self.rule
         if isinstance(self.rule, tuple):
             values = _looked_up(dict(self.rule), grades)
         else:
@@ -89,32 +80,12 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Unit:
-    """Every position has weight 1."""
-
-    def table(self, longest: int) -> tables.Weights:
-        """Return weights and their prefix sums for positions up to ``longest``."""
-        return tables.given_weights(np.ones(longest))
-
-
-@dataclass(frozen=True)
-class Geometric:
-    """Position i has weight (1 − p) p^(i − 1)."""
-
-    persistence: float
-
-    def table(self, longest: int) -> tables.Weights:
-        """Return weights and their prefix sums for positions up to ``longest``."""
-        return tables.geometric_weights(longest, self.persistence)
-
-
-@dataclass(frozen=True)
 class Discount:
-    """Position i has weight 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), or the value of a
-    function of the ranks.
+    """Position i has weight 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), 1 (``none``),
+    (1 − p) p^(i − 1) for a number p, or the value of a function of the ranks.
     """
 
-    rule: str | Rule = "log2"
+    rule: str | float | Rule = "log2"
 
     def table(self, longest: int) -> tables.Weights:
         """Return weights and prefix sums up to position
@@ -124,6 +95,10 @@ class Discount:
             return tables.log2_weights(longest)
         if self.rule == "reciprocal":
             return tables.reciprocal_weights(longest)
+        if self.rule == "none":
+            return tables.given_weights(np.ones(longest))
+        if isinstance(self.rule, float):
+            return tables.geometric_weights(longest, self.rule)
         assert callable(self.rule)
         ranks = np.arange(1, longest + 1, dtype=np.float64)
         values = _returned("discount", self.rule, ranks, "ranks")
@@ -131,16 +106,7 @@ class Discount:
         return tables.given_weights(values)
 
 
-class KernelFacts(NamedTuple):
-    """What a sum may tell its kernel beside lists and depths."""
-
-    gains: Floats  # what an item of each grade brings
-    relevant_grade: Bools
-    longest: int  # the deepest rank that counts
-    extreme: str | None  # best or worst, if ties are in that order
-    want_variance: bool
-    n_relevant: Integers  # R of each list
-    judged: Lists
+UNIT = Discount("none")
 
 
 @dataclass(frozen=True)
@@ -153,16 +119,13 @@ class Term:
     first_only: ClassVar[bool] = False  # nothing after the first relevant item counts
     has_extremes: ClassVar[bool] = True  # its lowest and highest values over tie orders are known
     ratio = False  # is divided by what the same positions hold
+    by_ideal = False  # a ratio to the ideal, not to the number of relevant items
+    moments: ClassVar[Any]  # its kernel
 
     @property
     def fades(self) -> bool:
         """Whether an item counts nothing infinitely far down."""
         return True
-
-    @property
-    def counts_relevant(self) -> bool:
-        """Whether the sum is the number of relevant items among the top k."""
-        return False
 
     @property
     def largest_grade(self) -> float | None:
@@ -181,27 +144,29 @@ class Term:
         """
         return None
 
-    def kernel(self, facts: KernelFacts) -> Call:
-        """Return the kernel that computes the sum, and what it needs beside lists and depths."""
-        raise NotImplementedError
+    def table(self, longest: int) -> tables.Weights:
+        """Return the weights of positions up to ``longest`` that its kernel needs."""
+        return tables.NO_WEIGHTS
+
+    def kernel(self, extreme: str | None) -> Any:
+        """Return the kernel that computes the sum; ``extreme`` is "best" or "worst" if ties are in
+        that order.
+        """
+        return self.moments
 
 
 @dataclass(frozen=True)
 class Sum(Term):
     """Σ weight(i) · value(item at i) over the first k positions."""
 
-    values: Relevant | Scaled | Gain
-    weights: Unit | Geometric | Discount
+    moments = sums.additive_moments
+    values: Relevant | Gain
+    weights: Discount
 
     @property
     def fades(self) -> bool:
         """Whether an item counts nothing infinitely far down."""
-        return self.weights != Unit()
-
-    @property
-    def counts_relevant(self) -> bool:
-        """Whether the sum is the number of relevant items among the top k."""
-        return self == Sum(Relevant(), Unit())
+        return self.weights != UNIT
 
     @property
     def largest_grade(self) -> float | None:
@@ -216,11 +181,12 @@ class Sum(Term):
         """Return the weight of position i at index i."""
         return self.weights.table(longest).weight
 
-    def kernel(self, facts: KernelFacts) -> Call:
-        """Return the kernel of a weighted sum."""
-        unit = not self.fades
-        weights = self.weights.table(1 if unit else facts.longest)
-        return sums.additive_moments, sums.Summed(facts.gains, unit, weights)
+    def table(self, longest: int) -> tables.Weights:
+        """Return the weights of positions, which are not needed if all are 1."""
+        return self.weights.table(longest) if self.fades else tables.NO_WEIGHTS
+
+
+HITS = Sum(Relevant(), UNIT)
 
 
 @dataclass(frozen=True)
@@ -229,6 +195,7 @@ class PrecisionSum(Term):
     so far), as a ``ratio`` divided by those found.
     """
 
+    moments = ap.ap_moments
     graded: bool
     ratio: bool
 
@@ -236,46 +203,41 @@ class PrecisionSum(Term):
         """Return what an item of each grade brings, whatever its rank."""
         return np.where(relevant, grades, 0.0) if self.graded else super().gains(grades, relevant)
 
-    def kernel(self, facts: KernelFacts) -> Call:
+    def table(self, longest: int) -> tables.Weights:
+        """Return 1/i of every position i."""
+        return tables.reciprocal_weights(longest)
+
+    def kernel(self, extreme: str | None) -> Any:
         """Return the kernel of average precision."""
-        values = facts.gains
-        harmonics = tables.reciprocal_weights(facts.longest)
-        if self.ratio and facts.extreme:
-            return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
-                values, values > 0, harmonics, False, facts.extreme == "best"
-            )
-        kernel = ap.retrieved_moments if self.ratio else ap.ap_moments
-        return kernel, ap_retrieved.Paired(values, harmonics)
+        if not self.ratio:
+            return self.moments
+        return ap_retrieved.ratio_extremes if extreme else ap.retrieved_moments
 
 
 @dataclass(frozen=True)
-class WeighedPrecisions(Term):
+class WeighedPrecisions(PrecisionSum):
     """Σ (weight of the item at i)·(relevant items so far)/i, where grades are weights."""
 
     has_extremes: ClassVar[bool] = False
+    moments = ap.weighed_ap_moments
+    graded: bool = True
+    ratio: bool = False
 
-    def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return what an item of each grade brings, whatever its rank."""
-        return np.where(relevant, grades, 0.0)
-
-    def kernel(self, facts: KernelFacts) -> Call:
+    def kernel(self, extreme: str | None) -> Any:
         """Return the kernel of average precision with item weights."""
-        if facts.extreme:
+        if extreme:
             raise ParameterError(
                 "ap with item weights: its lowest and highest values over tie orders are not "
                 "computed; use the policies expected, shuffled and naive"
             )
-        arguments = ap_retrieved.Paired(facts.gains, tables.reciprocal_weights(facts.longest))
-        return ap.weighed_ap_moments, arguments
+        return self.moments
 
 
 @dataclass(frozen=True)
 class Trapezoids(Term):
     """Σ over the relevant items of the mean of the precisions at and before their ranks."""
 
-    def kernel(self, facts: KernelFacts) -> Call:
-        """Return the kernel of average precision by the trapezoidal rule."""
-        return ap_trapezoid.trapezoid_moments, ap_trapezoid.Hits(facts.relevant_grade)
+    moments = ap_trapezoid.trapezoid_moments
 
 
 @dataclass(frozen=True)
@@ -283,16 +245,13 @@ class FirstRelevant(Term):
     """1 / (rank of the first relevant item), or just whether there is one."""
 
     first_only: ClassVar[bool] = True
+    moments = rr.first_relevant_moments
     reciprocal: bool
 
     @property
     def fades(self) -> bool:
         """Whether an item counts nothing infinitely far down."""
         return self.reciprocal
-
-    def kernel(self, facts: KernelFacts) -> Call:
-        """Return the kernel of the first relevant item."""
-        return rr.first_relevant_moments, rr.First(facts.relevant_grade, self.reciprocal)
 
 
 @dataclass(frozen=True)
@@ -301,6 +260,7 @@ class Stops(Term):
     g ends it with probability (2^g − 1)/2^max_grade.
     """
 
+    moments = err.err_moments
     max_grade: float
 
     @property
@@ -314,16 +274,13 @@ class Stops(Term):
         stop: Floats = exponential(grades) / np.exp2(self.max_grade)
         return stop
 
-    def kernel(self, facts: KernelFacts) -> Call:
-        """Return the kernel of a search that may end at every item."""
-        return err.err_moments, err.StopChances(facts.gains, facts.want_variance)
-
 
 @dataclass(frozen=True)
 class OwnIdeal(Term):
     """DCG divided by the ideal DCG of the same top k, for binary relevance only."""
 
     ratio = True
+    by_ideal = True
     discount: Discount
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
@@ -337,15 +294,13 @@ class OwnIdeal(Term):
             )
         return (grades > 0).astype(np.float64)
 
-    def kernel(self, facts: KernelFacts) -> Call:
+    def table(self, longest: int) -> tables.Weights:
+        """Return the discount of every position."""
+        return self.discount.table(longest)
+
+    def kernel(self, extreme: str | None) -> Any:
         """Return the kernel of DCG divided by that of the same items in their best order."""
-        values = facts.gains
-        discounts = self.discount.table(facts.longest)
-        if facts.extreme:
-            return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
-                values, values > 0, discounts, True, facts.extreme == "best"
-            )
-        return ap_retrieved.own_ideal_moments, ap_retrieved.IdealInputs(values > 0, discounts)
+        return ap_retrieved.ratio_extremes if extreme else ap_retrieved.own_ideal_moments
 
 
 @dataclass(frozen=True)
@@ -355,7 +310,7 @@ class Ideal:
     """
 
     gain: Gain
-    weights: Unit | Geometric | Discount
+    weights: Discount
     over: str
 
     @property
@@ -371,12 +326,7 @@ class Preferences(Term):
     """
 
     judged_only: ClassVar[bool] = True
-
-    def kernel(self, facts: KernelFacts) -> Call:
-        """Return the kernel of preferences among judged items."""
-        relevant = facts.relevant_grade
-        most = np.minimum(np.maximum(facts.n_relevant, 0), facts.judged.total(~relevant))
-        return bpref.preference_moments, bpref.BprefInputs(relevant, most)
+    moments = bpref.preference_moments
 
 
 def gain_rule(gain: object) -> str | GainTable | Rule:

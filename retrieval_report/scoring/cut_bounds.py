@@ -485,19 +485,17 @@ def _preferences(prepared: Prepared, following: Following, workers: int, *, best
     scorer, lists = Scorer(prepared, (), workers), arrange(prepared, policy)
     total = scorer.moments(terms.Preferences(), policy, lists).mean[:, 0]
     relevant = prepared.relevant_grade
-    judged = prepared.judged.total(~relevant)
     retrieved = prepared.retrieved.total(~relevant)
-    count = np.maximum(prepared.relevant, 0)
-    most = np.minimum(count, judged)
+    most = prepared.most_others
     if best:
         before = retrieved - prepared.open_end(~relevant)
         total += following.relevant(relevant) * _preference(before, most)
     else:
-        more = np.maximum(judged - retrieved, 0)
+        more = np.maximum(prepared.judged.total(~relevant) - retrieved, 0)
         lost = _preference(retrieved, most) - _preference(retrieved + more, most)
         total -= prepared.open_end(relevant) * lost
     all_judged = prepared.all_judged & ~following.unlimited
-    return np.where(all_judged, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
+    return np.where(all_judged, np.maximum(total, 0.0) / np.maximum(prepared.relevant, 1), np.nan)
 
 
 def _preference(before: Integers, most: Integers) -> Floats:

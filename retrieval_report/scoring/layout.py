@@ -77,6 +77,11 @@ class Prepared:
         """Return how many relevant items of each list's query have a grade that is not known."""
         return self.relevant - self.known.total(self.relevant_grade)
 
+    @property
+    def most_others(self) -> Integers:
+        """Return how many judged items that are not relevant may count against a relevant one."""
+        return np.minimum(np.maximum(self.relevant, 0), self.judged.total(~self.relevant_grade))
+
     def open_end(self, grades: Bools) -> Integers:
         """Return how many items of some grades are in each last tie that further ones may join."""
         return np.where(self.within, self.ties.total_of_last(grades), 0)

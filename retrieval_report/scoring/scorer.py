@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,7 @@ from retrieval_report.kernels.lists import (
     running,
     slots_walked,
 )
+from retrieval_report.kernels.tables import Given
 from retrieval_report.kernels.walk import work_together
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import Depths, Requests
@@ -37,6 +38,7 @@ from retrieval_report.scoring.layout import Prepared
 # 2^-1022 on, and sizes and discounts divide.
 LEAST_GAIN = 2.0**-1000
 LEAST_SQUARED_GAIN = 2.0**-481
+NOBODY = np.empty(0, np.int64)
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
 BOUNDS = ("worst", "best")  # policies with the ties in one order
 LONGEST = 2**32  # positions for which a table of weights is made
@@ -163,26 +165,25 @@ class Scorer:
         """
         depths = self.depths if depths is None else depths
         prepared, gains = self.prepared, self.gains(term)
-        extreme = policy if policy in BOUNDS else None
-        facts = terms.KernelFacts(
+        kernel = term.kernel(policy if policy in BOUNDS else None)
+        given = Given(
             gains,
-            prepared.relevant_grade,
-            _longest(depths),
-            extreme,
-            policy == "expected",
-            prepared.relevant,
-            prepared.judged,
+            term.table(_longest(depths)),
+            term.fades,
+            term.by_ideal,
+            best=policy == "best",
+            want_variance=policy == "expected",
+            most=prepared.most_others if term.judged_only else NOBODY,
         )
-        kernel, arguments = term.kernel(facts)
         # which orders the true ties itself
         lists = prepared.ties if kernel is ratio_extremes else lists
-        unmade = cast(Kernel, kernel).unmade
+        unmade = kernel.unmade
         if unmade and not (kernel is ratio_extremes or term.judged_only or gains[0]):
             lists = self._shortened(lists)
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         over_ranges(
-            lambda first, last: kernel(first, last, lists, depths, arguments, moments),
-            _work(cast(Kernel, kernel), lists, depths),
+            lambda first, last: kernel(first, last, lists, depths, given, moments),
+            _work(kernel, lists, depths),
             1 if unmade else self.workers,  # threads of Python wait for each other
         )
         if not np.isfinite(moments.mean).all():

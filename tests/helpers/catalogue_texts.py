@@ -44,7 +44,7 @@ class FoundShare(Metric):
 
     name: ClassVar[str] = "found_share"
     largest: ClassVar[Largest] = 1.0
-    term = terms.Sum(terms.Relevant(), terms.Unit())
+    term = terms.Sum(terms.Relevant(), terms.UNIT)
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.relevant
@@ -58,7 +58,7 @@ class Worth(Metric):
 
     @property
     def term(self) -> terms.Term:
-        return terms.Sum(terms.Gain(lambda grades: 1.0 + 3.0 * grades), terms.Unit())
+        return terms.Sum(terms.Gain(lambda grades: 1.0 + 3.0 * grades), terms.UNIT)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Density(Metric):
     """
 
     name: ClassVar[str] = "density"
-    term = terms.Sum(terms.Relevant(), terms.Geometric(0.7))
+    term = terms.Sum(terms.Relevant(), terms.Discount(0.7))
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.length + facts.relevant

@@ -37,7 +37,7 @@ def has_expression(text: str) -> bool:
 WITH = sorted({text.partition("@")[0] for text in TEXTS if has_expression(text)})
 
 
-UNIT = terms.Unit()
+UNIT = terms.UNIT
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class OverIdeal(rr.Metric):
 
     name = "over_ideal"
     largest = 1.0
-    weights: terms.Unit | terms.Geometric | terms.Discount = UNIT
+    weights: terms.Discount = UNIT
 
     @property
     def term(self) -> terms.Term:
@@ -58,7 +58,7 @@ class OverIdeal(rr.Metric):
         return facts.ideal(terms.Ideal(terms.Gain("linear"), self.weights, "judged"))
 
 
-WEIGHTS = (UNIT, terms.Geometric(0.8), terms.Discount("reciprocal"))
+WEIGHTS = (UNIT, terms.Discount(0.8), terms.Discount("reciprocal"))
 
 
 def lists(seed: int, queries: int = 16) -> pl.DataFrame:
