@@ -23,6 +23,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import frame_of, schema
 from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.summary import with_clusters
+from retrieval_report.study.caveats import model_text
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.names import with_number
@@ -72,9 +73,17 @@ def reversals(study: Study) -> pl.DataFrame:
 def _ties(study: Study, pair: Named) -> list[Named]:
     """All orders inside ties: the exact chance, or what is known of it."""
     settled = (verdicts.NOT_SIGNIFICANT, verdicts.NOT_OVER_RUNS, verdicts.UNTESTED)
+    of_leader = pl.any_horizontal(pl.col("model_a", "model_b") == pair["model_a"])
+    others = study.flips.filter(of_leader, verdict=verdicts.DEPENDS)
+    # Another model than the second may take the lead by tie order.
+    whose = (
+        ""
+        if pair["verdict"] == verdicts.DEPENDS or others.is_empty()
+        else (f" of {model_text(pair['model_a'])} and {model_text(pair['model_b'])}")
+    )
     row = {
         "source": TIES,
-        "varied": "the order inside every tie",
+        "varied": f"the order inside every tie{whose}",
         "reversal": pair["p_tie"],
         "reversal_low": pair.get("p_tie_low"),
         "reversal_high": pair.get("p_tie_high"),

@@ -19,7 +19,7 @@ from retrieval_report.comparison.verdicts import (
     SAFE,
     equal_means,
 )
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, grouped
 from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study import caveats
@@ -41,14 +41,14 @@ UNSAFE_REASONS = {  # why leads over models below the second are not safe
 }
 SAFETY = {  # how safe a lead is
     CUT: "Missing items and tie order together could reverse this lead.",
-    DEPENDS: "The lead {depends} on tie order{chance}.",
-    NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).",
-    NOT_OVER_RUNS: "The lead {holds}, and is significant ({p}) for these runs, but not if other "
+    DEPENDS: "{lead} {depends} on tie order{chance}.",
+    NOT_SIGNIFICANT: "{lead} {holds}, but is not significant ({p}).",
+    NOT_OVER_RUNS: "{lead} {holds}, and is significant ({p}) for these runs, but not if other "
     "runs are considered.",
-    SAFE: "The lead {holds}, and is significant ({p}).",
+    SAFE: "{lead} {holds}, and is significant ({p}).",
     verdicts.AT_RANDOM: "One of the two is no better than chance (see the note on the data), so the "
     "lead means little.",
-    verdicts.UNTESTED: "The lead {holds}. Its significance was not tested: a test needs plain "
+    verdicts.UNTESTED: "{lead} {holds}. Its significance was not tested: a test needs plain "
     "means, and queries that both models have.",
     EQUAL: "No tie order separates them.",
     verdicts.NOTHING_TO_COMPARE: "The two have no query in common, so their means are not over the same "
@@ -165,8 +165,8 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
     pair = leading_pair(flips, *names)
     equal = _leaders(ranked, "expected")
     if pair["unpaired"] and len(equal) < 3:
-        others = [] if len(equal) == 2 else _unsafe_others(ranked, flips)
-        return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *others]
+        others = {} if len(equal) == 2 else _unsafe_others(ranked, flips)
+        return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *others.values()]
     if len(equal) > 1:
         lead = f"{names_text(equal)} share the highest expected {measure}: {number(value)}."
         among = flips.filter(verdicts.both_among(equal))
@@ -177,7 +177,14 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
         f"{first} has the highest expected {measure}: {number(value, places)}, ahead of "
         f"{model_text(names[1])} ({number(second, places)})."
     )
-    return pair["verdict"], [lead, _safety(pair), *_unsafe_others(ranked, flips)]
+    others, accident = _unsafe_others(ranked, flips), (CUT, DEPENDS)
+    turned_by = [reason for reason in accident if reason in others]
+    if pair["verdict"] in accident or not turned_by:
+        return pair["verdict"], [lead, _safety(pair), *others.values()]
+    # The second cannot turn the lead round, but another model can: both are one thought.
+    safety = [_safety(pair, f"Its lead over {model_text(names[1])}"), *map(others.pop, turned_by)]
+    status = turned_by[0] if pair["verdict"] == SAFE else pair["verdict"]
+    return status, [lead, " ".join(safety), *others.values()]
 
 
 def _on_paired(pair: Named, measure: str) -> str:
@@ -196,11 +203,12 @@ def _on_paired(pair: Named, measure: str) -> str:
     )
 
 
-def _safety(pair: Named) -> str:
+def _safety(pair: Named, lead: str = "The lead") -> str:
     """Say whether the order of a pair is safe, and if not, why."""
     if pair["verdict"] in LEVEL and equal_means(pair["value_a"], pair["value_b"]):
         return LEVEL[pair["verdict"]]
     return SAFETY[pair["verdict"]].format(
+        lead=lead,
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
         holds="cannot be reversed by any tie order"
         if (pair["p_tie"], pair["p_tie_method"]) == (0, "exact")
@@ -212,16 +220,19 @@ def _safety(pair: Named) -> str:
     )
 
 
-def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> list[str]:
-    """Name models ranked below second over which the first has no safe lead, by the reason."""
+def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> dict[str, str]:
+    """Return, by the reason, the sentence that names the models ranked below second over which the
+    first has no safe lead.
+    """
     winner, _, *rivals = (row["model"] for row in ranked)
     rival = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
     verdict_by_model = dict(flips.select(rival, "verdict").rows())
-    sentences = []
-    for reason, sentence in UNSAFE_REASONS.items():
-        names = [name for name in rivals if verdict_by_model.get(name) == reason]
-        sentences += [sentence.format(names_text(names))] if names else []
-    return sentences
+    names = grouped((verdict_by_model.get(name), name) for name in rivals)
+    return {
+        reason: sentence.format(names_text(names[reason]))
+        for reason, sentence in UNSAFE_REASONS.items()
+        if reason in names
+    }
 
 
 def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:

@@ -17,6 +17,7 @@ from retrieval_report.study.reversals import (
     reversals_text,
     varied,
 )
+from retrieval_report.study.verdict import verdict
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 
@@ -129,3 +130,40 @@ def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -
     assert study.verdict[1] == sentence
     assert study.verdict[2] == judged().verdict[1]
     assert len(study.sentences) == len(judged().sentences) + 1
+
+
+def test_a_third_model_that_tie_order_may_put_first_is_said_beside_the_lead_over_the_second() -> (
+    None
+):
+    """The second never passes the first; the third does if it shows an answer at once."""
+    rank = {"first": 2, "second": 3}  # of the answer, item 0; all items of the third tie
+    rows = [
+        {"model": model, "query": query, "item": item, "relevance": int(item == 0)}
+        | {"distance": (item or rank[model] - 0.5) if model in rank else 0.0}
+        for model in ("first", "second", "third")
+        for query in "pq"
+        for item in range(9)
+    ]
+    study = rr.Study(pl.DataFrame(rows), "rr@9", truncated="no")
+    assert study.verdict[0].startswith(
+        "first has the highest expected rr@9: 0.5000, ahead of second"
+    )
+    chance = study.flips.filter(pl.col("model_b") == "third", pl.col("model_a") == "first")["p_tie"]
+    assert chance.item() == pytest.approx(17 / 81, abs=0.01)
+    said = study.verdict[1]
+    assert said.startswith("Its lead over second cannot be reversed by any tie order")
+    assert said.endswith("Its lead over third is not safe from tie order.")
+    ties = row(study, "tie order")
+    assert (ties["reversal"], ties["varied"]) == (
+        0,
+        "the order inside every tie of first and second",
+    )
+    two = row(study.models("first", "second"), "tie order")
+    assert two["varied"] == "the order inside every tie"
+    # However significant the lead over the second is, the winner is not safe.
+    is_second = pl.col("model_b") == "second"
+    sure = study.flips.with_columns(
+        verdict=pl.when(is_second).then(pl.lit("safe")).otherwise("verdict")
+    )
+    status, _ = verdict(study.summary, sure, metric="rr", cutoff=9)
+    assert status == "depends on tie order"
