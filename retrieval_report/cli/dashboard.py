@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from retrieval_report.cli.files import file_options
+from retrieval_report.cli.files import add_all, file_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import (
     cluster_option,
@@ -20,10 +20,13 @@ from retrieval_report.cli.settings import (
     replicate_option,
     setting,
     settled,
+    was_given,
 )
 from retrieval_report.contracts.arguments import known_of
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import PARAMETERS
 from retrieval_report.study.server import (
+    CONTROLLED,
     application,
     check_installed,
     check_port,
@@ -31,8 +34,26 @@ from retrieval_report.study.server import (
 )
 
 
+def _refuse_control(_context: click.Context, option: click.Parameter, _value: object) -> None:
+    """Say where the page has what other commands take as an option."""
+    name = str(option.name)
+    if was_given(name):
+        control = MEASURED.get(name) or f"“{PARAMETERS[name].title}” under “Rules”"
+        raise ParameterError(
+            f"{option.opts[0]}: choose it on the page, by {control} in the sidebar"
+        )
+
+
+MEASURED = {"metrics": "“Metric” and “Cutoff k”", "cutoffs": "“Cutoff k”"}
+CONTROLS = {*MEASURED, "average", "correction", *CONTROLLED} - {"truncated"}
+controls = add_all(
+    setting(name, hidden=True, expose_value=False, callback=_refuse_control)
+    for name in sorted(CONTROLS)
+)
+
+
 @cli.command()
-@click.argument("data", nargs=-1)
+@click.argument("rankings", nargs=-1)
 @file_options("judgements", "queries", "columns", "name_by", "judge", "labels_as_rankings")
 @replicate_option
 @dataset_option
@@ -57,24 +78,25 @@ from retrieval_report.study.server import (
 @click.option(
     "--no-browser", is_flag=True, help="Do not open a browser; the address is always printed."
 )
+@controls
 def dashboard(
-    data: tuple[str, ...],
+    rankings: tuple[str, ...],
     port: int | None,
     no_browser: bool,
     **settings: Any,
 ) -> None:
-    """Explore DATA in a browser: files, folders or
+    """Explore RANKINGS in a browser: files, folders or
     patterns, as for evaluate; by default the samples.
 
     The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop
     it.
     """
-    if not data and any(value for name, value in settings.items() if name != "name_by"):
-        raise ParameterError("dashboard: its options require DATA, but none is given")
+    if not rankings and any(value for name, value in settings.items() if name != "name_by"):
+        raise ParameterError("dashboard: its options require RANKINGS, but none are given")
     files = {name: settings[name] for name in ("judgements", "queries", "items", "labels", "costs")}
-    files["rankings"] = list(data)
+    files["rankings"] = list(rankings)
     if settings["labels_as_rankings"]:  # the files of a folder may be called anything
-        files["rankings"] = [f"{path}/*" if Path(path).is_dir() else path for path in data]
+        files["rankings"] = [f"{path}/*" if Path(path).is_dir() else path for path in rankings]
     # What cannot be opened is refused here: a server could report it only in the browser.
     from retrieval_report.reading.files import form_of
     from retrieval_report.reading.finding import find_files
@@ -96,7 +118,7 @@ def dashboard(
         check_port(port)
     truncated = {"truncated": settings.pop("truncated")}
     options = known_of(settled(truncated, settings["labels_as_rankings"]))
-    opened = known_of({**settings, **files, "options": options}) if data else None
+    opened = known_of({**settings, **files, "options": options}) if rankings else None
     os.environ.update(environment(opened, port, browser=not no_browser))
     runpy.run_path(str(application()), run_name="__main__")  # until the server ends
 

@@ -162,7 +162,8 @@ class Terminal(Reader):
         full_name = self.names.get(name, name)
         for parameter in context.command.params if context else ():
             names = (parameter.name, *parameter.opts)
-            if isinstance(parameter, click.Option) and {full_name, option(full_name)} & {*names}:
+            is_option = isinstance(parameter, click.Option) and not parameter.hidden
+            if is_option and {full_name, option(full_name)} & {*names}:
                 return option(full_name) if option(full_name) in names else parameter.opts[0]
         return None
 

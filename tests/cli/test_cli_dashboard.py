@@ -101,8 +101,10 @@ def test_it_hands_over_the_files(
         (("qrels.txt", "--judgements", "a.run"), "a.run: is a TREC run, not judgements"),
         (("qrels.txt", "--judgements", "qrels.txt"), "qrels.txt: is TREC qrels, not rankings"),
         (("one.npy",), "pass vectors to from_embeddings in Python"),
-        (("--judgements", "good.csv"), "require DATA, but none is given"),
+        (("--judgements", "good.csv"), "require RANKINGS, but none are given"),
         (("--port", "70000"), "70000 is not in the range"),
+        (("good.csv", "--measures", "ap"), "--measures: choose it on the page, by “Metric” and"),
+        (("good.csv", "--exclude-self"), "by “Leave queries out of their lists” under “Rules”"),
     ],
 )
 def test_what_cannot_be_opened_is_refused_in_words(
