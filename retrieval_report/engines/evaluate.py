@@ -62,9 +62,9 @@ def evaluate(
     rankings
         A rankings frame (one row per item: ``model``, ``query``, ``item``, ``distance`` or
         ``score``, ``relevance``) or a counts frame from :func:`count_ties`, from Polars, pandas,
-        PyArrow or DuckDB. Or data that need not fit in
-        memory: Parquet or Arrow files (a path, a glob, a folder, or a list of them, as for
-        :func:`read_rankings`) or a Polars LazyFrame.
+        PyArrow or DuckDB. Or files (a path, a glob, a folder, or a list of them) in any format of
+        :func:`read_rankings`. If all of them are Parquet or Arrow, they need not fit in memory, nor
+        does a Polars LazyFrame.
     judgements
         ``query``, ``item``, ``relevance`` of all judged items. They replace the rankings'
         relevance, and items judged but not retrieved count in R and in the ideal. Retrieved items
@@ -330,9 +330,8 @@ def count_ties(rankings: object) -> pl.DataFrame:
     Parameters
     ----------
     rankings
-        A rankings frame, or a counts frame whose equal rows are to be added up. Parquet or Arrow
-        files (a path, a glob, a folder, or a list of them) and a Polars LazyFrame are read part by
-        part, as in :func:`evaluate`.
+        A rankings frame, or a counts frame whose equal rows are to be added up; or files or a
+        Polars LazyFrame, as for :func:`evaluate`.
 
     Returns
     -------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -41,10 +42,19 @@ def is_path(value: object) -> bool:
 
 
 def is_streamed(rankings: object) -> bool:
-    """Return whether rankings are read part by part, as paths and lazy frames are."""
-    return isinstance(rankings, pl.LazyFrame) or is_path(rankings)
+    """Return whether rankings are read part by part, as Parquet and Arrow files and lazy frames are."""
+    if not is_path(rankings):
+        return isinstance(rankings, pl.LazyFrame)
+    return all(map(_is_streamed_file, find_files(rankings, skip=("qrels",))))
 
 
+def _is_streamed_file(path: Path) -> bool:
+    with suppress(OSError, ValueError), path.open("rb") as file:  # its reader says what is wrong
+        return file.read(8).startswith(STREAMED)
+    return False
+
+
+STREAMED = (b"PAR1", b"ARROW1")  # how Parquet and Arrow files begin
 READERS = {"run": ("TREC runs", "read_rankings"), "qrels": ("TREC qrels", "read_judgements")}
 
 

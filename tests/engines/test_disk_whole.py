@@ -24,6 +24,8 @@ from retrieval_report import (
     count_ties,
     evaluate,
     evaluate_to,
+    read_judgements,
+    read_rankings,
 )
 from retrieval_report.engines import disk, disk_parts, score_parts
 from stored_frames import FEW, POLICIES, made, written
@@ -175,7 +177,22 @@ def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
         assert_frame_equal(compute(rows.to_dicts()), compute(rows))
     made().write_csv(source / "rankings.csv")
     with pytest.raises(FileError, match=r"is csv; only Parquet and Arrow files .* read_rankings"):
-        evaluate(source)
+        evaluate_to(tmp_path / "scores.parquet", source)
+
+
+def test_files_of_text_are_scored_as_a_study_reads_them(tmp_path: Path, source: Path) -> None:
+    """`rr.evaluate("runs", judgements="qrels.txt")` is as good as the same Study."""
+    judgements = tmp_path / "qrels.txt"
+    judgements.write_text("q 0 a 1\nq 0 b 0\n", encoding="utf-8")
+    for name in ("first", "second"):
+        text = "".join(f"q Q0 {item} 1 0.5 {name}\n" for item in "ab")
+        (source / f"{name}.run").write_text(text, encoding="utf-8")
+    in_memory = evaluate(read_rankings(source), judgements=read_judgements(judgements))
+    assert in_memory["model"].unique().sort().to_list() == ["first", "second"]
+    for rankings in (source, f"{source}/*.run", [*source.iterdir()]):
+        assert_frame_equal(
+            evaluate(rankings, judgements=judgements), in_memory, check_row_order=False
+        )
 
 
 def test_arguments_are_checked_before_rows_are_read(source: Path) -> None:
