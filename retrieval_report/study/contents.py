@@ -25,7 +25,7 @@ from retrieval_report.study.caveats import (
     printed_sentences,
 )
 from retrieval_report.study.decision import decided
-from retrieval_report.study.terminal import html_page
+from retrieval_report.study.notebook import html_text
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -153,7 +153,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the same as HTML."""
-        return html_page([self.title, *self._sentences], [])
+        return f"<div>{html_text([self.title, *self._sentences])}</div>"
 
     @property
     def _sentences(self) -> tuple[str, ...]:

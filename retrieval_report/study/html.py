@@ -9,10 +9,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache
-from importlib import resources
-
-import jinja2
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
@@ -31,7 +27,7 @@ from retrieval_report.study.contents import Report
 from retrieval_report.study.pictures import Picture
 from retrieval_report.study.questions import MOST_AUDITED
 from retrieval_report.study.tables import report_tables
-from retrieval_report.study.terminal import visible
+from retrieval_report.study.template_files import asset, environment
 
 HINTS = 4  # hints that are shown; more are folded away
 
@@ -52,8 +48,8 @@ def render_html(
     """
     # Text marked as safe in the template is our own, Vega's, or escaped JSON; Jinja escapes
     # everything else.
-    scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
-    style = _asset("report.css")
+    scripts = {"charts": vega_bundle() if pictures else "", "behaviour": asset("report.js")}
+    style = asset("report.css")
     # A policy that allows exactly this page's scripts and style, and no requests.
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts.values() if script)
     policy = (
@@ -66,7 +62,7 @@ def render_html(
     health = health_sentences(report.health)
     misleading = bool(audit.height and audit["same_winner"].eq(False).any())
     return (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             report=report,
@@ -100,37 +96,11 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _plain(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(str(part) for part in value)
-    return "–" if value is None else str(value)
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: _asset(f"{name}.j2")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"visible": visible, "plain": _plain}
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    return environment
-
-
-def _asset(name: str) -> str:
-    folder = resources.files("retrieval_report.study") / "templates"
-    return (folder / name).read_text(encoding="utf-8")
-
-
 def vega_bundle() -> str:
     """Return a script that defines ``window.embedChart`` and nothing else: Vega, Vega-Lite and
     Vega-Embed, which ``docs/make_vega.py`` made.
     """
-    return _asset("vega.js")
+    return asset("vega.js")
 
 
 def describe_metrics(measures: Iterable[str]) -> list[tuple[str, str, str, str]]:

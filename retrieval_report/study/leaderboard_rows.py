@@ -11,8 +11,9 @@ from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.engines.check_scores import MEAN, at_measure, board, join_left
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.scoring.health import NO_LIST
+from retrieval_report.study.notebook import html_table
 from retrieval_report.study.table_columns import DASH, MODEL_WIDTH, joined_texts
-from retrieval_report.study.terminal import ESTIMATE, frame_table, html_table, visible
+from retrieval_report.study.terminal import ESTIMATE, frame_table, visible
 from retrieval_report.study.three_tables import IS_SETTLED, LEVEL, MAX_MEASURES, with_copies_folded
 from retrieval_report.writing.names import first_names
 

@@ -24,7 +24,8 @@ from retrieval_report.contracts.registry import frame_of, schema
 from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.caveats import model_text
-from retrieval_report.study.terminal import frame_table, html_table
+from retrieval_report.study.notebook import html_table
+from retrieval_report.study.terminal import frame_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import chance_text, p_value

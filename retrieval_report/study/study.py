@@ -50,6 +50,7 @@ from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NO_FRAME, LevelledStudy
 from retrieval_report.study.log import log_of
+from retrieval_report.study.notebook import html_table, html_text
 from retrieval_report.study.pair_tests import compared, compared_exactly
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
@@ -73,7 +74,7 @@ from retrieval_report.study.study_data import (
     at_measures,
     check_chosen,
 )
-from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
+from retrieval_report.study.terminal import summary_table, visible
 from retrieval_report.study.three_tables import three_html, three_table
 from retrieval_report.study.verdict import ranked_means, verdict
 from retrieval_report.study.write import save_report
@@ -901,9 +902,8 @@ class Study(LevelledStudy):
         """Return the same as HTML without scripts and without network."""
         if "expected" not in self.policies:
             return html_table(self.summary, "model metric cutoff policy value")
-        return html_page(
-            self.verdict, [three_html(self), reversals_html(self.reversals), leaderboard_html(self)]
-        )
+        parts = three_html(self), reversals_html(self.reversals), leaderboard_html(self)
+        return f"<div>{html_text(self.verdict, *parts)}</div>"
 
     @property
     def headline(self) -> Self:

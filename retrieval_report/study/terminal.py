@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
 from operator import add
 
@@ -47,7 +46,6 @@ SIGNED, UNSIGNED = (
     for format in ("signed", "number")
 )
 # for notebooks whose style sheet has no tables, as those of some editors
-SPACED = 'style="width: 100%; max-width: 64em; text-align: right; white-space: nowrap"'
 COUNTS = ["no_relevant", "missing", "unjudged"]  # of queries that are subject to a rule
 MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
 KEPT = [*MEAN, "value"]
@@ -111,16 +109,14 @@ def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
      0.12341  0.50000
      0.12344  0.46942
     """
-    names = [name for name in columns.split() if name in frame.columns]
     blocks = []
     for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
-        part_shown = part.select(names)
         padded = []
-        for values, texts in zip(part_shown, _cells(part_shown, _estimates(part)), strict=True):
-            cells = [values.name, *texts]
+        for name, texts in table_cells(part, columns).items():
+            cells = [name, *texts]
             widths = [display_width(cell) for cell in cells]
             pads = [" " * (max(widths) - width) for width in widths]
-            is_text = values.dtype == pl.String  # aligned left, and numbers right
+            is_text = part[name].dtype == pl.String  # aligned left, and numbers right
             padded.append(map(add, cells, pads) if is_text else map(add, pads, cells))
         heading = [_heading(part.row(0, named=True), by)] if by else []
         lines = ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
@@ -142,30 +138,26 @@ def _heading(row: Row, by: str) -> str:
     return ", ".join(parts)
 
 
-def _estimates(frame: pl.DataFrame) -> list[list[str]]:
-    """Return the columns of every row that are estimates."""
-    return frame["estimates"].to_list() if "estimates" in frame.columns else [[]] * frame.height
-
-
-def _cells(frame: pl.DataFrame, estimates: Sequence[Collection[str]]) -> list[list[str]]:
-    """Write every column; all means have the decimals that tell the first column of them apart, and
-    other measures those that tell themselves apart.
+def table_cells(frame: pl.DataFrame, columns: str) -> dict[str, list[str]]:
+    """Write those of some columns that a frame has; all means have the decimals that tell the first
+    column of them apart, and other measures those that tell themselves apart.
     """
-    means = [part for part in frame if part.name in MEANS and part.dtype.is_numeric()]
+    marked = "estimates" in frame.columns
+    estimates = frame["estimates"].to_list() if marked else [[]] * frame.height
+    shown = frame.select(name for name in columns.split() if name in frame.columns)
+    means = [part for part in shown if part.name in MEANS and part.dtype.is_numeric()]
     exact = column_decimals(means[0]) if means else DECIMALS
-    columns = []
-    for values in frame:
+    cells = {}
+    for values in shown:
         places = exact if values.name in MEANS else DECIMALS
         places = column_decimals(values) if "@" in values.name else places
         sign = "+" if values.name in SIGNED - UNSIGNED else ""
         write = TEXTS.get(values.name) or partial(size, places=places, sign=sign, minus="-")
-        columns.append(
-            [
-                f"{ESTIMATE if values.name in marked else ''}{_cell(value, write)}"
-                for value, marked in zip(values, estimates, strict=True)
-            ]
-        )
-    return columns
+        cells[values.name] = [
+            f"{ESTIMATE if values.name in names else ''}{_cell(value, write)}"
+            for value, names in zip(values, estimates, strict=True)
+        ]
+    return cells
 
 
 def _cell(value: object, write: Callable[[float], str]) -> str:
@@ -280,28 +272,3 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
         )
     mean = number(row["value"], decimals(row.get("tie_std"), least=digits))
     return mean if spread == EMPTY_STATE else f"{mean} ± {spread}"
-
-
-def html_page(sentences: Iterable[str], tables: Iterable[str]) -> str:
-    """Return sentences and tables as HTML for a notebook, without scripts and without network."""
-    lines = "".join(f"<p>{html.escape(line)}</p>" for line in sentences)
-    return f"<div>{lines}{''.join(tables)}</div>"
-
-
-def html_table(frame: pl.DataFrame, columns: str, *, caption: str = "", note: str = "") -> str:
-    """Return the first rows of a frame as an HTML table; nothing without rows."""
-    first_rows = frame.head(50).select(name for name in columns.split() if name in frame.columns)
-    if not first_rows.height:
-        return ""
-    head = _html_row("th", first_rows.columns)
-    body = "".join(
-        _html_row("td", row)
-        for row in zip(*_cells(first_rows, _estimates(frame.head(50))), strict=True)
-    )
-    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    below = f'<p style="opacity: .7">{html.escape(note)}</p>' if note else ""
-    return f"<table {SPACED}>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"
-
-
-def _html_row(tag: str, cells: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"

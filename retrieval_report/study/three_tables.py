@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,9 @@ import polars.selectors as cs
 from retrieval_report.contracts.arguments import Named, grouped
 from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import Measure, measure_text
-from retrieval_report.study.score_picture import scores_picture
+from retrieval_report.study.notebook import html_table, html_text, scores_picture
 from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
-from retrieval_report.study.terminal import frame_table, html_table, visible
+from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.ties.three_scores import DRAWN, RANKS
 from retrieval_report.writing.names import EQUALS, first_names, listed, unlike, with_number
 from retrieval_report.writing.numbers import whole_percent
@@ -128,8 +127,8 @@ def three_html(study: Study) -> str:
     picture = scores_picture(picture_rows, _strokes(study.at(name), rows), name)
     if not is_moved(rows):
         return picture
-    winner = "".join(f"<p>{html.escape(line)}</p>" for line in filter(None, [_winner(study)]))
-    return f"{winner}{picture}{html_table(with_shown_ranks(rows), COLUMNS)}"
+    winner = filter(None, [_winner(study)])
+    return html_text(winner, picture, html_table(with_shown_ranks(rows), COLUMNS))
 
 
 def _strokes(at_headline: Study, rows: pl.DataFrame) -> pl.DataFrame:

@@ -15,7 +15,6 @@ from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.study.table_columns import column_of
 from retrieval_report.study.tables import report_tables
-from retrieval_report.study.terminal import SPACED
 from retrieval_report.study.three_tables import three_rows
 
 DOCS = sample_folder() / "docs"
@@ -143,9 +142,7 @@ def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> Non
     naive = study.under("naive")
     assert "ndcg@10\nmodel" in repr(naive)
     assert "expected" not in repr(naive)
-    assert naive._repr_html_().startswith(
-        f"<table {SPACED}><thead><tr><th>model</th><th>metric</th>"
-    )
+    assert re.match("<table [^>]*><thead><tr><th>model</th><th>metric</th>", naive._repr_html_())
 
 
 def test_ranks_by_ties_say_that_they_hold_what_may_be_missing() -> None:
