@@ -136,6 +136,7 @@ def _option(name: str, data: OpenedData) -> object:
     choices: tuple[object, ...] = data.averages if name == "average" else option.choices
     if option.kind is bool:
         choices = (False, True)
+        arguments["show"] = ("no", "yes").__getitem__
     if usual is None:
         choices = (UNSET, *choices)
     value = choose_one(

@@ -46,7 +46,8 @@ def choose_data() -> OpenedData:
     with st.sidebar:
         how: Named = {"show": texts.__getitem__, "missing": GONE}
         open_source = sources[choose_one("Data", list(sources), name="open", **how)]
-        st.caption(plain(open_source.name))
+        if open_source.name not in texts.values():  # the title of a sample
+            st.caption(plain(open_source.name))
     if isinstance(open_source, OpenedData):
         return open_source
     with st.spinner("Reading …", show_time=True):

@@ -80,6 +80,8 @@ def _upload_tables() -> None:
     places = zip(st.columns(3), OTHERS.items(), strict=True)
     tables = {name: offered(label, f"{name} upload", place) for place, (name, label) in places}
     if not rankings:
+        if any(tables.values()):
+            st.info("Choose a file of rankings, too: it is opened together with these.")
         return
     columns, is_complete = _mapping(rankings[0])
     if st.button("Open these files", type="primary", disabled=not is_complete):

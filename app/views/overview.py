@@ -140,7 +140,8 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
         delta_color="off",
         delta_arrow="off",
         width="content",
-        help="The number of drawn random orders in which the exact winner comes first.",
+        help="The number of drawn random orders in which the exact winner comes first, alone or "
+        "level with others.",
     )
     if awaited or is_moved(rows):  # else every order gives the same
         with drawing:

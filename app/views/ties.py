@@ -53,17 +53,20 @@ def show(page: Page) -> None:
     if "judgements" in page.data.frames and not page.data.source.counted:
         st.subheader("How much is judged")
         covered = folded(page.study.coverage, copies).filter(at_cutoff(page.choice.cutoff))
-        st.caption(
-            "judged: share of judged items at the cutoff; rbp_residual: the weight of ranks without a "
-            "judged item, and of those beyond the list or the cutoff."
-        )
-        frame_table(
-            page.best_first(covered).sort("metric", maintain_order=True),
-            of="coverage",
-            show=COVERAGE,
-            widths={"metric": 150},
-            alt="Judged share of every model at the cutoff.",
-        )
+        if (covered.filter(metric="judged")["value"] == 1).all():
+            st.markdown("Every item up to the cutoff is judged.")
+        else:
+            st.caption(
+                "judged: share of judged items at the cutoff; rbp_residual: the weight of ranks "
+                "without a judged item, and of those beyond the list or the cutoff."
+            )
+            frame_table(
+                page.best_first(covered).sort("metric", maintain_order=True),
+                of="coverage",
+                show=COVERAGE,
+                widths={"metric": 150},
+                alt="Judged share of every model at the cutoff.",
+            )
     with oddities:
         _hints(page)
 

@@ -320,7 +320,7 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
 
     >>> scores = pl.DataFrame({"model": ["a", "b"], "items": [9, 90]})
     >>> uneven_lengths(scores, [("ap", None), ("ap", 5), ("r_precision", None)])
-    ['ap@all compares lists of unequal length: 9 items (a) to 90 (b).']
+    ['ap@all compares lists of unequal length: medians are from 9 items (a) to 90 (b).']
     """
     whole = [
         measure_text(metric, cutoff)
@@ -340,7 +340,8 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     return [
         (
             f"{names_text(whole)} {verb} lists of unequal length: "
-            f"{low:g} items ({model_text(shorter)}) to {high:g} ({model_text(longer)})."
+            f"medians are from {low:.0f} items ({model_text(shorter)}) to {high:.0f} "
+            f"({model_text(longer)})."
         )
     ]
 

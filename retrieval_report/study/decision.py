@@ -45,7 +45,8 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     Parameters
     ----------
     no_worse, costs
-        The results of `no_worse` and `cost_table`; without columns where they were not asked for.
+        The results of `no_worse`, best first, and of `cost_table`; without columns where they were
+        not asked for.
     measure
         The headline measure.
     """
@@ -64,9 +65,8 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
         if rows.is_empty():
             has = "have" if len(copies) > 1 else "has"
             return KEEP, f"Keep {model_text(baseline)}: {names_text(copies)} {has} the same lists."
-    # Of those that cost the same, the one that scores most comes first.
-    best_first = rows.sort("difference", descending=True, nulls_last=True, maintain_order=True)
-    passed = best_first.filter(verdict=verdicts.NO_WORSE)["model"].to_list()
+    # Of those that cost the same, the one that scores most comes first, as in the rows.
+    passed = rows.filter(verdict=verdicts.NO_WORSE)["model"].to_list()
     if not passed:
         return _nothing_passed(rows, baseline, margin)
     if baseline not in amounts:
@@ -142,12 +142,15 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
 
 def _queries_hint(rows: pl.DataFrame) -> str:
     """Say how many queries would decide it, of several models for the one that needs most, where
-    that is more than there are.
+    that is more than there are; not what would hold if nothing is lost of models that surely lose.
     """
     rows = rows.filter(verdict=verdicts.NOT_DECIDED)
-    for column in ("queries_needed", "queries_if_observed"):
-        for row in rows.filter(pl.col(column) > pl.col("queries")).sort(column).tail(1).to_dicts():
-            most = f" for {model_text(row['model'])}, which needs most," * (rows.height > 1)
+    may_be_level = (pl.col("bound_high") >= 0).fill_null(value=True)
+    for column, of in (("queries_needed", may_be_level), ("queries_if_observed", pl.lit(True))):
+        asked = rows.filter(pl.col(column) > pl.col("queries"), of).sort(column)
+        for row in asked.tail(1).to_dicts():
+            most = f" for {model_text(row['model'])}" * (rows.height > 1)
+            most += ", which needs most," * (asked.height > 1)
             hint = f"; about {row[column]} queries would decide it{most} if "
             if column == "queries_needed":
                 return f"{hint}nothing is lost"

@@ -563,11 +563,13 @@ class Study(LevelledStudy):
         if self.of_run:
             scores = self._sound.under("expected")._run_scores
             rows = margins_over_runs(rows, scores, self._sound.of_run)
+        order = (pl.struct("metric", "cutoff").rle_id(), "difference")
+        rows = rows.sort(*order, descending=[False, True], nulls_last=True, maintain_order=True)
         return without_praise(rows, self.at_random)
 
     @property
     def no_worse(self) -> pl.DataFrame:
-        """The result of :func:`no_worse` for ``baseline`` and ``margin``; without
+        """The result of :func:`no_worse` for ``baseline`` and ``margin``, best first; without
         columns if the baseline is not among the selected models. With ``replicate``, its tests are
         over runs and queries, and a verdict may be "not significant over runs". A study without a
         margin raises a ParameterError.

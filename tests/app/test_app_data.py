@@ -101,6 +101,11 @@ def test_columns_of_unknown_names_are_asked_for() -> None:
     assert rows(test) == {"rankings": 4}
 
 
+def test_judgements_alone_wait_for_rankings() -> None:
+    test = upload(opened(), "judgements upload", ("qrels.txt", b"q 0 a 1\n"))
+    assert "Choose a file of rankings, too" in words(test)
+
+
 def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost() -> None:
     test = upload(opened(), "rankings upload", ("good.csv", CSV))
     drawn(test.button[0].click().run())

@@ -92,7 +92,7 @@ def test_near_ties_and_other_oddities_are_told() -> None:
 
 
 def test_what_is_judged_is_listed_metric_by_metric_with_the_best_model_first() -> None:
-    judged = RANKINGS.filter(model="fine").select("query", "item", "relevance")
+    judged = RANKINGS.filter(pl.col("item") > 0, model="fine").select("query", "item", "relevance")
     data = made_data(RANKINGS.drop("relevance"), judgements=judged)
     page = open_page("ties", data)
     covered = table(page, 2)
@@ -100,3 +100,11 @@ def test_what_is_judged_is_listed_metric_by_metric_with_the_best_model_first() -
     assert covered["metric"].is_sorted()
     assert covered["metric"].n_unique() == 2
     assert covered["model"].to_list() == best * 2
+
+
+def test_one_sentence_says_that_everything_is_judged() -> None:
+    judgements = RANKINGS.select("query", "item", "relevance").unique()
+    data = made_data(RANKINGS.drop("relevance"), judgements=judgements)
+    page = open_page("ties", data)
+    assert "Every item up to the cutoff is judged." in words(page)
+    assert "rbp_residual" not in words(page)

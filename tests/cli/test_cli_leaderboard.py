@@ -97,7 +97,7 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
         for item in range(length)
     ]
     pl.DataFrame(rows).write_parquet(tmp_path / "rows.parquet")
-    said = "ap@all compares lists of unequal length: 9 items (short) to 40 (deep)."
+    said = "ap@all compares lists of unequal length: medians are from 9 items (short) to 40 (deep)."
     for metrics, shown in (("precision@3,ap", True), ("precision@3,ap@5,r_precision", False)):
         for command in ("leaderboard", "evaluate --engine disk"):
             outcome = run(f"{command} {tmp_path}/rows.parquet --metrics {metrics}")

@@ -100,7 +100,7 @@ def test_what_is_not_decided_says_what_would_decide_it() -> None:
 
 
 def test_of_several_models_it_is_said_for_which_one_most_queries_are_needed() -> None:
-    lists = rankings({"float32": 3, "a": 1, "c": 7})
+    lists = rankings({"float32": 3, "a": 2, "c": 5})
     found = rr.Study(lists, "rr@3", baseline="float32", margin=0.004, truncated="no")
     needed = found.no_worse.sort("queries_needed").row(-1, named=True)
     assert needed["model"] == "c"
@@ -108,6 +108,21 @@ def test_of_several_models_it_is_said_for_which_one_most_queries_are_needed() ->
         f"Keep float32 for now: 400 queries cannot rule out that a and c lose too much (margin 0.004 "
         f"in rr@3); about {needed['queries_needed']} queries would decide it for c, which needs most, if "
         "nothing is lost."
+    )
+
+
+def test_what_would_hold_without_a_loss_is_not_said_of_models_that_surely_lose() -> None:
+    found = rr.Study(
+        rankings({"float32": 0, "b": 20, "a": 18}),
+        "rr@3",
+        baseline="float32",
+        margin=0.03,
+        truncated="no",
+    )
+    assert found.no_worse.filter(pl.col("bound_high") < 0)["model"].to_list() == ["a", "b"]
+    assert found.decision == (
+        "Keep float32 for now: a and b may lose too much (margin 0.03 in rr@3); about 2946 queries "
+        "would decide it for b, which needs most, if b really loses 0.025."
     )
 
 
