@@ -239,15 +239,11 @@ def question_tables(study: Study, names: Sequence[str]) -> list[str]:
     from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.study.questions import QUESTIONS
 
-    layouts = {question.name: question.table for question in QUESTIONS}
+    columns = {question.name: question.columns.replace("measure ", "") for question in QUESTIONS}
     texts = []
     for name in names:
         rows = getattr(study, name).filter(at_measure(*study.measures[0]))
-        layout = layouts[name]
         if "policy" in rows.columns:
             rows = rows.filter(policy="expected")
-        if layout is not None:
-            texts.append(
-                frame_table(rows, layout.columns.replace("measure ", ""), by="metric cutoff")
-            )
+        texts.append(frame_table(rows, columns[name], by="metric cutoff"))
     return texts

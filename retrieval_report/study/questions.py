@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,16 +20,19 @@ Ask = Callable[["Study"], pl.DataFrame]
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
 
 
-class Layout(NamedTuple):
-    """How a page shows a frame as a table.
+class Question(NamedTuple):
+    """One question, and how a page shows its answer as a table; study/tables.py chooses the rows of
+    some.
 
     Attributes
     ----------
+    name
+        Of the frame, of its files and, unless ``of`` says otherwise, of the property of a study.
     caption
-        It may name ``{measure}`` and parameters, such as ``{by}``.
+        Of the table. It may name ``{measure}`` and parameters, such as ``{by}``.
     columns
         Their names in one text; "measure" stands for metric and cutoff. Those that the frame does
-        not have are left out.
+        not have are left out. Without columns there is no table.
     section
         The part of the page, such as "summary" or "ties"; empty if the template places the table.
     folded
@@ -42,34 +44,19 @@ class Layout(NamedTuple):
         Of the table in the page; by default the name of the frame, with hyphens.
     note
         The line below the table.
+    of
+        What a report shows of a study.
     """
 
-    caption: str
-    columns: str
+    name: str
+    caption: str = ""
+    columns: str = ""
     section: str = ""
     folded: str = ""
     choice: bool = True
     id: str = ""
     note: str = ""
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question.
-
-    Attributes
-    ----------
-    name
-        Of the frame, of its files and, unless ``of`` says otherwise, of the property of a study.
-    of
-        What a report shows of a study.
-    table
-        How the page shows the frame; study/tables.py chooses the rows of some.
-    """
-
-    name: str
     of: Ask | None = None
-    table: Layout | None = None
 
     def ask(self, study: Study) -> pl.DataFrame:
         """Return the frame of a study."""
@@ -110,253 +97,206 @@ QUESTIONS = (
     Question("scores"),
     Question(
         "three_scores",
-        table=Layout(
-            "The three scores by {measure}",
-            "model measure expected shuffled_range naive off_by expected_rank shuffled_rank "
-            "naive_rank rank_can_change",
-            "cutoffs",
-            id="three-scores-all",
-        ),
+        "The three scores by {measure}",
+        "model measure expected shuffled_range naive off_by expected_rank shuffled_rank "
+        "naive_rank rank_can_change",
+        "cutoffs",
+        id="three-scores-all",
     ),
     Question("winners"),
     Question("by_cutoff"),
     Question(
         "summary",
-        table=Layout(
-            "Models by {measure}, best first",
-            "rank model measure expected tie_std tie_ranks query_ranks interval naive "
-            "naive_error lowest highest truncated_share queries no_relevant missing unjudged",
-            "summary",
-            folded="Every measure: what is printed, how far it is off, and the bounds by tie order",
-            id="summary-all",
-        ),
+        "Models by {measure}, best first",
+        "rank model measure expected tie_std tie_ranks query_ranks interval naive "
+        "naive_error lowest highest truncated_share queries no_relevant missing unjudged",
+        "summary",
+        folded="Every measure: what is printed, how far it is off, and the bounds by tie order",
+        id="summary-all",
     ),
     Question(
         "comparison",
-        table=Layout(
-            "Every pair of models",
-            "model_a model_b verdict measure difference interval family_p p_tie disagree counts",
-        ),
+        "Every pair of models",
+        "model_a model_b verdict measure difference interval family_p p_tie disagree counts",
     ),
     Question("flips"),
     Question(
         "reversals",
-        table=Layout(
-            "What could turn it around", "source varied reversal family_p verdict", choice=False
-        ),
+        "What could turn it around",
+        "source varied reversal family_p verdict",
+        choice=False,
     ),
     Question(
         "profile",
-        table=Layout(
-            "How much the distances tie",
-            "model cutoff cut_share mixed_share ends_in_cut_tie tied_items mixed_items "
-            "tie_median tie_max items distances bits",
-            choice=False,
-        ),
+        "How much the distances tie",
+        "model cutoff cut_share mixed_share ends_in_cut_tie tied_items mixed_items "
+        "tie_median tie_max items distances bits",
+        choice=False,
     ),
     Question("health"),
     Question("hints"),
     Question(
         "truncation",
-        table=Layout(
-            "How the lists are treated, for {measure}",
-            "model truncated reason lists shortest longest open_share sufficient_depth",
-            choice=False,
-        ),
+        "How the lists are treated, for {measure}",
+        "model truncated reason lists shortest longest open_share sufficient_depth",
+        choice=False,
     ),
     Question(
         "audit",
-        _audit,
-        table=Layout(
-            "What other systems would print for {measure}",
-            "system call model prints exact definition_shift off z same_winner order",
-            choice=False,
-        ),
+        "What other systems would print for {measure}",
+        "system call model prints exact definition_shift off z same_winner order",
+        choice=False,
+        of=_audit,
     ),
     Question(
         "queries",
-        _most_affected,
-        table=Layout(
-            "Queries whose score is most affected by tie order",
-            "query model measure naive expected std lowest highest spread",
-        ),
+        "Queries whose score is most affected by tie order",
+        "query model measure naive expected std lowest highest spread",
+        of=_most_affected,
     ),
     Question("leaderboard"),
     Question(
         "deciding",
-        table=Layout(
-            "Which queries decide {measure} between the first two models",
-            "query value_a value_b difference lowest highest decides order_unsure",
-            choice=False,
-            note="Decides: one of the fewest queries without which the first model would not be ahead.",
-        ),
+        "Which queries decide {measure} between the first two models",
+        "query value_a value_b difference lowest highest decides order_unsure",
+        choice=False,
+        note="Decides: one of the fewest queries without which the first model would not be ahead.",
     ),
     Question(
         "similarity_means",
-        table=Layout(
-            "How alike the lists of the first two models are",
-            " ".join(schema("similarity_means")),
-            "comparison",
-            folded="How alike the lists of the first two models are",
-            choice=False,
-            id="similarity",
-        ),
+        "How alike the lists of the first two models are",
+        " ".join(schema("similarity_means")),
+        "comparison",
+        folded="How alike the lists of the first two models are",
+        choice=False,
+        id="similarity",
     ),
     Question("recall_curve"),
     Question(
         "coverage",
-        table=Layout(
-            "How much of the lists is judged, and what rank-biased precision leaves open",
-            "model measure value tie_std queries",
-            "ties",
-            folded="How much of the lists is judged",
-            choice=False,
-        ),
+        "How much of the lists is judged, and what rank-biased precision leaves open",
+        "model measure value tie_std queries",
+        "ties",
+        folded="How much of the lists is judged",
+        choice=False,
     ),
     Question(
         "segments",
-        table=Layout(
-            "Winners by {by}",
-            "segment measure queries winner value overall_winner overall_value segments_p verdict",
-            "summary",
-        ),
+        "Winners by {by}",
+        "segment measure queries winner value overall_winner overall_value segments_p verdict",
+        "summary",
     ),
     Question(
         "no_worse",
+        "No worse than {baseline} by more than {margin}?",
+        "model measure value difference bound_low verdict queries_needed queries_if_observed",
+        "summary",
         of=attrgetter("margin_rows"),
-        table=Layout(
-            "No worse than {baseline} by more than {margin}?",
-            "model measure value difference bound_low verdict queries_needed queries_if_observed",
-            "summary",
-        ),
     ),
     Question(
         "costs",
-        table=Layout(
-            "Scores against costs",
-            "model cost amount measure value tie_std front beaten_by",
-            "summary",
-        ),
+        "Scores against costs",
+        "model cost amount measure value tie_std front beaten_by",
+        "summary",
     ),
     Question(
         "replicates",
-        table=Layout(
-            "Models as means over {replicate}",
-            "rank model measure value ci_low ci_high std_error tie_std replicate_low replicate_high "
-            "replicates queries unpaired tie_var replicate_var query_var residual_var note",
-            "summary",
-        ),
+        "Models as means over {replicate}",
+        "rank model measure value ci_low ci_high std_error tie_std replicate_low replicate_high "
+        "replicates queries unpaired tie_var replicate_var query_var residual_var note",
+        "summary",
     ),
     Question(
         "replicate_pairs",
-        table=Layout(
-            "Every pair of these models, with other replicates",
-            "model_a model_b measure difference ci_low ci_high family_p seed_reversal reversal "
-            "replicates_a replicates_b verdict",
-            "comparison",
-            folded="What other replicates say of every pair of models",
-        ),
+        "Every pair of these models, with other replicates",
+        "model_a model_b measure difference ci_low ci_high family_p seed_reversal reversal "
+        "replicates_a replicates_b verdict",
+        "comparison",
+        folded="What other replicates say of every pair of models",
     ),
     Question(
         "datasets",
-        table=Layout(
-            "Means over the data sets",
-            "rank model measure value tie_std ci_low ci_high rank_low rank_high datasets lacks",
-            "summary",
-        ),
+        "Means over the data sets",
+        "rank model measure value tie_std ci_low ci_high rank_low rank_high datasets lacks",
+        "summary",
     ),
     Question(
         "dataset_scores",
-        table=Layout(
-            "Every data set",
-            "dataset rank model measure value tie_std ci_low ci_high queries",
-            "comparison",
-            folded="How the models do in every data set",
-        ),
+        "Every data set",
+        "dataset rank model measure value tie_std ci_low ci_high queries",
+        "comparison",
+        folded="How the models do in every data set",
     ),
     Question(
         "judges",
-        table=Layout(
-            "Ranks by judge",
-            "judge rank model measure value tie_std own abstains others_rank",
-            "comparison",
-            folded="How every judge ranks the models",
-        ),
+        "Ranks by judge",
+        "judge rank model measure value tie_std own abstains others_rank",
+        "comparison",
+        folded="How every judge ranks the models",
     ),
     Question(
         "judge_pairs",
-        table=Layout(
-            "What other judges say of every pair of models",
-            "model_a model_b measure difference agree judges against level",
-            "comparison",
-            folded="What other judges say of every pair of models",
-        ),
+        "What other judges say of every pair of models",
+        "model_a model_b measure difference agree judges against level",
+        "comparison",
+        folded="What other judges say of every pair of models",
     ),
     Question(
         "judge_agreement",
-        table=Layout(
-            "How far the judges agree",
-            "judge_a judge_b measure tau models same kappa weighted_kappa alpha label_tau pairs note",
-            "comparison",
-            folded="How far the judges agree",
-        ),
+        "How far the judges agree",
+        "judge_a judge_b measure tau models same kappa weighted_kappa alpha label_tau pairs note",
+        "comparison",
+        folded="How far the judges agree",
     ),
     Question(
         "knn_accuracy",
-        _nearest("accuracy"),
-        table=Layout(
-            "Share of the queries whose label the nearest items give",
-            "model value tie_std lowest highest queries",
-            "neighbours",
-            note="If a list ends in or before the tie of the k-th item, votes are missing.",
-        ),
+        "Share of the queries whose label the nearest items give",
+        "model value tie_std lowest highest queries",
+        "neighbours",
+        note="If a list ends in or before the tie of the k-th item, votes are missing.",
+        of=_nearest("accuracy"),
     ),
     Question(
         "knn_classes",
-        _nearest("classes"),
-        table=Layout(
-            "Precision, recall and F1 of every label",
-            "model label metric value tie_std lowest highest",
-            "neighbours",
-            folded="Precision, recall and F1 of every label",
-        ),
+        "Precision, recall and F1 of every label",
+        "model label metric value tie_std lowest highest",
+        "neighbours",
+        folded="Precision, recall and F1 of every label",
+        of=_nearest("classes"),
     ),
     Question(
         "knn_confusion",
-        _nearest("confusion"),
-        table=Layout(
-            "Labels that are confused, in numbers of queries",
-            "model label predicted value tie_std lowest highest",
-            "neighbours",
-            folded="Which labels are confused",
-        ),
+        "Labels that are confused, in numbers of queries",
+        "model label predicted value tie_std lowest highest",
+        "neighbours",
+        folded="Which labels are confused",
+        of=_nearest("confusion"),
     ),
     Question(
         "calibration",
-        table=Layout(
-            "The threshold by {calibrate}",
-            "model threshold strictest loosest value interval precision recall f1 queries",
-            "thresholds",
-        ),
+        "The threshold by {calibrate}",
+        "model threshold strictest loosest value interval precision recall f1 queries",
+        "thresholds",
     ),
-    Question("thresholds", _matches("table")),
+    Question(
+        "thresholds",
+        of=_matches("table"),
+    ),
     Question(
         "threshold_areas",
-        _matches("areas"),
-        table=Layout(
-            "How well distance tells relevant pairs from others",
-            "model roc_auc roc_auc_low roc_auc_high average_precision ap tie_std relevant_pairs all_pairs",
-            "thresholds",
-        ),
+        "How well distance tells relevant pairs from others",
+        "model roc_auc roc_auc_low roc_auc_high average_precision ap tie_std relevant_pairs all_pairs",
+        "thresholds",
+        of=_matches("areas"),
     ),
     Question("shuffled"),
     Question("distribution"),
     Question(
         "fingerprint",
-        _received,
-        table=Layout(
-            "The data this report was made from", " ".join(schema("fingerprint")), choice=False
-        ),
+        "The data this report was made from",
+        " ".join(schema("fingerprint")),
+        choice=False,
+        of=_received,
     ),
 )
 FRAMES = tuple(question.name for question in QUESTIONS)

@@ -11,7 +11,7 @@ import polars as pl
 from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.contracts.arguments import Row
 from retrieval_report.contracts.registry import column
-from retrieval_report.study.questions import Layout
+from retrieval_report.study.questions import Question
 from retrieval_report.study.terminal import ESTIMATE, deviation, visible
 from retrieval_report.ties.three_scores import DRAWN
 from retrieval_report.writing.numbers import (
@@ -230,7 +230,7 @@ class PageTable(NamedTuple):
     row's metric@cutoff if rows can be filtered by it.
     """
 
-    layout: Layout
+    question: Question
     columns: Sequence[PageColumn]
     rows: Sequence[Sequence[Cell]]
     measures: Sequence[str]

@@ -25,7 +25,7 @@ from retrieval_report.study.leaderboard_rows import (
     with_costs,
     with_ranks,
 )
-from retrieval_report.study.questions import QUESTIONS, Layout
+from retrieval_report.study.questions import QUESTIONS, Question
 from retrieval_report.study.reversals import reversals_note, varied
 from retrieval_report.study.table_columns import (
     DASH,
@@ -54,7 +54,7 @@ LISTS = {
     WITHIN_TIE: "are cut, maybe inside their last tie",
 }
 DECLARED = {"summary": "board", "comparison": "judged_pairs"}  # frames with all columns of a table
-Part = tuple[Layout, pl.DataFrame]  # a table and its rows
+Part = tuple[Question, pl.DataFrame]  # a table and its rows
 
 
 def report_tables(report: Report) -> dict[str, PageTable]:
@@ -64,22 +64,21 @@ def report_tables(report: Report) -> dict[str, PageTable]:
     tables = {}
     for question in QUESTIONS:
         frame = report.frames[question.name]
-        layout = question.table
-        if layout is not None and frame.width:
-            layout = layout._replace(
-                id=layout.id or question.name.replace("_", "-"),
-                caption=layout.caption.format_map(
+        if question.columns and frame.width:
+            question = question._replace(
+                id=question.id or question.name.replace("_", "-"),
+                caption=question.caption.format_map(
                     defaultdict(str, report.parameters, measure=report.measure)
                 ),
             )
-            for part in PARTS.get(question.name, _of_expected)(report, layout, frame):
-                tables[part[0].id] = _table(report, question.name, *part)
-    return {id: table for id, table in tables.items() if table.rows or table.layout.note}
+            for part in PARTS.get(question.name, _of_expected)(report, question, frame):
+                tables[part[0].id] = _table(report, *part)
+    return {id: table for id, table in tables.items() if table.rows or table.question.note}
 
 
-def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> PageTable:
+def _table(report: Report, question: Question, frame: pl.DataFrame) -> PageTable:
     """Return a table of rows, of columns that say something; readers can filter it by measure if
-    the layout says so.
+    the question says so.
     """
     rows = list(frame.iter_rows(named=True))
     if {*frame.columns}.issuperset(MEASURE):
@@ -89,43 +88,45 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Pa
     first_rows = rows[:ROWS]
     if len(first_rows) < len(rows):
         some = f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. "
-        layout = layout._replace(note=f"{some}{layout.note}".strip())
-    columns = _columns(name, layout, frame)
+        question = question._replace(note=f"{some}{question.note}".strip())
+    columns = _columns(question, frame)
     filled = [(column, [column.fill(row) for row in first_rows]) for column in columns]
     parts_with_text = [part for part in filled if any(cell.text != DASH for cell in part[1])]
     cells = list(zip(*(cells for _, cells in parts_with_text), strict=True))
-    measures = [row["measure"] for row in first_rows if "measure" in row] if layout.choice else []
-    return PageTable(layout, [column for column, _ in parts_with_text], cells, measures)
+    measures = [row["measure"] for row in first_rows if "measure" in row] if question.choice else []
+    return PageTable(question, [column for column, _ in parts_with_text], cells, measures)
 
 
-def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[PageColumn]:
-    """Return the columns of a layout that the frame has; a model's name may stand above its values."""
+def _columns(question: Question, frame: pl.DataFrame) -> list[PageColumn]:
+    """Return the columns of a question that the frame has;
+    a model's name may stand above its values.
+    """
     titles, models = {}, ("model A", "model B")
-    if name == "deciding" and frame.height:
+    if question.name == "deciding" and frame.height:
         models = frame.select("model_a", "model_b").row(0)
         titles = {"value_a": models[0], "value_b": models[1]}
-    declared = DECLARED.get(name, name)
+    declared = DECLARED.get(question.name, question.name)
     # A column that says the same in every row says nothing; readers of one measure know it.
     several = {*frame.columns}.issuperset(MEASURE) and frame.n_unique(MEASURE) > 1
     column_names = {*frame.columns, *JOINED, *(["measure"] if several else [])}
     return [
         column_of(declared, part, title=titles.get(part, ""), models=models)
-        for part in layout.columns.split()
+        for part in question.columns.split()
         if part in column_names
     ] + [measure_column(values) for values in frame if "@" in values.name]
 
 
-def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+def _of_expected(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     """Return the table of a frame as it is, of expected scores where there are others."""
-    yield layout, frame.filter(policy="expected") if "policy" in frame.columns else frame
+    yield question, frame.filter(policy="expected") if "policy" in frame.columns else frame
 
 
-def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+def _deciding(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     able = pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME
-    yield layout, frame.filter(report.at_headline, pl.any_horizontal(able))
+    yield question, frame.filter(report.at_headline, pl.any_horizontal(able))
 
 
-def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+def _summary(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     parts = summary_rows(frame).partition_by(MEASURE, maintain_order=True)
     wide = pl.concat(_with_digits(part, "value") for part in parts)
     if {"naive", "expected"} <= {*wide.columns}:
@@ -141,16 +142,16 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     # The verdict names the headline.
     marks = estimates_line(board)
     note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, more_measures)]))
-    first = layout._replace(columns=" ".join(COLUMNS), folded="", note=note)
+    first = question._replace(columns=" ".join(COLUMNS), folded="", note=note)
     yield first._replace(section="", choice=False, id="summary"), board
-    yield layout._replace(caption="Every measure"), wide
+    yield question._replace(caption="Every measure"), wide
 
 
-def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+def _three_scores(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     """Return the table of the headline measure, and that of all measures and cutoffs."""
     rows = three_rows(frame, (report.metric, report.cutoff))
     if is_moved(rows):
-        first = layout._replace(section="", choice=False, id="three-scores")
+        first = question._replace(section="", choice=False, id="three-scores")
         if frame["model"].n_unique() > 1:
             winners = report.winners.filter(report.at_headline)
             first = first._replace(
@@ -162,7 +163,7 @@ def _three_scores(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterab
     if len(measures) > 1:
         parts = [_with_digits(with_shown_ranks(three_rows(frame, measure))) for measure in measures]
         yield (
-            layout._replace(caption="The three scores by every measure"),
+            question._replace(caption="The three scores by every measure"),
             pl.concat(parts, how="diagonal"),
         )
 
@@ -172,22 +173,24 @@ def _with_digits(rows: pl.DataFrame, name: str = "expected") -> pl.DataFrame:
     return rows.with_columns(digits=column_decimals(rows[name]))
 
 
-def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+def _comparisons(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     """Every pair, those whose order depends on tie order first."""
     verdicts = report.flips.select(*PAIR, "verdict", "disagree")
     rows = join_left(frame.filter(policy="expected"), verdicts, PAIR)
     rows = ahead_first(rows, pl.col("difference") < 0)
     if report.parameters["average"] != "micro":
-        layout = layout._replace(caption=f"{layout.caption}, by their plain means over the queries")
+        question = question._replace(
+            caption=f"{question.caption}, by their plain means over the queries"
+        )
     if frame["model_a"].n_unique() > 1:
-        layout = layout._replace(
+        question = question._replace(
             note="Each interval is for one pair: unlike p-values, intervals are not adjusted for "
             "the number of pairs."
         )
-    yield layout, rows.sort(pl.col("verdict") != DEPENDS, maintain_order=True)
+    yield question, rows.sort(pl.col("verdict") != DEPENDS, maintain_order=True)
 
 
-def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+def _audits(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     """Return the table of numbers that tie order changes or may change, those of the same definition first, and that
     of the others.
     """
@@ -198,27 +201,27 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
     )
     settled = (pl.col("off") == 0).fill_null(False) & ~misled
     system_name = pl.concat_str("system", "version", separator=" ", ignore_nulls=True)
-    exact = layout._replace(
-        id="audit-exact", caption=f"{layout.caption}: the exact score of its definition"
+    exact = question._replace(
+        id="audit-exact", caption=f"{question.caption}: the exact score of its definition"
     )
     rows = with_audit_digits(rows)
     rows = rows.with_columns(same_winner(), settled=settled, system=system_name)
-    yield layout, rows.filter(~pl.col("settled"))
+    yield question, rows.filter(~pl.col("settled"))
     yield exact, rows.filter("settled")
 
 
-def _queries(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+def _queries(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     if report.cut:
-        layout = layout._replace(caption=f"{layout.caption} or by the cut of their list")
-    yield layout, frame.filter(pl.col("spread") > 0)
+        question = question._replace(caption=f"{question.caption} or by the cut of their list")
+    yield question, frame.filter(pl.col("spread") > 0)
 
 
-def _truncation(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+def _truncation(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
     answer = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
     words = pl.when(pl.col("reason") != NOT_KNOWN).then(answer).otherwise(pl.lit("may be cut"))
     rows = _best_first(report, frame.filter(at_cutoff(report.cutoff)))
-    yield layout, rows.with_columns(truncated=words)
+    yield question, rows.with_columns(truncated=words)
 
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
@@ -232,20 +235,20 @@ def confused(confusion: pl.DataFrame) -> pl.DataFrame:
     return wrong.sort("value", descending=True, maintain_order=True)
 
 
-PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = {
+PARTS: Mapping[str, Callable[[Report, Question, pl.DataFrame], Iterable[Part]]] = {
     "three_scores": _three_scores,
     "summary": _summary,
     "comparison": _comparisons,
     **dict.fromkeys(
         ("profile", "knn_accuracy", "calibration", "threshold_areas"),
-        lambda report, layout, frame: [(layout, _best_first(report, frame))],
+        lambda report, question, frame: [(question, _best_first(report, frame))],
     ),
     "truncation": _truncation,
     "audit": _audits,
     "queries": _queries,
     "deciding": _deciding,
-    "reversals": lambda _, layout, frame: [
-        (layout._replace(note=reversals_note(frame)), varied(frame))
+    "reversals": lambda _, question, frame: [
+        (question._replace(note=reversals_note(frame)), varied(frame))
     ],
-    "knn_confusion": lambda _, layout, frame: [(layout, confused(frame))],
+    "knn_confusion": lambda _, question, frame: [(question, confused(frame))],
 }

@@ -209,6 +209,6 @@ def test_models_that_are_level_in_every_order_share_their_rank() -> None:
     # whether other queries tell them apart is another question
     assert board["query_ranks"][1] == "1–5"
     tables = report_tables(study.contents()).values()
-    every = next(table for table in tables if table.layout.caption == "Every measure")
+    every = next(table for table in tables if table.question.caption == "Every measure")
     ranks = [column.header for column in every.columns].index("Ranks by ties, 95%")
     assert [row[ranks].text for row in every.rows] == ["1", "2", "2", "2", "5"]

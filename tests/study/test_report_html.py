@@ -211,7 +211,7 @@ def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
     large = replace(report, frames=frames, metric="ndcg", cutoff=None)
     table = report_tables(large)["summary-all"]
     assert len(table.rows) == ROWS
-    assert table.layout.note.startswith(f"The first {ROWS} of ")
+    assert table.question.note.startswith(f"The first {ROWS} of ")
 
 
 def test_columns_without_a_value_are_left_out() -> None:
@@ -233,7 +233,7 @@ def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
 
 def test_the_page_has_the_section_of_every_table_and_chart() -> None:
     page = files("retrieval_report.study").joinpath("templates/report.html.j2").read_text("utf-8")
-    tables = {part.table.section for part in QUESTIONS if part.table is not None} - {""}
+    tables = {part.section for part in QUESTIONS} - {""}
     assert tables <= set(re.findall(r'of_section\("(\w+)"\)', page))
     assert {*IN_REPORT.values()} == set(re.findall(r'figures\("(\w+)"\)', page))
 
