@@ -36,6 +36,7 @@ Drawer = Callable[..., "ChartType"]  # a function of `retrieval_report.charts`
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
 # The default margins are wide; on a laptop they hide the last columns of tables, and on a phone
 # they leave room for another number below each. Six chosen models would not all be seen.
+# A telephone has its own table where the usual one would hide a score.
 STYLE = """<style>
 div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 3.4rem; padding-bottom: 4rem;}
@@ -50,6 +51,12 @@ div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stAlertContainer"] {padding: 0.6rem 0.9rem;}
 div:has(> [data-testid="stMultiSelectTagsContainer"]) {max-height: 24rem;}
 [data-testid="stPageLink"] * {white-space: normal; text-decoration: underline;}
+.phone {max-height: 26rem; overflow-y: auto;}
+.phone td:first-child {white-space: normal; overflow-wrap: anywhere;}
+.phone :is(th, td) {padding: .2rem .25rem; font-size: .82rem;}
+.phone :is(th, td):first-child {text-align: left;}
+@media (min-width: 40.01rem) {[data-testid="stElementContainer"]:has(.phone) {display: none;}}
+@media (max-width: 40rem) {[data-testid="stElementContainer"]:has(.phone) + * {display: none;}}
 @media (max-width: 48rem) {[data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]) {row-gap: 1rem;}}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""

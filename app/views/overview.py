@@ -15,6 +15,7 @@ from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
+from retrieval_report.study.notebook import html_table
 from retrieval_report.study.reversals import TITLE, reversals_note, varied
 from retrieval_report.study.three_tables import (
     by_items_retrieved,
@@ -83,6 +84,8 @@ def show(page: Page) -> None:
     how |= {"row_height": ROW, "most_rows": FEWER_ROWS if folded else ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
         how |= {"key": f"three scores {hash(tuple(rows['model']))}", "selection_mode": "multi-row"}
+    narrow = rows.with_columns(shuffled="shuffled_range")
+    st.html(f'<div class="phone">{html_table(narrow, "model expected shuffled naive")}</div>')
     _choose_models(page, frame_table(rows, alt="The three scores, best first.", **how))
     chart_side, right = (
         st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)

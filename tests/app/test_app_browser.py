@@ -122,6 +122,20 @@ def test_every_page_draws_without_a_complaint_or_a_request_to_others(
         visit.assert_clean()
 
 
+def test_a_phone_has_the_three_scores_side_by_side(browser: Any, server: str) -> None:
+    with Visit(browser, server, "", PHONE) as visit:
+        heads = visit.page.locator(".phone th")
+        heads.first.wait_for()
+        assert heads.all_inner_texts() == ["model", "expected", "shuffled", "naive"]
+        boxes = [head.bounding_box() for head in heads.all()]
+        assert max(box["x"] + box["width"] for box in boxes) <= PHONE["width"]
+        frames = visit.page.locator("[data-testid=stDataFrame]")  # is_visible asks of the first
+        assert not frames.first.is_visible()
+        visit.page.set_viewport_size(LAPTOP)
+        frames.first.wait_for()
+        assert not heads.first.is_visible()
+
+
 def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) -> None:
     with Visit(
         browser, server, "?models=https://evil.example%20www.evil.example&seed=me@evil.example"

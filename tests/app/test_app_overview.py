@@ -45,9 +45,9 @@ def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     said = verdict_of(page).replace("\\", "")
     assert said.startswith("fine has the highest expected rr@3")
     assert "coarse would win, purely because of how ties are ordered." in said
-    kinds = [page.main.children[place].type for place in range(4)]
+    kinds = [page.main.children[place].type for place in range(5)]
     # Nothing but the title and the name of the data stand above the numbers; the verdict is beside.
-    assert kinds == ["title", "caption", "flex_container", "dataframe"]
+    assert kinds == ["title", "caption", "flex_container", "html", "dataframe"]
     assert page.caption[0].value == r"made · 2 models · 1 query"
     page = page.multiselect(key="models").select("fine").run()
     assert page.caption[0].value == r"made · 1 of 2 models · 1 query"
