@@ -16,6 +16,9 @@ import numpy as np
 
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.kernels.ap import ap_moments, retrieved_moments
+from retrieval_report.kernels.ap_retrieved import own_ideal_moments
+from retrieval_report.kernels.err import err_moments
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.record import Facts, Formula, Largest, Metric, smaller
@@ -132,7 +135,7 @@ class HitRate(_Binary):
     name = "hit_rate"
     formula = Formula("1 if any item is relevant")
     needs_relevant = True
-    term = terms.FirstRelevant(reciprocal=False)
+    term = terms.FIRST_HIT
 
 
 @dataclass(frozen=True)
@@ -164,23 +167,25 @@ class AP(_PerRelevant):
 
     name = "ap"
     formula = Formula("Σ precision@i · [item i is relevant]", DENOMINATORS, "denominator")
-    graded = False
+    values: ClassVar[terms.Relevant] = terms.Relevant()
     denominator: str = "total"
     interpolation: str = "none"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(f"{self.name} interpolation", self.interpolation, ("none", "trapezoid"))
-        if self.interpolation != "none" and (self.graded or self.denominator == "retrieved"):
+        if self.interpolation != "none" and (self.name != "ap" or self.denominator == "retrieved"):
             raise ParameterError(
                 f"{self.name}: interpolation works only for ap, and not with denominator=retrieved"
             )
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.Sum:
         if self.interpolation != "none":
-            return terms.Trapezoids()
-        return terms.PrecisionSum(graded=self.graded, ratio=self.denominator == "retrieved")
+            return terms.TRAPEZOIDS
+        if self.denominator == "retrieved":
+            return terms.Sum(self.values, terms.HARMONIC, retrieved_moments, ratio="hits")
+        return terms.Sum(self.values, terms.HARMONIC, ap_moments)
 
     def divisor(self, facts: Facts) -> Floats:
         if self.denominator == "retrieved":
@@ -208,7 +213,7 @@ class WAP(AP):
         "Σ (sum of relevant grades up to i)/i · [item i is relevant]", DENOMINATORS, "denominator"
     )
     largest = "grade"
-    graded = True
+    values = terms.Relevant(graded=True)
 
 
 @dataclass(frozen=True)
@@ -221,7 +226,7 @@ class APAtR(_PerRelevant):
     name = "ap_at_r"
     formula = Formula("Σ precision@i · [item i is relevant] over the first R", "R")
     own_depth = True
-    term = terms.PrecisionSum(graded=False, ratio=False)
+    term = terms.PRECISIONS
 
 
 @dataclass(frozen=True)
@@ -242,7 +247,7 @@ class Bpref(_PerRelevant):
         "R",
     )
     own_depth = True
-    term = terms.Preferences()
+    term = terms.PREFERENCES
 
 
 @dataclass(frozen=True)
@@ -252,7 +257,7 @@ class RR(_Binary):
     name = "rr"
     formula = Formula("1/i for the first relevant item")
     needs_relevant = True
-    term = terms.FirstRelevant(reciprocal=True)
+    term = terms.RECIPROCAL_RANK
 
 
 @dataclass(frozen=True)
@@ -295,7 +300,7 @@ class DCG(Metric):
             check_choice(f"{self.name} discount", self.discount, list(terms.DISCOUNTS))
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.Sum:
         return terms.Sum(self._gain, terms.Discount(self.discount))
 
     @property
@@ -327,12 +332,11 @@ class NDCG(DCG):
     ideal: str = "judged"
 
     @property
-    def term(self) -> terms.Term:
-        return (
-            super().term
-            if self.ideal != "cutoff"
-            else terms.OwnIdeal(terms.Discount(self.discount))
-        )
+    def term(self) -> terms.Sum:
+        if self.ideal != "cutoff":
+            return super().term
+        discount = terms.Discount(self.discount)
+        return terms.Sum(terms.Single(), discount, own_ideal_moments, ratio="ideal")
 
     @property
     def best(self) -> terms.Ideal | None:
@@ -375,7 +379,7 @@ class RBP(_Binary):
         self._check_number("max_grade", lambda grade: grade > 0, rule, optional=True)
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.Sum:
         values = terms.Relevant() if self.max_grade is None else terms.Gain(self.max_grade)
         return terms.Sum(values, terms.Discount(self.p))
 
@@ -401,5 +405,5 @@ class ERR(Metric):
         self._check_number("max_grade", lambda grade: 0 < grade <= 1023, rule)
 
     @property
-    def term(self) -> terms.Term:
-        return terms.Stops(self.max_grade)
+    def term(self) -> terms.Sum:
+        return terms.Sum(terms.Stop(self.max_grade), terms.OWN, err_moments)

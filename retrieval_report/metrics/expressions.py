@@ -18,6 +18,10 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import Options, is_relevant
+from retrieval_report.kernels.ap import ap_moments
+from retrieval_report.kernels.ap_trapezoid import trapezoid_moments
+from retrieval_report.kernels.rr import first_relevant_moments
+from retrieval_report.kernels.sums import additive_moments
 from retrieval_report.metrics import terms
 
 if TYPE_CHECKING:
@@ -223,10 +227,11 @@ def _sum_of(*terms: pl.Expr) -> pl.Expr:
     return pl.sum_horizontal(terms)
 
 
-def _values(rule: terms.Relevant | terms.Gain, grade: pl.Expr, least: float | None) -> pl.Expr:
+def _values(rule: Any, grade: pl.Expr, least: float | None) -> pl.Expr:
     """Return what an item of each grade brings."""
     if isinstance(rule, terms.Relevant):
-        return is_relevant(grade, least).cast(pl.Int64)  # type: ignore[no-any-return]
+        relevant: pl.Expr = is_relevant(grade, least).cast(pl.Int64)
+        return relevant * grade if rule.graded else relevant
     if isinstance(rule.rule, float):
         return grade.cast(pl.Float64) / rule.rule
     if isinstance(rule.rule, tuple):
@@ -253,25 +258,25 @@ def _sum(rows: List, term: terms.Sum) -> tuple[pl.Expr, pl.Expr]:
     return (total / rows.size * sums).sum(), pl.max_horizontal(variance, pl.lit(0.0))
 
 
-def _pairs(rows: List, term: terms.PrecisionSum) -> tuple[pl.Expr, None]:
+def _pairs(rows: List, term: terms.Sum) -> tuple[pl.Expr, None]:
     """Return the mean of the sum behind AP and WAP."""
     hit = rows.hit_received.cast(pl.Int64)
-    grades = hit * rows.grade if term.graded else hit
+    grades = _values(term.values, rows.grade, rows.least)
     (_, hits), (gained, gain) = rows.in_tie(hit), rows.in_tie(grades.cast(pl.Float64))
     size = rows.size
     before = rows.before
     slots = rows.weights(terms.UNIT)
-    harmonic = rows.weights(terms.Discount("reciprocal"))
+    harmonic = rows.weights(terms.HARMONIC)
     pair_share = gain * (hits - 1) / (size * (size - (size > 1)))
     first = _sum_of(_sum_of(hits * gained, gain) / size, -(before + 1) * pair_share)
     return _sum_of(first * harmonic, slots * pair_share).sum(), None
 
 
-def _trapezoids(rows: List, _: terms.Trapezoids) -> tuple[pl.Expr, None]:
+def _trapezoids(rows: List, _: terms.Sum) -> tuple[pl.Expr, None]:
     """Return the mean of the sum behind AP by the trapezoidal rule."""
     earlier, hits = rows.in_tie(rows.hit_received.cast(pl.Int64))
     before, size, slots = rows.before, rows.size, rows.weights(terms.UNIT)
-    at = rows.weights(terms.Discount("reciprocal"))
+    at = rows.weights(terms.HARMONIC)
     first = (before == 0) & (slots > 0)
     # Σ 1/(i − 1) over the same ranks from 2 on
     ahead = at - (slots > 0) / pl.max_horizontal(before + slots, pl.lit(1))
@@ -282,7 +287,7 @@ def _trapezoids(rows: List, _: terms.Trapezoids) -> tuple[pl.Expr, None]:
     return (hits / size * tie / 2).sum(), None
 
 
-def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
+def _first(rows: List, term: terms.Sum) -> tuple[pl.Expr, pl.Expr]:
     """Return the mean and the variance of what the first relevant item brings."""
     _, relevant = rows.in_tie(rows.hit_received.cast(pl.Int64))
     before, size, hits = (
@@ -294,24 +299,23 @@ def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
     none = (pl.max_horizontal(size - hits - tried, pl.lit(0)) / remaining).cum_prod()
     relevant_before = tried < rows.within(before + size) - before
     chance = none.shift(1, fill_value=1.0) * hits / remaining * relevant_before
-    value = 1 / (before + 1 + tried) if term.reciprocal else tried * 0.0 + 1.0
+    value = 1 / (before + 1 + tried) if term.fades else tried * 0.0 + 1.0
     never = none.filter(relevant_before).last().fill_null(1.0)
-    mean = (chance * value).sum() if term.reciprocal else 1.0 - never
+    mean = (chance * value).sum() if term.fades else 1.0 - never
     return mean, (chance * (value - mean) ** 2).sum() + never * mean**2
 
 
-TERMS: Mapping[type, Callable[..., tuple[pl.Expr, pl.Expr | None]]] = {
-    terms.Sum: _sum,
-    terms.PrecisionSum: _pairs,
-    terms.Trapezoids: _trapezoids,
-    terms.FirstRelevant: _first,
+FORMS: Mapping[object, Callable[..., tuple[pl.Expr, pl.Expr | None]]] = {
+    additive_moments: _sum,
+    ap_moments: _pairs,
+    trapezoid_moments: _trapezoids,
+    first_relevant_moments: _first,
 }
 
 
 def has_expression(metric: Metric) -> bool:
     """Return whether a metric can be written as an expression, whatever its gains and discounts."""
-    term = metric.term
-    return type(term) in TERMS and not term.ratio and not metric.judged_only
+    return metric.term.kernel in FORMS and not metric.judged_only
 
 
 def expression(metric: Any, rows: List, k: int | None, no_relevant: str, *, std: bool) -> pl.Expr:
@@ -326,7 +330,7 @@ def expression(metric: Any, rows: List, k: int | None, no_relevant: str, *, std:
         raise _only_evaluate(str(metric))
     if metric.own_depth or k is not None:
         rows = replace(rows, depth=rows.relevant if metric.own_depth else pl.lit(k))
-    mean, variance = TERMS[type(term)](rows, term)
+    mean, variance = FORMS[term.kernel](rows, term)
     if std and (variance is None or rows.policy != "expected"):
         raise _only_evaluate(f"{metric}: the standard deviation")
     value = variance.sqrt() if std and variance is not None else mean

@@ -135,7 +135,7 @@ class Metric:
             object.__setattr__(self, name, number)
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.Sum:
         """The sum this metric is made of."""
         raise NotImplementedError
 

@@ -16,7 +16,7 @@ from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
-from retrieval_report.kernels import ap, ap_retrieved, ap_trapezoid, bpref, err, rr, sums, tables
+from retrieval_report.kernels import ap, ap_retrieved, ap_trapezoid, bpref, rr, sums, tables
 from retrieval_report.kernels.lists import Bools, Floats
 
 if TYPE_CHECKING:
@@ -31,13 +31,45 @@ STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1
 
 @dataclass(frozen=True)
 class Relevant:
-    """An item counts 1 if it is relevant, else 0."""
+    """An item counts 1, or its grade, if it is relevant, else 0."""
+
+    largest_grade: ClassVar[float | None] = None
+    graded: bool = False
+
+    def of(self, grades: Floats, relevant: Bools) -> Floats:
+        """Return the value of each grade."""
+        return np.where(relevant, grades, 0.0) if self.graded else relevant.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Single:
+    """An item counts 1 if its grade is above 0, and only one such grade is known."""
 
     largest_grade: ClassVar[float | None] = None
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
+        """Return the value of each grade; raise if several are above 0."""
+        positive = grades[grades > 0]
+        if positive.size > 1:
+            raise ParameterError(
+                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and is exact for "
+                "binary relevance only; "
+                f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
+            )
+        return (grades > 0).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """An item of grade g counts the chance (2^g − 1)/2^largest_grade that it ends a search."""
+
+    largest_grade: float
+
+    def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade."""
-        return relevant.astype(np.float64)
+        check_largest("err", grades, self.largest_grade)
+        stop: Floats = exponential(grades) / np.exp2(self.largest_grade)
+        return stop
 
 
 @dataclass(frozen=True)
@@ -82,7 +114,8 @@ class Gain:
 @dataclass(frozen=True)
 class Discount:
     """Position i has weight 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), 1 (``none``),
-    (1 − p) p^(i − 1) for a number p, or the value of a function of the ranks.
+    (1 − p) p^(i − 1) for a number p, the value of a function of the ranks, or one that the kernel
+    computes itself (``own``).
     """
 
     rule: str | float | Rule = "log2"
@@ -95,6 +128,8 @@ class Discount:
             return tables.log2_weights(longest)
         if self.rule == "reciprocal":
             return tables.reciprocal_weights(longest)
+        if self.rule == "own":
+            return tables.NO_WEIGHTS
         if self.rule == "none":
             return tables.given_weights(np.ones(longest))
         if isinstance(self.rule, float):
@@ -106,62 +141,19 @@ class Discount:
         return tables.given_weights(values)
 
 
-UNIT = Discount("none")
-
-
 @dataclass(frozen=True)
-class Term:
-    """Base of the sums; what is not said of one holds as it stands here."""
+class Sum:
+    """Σ weight(i) · value(item at i) over the first k positions; a ``kernel`` of its own may count
+    what precedes an item as well. Bounds and marks of cut lists read the facts after it.
+    """
 
-    judged_only: ClassVar[bool] = (
-        False  # considers the judged items alone, down to the end of the list
-    )
-    first_only: ClassVar[bool] = False  # nothing after the first relevant item counts
-    has_extremes: ClassVar[bool] = True  # its lowest and highest values over tie orders are known
-    ratio = False  # is divided by what the same positions hold
-    by_ideal = False  # a ratio to the ideal, not to the number of relevant items
-    moments: ClassVar[Any]  # its kernel
-
-    @property
-    def fades(self) -> bool:
-        """Whether an item counts nothing infinitely far down."""
-        return True
-
-    @property
-    def largest_grade(self) -> float | None:
-        """The largest grade an item may have, None if there is no limit."""
-        return None
-
-    def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return what an item of each grade (ascending) brings, whatever its rank; raise an error
-        for grades that the sum does not accept.
-        """
-        return relevant.astype(np.float64)
-
-    def position_weights(self, longest: int) -> Floats | None:
-        """Return the weight of position i at index i, by which a plain sum of gains multiplies;
-        None if the sum is another.
-        """
-        return None
-
-    def table(self, longest: int) -> tables.Weights:
-        """Return the weights of positions up to ``longest`` that its kernel needs."""
-        return tables.NO_WEIGHTS
-
-    def kernel(self, extreme: str | None) -> Any:
-        """Return the kernel that computes the sum; ``extreme`` is "best" or "worst" if ties are in
-        that order.
-        """
-        return self.moments
-
-
-@dataclass(frozen=True)
-class Sum(Term):
-    """Σ weight(i) · value(item at i) over the first k positions."""
-
-    moments = sums.additive_moments
-    values: Relevant | Gain
+    values: Relevant | Gain | Stop | Single
     weights: Discount
+    kernel: Any = sums.additive_moments
+    first_only: bool = False  # nothing after the first relevant item counts
+    judged_only: bool = False  # considers the judged items alone, down to the end of the list
+    ratio: str = ""  # what the same positions hold and it is divided by: "hits" or their "ideal"
+    has_extremes: bool = True  # its lowest and highest values over tie orders are known
 
     @property
     def fades(self) -> bool:
@@ -174,133 +166,46 @@ class Sum(Term):
         return self.values.largest_grade
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return what an item of each grade brings, whatever its rank."""
+        """Return what an item of each grade (ascending) brings, whatever its rank; raise an error
+        for grades that the sum does not accept.
+        """
         return self.values.of(grades, relevant)
 
-    def position_weights(self, longest: int) -> Floats:
-        """Return the weight of position i at index i."""
-        return self.weights.table(longest).weight
+    def position_weights(self, longest: int) -> Floats | None:
+        """Return the weight of position i at index i, by which a plain sum of gains multiplies;
+        None if the sum is another.
+        """
+        is_plain = self.kernel is sums.additive_moments
+        return self.weights.table(longest).weight if is_plain else None
 
     def table(self, longest: int) -> tables.Weights:
-        """Return the weights of positions, which are not needed if all are 1."""
+        """Return the weights of positions up to ``longest`` that its kernel needs."""
         return self.weights.table(longest) if self.fades else tables.NO_WEIGHTS
 
-
-HITS = Sum(Relevant(), UNIT)
-
-
-@dataclass(frozen=True)
-class PrecisionSum(Term):
-    """Σ (1/i)·[relevant]·(values of the relevant items
-    so far), as a ``ratio`` divided by those found.
-    """
-
-    moments = ap.ap_moments
-    graded: bool
-    ratio: bool
-
-    def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return what an item of each grade brings, whatever its rank."""
-        return np.where(relevant, grades, 0.0) if self.graded else super().gains(grades, relevant)
-
-    def table(self, longest: int) -> tables.Weights:
-        """Return 1/i of every position i."""
-        return tables.reciprocal_weights(longest)
-
-    def kernel(self, extreme: str | None) -> Any:
-        """Return the kernel of average precision."""
-        if not self.ratio:
-            return self.moments
-        return ap_retrieved.ratio_extremes if extreme else ap.retrieved_moments
-
-
-@dataclass(frozen=True)
-class WeighedPrecisions(PrecisionSum):
-    """Σ (weight of the item at i)·(relevant items so far)/i, where grades are weights."""
-
-    has_extremes: ClassVar[bool] = False
-    moments = ap.weighed_ap_moments
-    graded: bool = True
-    ratio: bool = False
-
-    def kernel(self, extreme: str | None) -> Any:
-        """Return the kernel of average precision with item weights."""
-        if extreme:
+    def kernel_for(self, extreme: bool) -> Any:
+        """Return the kernel for ties in all orders, or in those of the lowest and highest values."""
+        if extreme and not self.has_extremes:
             raise ParameterError(
                 "ap with item weights: its lowest and highest values over tie orders are not "
                 "computed; use the policies expected, shuffled and naive"
             )
-        return self.moments
+        return ap_retrieved.ratio_extremes if extreme and self.ratio else self.kernel
 
 
-@dataclass(frozen=True)
-class Trapezoids(Term):
-    """Σ over the relevant items of the mean of the precisions at and before their ranks."""
-
-    moments = ap_trapezoid.trapezoid_moments
-
-
-@dataclass(frozen=True)
-class FirstRelevant(Term):
-    """1 / (rank of the first relevant item), or just whether there is one."""
-
-    first_only: ClassVar[bool] = True
-    moments = rr.first_relevant_moments
-    reciprocal: bool
-
-    @property
-    def fades(self) -> bool:
-        """Whether an item counts nothing infinitely far down."""
-        return self.reciprocal
-
-
-@dataclass(frozen=True)
-class Stops(Term):
-    """Σ 1/i · P(search ends at i), where an item of grade
-    g ends it with probability (2^g − 1)/2^max_grade.
-    """
-
-    moments = err.err_moments
-    max_grade: float
-
-    @property
-    def largest_grade(self) -> float | None:
-        """The largest grade an item may have."""
-        return self.max_grade
-
-    def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return the chance of each grade to end the search."""
-        check_largest("err", grades, self.max_grade)
-        stop: Floats = exponential(grades) / np.exp2(self.max_grade)
-        return stop
-
-
-@dataclass(frozen=True)
-class OwnIdeal(Term):
-    """DCG divided by the ideal DCG of the same top k, for binary relevance only."""
-
-    ratio = True
-    by_ideal = True
-    discount: Discount
-
-    def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return 1 for the grade above 0; raise if there are several."""
-        positive = grades[grades > 0]
-        if positive.size > 1:
-            raise ParameterError(
-                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and is exact for "
-                "binary relevance only; "
-                f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
-            )
-        return (grades > 0).astype(np.float64)
-
-    def table(self, longest: int) -> tables.Weights:
-        """Return the discount of every position."""
-        return self.discount.table(longest)
-
-    def kernel(self, extreme: str | None) -> Any:
-        """Return the kernel of DCG divided by that of the same items in their best order."""
-        return ap_retrieved.ratio_extremes if extreme else ap_retrieved.own_ideal_moments
+UNIT = Discount("none")
+HARMONIC = Discount("reciprocal")
+OWN = Discount("own")
+HITS = Sum(Relevant(), UNIT)
+FIRST_HIT = Sum(Relevant(), UNIT, rr.first_relevant_moments, first_only=True)
+RECIPROCAL_RANK = Sum(Relevant(), OWN, rr.first_relevant_moments, first_only=True)
+PREFERENCES = Sum(Relevant(), OWN, bpref.preference_moments, judged_only=True)
+"""Σ over the relevant items of 1 − (judged others before it) / min(R, judged others)."""
+PRECISIONS = Sum(Relevant(), HARMONIC, ap.ap_moments)
+"""Σ (1/i)·[relevant]·(values of the relevant items so far)."""
+TRAPEZOIDS = Sum(Relevant(), OWN, ap_trapezoid.trapezoid_moments)
+"""Σ over the relevant items of the mean of the precisions at and before their ranks."""
+WEIGHED_PRECISIONS = Sum(Relevant(graded=True), HARMONIC, ap.weighed_ap_moments, has_extremes=False)
+"""Σ (weight of the item at i)·(relevant items so far)/i, where grades are weights."""
 
 
 @dataclass(frozen=True)
@@ -317,16 +222,6 @@ class Ideal:
     def sum(self) -> Sum:
         """The sum of which this is the largest value."""
         return Sum(self.gain, self.weights)
-
-
-@dataclass(frozen=True)
-class Preferences(Term):
-    """Σ over the relevant items of 1 − (judged non-relevant
-    items before it) / min(R, judged non-relevant items).
-    """
-
-    judged_only: ClassVar[bool] = True
-    moments = bpref.preference_moments
 
 
 def gain_rule(gain: object) -> str | GainTable | Rule:

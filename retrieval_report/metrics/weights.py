@@ -161,7 +161,7 @@ class _WeighedAP(AP):
     relevant items, so that R is the sum of all weights.
     """
 
-    term = terms.WeighedPrecisions()
+    term = terms.WEIGHED_PRECISIONS
 
 
 def weigh(

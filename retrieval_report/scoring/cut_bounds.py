@@ -483,7 +483,7 @@ def _preferences(prepared: Prepared, following: Following, workers: int, *, best
     """
     policy = "best" if best else "worst"
     scorer, lists = Scorer(prepared, (), workers), arrange(prepared, policy)
-    total = scorer.moments(terms.Preferences(), policy, lists).mean[:, 0]
+    total = scorer.moments(terms.PREFERENCES, policy, lists).mean[:, 0]
     relevant = prepared.relevant_grade
     retrieved = prepared.retrieved.total(~relevant)
     most = prepared.most_others

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
 from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
-from retrieval_report.metrics.terms import HITS, Term, check_judged_only
+from retrieval_report.metrics.terms import HITS, Sum, check_judged_only
 from retrieval_report.scoring.arrays import drawn_lists
 from retrieval_report.scoring.run import Run, draw_together
 
@@ -148,7 +148,7 @@ def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.int
     return taken, chance
 
 
-def closed(term: Term) -> bool:
+def closed(term: Sum) -> bool:
     """Return whether the distribution of a list's score has a closed form, however large its ties."""
     return term == HITS or term.first_only
 

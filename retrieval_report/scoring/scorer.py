@@ -119,7 +119,7 @@ class Scorer:
         term_columns = [
             (metric, metric.term, self.columns(cutoffs)) for metric, cutoffs in requests
         ]
-        deepest: dict[terms.Term, int] = {}  # no sum goes deeper than some metric asks
+        deepest: dict[terms.Sum, int] = {}  # no sum goes deeper than some metric asks
         for _, term, columns in term_columns:
             deepest[term] = max(deepest.get(term, 0), int(columns.max()) + 1)
         sums = {
@@ -156,7 +156,7 @@ class Scorer:
             return np.full((1, 1), np.inf)
 
     def moments(
-        self, term: terms.Term, policy: str, lists: Lists, depths: Integers | None = None
+        self, term: terms.Sum, policy: str, lists: Lists, depths: Integers | None = None
     ) -> Moments:
         """Return mean and variance of a sum, with columns in ascending order of cutoff.
 
@@ -165,12 +165,12 @@ class Scorer:
         """
         depths = self.depths if depths is None else depths
         prepared, gains = self.prepared, self.gains(term)
-        kernel = term.kernel(policy if policy in BOUNDS else None)
+        kernel = term.kernel_for(policy in BOUNDS)
         given = Given(
             gains,
             term.table(_longest(depths)),
             term.fades,
-            term.by_ideal,
+            term.ratio == "ideal",
             best=policy == "best",
             want_variance=policy == "expected",
             most=prepared.most_others if term.judged_only else NOBODY,
@@ -201,7 +201,7 @@ class Scorer:
             self._short = lists, stretched(lists)
         return self._short[1]
 
-    def gains(self, term: terms.Term) -> Floats:
+    def gains(self, term: terms.Sum) -> Floats:
         """Return what an item of each grade brings to a sum."""
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
 

@@ -10,8 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from retrieval_report.kernels.ap import ap_moments
+from retrieval_report.kernels.err import err_moments
 from retrieval_report.kernels.lists import Floats, Integers, Lists, frozen, running
 from retrieval_report.kernels.products import COMPLEX
+from retrieval_report.kernels.sums import additive_moments
 from retrieval_report.kernels.waves import (
     AP,
     ERR,
@@ -21,7 +24,7 @@ from retrieval_report.kernels.waves import (
     Times,
     list_wave,
 )
-from retrieval_report.metrics.terms import PrecisionSum, Stops, Sum, Term
+from retrieval_report.metrics.terms import HARMONIC
 from retrieval_report.scoring.convolution import Spread, merged
 from retrieval_report.scoring.run import Run
 from retrieval_report.scoring.score_distribution import score_orders
@@ -31,6 +34,7 @@ MOST_STEPS = 1 << 20  # of one list; each term of a Fourier series takes one pas
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
 BLOCK = 1 << 22  # steps times terms that are computed together
 
+FORMS = {additive_moments: SUM, ap_moments: AP, err_moments: ERR}
 Wave = Callable[[float, int], Complex]  # step, terms → E exp(i·n·step·score) for n < terms
 
 
@@ -124,15 +128,15 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     term = metric.term
     ties = run.prepared.ties
     depth = scorer.depths[:, 0]
-    if type(term) not in KINDS or term.ratio:
+    if term.kernel not in FORMS:
         return np.full(depth.size, np.inf), lambda *_: np.ones(0, np.complex128)
     divisor = run.where(Scorer.divisor)[:, 0]
     scale = quotient(np.ones(divisor.size), divisor)
-    form, weight = KINDS[type(term)]
     gains = scorer.gains(term)
-    weights = weight(term, int(depth.max(initial=0)))
+    discount = term.weights if term.kernel is additive_moments else HARMONIC
+    weights = discount.table(int(depth.max(initial=0))).weight
     steps = _steps(ties, depth)
-    added = Added(form, frozen(gains), frozen(weights))
+    added = Added(FORMS[term.kernel], frozen(gains), weights)
 
     def wave(number: int, step: float, terms: int) -> Complex:
         product = np.ones(terms, np.complex128)
@@ -158,14 +162,3 @@ def _steps(lists: Lists, depth: Integers) -> Floats:
     states = np.minimum(items, np.repeat(slots, kinds)) + 1  # the largest kind needs no count
     states = np.multiply.reduceat(states, first) / np.maximum.reduceat(states, first)
     return np.bincount(owner, slots * kinds * states, depth.size).astype(np.float64)
-
-
-def _reciprocals(term: Term, longest: int) -> Floats:
-    return 1.0 / np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
-
-
-KINDS: dict[type[Term], tuple[int, Callable[..., Floats]]] = {
-    Sum: (SUM, lambda term, longest: np.array(term.weights.table(longest).weight)),
-    PrecisionSum: (AP, _reciprocals),
-    Stops: (ERR, _reciprocals),
-}

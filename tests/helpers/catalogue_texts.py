@@ -57,7 +57,7 @@ class Worth(Metric):
     name: ClassVar[str] = "worth"
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.Sum:
         return terms.Sum(terms.Gain(lambda grades: 1.0 + 3.0 * grades), terms.UNIT)
 
 
@@ -70,7 +70,7 @@ class SteepNDCG(Metric):
     gain: ClassVar[terms.Gain] = terms.Gain(np.square)
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.Sum:
         return terms.Sum(self.gain, terms.Discount("reciprocal"))
 
     def divisor(self, facts: Facts) -> Floats:

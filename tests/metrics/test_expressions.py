@@ -51,7 +51,7 @@ class OverIdeal(rr.Metric):
     weights: terms.Discount = UNIT
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.Sum:
         return terms.Sum(terms.Gain("linear"), self.weights)
 
     def divisor(self, facts: Facts) -> Any:
@@ -104,7 +104,7 @@ def test_scores_and_deviations_are_those_of_evaluate(metric: rr.Metric) -> None:
                 asked[cutoff, policy] = metric.expr(
                     "relevance", distance="distance", k=cutoff, order=order, **how
                 )
-            if type(metric.term).__name__ in ("Sum", "FirstRelevant"):
+            if metric.term.first_only or metric.term.position_weights(1) is not None:
                 asked[cutoff, "std"] = metric.expr(
                     "relevance", distance="distance", k=cutoff, std=True, **how
                 )

@@ -68,7 +68,7 @@ class RootPrecision(Metric):
     largest: ClassVar[Largest] = 1.0
 
     @property
-    def term(self) -> terms.Term:
+    def term(self) -> terms.Sum:
         return terms.Sum(terms.Relevant(), terms.Discount(lambda ranks: 1 / np.sqrt(ranks)))
 
     def divisor(self, facts: Facts) -> Floats:
