@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import retrieval_report as rr
 from made_reports import HOSTILE, made_rankings, made_report
 from retrieval_report.report import Report, write_report
 from visits import Visited
@@ -246,6 +247,26 @@ def test_dark_and_light_follow_the_system_and_the_button(browser: Any, three: Pa
         button.click()
         assert button.inner_text() == "Dark mode"
         assert visit.page.evaluate(background) == "rgb(255, 255, 255)" != dark
+
+
+def test_paper_has_the_rows_of_the_chosen_measure_and_no_table_that_sticks_out(
+    browser: Any, tmp_path: Path
+) -> None:
+    models = tuple(f"wordllama-truncated-{number}" for number in range(10, 24))
+    how: Any = {"baseline": models[0], "margin": 0.3, "costs": dict.fromkeys(models, 1024)}
+    measures = "ndcg@3, precision@3, recall@3, ap"
+    study = rr.Study(made_rankings(models, 40), measures, truncated="no", **how)
+    page = write_page(tmp_path, study.contents())
+    paper = {"width": 720, "height": 900}  # of A4 with its margins
+    with Visit(browser, page, paper, opened=False, media="print") as visit:
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= paper["width"]
+        choice = visit.page.locator("#table-no-worse select")
+        choice.evaluate("(box) => { box.value = 'ap@all'; box.dispatchEvent(new Event('change')) }")
+        rows = visit.page.locator("#table-no-worse tbody tr:not([hidden])")
+        assert rows.count() == len(models) - 1
+        assert rows.last.is_visible()
+        below = "table => getComputedStyle(table, '::after').content"
+        assert visit.page.locator("#table-no-worse").evaluate(below) == "none"
 
 
 def test_the_printed_page_leaves_the_controls_out(browser: Any, three: Path) -> None:
