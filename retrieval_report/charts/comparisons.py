@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import checked_frame, expected_at, with_labels
+from retrieval_report.charts.data import at_measure, with_labels
 from retrieval_report.charts.layers import STRONG, row_axis, tiles
 from retrieval_report.charts.theme import chart, finish, layered
 from retrieval_report.comparison.flips import pair_verdicts
@@ -80,7 +80,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
         if "verdict" in pairs_checked.columns or not pairs_checked.height
         else pair_verdicts(pairs_checked)
     )
-    pairs, where = expected_at(checked_frame(judged, "judged_pairs"), metric, cutoff, "difference")
+    pairs, where = at_measure(judged, "judged_pairs", metric, cutoff, "difference", expected=True)
     signed_pairs = pairs.with_columns(sign=SIGN)
     ranked = _best_first(signed_pairs)
     pairs = _better_as_a(with_chances(signed_pairs, "chance"), ranked)

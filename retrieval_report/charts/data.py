@@ -31,32 +31,36 @@ def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
 
 
 def at_measure(
-    frame: pl.DataFrame, metric: object, cutoff: object, *needed: str
+    frame: object,
+    name: str,
+    metric: object,
+    cutoff: object,
+    *needed: str,
+    expected: bool = False,
 ) -> tuple[pl.DataFrame, str]:
-    """Return the rows of one metric at one cutoff (None is the whole list) that have the columns
-    needed, and the name of the measure; if there are none, the chart says so.
+    """Return those rows of the frame of a name that are of one metric at one cutoff (None is the
+    whole list), of expected scores alone if asked, and have the columns needed; and the name of the
+    measure. If there are none, the chart says so.
     """
-    name, depth = parse_measure(metric, cutoff)
-    rows = of_metric(frame, name)
+    rows = checked_frame(frame, name)
+    if expected:
+        check_choice("policy", "expected", list(dict.fromkeys(rows["policy"])))
+        rows = rows.filter(policy="expected")
+    measure = parse_measure(metric, cutoff)
+    rows = of_metric(rows, measure[0])
     cutoffs = rows["cutoff"].unique(maintain_order=True).to_list()
-    if depth not in cutoffs:
-        raise ParameterError(f"cutoff: {depth!r} is not one of {', '.join(map(repr, cutoffs))}")
-    where = measure_name(name, depth)
-    rows = rows.filter(at_cutoff(depth), *(pl.col(column).is_not_null() for column in needed))
+    if measure[1] not in cutoffs:
+        raise ParameterError(
+            f"cutoff: {measure[1]!r} is not one of {', '.join(map(repr, cutoffs))}"
+        )
+    where = measure_name(*measure)
+    rows = rows.filter(at_cutoff(measure[1]), *(pl.col(column).is_not_null() for column in needed))
     return filled(rows, f"there is no score for {where}"), where
-
-
-def expected_at(
-    frame: pl.DataFrame, metric: object, cutoff: object, *needed: str
-) -> tuple[pl.DataFrame, str]:
-    """Return the rows of expected scores by one measure, and the name of the measure."""
-    check_choice("policy", "expected", list(dict.fromkeys(frame["policy"])))
-    return at_measure(frame.filter(policy="expected"), metric, cutoff, *needed)
 
 
 def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
     """Return one row per model of a summary, as from `board`, by one measure, and its name."""
-    rows, where = at_measure(checked_frame(summary, "summary"), metric, cutoff)
+    rows, where = at_measure(summary, "summary", metric, cutoff)
     return board(rows), where
 
 

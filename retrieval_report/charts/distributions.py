@@ -93,9 +93,8 @@ def shuffled_distribution(
     >>> shuffled_distribution(means, summary, metric="rr", cutoff=2).to_dict()["description"]
     'All random tie orders give the same rr@2.'
     """
-    means = checked_frame(shuffled, "shuffled")
+    draws = at_measure(shuffled, "shuffled", metric, cutoff, "value")[0]
     wide, where = models_at(summary, metric, cutoff)
-    draws = at_measure(means, metric, cutoff, "value")[0]
     width = pl.max("value") - pl.min("value")
     varying = draws.group_by("model").agg(width=width).filter(pl.col("width") > SAME)
     if varying.is_empty():

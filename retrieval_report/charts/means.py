@@ -14,7 +14,6 @@ from altair.typing import ChartType
 from retrieval_report.charts.data import (
     at_measure,
     checked_frame,
-    expected_at,
     models_at,
     with_labels,
 )
@@ -177,7 +176,7 @@ def costs(
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
-    rows, where = expected_at(frame.filter(cost=cost), metric, cutoff)
+    rows, where = at_measure(frame.filter(cost=cost), "costs", metric, cutoff, expected=True)
     rows = with_labels(rows, "model", "beaten_by")
     what = clean(cost, 60)
     low = float(str(rows["amount"].min()))
@@ -243,7 +242,7 @@ def history(
     >>> history(steps, metric="rr@2").to_dict()["title"]["text"]
     ['rr@2 by version']
     """
-    versions, where = at_measure(checked_frame(history, "history"), metric, cutoff)
+    versions, where = at_measure(history, "history", metric, cutoff)
     first = versions["series"].head(1).to_list()
     rows = versions.filter(pl.col("series").is_in([series] if series is not None else first))
     filled(rows.drop_nulls("value"), f"no version has a score for {where}")

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import SAME, at_measure, checked_frame, expected_at, with_labels
+from retrieval_report.charts.data import SAME, at_measure, with_labels
 from retrieval_report.charts.layers import (
     RULE,
     keyed,
@@ -91,7 +91,7 @@ def deciding_queries(
     >>> chart.to_dict()["title"]["text"]
     ['Queries that decide between a and b at ap@all']
     """
-    everything, where = expected_at(checked_frame(deciding, "deciding"), metric, cutoff)
+    everything, where = at_measure(deciding, "deciding", metric, cutoff, expected=True)
     able = pl.any_horizontal(pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME)
     differing = filled(everything.filter(able), f"no query tells the two apart by {where}")
     rows = differing.head(MOST_BARS).with_columns(pl.col("query").cast(pl.String))
@@ -158,7 +158,7 @@ def query_scatter(
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['Naive and expected rr@all of every list']
     """
-    rows, where = at_measure(checked_frame(queries, "queries"), metric, cutoff, "naive", "expected")
+    rows, where = at_measure(queries, "queries", metric, cutoff, "naive", "expected")
     error = pl.col("naive_error")
     rules = {
         OPEN: pl.col("truncated").fill_null(False),
@@ -216,7 +216,7 @@ def pair_scatter(
     >>> pair_scatter(queries, metric="rr@2").to_dict()["title"]["text"]
     ['Every query by rr@2: fine and tied']
     """
-    rows, where = expected_at(checked_frame(deciding, "deciding"), metric, cutoff)
+    rows, where = at_measure(deciding, "deciding", metric, cutoff, expected=True)
     names = rows["model_a"][0], rows["model_b"][0]
     labels = unique_labels(pl.Series(names))
     first, second = (labels[name] for name in names)

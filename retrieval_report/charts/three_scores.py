@@ -8,7 +8,14 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import SAME, at_measure, checked_frame, of_metric, with_labels
+from retrieval_report.charts.data import (
+    SAME,
+    at_measure,
+    checked_frame,
+    models_at,
+    of_metric,
+    with_labels,
+)
 from retrieval_report.charts.layers import (
     DOT,
     IN_CELL,
@@ -27,7 +34,7 @@ from retrieval_report.charts.layers import (
 )
 from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered, row_chart
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import at_cutoff, board
+from retrieval_report.engines.check_scores import at_cutoff
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.writing.colours import (
     BAND,
@@ -147,7 +154,11 @@ def scores(
             ["ci_low", "ci_high"],
         ),
     }
-    used = [what for what, (part, _, ends) in layers.items() if _has(part, ends[0])]
+    used = [
+        what
+        for what, (part, _, (start, *_)) in layers.items()
+        if start in part.columns and part[start].count()
+    ]
     colour = keyed(
         pl.Series("what", [*used, *([DRAWN] if awaited else [])]),
         LOOKS,
@@ -165,7 +176,7 @@ def scores(
             *at,
             color=colour,
             y=y,
-            tips=_tips(part),
+            tips=" ".join(name for name in TIPS.split() if name in part.columns),
             **(fill if what == PRINTED else {}),
         )
         for what, (part, mark, at) in layers.items()
@@ -193,7 +204,7 @@ def scores(
 
 def _models(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame, str]:
     """Return the models at a measure, each of several copies once, and the name of the measure."""
-    rows, where = at_measure(checked_frame(frame, "three_scores"), metric, cutoff)
+    rows, where = at_measure(frame, "three_scores", metric, cutoff)
     rows = rows.filter(pl.col("copy_of").is_null())
     scored = rows.filter(pl.any_horizontal(pl.col("expected", "naive").is_not_null()))
     scored = scored.with_columns(gap=NEXT_GAP).with_columns(far=IS_FAR)
@@ -215,21 +226,13 @@ def _within_reach(rows: pl.DataFrame, *others: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _has(rows: pl.DataFrame, column: str) -> bool:
-    return column in rows.columns and bool(rows[column].count())
-
-
-def _tips(rows: pl.DataFrame) -> str:
-    return " ".join(name for name in TIPS.split() if name in rows.columns)
-
-
 def _strokes(shuffled: object, rows: pl.DataFrame, metric: object, cutoff: Cutoff) -> pl.DataFrame:
     """Return the drawn means of models whose score depends on tie order; none if the three scores
     are averaged in another way than they.
     """
     if shuffled is None or not len(shuffled):  # type: ignore[arg-type]
         return rows.clear()
-    draws, _ = at_measure(checked_frame(shuffled, "shuffled"), metric, cutoff)
+    draws, _ = at_measure(shuffled, "shuffled", metric, cutoff)
     varies = rows.filter(pl.col("tie_std") > SAME, pl.col("orders") > 0).select("model", "label")
     return draws.join(varies, on="model", how="inner", maintain_order="left")
 
@@ -238,8 +241,7 @@ def _intervals(summary: object, rows: pl.DataFrame, metric: object, cutoff: Cuto
     """Return the intervals over queries."""
     if summary is None:
         return rows.clear()
-    wide = board(at_measure(checked_frame(summary, "summary"), metric, cutoff)[0])
-    ends = wide.select("model", "ci_low", "ci_high")
+    ends = models_at(summary, metric, cutoff)[0].select("model", "ci_low", "ci_high")
     return rows.join(ends, on="model", how="inner", maintain_order="left")
 
 
