@@ -183,10 +183,6 @@ def report(data: OpenedData, choice: Choice, answers: Named) -> bytes:
 
     ``answers`` is the result of `remembered_questions`.
     """
-    costs = answers.get("costs")
-    if costs is not None:
-        costs = costs.filter(pl.col("model").is_in(choice.models))
-        answers = {**answers, "costs": None if costs.is_empty() else costs}
     metrics = tuple(dict.fromkeys((*METRICS, choice.metric)))  # which pages have in two studies
     cutoffs = CUTOFFS if {*choice.cutoffs} <= {*CUTOFFS} else choice.cutoffs
     study, _ = _scored(data, metrics, cutoffs, choice.only(SCORING))
