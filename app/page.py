@@ -67,14 +67,13 @@ class Page:
 
     @cached_property
     def all_measures(self) -> rr.Study:
-        """Return the study of all measures, without random orders; the chosen one is its headline."""
-        study = study_of(self.data, self.choice)
-        return study.under(*(policy for policy in study.policies if policy != "shuffled"))
+        """Return the study of all measures; the chosen one is its headline."""
+        return study_of(self.data, self.choice)
 
-    @cached_property
+    @property
     def study(self) -> rr.Study:
-        """Return the study of the chosen measure."""
-        return self.all_measures.at(self.choice.measure)
+        """Return the study of the chosen measure, without random orders."""
+        return self.drawn._undrawn
 
     @property
     def runs(self) -> rr.Study:
@@ -101,7 +100,7 @@ class Page:
     @cached_property
     def drawn(self) -> rr.Study:
         """Return the study of the chosen measure with random orders."""
-        return study_of(self.data, self.choice).at(self.choice.measure)
+        return self.all_measures.at(self.choice.measure)
 
     @property
     def draws_wait(self) -> bool:
@@ -110,13 +109,15 @@ class Page:
 
     @property
     def curve(self) -> rr.Study:
-        """Return the study of the chosen metric, at the cutoffs of its curve."""
-        return self.all_measures.at(*self.choice.along_cutoffs)
+        """Return the study of the chosen metric at the cutoffs of its curve, whichever of them is
+        chosen, without random orders.
+        """
+        return self.drawn_curve._undrawn
 
     @cached_property
     def drawn_curve(self) -> rr.Study:
-        """Return the same at the cutoffs of the curve, whichever of them is chosen."""
-        return study_of(self.data, self.choice).at(*self.choice.along_cutoffs)
+        """Return the same with random orders."""
+        return self.all_measures.at(*self.choice.along_cutoffs)
 
     @property
     def ranked(self) -> list[str]:

@@ -51,7 +51,7 @@ def prepare() -> None:
         for part in PARTS:
             importlib.import_module(part)
         page = Page(data, replace(data.start, models=data.models))
-        page.all_measures.verdict  # noqa: B018
+        page.study.verdict  # noqa: B018
         charts = importlib.import_module("retrieval_report.charts")
         three = page.drawn.three_scores
         frames = three, page.drawn.shuffled, page.study.summary

@@ -195,13 +195,10 @@ def _details(page: Page, faults: list[str]) -> None:
         curve = st.expander("Precision along recall", key="recall_curve", bind="query-params")
         if curve.open:
             with curve:
-                _recall_curve(page)
-
-
-def _recall_curve(page: Page) -> None:
-    """Show precision along recall, unless large ties would make it take minutes."""
-    curve = page.all_measures.recall_curve
-    if curve.width:
-        show_chart(charts.recall_curve, curve)
-    else:
-        st.info("The ties of these lists are so large that the curve would take minutes.")
+                precision = study.recall_curve
+                if precision.width:
+                    show_chart(charts.recall_curve, precision)
+                else:
+                    st.info(
+                        "The ties of these lists are so large that the curve would take minutes."
+                    )
