@@ -44,7 +44,7 @@ SHORT = 130  # letters of a verdict that fits beside the numbers
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
     "depend on it. *Expected*: the exact mean over all orders of the tied items, free of chance; where "
-    "items may be missing from the lists, an estimate from the given ones. *Shuffled*: what 90 % of "
+    "items may be missing from the lists, an estimate (≈) from the given ones. *Shuffled*: what 90 % of "
     "random orders print. *Naive*: ties in the order of the data, as some tools score them."
 )
 

@@ -175,11 +175,13 @@ leaderboard: leaderboard
   metric cutoff policy rank model value tie_std lowest highest ci_low ci_high
   tie_rank_low | count | Best by ties | best rank under random tie order alone (95% interval); if
       lists are cut, it holds whatever items are missing
-  tie_rank_high | count | Worst by ties | worst rank under random tie order alone, likewise
+  tie_rank_high | count | Worst by ties | worst rank under random tie order alone, likewise;
+      here models that are level in every order take a rank each, where tables let them share one
   query_rank_low | count | Best by queries | best rank that the tests of all pairs leave open: 1 +
       the number of significantly better models
   query_rank_high | count | Worst by queries | worst rank that they leave open: the number of models
-      − that of significantly worse ones
+      − that of significantly worse ones; copies count here, and not in tables, which show them in
+      one row
   queries | | | number of queries that every model has a score for; everything but the tests uses
       only these
   unpaired | | | number of queries left out

@@ -13,7 +13,7 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.scoring.health import NO_LIST
 from retrieval_report.study.notebook import html_table
 from retrieval_report.study.table_columns import DASH, MODEL_WIDTH, joined_texts
-from retrieval_report.study.terminal import ESTIMATE, frame_table, visible
+from retrieval_report.study.terminal import frame_table, marks_note, visible
 from retrieval_report.study.three_tables import IS_SETTLED, LEVEL, MAX_MEASURES, with_copies_folded
 from retrieval_report.writing.names import first_names
 
@@ -183,8 +183,6 @@ def estimates_line(rows: pl.DataFrame) -> str:
     columns = leaderboard_columns(rows).split()
     is_unranked = "rank" in columns and rows["rank"].has_nulls()
     unranked = f"No rank ({DASH}): see “{CHECK.capitalize()}”." if is_unranked else ""
-    is_marked = rows["estimates"].list.len().max()
-    marks = f"{ESTIMATE}: estimates, where lists may be cut." if is_marked else ""
     is_open = "tie_ranks" in columns and (rows["truncated_share"] > 0).any()
     ranks = (
         "Where lists may be cut, ranks by ties hold whatever items are missing." if is_open else ""
@@ -193,6 +191,6 @@ def estimates_line(rows: pl.DataFrame) -> str:
     leaders = other_leaders(rows)
     return " ".join(
         filter(
-            None, [leaders, unranked, marks, ranks, *(f"Cost: {visible(cost)}." for cost in costs)]
+            None, [leaders, unranked, marks_note(rows), ranks, *(f"Cost: {visible(cost)}." for cost in costs)]
         )
     )

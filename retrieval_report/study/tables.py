@@ -36,7 +36,7 @@ from retrieval_report.study.table_columns import (
     measure_column,
     with_audit_digits,
 )
-from retrieval_report.study.terminal import summary_rows
+from retrieval_report.study.terminal import marks_note, summary_rows
 from retrieval_report.study.three_tables import (
     accidents_sentence,
     is_moved,
@@ -144,7 +144,7 @@ def _summary(report: Report, question: Question, frame: pl.DataFrame) -> Iterabl
     note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, more_measures)]))
     first = question._replace(columns=" ".join(COLUMNS), folded="", note=note)
     yield first._replace(section="", choice=False, id="summary"), board
-    yield question._replace(caption="Every measure"), wide
+    yield question._replace(caption="Every measure", note=marks_note(wide)), wide
 
 
 def _three_scores(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
@@ -162,10 +162,9 @@ def _three_scores(report: Report, question: Question, frame: pl.DataFrame) -> It
     measures = frame.select(MEASURE).unique(maintain_order=True).rows()
     if len(measures) > 1:
         parts = [_with_digits(with_shown_ranks(three_rows(frame, measure))) for measure in measures]
-        yield (
-            question._replace(caption="The three scores by every measure"),
-            pl.concat(parts, how="diagonal"),
-        )
+        every = pl.concat(parts, how="diagonal")
+        caption = "The three scores by every measure"
+        yield question._replace(caption=caption, note=marks_note(every)), every
 
 
 def _with_digits(rows: pl.DataFrame, name: str = "expected") -> pl.DataFrame:

@@ -80,10 +80,15 @@ def summary_table(summary: pl.DataFrame) -> str:
     model  expected  tie_std  shuffled   naive  queries
     model    0.7500   0.2500    0.7500  0.5000        1
     """
-    parts = summary.partition_by("metric", "cutoff", maintain_order=True)
-    return "\n\n".join(
-        frame_table(summary_rows(part), SUMMARY, by="metric cutoff") for part in parts
-    )
+    parts = list(map(summary_rows, summary.partition_by("metric", "cutoff", maintain_order=True)))
+    tables = [frame_table(rows, SUMMARY, by="metric cutoff") for rows in parts]
+    return "\n\n".join([*tables, *{*map(marks_note, parts)} - {""}])
+
+
+def marks_note(rows: pl.DataFrame) -> str:
+    """Return what the mark of estimates means, if one of these rows has it; else it is empty."""
+    is_marked = rows["estimates"].list.len().max()
+    return f"{ESTIMATE}: estimates, where lists may be cut." if is_marked else ""
 
 
 def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:

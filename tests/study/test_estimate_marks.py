@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
 import retrieval_report as rr
 from retrieval_report.study.leaderboard_rows import leaderboard_of
+from retrieval_report.study.terminal import summary_table
+
+MEANING = "≈: estimates, where lists may be cut."
 
 
 def study_of_a_cut_and_a_whole_list() -> rr.Study:
@@ -35,3 +40,17 @@ def test_only_numbers_of_models_with_cut_lists_are_marked_in_every_column() -> N
     assert line["cut"].count("≈") == 3  # expected, the range of the orders drawn, and recall
     assert "≈" not in line["whole"]
     assert "≈precision" not in repr(study)
+
+
+def test_the_mark_is_explained_once_wherever_it_is_printed(tmp_path: Path) -> None:
+    study = study_of_a_cut_and_a_whole_list()
+    texts = {"study": repr(study), "notebook": study._repr_html_()}
+    texts["evaluate"] = summary_table(study.summary)
+    for name, text in texts.items():
+        assert text.count("≈") > text.count(MEANING) == 1, name
+    whole = study.models("whole")
+    assert "≈" not in summary_table(whole.summary) + repr(whole)
+    page = (study.report(tmp_path) / "report.html").read_text("utf-8")
+    tables = [table.split("</table>", 1) for table in page.split("<table")[1:]]
+    explained = [MEANING in below for rows, below in tables if "≈0" in rows]
+    assert explained == [False, True, True, True]  # the heading of the three scores does it there
