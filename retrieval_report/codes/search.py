@@ -33,11 +33,11 @@ from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
     Results,
     as_array,
-    check_direction,
     is_turned,
     item_ids,
     labels_and_mask,
     read_results,
+    refuse_direction,
 )
 
 
@@ -251,7 +251,7 @@ def from_search(
         is_scored = search.scored or model in scored
         what, order = f"model {model!r}", "score" if is_scored else "distance"
         if is_turned(search, scores=is_scored):
-            check_direction(search, what, scores=is_scored, models=_really_scored(searches, scored))
+            refuse_direction(what, scores=is_scored, models=_really_scored(searches, scored))
         query, item = pl.Series(search.query), items.names(search, what)
         matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
         relevant = None

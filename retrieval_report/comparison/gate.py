@@ -148,7 +148,7 @@ class Gate:
         sure, cut, says = "", self.status == CUT, advice(self)
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
-            sure = f", {100 - 200 * self.alpha:g}% interval {ends}"
+            sure = f", {interval_name(self.alpha)} {ends}"
             sure += " whatever the lists leave out" if cut else ""
         same = "; the lists of both runs are the same" if self.same_lists else ""
         places = decimals(self.difference)
@@ -163,6 +163,15 @@ class Gate:
     def as_dict(self) -> Named:
         """Return all fields and the exit code as values for JSON."""
         return {**asdict(self), "exit_code": self.exit_code}
+
+
+def interval_name(alpha: float) -> str:
+    """Return what to call the interval whose ends two one-sided tests leave open.
+
+    >>> interval_name(0.05)
+    '90% interval'
+    """
+    return f"{100 - 200 * alpha:g}% interval"
 
 
 def advice(gate: Gate) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import polars as pl
@@ -326,13 +326,9 @@ def is_turned(results: Results, *, scores: bool) -> bool:
     return bool((first == farthest).all() and (first != nearest).any())
 
 
-def check_direction(
-    results: Results, what: str, *, scores: bool, cure: str = "", models: object = None
-) -> None:
-    """Refuse results of which every row begins with the value that its kind puts last.
-
-    ``models`` are those whose values are scores, for `from_search`; ``cure`` says how to name their
-    kind otherwise.
+def check_direction(results: Results, what: str, *, scores: bool, cure: str = "") -> None:
+    """Refuse results of which every row begins with the value that its kind puts last; ``cure``
+    says how to name their kind.
 
     >>> similar = read_results(
     ...     (np.array([[0.9, 0.2], [0.8, 0.8]]), np.array([[4, 7], [4, 5]])), "results"
@@ -343,11 +339,16 @@ def check_direction(
     not distances but similarities; say what they are by from_search(results, scores=True), or sort
     the rows
     """
-    if not is_turned(results, scores=scores):
-        return
+    if is_turned(results, scores=scores):
+        refuse_direction(what, scores=scores, models=not scores, cure=cure)
+
+
+def refuse_direction(what: str, *, scores: bool, models: object, cure: str = "") -> NoReturn:
+    """Say that results begin with the farthest; ``models`` are those whose values are scores, for
+    `from_search`.
+    """
     words = "not scores but distances" if scores else "not distances but similarities"
-    is_scored = not scores if models is None else models
-    cure = cure or in_python(f"say what they are by from_search(results, scores={is_scored})")
+    cure = cure or in_python(f"say what they are by from_search(results, scores={models})")
     raise DataError(
         f"{what}: every row begins with its farthest result, as if these were {words}; "
         + (f"{cure}, or " if cure else "")

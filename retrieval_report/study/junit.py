@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from retrieval_report.comparison.gate import Gate, advice
+from retrieval_report.comparison.gate import Gate, advice, interval_name
 from retrieval_report.comparison.margins import margin_text
 from retrieval_report.study.latex_markdown import NAME_WIDTH, markdown_text
 from retrieval_report.study.terminal import visible
@@ -84,9 +84,7 @@ def markdown_summary(gate: Gate) -> str:
         ("candidate", gate.candidate, size(gate.candidate_value)),
         (
             "difference",
-            "the same lists"
-            if gate.same_lists
-            else f"{100 - 200 * gate.alpha:g}% interval {between}",
+            "the same lists" if gate.same_lists else f"{interval_name(gate.alpha)} {between}",
             size(gate.difference, sign="+"),
         ),
         ("margin", "largest loss that does not matter", margin_text(gate.margin)),

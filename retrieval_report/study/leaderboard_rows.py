@@ -191,6 +191,13 @@ def estimates_line(rows: pl.DataFrame) -> str:
     leaders = other_leaders(rows)
     return " ".join(
         filter(
-            None, [leaders, unranked, marks_note(rows), ranks, *(f"Cost: {visible(cost)}." for cost in costs)]
+            None,
+            [
+                leaders,
+                unranked,
+                marks_note(rows),
+                ranks,
+                *(f"Cost: {visible(cost)}." for cost in costs),
+            ],
         )
     )
