@@ -12,6 +12,7 @@ from retrieval_report.study.caveats import (
     printed_sentences,
     same_winner,
     winner_sentences,
+    winner_text,
 )
 from retrieval_report.study.questions import MOST_AUDITED
 from retrieval_report.systems.audit import as_defined, furthest_off
@@ -69,10 +70,8 @@ def _winners(printed: pl.DataFrame) -> None:
     open_winner = wrong or undecided
     (st.warning if open_winner else st.info)("\n\n".join(map(plain, sentences)))
     wrong_first = pl.col("same_winner").cast(pl.Float64).fill_null(0.5)
-    several = 1 + pl.col("winner").str.count_matches(" or ")  # cut to the first, it would seem best
-    winner_text = pl.when(several > 2).then(pl.format("any of {}", several)).otherwise("winner")
     rows = winners.sort(wrong_first, maintain_order=True)
-    rows = rows.with_columns(same_winner(), winner=winner_text)
+    rows = rows.with_columns(same_winner(), winner_text())
     with st.expander("What each of them names as best", expanded=open_winner):
         frame_table(
             rows,

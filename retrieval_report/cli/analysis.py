@@ -44,7 +44,7 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
 from retrieval_report.engines.check_scores import MEASURE, MEASURE_NAME, at_measure, join_left
-from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner
+from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner, winner_text
 from retrieval_report.study.table_columns import joined_texts, with_audit_digits
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.systems.audit import furthest_off
@@ -413,7 +413,7 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """Return an audit as text: all rows, or one for every
     evaluator, those first whose winner tie order changes.
     """
-    rows = table.with_columns(same_winner())
+    rows = table.with_columns(same_winner(), winner_text())
     if everything or table["model"].n_unique() < 2:
         columns = "system version definition model prints expected lowest highest off z same_winner"
         return f"{_audit_table(rows, columns)}{_on_expected(table)}"

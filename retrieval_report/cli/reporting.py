@@ -205,8 +205,8 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Return of many pairs, which begin with the best, those to print, and a line that counts them:
-    of the leader and of neighbours in rank, and by the headline also those that tie order may
-    reverse; of models with the same lists, one.
+    neighbours in rank, what else tie order may reverse, and the leader's, in this order while there
+    is room; of models with the same lists, one.
     """
     import polars as pl
 
@@ -217,20 +217,21 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     if pairs.height <= PAIRS:
         return pairs, ""
     first = pl.first("model_a").over("measure")
-    near = (pl.col("model_a") == first) | pl.struct("measure", "model_a").is_first_distinct()
-    unsure = (pl.col("measure") == 0) & pl.col("verdict").is_in([CUT, DEPENDS])
+    near = pl.struct("measure", "model_a").is_first_distinct()
+    unsure = pl.col("verdict").is_in([CUT, DEPENDS])
+    kinds = [near & unsure, near, unsure, pl.col("model_a") == first]
     telling = (
         without_copies(pairs, study.identical)
-        .filter(near | unsure)
-        .sort("measure", ~near, maintain_order=True)
+        .filter(pl.any_horizontal(kinds))
+        .sort("measure", *(~kind for kind in kinds), maintain_order=True)
     )
     printed = telling.head(PAIRS)
     left_out = pairs.join(printed, on="measure", how="anti").unique("measure", maintain_order=True)
     measures = left_out.select(MEASURE_NAME).to_series()
     none = f", and none by {', '.join(measures)}" if len(measures) else ""
     return printed, (
-        f"{printed.height} of {pairs.height} pairs are printed: the leader against each, neighbours "
-        f"in rank, and what tie order may reverse{none}; --all prints all."
+        f"{printed.height} of {pairs.height} pairs are printed: first neighbours in rank, then what else "
+        f"tie order may reverse, then the leader against each{none}; --all prints all."
     )
 
 

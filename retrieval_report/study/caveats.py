@@ -507,7 +507,9 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     """
     if audit.is_empty():
         return ()
-    columns = ["system", "version", "call", "winner", "exact_winner", "same_winner"]
+    whose = pl.col("note").str.extract("^(of [^;]+)")  # an evaluator that is a part of a package
+    system = pl.concat_str("system", whose, separator=" ", ignore_nulls=True)
+    columns = [system, "version", "call", "winner", "exact_winner", "same_winner"]
     winners = audit.select(columns).unique(maintain_order=True).drop_nulls("winner")
     if audit["model"].n_unique() < 2 or winners.is_empty():
         return ()
@@ -534,6 +536,22 @@ def not_audited(options: Mapping[str, object]) -> str:
     """
     rules = ", ".join(OPTIONS[name].title for name in NOT_AUDITED if options.get(name) not in USUAL)
     return rules and f"Not applied here, because evaluators have no such rule: {rules}."
+
+
+def winner_text() -> pl.Expr:
+    """Return an expression: whom an evaluator names as best, or how many could be if it is one of
+    many: cut to the first, a list of them would look like a winner.
+
+    >>> pl.DataFrame({"winner": ["a", "a or b", "a or b or c"]}).select(winner_text()).rows()
+    [('a',), ('a or b',), ('any of 3',)]
+    """
+    several = 1 + pl.col("winner").str.count_matches(OR, literal=True)
+    return (
+        pl.when(several > 2)
+        .then(pl.format("any of {}", several))
+        .otherwise("winner")
+        .alias("winner")
+    )
 
 
 def same_winner() -> pl.Expr:

@@ -153,7 +153,7 @@ def test_r_is_doubted_where_gains_of_a_function_are_divided_by_it() -> None:
 
 
 def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_another() -> None:
-    row = {"version": "", "call": "", "same_winner": True}
+    row = {"version": "", "call": "", "note": "of a package; sorts", "same_winner": True}
     winners = {"ours": "a", "level": "a = b", "theirs": "b"}
     rows = [
         {**row, "system": system, "winner": winner, "exact_winner": winner, "model": model}
@@ -165,7 +165,7 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
         "Tie order changes the winner in none of 3 evaluator configurations.",
         (
             "A different model would win in 1 of 3 evaluator configurations, by their own "
-            "definitions: theirs."
+            "definitions: theirs of a package."
         ),
     )
 
