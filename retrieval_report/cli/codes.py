@@ -20,6 +20,7 @@ from retrieval_report.cli.files import (
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
 from retrieval_report.contracts.steps import step
+from retrieval_report.reading.sources import base_name
 from retrieval_report.study.terminal import frame_table, summary_table
 from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
 from retrieval_report.writing.names import with_number
@@ -50,7 +51,7 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     is_flag=True,
     help="Leave each query out of its own list, if queries are among the items.",
 )
-@click.option("--model", default="model", help="Name of the model.")
+@click.option("--model", help="Name of the model; default: that of the file QUERY.")
 @click.option("--query-arrays", **NAMED_COLUMNS, help="Names of the arrays in QUERY: codes=qB.")
 @click.option("--item-arrays", **NAMED_COLUMNS, help="Names of the arrays in ITEMS: codes=rB.")
 @click.option(
@@ -74,6 +75,7 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
 
     output.check([query, *items], *WRITTEN)
     settings["progress"] = watched()
+    settings["model"] = settings["model"] or base_name(Path(query))
     frames = step("codes", lambda: codes_command(query, items, **settings))
     files = output.write(frames)
     click.echo(summary_table(frames["summary.csv"]))

@@ -57,7 +57,8 @@ class Frame(NamedTuple):
 # The columns that many frames share; a name before "=" tells two meanings of a column apart.
 _SHARED = f"""
   interval | text | 95% interval | interval of the mean over other samples of queries; it does not
-      account for ties
+      account for ties; if all queries score the same, it is that of a share of queries, and can be
+      wider than one of scores that differ a little
   rank | count | Rank | rank of the model, 1 is best
   model | text | Model | what produced the ranked lists
   query | text id | Query | the query

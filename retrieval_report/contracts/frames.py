@@ -71,17 +71,28 @@ def _negative_hint(what: str) -> str:
     return f"; if these are padding, a column 'mask' leaves them out{masks}{drops}"
 
 
-FINITE: list[Rule] = [
-    (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else _no_hint)
-    for name in ("distance", "score", "relevance", "weight")
-    for bad, rule, hint in (
-        (pl.Expr.is_nan, "NaN", _nan_hint),
-        (
-            pl.Expr.is_infinite,
-            "infinite",
-            lambda _: "; drop such padding rows (FAISS fills with inf)",
-        ),
-    )
+def _score_hint(what: str) -> str:
+    """Ask whether judgements are scores: grades below 0 mean something, but have no fraction."""
+    asks = "; they look like scores: are rankings and judgements swapped?"
+    return asks if what == "judgements" else _negative_hint(what)
+
+
+_GRADE = pl.col("relevance")
+_BROKEN = (_GRADE < 0) & (_GRADE.floor() != _GRADE)  # below 0 and not whole
+FLOATS: list[Rule] = [
+    *(
+        (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else _no_hint)
+        for name in ("distance", "score", "relevance", "weight")
+        for bad, rule, hint in (
+            (pl.Expr.is_nan, "NaN", _nan_hint),
+            (
+                pl.Expr.is_infinite,
+                "infinite",
+                lambda _: "; drop such padding rows (FAISS fills with inf)",
+            ),
+        )
+    ),
+    ("relevance", (_GRADE < 0) & _BROKEN.any(), "negative", _score_hint),
 ]
 """Rules of floats; whole numbers need not be converted to be asked."""
 RULES: tuple[Rule, ...] = (
@@ -231,8 +242,8 @@ def _contract(
         for name in names
         if name not in nullable and null_counts[name]
     ]
-    finite = [rule for rule in FINITE if frame.schema.get(rule[0], pl.Null()).is_float()]
-    rules = [rule for rule in (*nulls, *finite, *RULES) if rule[0] in names]
+    floats = [rule for rule in FLOATS if frame.schema.get(rule[0], pl.Null()).is_float()]
+    rules = [rule for rule in (*nulls, *floats, *RULES) if rule[0] in names]
     broken = frame.select(bad.any().alias(str(i)) for i, (_, bad, *_) in enumerate(rules))
     for is_broken, (name, bad, rule, hint) in zip(broken, rules, strict=True):
         if is_broken.any():

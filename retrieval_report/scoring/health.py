@@ -80,7 +80,8 @@ SENTENCES = {
     UNORDERED: "relevant items come no earlier than others in the {total} lists of {models} ({example})",
     GRADES: "of a relevant item and another that is judged, {models} put the relevant one first in "
     "{affected} of {total} pairs, which chance does in half of them ({example})",
-    ONE_TIE: "all items tie in {affected} of the {total} lists of {models} ({example})",
+    ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing and score as "
+    "chance does ({example})",
     COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
     FINE: "{affected} of {total} judgements give their item a grade of its own in the query ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "

@@ -121,7 +121,7 @@ def verdict(
         return verdicts.CHECK, (*opening,)
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
-    status, sentences = _lead(ranked, pairs, measure)
+    status, sentences = _lead(ranked, pairs, measure, identical)
     if objections:
         sentences.insert(1, objections)
     sentences += _naive(ranked, measure, ties)
@@ -154,7 +154,9 @@ def ranked_means(
     return single if len(single) > 1 else rows
 
 
-def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
+def _lead(
+    ranked: list[Named], flips: pl.DataFrame, measure: str, identical: Groups
+) -> tuple[str, list[str]]:
     """Return the status, and say who leads and how safely."""
     first = model_text(ranked[0]["model"])
     value = ranked[0]["expected"]
@@ -173,14 +175,20 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
         status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
         return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
     places = column_decimals(row["expected"] for row in ranked)  # as in the table
+    first_group = next((group for group in identical if names[0] in group), ())
+    have = "have" if first_group else "has"
     lead = (
-        f"{first} has the highest expected {measure}: {number(value, places)}, ahead of "
-        f"{model_text(names[1])} ({number(second, places)})."
+        f"{names_text(first_group) or first} {have} the highest expected {measure}: "
+        f"{number(value, places)}, ahead of {model_text(names[1])} ({number(second, places)})."
     )
     others, accident = _unsafe_others(ranked, flips), (CUT, DEPENDS)
     turned_by = [reason for reason in accident if reason in others]
     if pair["verdict"] in accident or not turned_by:
-        return pair["verdict"], [lead, _safety(pair), *others.values()]
+        bounds = [*(row["highest"] for row in ranked[2:]), ranked[0]["lowest"]]
+        # "The lead" would speak of all others, of whom some tie order may put one ahead.
+        is_reached = None not in bounds and max(bounds) > bounds[-1]
+        rival = [f"Its lead over {model_text(names[1])}"] if is_reached and _holds(pair) else []
+        return pair["verdict"], [lead, _safety(pair, *rival), *others.values()]
     # The second cannot turn the lead round, but another model can: both are one thought.
     safety = [_safety(pair, f"Its lead over {model_text(names[1])}"), *map(others.pop, turned_by)]
     status = turned_by[0] if pair["verdict"] == SAFE else pair["verdict"]
@@ -203,6 +211,11 @@ def _on_paired(pair: Named, measure: str) -> str:
     )
 
 
+def _holds(pair: Named) -> bool:
+    """Return whether no tie order reverses a pair."""
+    return (pair["p_tie"], pair["p_tie_method"]) == (0, "exact")
+
+
 def _safety(pair: Named, lead: str = "The lead") -> str:
     """Say whether the order of a pair is safe, and if not, why."""
     if pair["verdict"] in LEVEL and equal_means(pair["value_a"], pair["value_b"]):
@@ -211,7 +224,7 @@ def _safety(pair: Named, lead: str = "The lead") -> str:
         lead=lead,
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
         holds="cannot be reversed by any tie order"
-        if (pair["p_tie"], pair["p_tie_method"]) == (0, "exact")
+        if _holds(pair)
         else "is safe from random tie order"
         if pair["disagree"]
         else "does not depend on tie order",

@@ -27,6 +27,7 @@ def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> 
         return pl.read_csv(tmp_path / "out/summary.csv")
 
     assert summary_of("q.npz", "a.npz", "b.npz").equals(summary_of("q.npz", "whole.npz"))
+    assert summary_of("q.npz", "a.npz", "b.npz")["model"].unique().to_list() == ["q"]
     assert pl.read_parquet(tmp_path / "out/counts.parquet")["count"].sum() == 200
 
 

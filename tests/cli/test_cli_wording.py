@@ -19,6 +19,7 @@ JUDGED = "query,doc,grade,spam\nq,a,1,0\nq,b,-2,0\n"
 def files(tmp_path: Path) -> Path:
     (tmp_path / "run.csv").write_text(RUN)
     (tmp_path / "judged.csv").write_text(JUDGED)
+    (tmp_path / "scores.csv").write_text(JUDGED.replace("-2", "-2.5"))
     (tmp_path / "strange.csv").write_text("query,thing,how_much\nq,a,1\nq,b,0\n")
     (tmp_path / "queries.csv").write_text("number,kind\nq,1\n")
     return tmp_path
@@ -29,6 +30,7 @@ def test_messages_name_options(files: Path) -> None:
     given = f"evaluate {run_csv} --judgements {files}/judged.csv"
     for words, told in (
         (given, "--negative unjudged drops such judgements"),
+        (given.replace("judged.csv", "scores.csv"), "are rankings and judgements swapped?"),
         (
             f"{given} --negative unjudged --unjudged error",
             "--unjudged non_relevant or drop decides",

@@ -22,6 +22,8 @@ def test_identical_runs_are_named_as_such() -> None:
     assert study.identical == (("06-18", "06-28"),)
     (said,) = identical_sentence(study.identical)
     assert said in study.sentences
+    best = rr.Study(runs, "ndcg@3", judgements={"q1": {"y": 1, "x": 1}, "q2": {"y": 1, "z": 1}})
+    assert best.sentences[0].startswith("06-18 and 06-28 have the highest expected ndcg@3: ")
     assert said in study.contents().verdict
     assert study.flips.filter(model_b="06-28")["verdict"].unique().to_list() == ["equal"]
     alone = rr.flips(study.summary, comparison=study.comparison)

@@ -35,6 +35,24 @@ def test_two_numbers_are_written_with_the_digits_that_tell_them_apart() -> None:
     assert naive.endswith("are off by up to 0.00007 (coarse: 0.50007 instead of 0.50000).")
 
 
+def test_a_lead_is_over_the_second_alone_where_some_order_puts_a_third_ahead() -> None:
+    """The third ties as a whole: tie order can put it first, though hardly in all lists at once."""
+    lists = {"first": [*range(8)], "second": [1, 0, *range(2, 8)], "third": [1] * 8}
+    rows = pl.concat(
+        pl.DataFrame({"item": list("abcdefgh"), "distance": distances}).with_columns(
+            model=pl.lit(name), query=pl.lit(f"q{number}"), relevance=pl.Series([1, *[0] * 7])
+        )
+        for name, distances in lists.items()
+        for number in range(20)
+    )
+    study = rr.Study(rows, "rr@8", truncated="no")
+    # The best order of the third is level with the first, so none puts it ahead.
+    assert study.sentences[1].startswith("The lead cannot be reversed by any tie order")
+    late = pl.when(model="first", query="q0").then(8 - pl.col("distance")).otherwise("distance")
+    study = rr.Study(rows.with_columns(distance=late), "rr@8", truncated="no")
+    assert study.sentences[1].startswith("Its lead over second cannot be reversed by any tie order")
+
+
 def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_verdict() -> None:
     """The coarse model's relevant items stand first in all of 400 ties: a random order hardly ever
     does as well.
