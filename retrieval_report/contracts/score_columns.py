@@ -77,8 +77,8 @@ three_scores
       queries
   order_high | number | 95% | 95th percentile of the same
   order_method | text | Found by | how the percentiles were found: exact (the distribution of the
-      mean), normal (from its exact mean and deviation, within the bounds) or drawn (from those of
-      the drawn orders, where lists may be cut)
+      mean), normal (from its exact mean and deviation, within the bounds) or drawn (from the
+      deviation of the drawn orders, where lists may be cut and no other is known)
   lowest highest shuffled
   shuffled_std | number | ± drawn | standard deviation of the mean over the drawn orders
   first_order | number | First order | mean over the queries under the first drawn order: what a

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +29,7 @@ from retrieval_report.metrics.parsing import Measure, Requests, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.convolution import Spread, common_unit, every_sum, merged
 from retrieval_report.scoring.judged import Judged
-from retrieval_report.scoring.run import run_of
+from retrieval_report.scoring.run import run_of, score_run
 from retrieval_report.scoring.score_distribution import closed, score_orders
 from retrieval_report.writing.names import EQUALS
 
@@ -46,12 +45,22 @@ MOST_STEPS = 1 << 12  # in a standard deviation; of means still closer, hardly a
 NORMAL_POINTS = (
     410  # equally probable values that stand for a normal distribution; 5% and 95% are two of them
 )
+DEVIATION = (pl.col("std") ** 2).sum().sqrt()  # of the sum of lists
 LEVEL_WITHIN = 1e-12  # means that differ by less are level
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 TAIL = 0.05
 EXACT, NORMAL, DRAWN = "exact", "normal", "drawn"
 MAX_DEVIATIONS = 8  # from the mean within which the steps of a normal distribution are formed
-ExactMeans = Mapping[tuple[str, Measure], Spread | float]
+
+
+class Moments(NamedTuple):
+    """How a mean varies over many lists, of which no distribution is formed."""
+
+    deviation: float
+    step: float | None  # between the values that it may have, if it is known
+
+
+ExactMeans = Mapping[tuple[str, Measure], Spread | Moments]
 
 
 class MeanOverOrders(NamedTuple):
@@ -82,20 +91,23 @@ class MeanOverOrders(NamedTuple):
 
 
 @cache
-def _standard_normal() -> Floats:
-    """Return equally probable values of a standard normal variable."""
-    normal = NormalDist()
+def _standard_values(freedom: int | None = None) -> Floats:
+    """Return equally probable values of a standard normal variable, or of Student's t."""
+    from scipy.special import ndtri, stdtrit
+
     shares = (np.arange(NORMAL_POINTS) + 0.5) / NORMAL_POINTS
-    return np.array([normal.inv_cdf(share) for share in shares])
+    return np.asarray(ndtri(shares) if freedom is None else stdtrit(freedom, shares), np.float64)
 
 
 def exact_means(
     judged: Judged, options: Options, scores: pl.DataFrame, measures: Sequence[Measure]
-) -> dict[tuple[str, Measure], Spread | float]:
+) -> dict[tuple[str, Measure], Spread | Moments]:
     """Return the exact distribution of the plain mean over the queries under random tie order, of
     the models of which a tie order can change few lists. Of precision, hit rate and others with a
     closed form these may be more: their means have few values, which models often share. Of still
-    more lists, whose mean is nearly normal, only the step between these values is returned.
+    more lists, whose mean is nearly normal, only the deviation is returned, and the step between
+    these values. What a list may have lost where it was cut changes nothing: a random order prints
+    the mean of the items given.
 
     Parameters
     ----------
@@ -109,29 +121,34 @@ def exact_means(
     Returns
     -------
     dict
-        (model, measure) → distinct means, ascending, with their probabilities, or the step between
-        them. A model is left out if none or many of its lists depend on tie order, if a list may be
-        cut, or if its means are too many.
+        (model, measure) → distinct means, ascending, with their probabilities, or the moments of
+        means that are too many. A model without a deviation is left out.
     """
     expected = scores.filter(policy="expected")
-    spreads: dict[tuple[str, Measure], Spread | float] = {}
+    options = replace(options, policies="expected", progress=False, truncated="no")
+    spreads: dict[tuple[str, Measure], Spread | Moments] = {}
     for measure in measures:
         try:
             requests = parse_metrics(*measure)
         except ParameterError:  # made of a function of the caller's, which its text does not name
             continue
         rows = expected.filter(at_measure(*measure), pl.col("value").is_not_null())
+        if rows["truncated"].any():
+            given = score_run(run_of(judged, requests, options)).frame()
+            rows = given.filter(pl.col("value").is_not_null())
         moves = (pl.col("std") > 0).fill_null(value=False)
         sums = rows.group_by("model").agg(moves.sum(), whole=pl.col("std").is_not_null().all())
         most, most_lists = MAX_AFFECTED_LISTS, MAX_LISTS
+        whole = rows.filter(pl.col("std").is_not_null().all().over("model"))
+        steps: dict[str, float] = {}
         metric = requests[0][0]
         if closed(metric.term) and not metric.term.fades:
             if sums["std"].sum() <= MAX_CLOSED_LISTS:
                 most = most_lists = MAX_CLOSED_LISTS
-            whole = rows.filter(pl.col("std").is_not_null().all().over("model"))
-            steps = _steps(metric, whole.filter(moves)).items()
-            queries = dict(rows.group_by("model").len().iter_rows())
-            spreads |= {(model, measure): step / queries[model] for model, step in steps}
+            steps = _steps(metric, whole.filter(moves))
+        for model, lists, deviation in whole.group_by("model").agg(pl.len(), DEVIATION).iter_rows():
+            step = steps.get(model)
+            spreads[model, measure] = Moments(deviation / lists, step and step / lists)
         few = sums.filter("whole", pl.col("std") <= most)["model"]
         moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
         if 0 < moved.height <= most_lists:
@@ -226,17 +243,18 @@ def three_scores(
     -------
     polars.DataFrame
         One row per ``metric``, ``cutoff`` (in the order of the summary) and ``model`` (best
-        expected mean first, suspects last): ``expected``; ``tie_std``, its exact standard deviation under random
-        tie order; ``order_low`` and ``order_high``, the 5th and 95th percentile of the mean under
-        one random order, found by ``order_method``: "exact" (its distribution), "normal" (exact
-        moments, within the bounds) or "drawn" (the moments of the drawn orders, where lists may be
-        cut); ``lowest`` and ``highest``; ``shuffled`` and ``shuffled_std``, mean and standard
-        deviation over the drawn ``orders``, and ``first_order``, the mean under the first of them;
-        ``naive`` and ``off_by`` (naive − expected); ``expected_rank``, ``shuffled_rank`` (by
-        ``first_order``) and ``naive_rank``, which level models share; and ``rank_can_change``
-        (whether some tie orders give the model another rank; null if that is not known, as where
-        its lists, or those of a model that it may be level with, may be cut and no drawn order does); and ``copy_of``,
-        the first model by name with the same lists, null if there is none.
+        expected mean first, suspects last): ``expected``; ``tie_std``, its exact standard deviation
+        under random tie order; ``order_low`` and ``order_high``, the 5th and 95th percentile of the
+        mean under one random order of the items given, found by ``order_method``: "exact" (its
+        distribution), "normal" (exact moments, within the bounds) or "drawn" (Student's t for the
+        deviation of the drawn orders, where nothing else is known of lists that may be cut);
+        ``lowest`` and ``highest``; ``shuffled`` and ``shuffled_std``, mean and standard deviation
+        over the drawn ``orders``, and ``first_order``, the mean under the first of them; ``naive``
+        and ``off_by`` (naive − expected); ``expected_rank``, ``shuffled_rank`` (by ``first_order``)
+        and ``naive_rank``, which level models share; ``rank_can_change`` (whether some tie orders
+        give the model another rank; null if that is not known, as where its lists, or those of a
+        model that it may be level with, may be cut and no drawn order does); and ``copy_of``, the
+        first model by name with the same lists, null if there is none.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -306,15 +324,20 @@ def _quantiles(means: Sequence[MeanOverOrders | None], share: float) -> pl.Serie
 
 def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
     """Return how a model's mean varies over random orders: exactly, or as a normal distribution of
-    the exact moments within the bounds, in steps if these are known, or of those of the drawn
-    orders where lists may be cut; None if nothing is known.
+    the exact moments within the bounds, in steps if these are known, or, where lists may be cut,
+    by Student's t for the deviation of the few drawn orders; None if nothing is known.
     """
     known = exact.get((row["model"], (row["metric"], row["cutoff"])))
     if isinstance(known, Spread):
         return MeanOverOrders(*known, EXACT)
-    mean, std, method = row["expected"], row["tie_std"], NORMAL
+    mean, std, method, freedom = row["expected"], row["tie_std"], NORMAL, None
+    step = None
+    if known is not None:
+        std, step = known
     if mean is None or std is None:
-        mean, std, method = row["shuffled"], row["shuffled_std"], DRAWN
+        mean = row["shuffled"] if mean is None else mean
+        std, method = row["shuffled_std"], DRAWN
+        freedom = row["orders"] - 1 if row["orders"] > 1 else None
     if mean is None or std is None:
         return None
     if std == 0:
@@ -323,9 +346,9 @@ def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
         end if row[name] is None else row[name]
         for name, end in (("lowest", -np.inf), ("highest", np.inf))
     )
-    if known is not None and row["lowest"] is not None:
-        return MeanOverOrders(*_in_steps(mean, std, low, high, known), NORMAL)
-    value = np.clip(mean + std * _standard_normal(), low, high)
+    if step is not None and row["lowest"] is not None:
+        return MeanOverOrders(*_in_steps(mean, std, low, high, step), NORMAL)
+    value = np.clip(mean + std * _standard_values(freedom), low, high)
     return MeanOverOrders(value, np.full(value.size, 1 / value.size), method, is_smooth=True)
 
 
@@ -452,7 +475,8 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     if len(all_means) < len(chances) + len(rival_means):
         return {"agreeing_chance": None, "agreeing_method": None}
     methods = {mean.method for mean in all_means}
-    if DRAWN in methods:
+    compared = [*(row for row in rows if row["model"] in first), *rivals]
+    if DRAWN in methods or any(row["tie_std"] is None for row in compared):
         return {"agreeing_chance": None, "agreeing_method": DRAWN}
     leaders = all_means[: len(chances)]
     grid = np.unique(np.concatenate([mean.value for mean in leaders]))
