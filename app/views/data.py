@@ -121,6 +121,8 @@ def _mapping(upload: Upload) -> tuple[dict[str, str] | None, bool]:
             match_columns(names, RANKINGS, columns, upload.label)
     except ColumnError as error:
         lacking.warning(sentence(error))
+        if "relevance" in names:
+            lacking.info("Is this a file of judgements? They have a box of their own, above.")
         return columns, False
     return columns, True
 

@@ -105,7 +105,7 @@ def show(page: Page) -> None:
     if waits:  # everything that is known without them is there, and stays where it is
         page.drawn.three_scores  # noqa: B018
         st.rerun()
-    _details(page, boxes[0][1] if study.status == CHECK else [])
+    _details(page, [*faults, findings[0]] if study.status == CHECK else [])
 
 
 def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator:

@@ -104,6 +104,8 @@ def test_columns_of_unknown_names_are_asked_for() -> None:
 def test_judgements_alone_wait_for_rankings() -> None:
     test = upload(opened(), "judgements upload", ("qrels.txt", b"q 0 a 1\n"))
     assert "Choose a file of rankings, too" in words(test)
+    swapped = upload(opened(), "rankings upload", ("qrels.txt", b"q 0 a 1\nq 0 b 0\n"))
+    assert "Is this a file of judgements?" in words(swapped)
 
 
 def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost() -> None:

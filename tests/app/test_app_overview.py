@@ -91,6 +91,7 @@ def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded() -> None
     assert r"No verdict is given on far\, few and same" in page.error[0].value
     assert "last in 58 of 58 lists of far and few" in page.error[0].value
     assert page.expander[0].label == "1 more finding on the data"
+    assert "Check your data" not in verdict_of(page)  # all of it stands above
     assert "expected ndcg" not in page.error[0].value  # so that charts begin on the first screen
     assert "expected ndcg" in page.expander[0].markdown[0].value
     pages: dict[str, dict[str, str]] = {
