@@ -22,7 +22,13 @@ from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.writing.names import EQUALS, OR, first_names, listed, with_number
-from retrieval_report.writing.numbers import number, p_value, whole_percent
+from retrieval_report.writing.numbers import (
+    DECIMALS,
+    agreeing_decimals,
+    number,
+    p_value,
+    whole_percent,
+)
 
 if TYPE_CHECKING:
     from retrieval_report.study.contents import Report
@@ -455,20 +461,23 @@ def _other_winner(printed_pairs: pl.DataFrame, row: Row) -> str:
 
 def _other_numbers(row: Row) -> str:
     """Say what the two print for the model that their orders of ties set furthest apart."""
-    printed, printed_other, exact, exact_other, spread = (
-        number(row[name])
-        for name in ("prints", "prints_other", "expected", "expected_other", "tie_std")
-    )
+    apart = _defined_apart(row)
+    texts = []
+    for end in ("", "_other"):
+        means = row[f"prints{end}"], row[f"expected{end}"]
+        places = agreeing_decimals(*means) if apart else DECIMALS  # a difference is printed too
+        off = number(row[f"off{end}"], places, sign="+")
+        texts.append([*(number(mean, places) for mean in means), off])
+    (printed, exact, off), (printed_other, exact_other, off_other) = texts
     sentence = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
-    if _defined_apart(row):
-        off, off_other = (number(row[name], sign="+") for name in ("off", "off_other"))
+    if apart:
         return (
             f"{sentence}, and sentence-transformers {printed_other} by its own definition. Tie order makes "
             f"{off} and {off_other} of that; the means over all orders are {exact} and {exact_other}."
         )
     return (
         f"{sentence} and sentence-transformers {printed_other}, because they order ties in opposite "
-        f"directions. The mean over all orders is {exact} ± {spread}."
+        f"directions. The mean over all orders is {exact} ± {number(row['tie_std'])}."
     )
 
 

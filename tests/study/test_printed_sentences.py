@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,10 @@ def test_they_print_other_numbers_for_the_model_furthest_apart() -> None:
     # The definitions set the two further apart than the orders of ties do, and are not mixed up.
     assert " by its own definition. Tie order makes " in told
     assert "opposite" not in told
+    mteb, other, off, off_other, exact, exact_other = map(
+        Decimal, re.findall(r"[+-]?[01]\.\d+", told.replace("−", "-"))
+    )
+    assert (mteb - exact, other - exact_other) == (off, off_other)
 
 
 def test_nothing_is_said_where_they_print_the_same() -> None:
