@@ -111,14 +111,13 @@ def compare(
         verdicts = study._flips_of(comparison)  # only these pairs are compared
         verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
-    frames = {**health_frame(study.health), **above, "comparison": comparison, "flips": verdicts}
+    frames = {**above, "comparison": comparison, "flips": verdicts}
     texts = (
         []
         if output.as_json
         else _comparison_texts(study, comparison, verdicts, baseline, everything)
     )
-    output.show(frames, *texts, notices=lambda: study.notices)
-    end_by_health(study.health)
+    output.show(frames, *texts, health=study.health, notices=lambda: study.notices)
 
 
 def _comparison_texts(
@@ -197,13 +196,13 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
     column_names = column_names if any(table["series"]) else column_names.removeprefix("series ")
     news = steps_sentences(table.filter(at_measure(*study.measures[0])))
     output.show(
-        {**health_frame(study.health), "history": table},
+        {"history": table},
         health_text(study.health, *news),
         frame_table(
             with_step_chances(table), f"{column_names} since_first first_p", by="metric cutoff"
         ),
+        health=study.health,
     )
-    end_by_health(study.health)
 
 
 @cli.command(
@@ -271,9 +270,8 @@ def audit(
     inputs = data.read()
     table = step("audit", lambda: rr.audit(**inputs, **settings))
     health = rr.Study(**inputs, **settings).health
-    frames = {**health_frame(health), "audit": table}
-    output.show(frames, health_text(health), _audit_text(table, everything))
-    end_by_health(health)
+    texts = health_text(health), _audit_text(table, everything)
+    output.show({"audit": table}, *texts, health=health)
 
 
 @cli.command(columns=explained("estimates", "value", "gain"))

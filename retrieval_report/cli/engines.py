@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -41,13 +41,9 @@ FILES = (
 )  # of which an engine writes two and removes the third
 
 
-class Scored(NamedTuple):
-    """What an engine returns."""
-
-    summary: pl.DataFrame
-    files: Sequence[str | Path]  # that were written
-    health: pl.DataFrame  # what may be wrong with the data
-    notes: Sequence[str] = ()  # sentences on what the summary cannot show
+# What an engine returns: the summary, the files that it wrote, what may be wrong with the data, and
+# sentences on what the summary cannot show.
+Scored = tuple[pl.DataFrame, Sequence[str | Path], pl.DataFrame, Sequence[str]]
 
 
 def in_memory(
@@ -65,7 +61,7 @@ def in_memory(
         scores = step("scored", lambda: rr.evaluate(judged, progress=watched(), **settings))
     summary = rr.summarise(scores, queries=inputs["queries"], average=average)
     files = output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
-    return Scored(summary, files, health, _lengths(scores, summary))
+    return summary, files, health, _lengths(scores, summary)
 
 
 def on_disk(
@@ -106,7 +102,7 @@ def on_disk(
         )
         health = health_of_summary(summary, _options(settings), sample, note)
         if folder is None:
-            return Scored(summary, [], health, notes)
+            return summary, [], health, notes
         files: dict[Path, bytes | Path] = {
             folder / "scores.parquet": scores,
             folder / "summary.csv": csv_bytes(summary, raw=output.raw),
@@ -114,7 +110,7 @@ def on_disk(
         write_files(files, gone=[folder / "scores.csv"])
     if parts_folder is not None:
         shutil.rmtree(parts_folder, ignore_errors=True)
-    return Scored(summary, list(files), health, notes)
+    return summary, list(files), health, notes
 
 
 def _sampled(
@@ -227,10 +223,10 @@ def on_spark(
         summary = on.summarise(scores, queries=queries, average=average)
         health = health_of_summary(summary, _options(settings))
         if out is None:
-            return Scored(summary, [], health)
+            return summary, [], health, []
         table = f"{out}/summary.csv"
         if local:
             write_files({Path(table): csv_bytes(summary, raw=output.raw)})
         else:
             files.write_csv(spark, summary, table)
-    return Scored(summary, [f"{out}/scores", table], health)
+    return summary, [f"{out}/scores", table], health, []

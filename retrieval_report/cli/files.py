@@ -301,6 +301,9 @@ def no_rows(rankings: Sequence[str]) -> DataError:
     return DataError(f"{', '.join(rankings)}: no rows")
 
 
+SOUND = pl.DataFrame()  # what may be wrong with the data, if nobody looked
+
+
 @dataclass(frozen=True)
 class Output:
     """The folder for results, if any, whether CSV text
@@ -350,30 +353,29 @@ class Output:
         self,
         frames: Frames,
         *texts: str,
+        health: pl.DataFrame = SOUND,
+        files: Sequence[str | Path] | None = None,
         latex: Callable[[], str] = str,
         notices: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """Write frames as CSV under these names, and print
-        them as JSON, or the texts with notices below.
+        """Write frames as CSV under these names, unless an engine has written files, and print them
+        as JSON (arrays of rows, in which NaN is null, and what has to be known before any number),
+        or the texts with notices below. What may be wrong with the data is the first frame, and
+        decides on the exit code.
         """
-        files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
+        frames = {**health_frame(health), **frames}
+        if files is None:
+            files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
         if self.latex:
             click.echo(latex(), nl=False)
         elif self.as_json:
-            print_json(frames, notices())
+            rows = {name: json.loads(frame.write_json()) for name, frame in frames.items()}
+            numbers = {**rows, "notices": list(notices())}
+            click.echo(json.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1))
         else:
             click.echo("\n\n".join(filter(None, [*texts, *map(visible, notices())])))
             tell_written(files)
-
-
-def print_json(frames: Frames, notices: Sequence[str]) -> None:
-    """Print frames as arrays of rows, and what has to be known before any number; NaN is null."""
-    rows = {name: json.loads(frame.write_json()) for name, frame in frames.items()}
-    click.echo(
-        json.dumps(
-            {**rows, "notices": list(notices)}, ensure_ascii=False, allow_nan=False, indent=1
-        )
-    )
+        end_by_health(health)
 
 
 def output_options(what: str, **how: Any) -> Addition:

@@ -23,7 +23,6 @@ from retrieval_report.cli.files import (
     Output,
     data_options,
     end_by_health,
-    health_frame,
     health_text,
     json_option,
     latex_option,
@@ -182,8 +181,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     study = study_of(data, settings)
     if settings["margin"] is None:
         names.remove("no_worse")
-    frames = {**health_frame(study.health), **{name: getattr(study, name) for name in names}}
-    frames = {name: frame for name, frame in frames.items() if frame.width}
+    frames = {name: frame for name in names if (frame := getattr(study, name)).width}
     texts = []
     if not (output.as_json or output.latex):
         texts = [health_text(study.health, *study.sentences, sentence_by_cutoff(study))]
@@ -199,8 +197,9 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
         texts.append(frame_table(best, SCALE, by="metric cutoff"))
         if best.height < scale.height:
             texts.append("The grades of all models, by every measure, are in the files of --out.")
-    output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)
-    end_by_health(study.health)
+    output.show(
+        frames, *texts, health=study.health, latex=study.to_latex, notices=lambda: study.notices
+    )
 
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:

@@ -17,13 +17,9 @@ from retrieval_report.cli.files import (
     InputFiles,
     Output,
     data_options,
-    end_by_health,
-    health_frame,
     health_text,
     json_option,
     output_options,
-    print_json,
-    tell_written,
 )
 from retrieval_report.cli.group import EXAMPLES, cli, option, speaker
 from retrieval_report.cli.settings import (
@@ -100,18 +96,20 @@ def evaluate(
     check(**settings)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
     # lose them.
-    scored = ENGINES[engine](data, output, average, settings, master=master, resume=resume)
+    summary, files, health, notes = ENGINES[engine](
+        data, output, average, settings, master=master, resume=resume
+    )
     from retrieval_report.study.caveats import notices
     from retrieval_report.study.terminal import summary_table
 
-    below = [*notices(scored.summary), *scored.notes]
-    if output.as_json:
-        print_json({**health_frame(scored.health), "summary": scored.summary}, below)
-    else:
-        above = [health_text(scored.health)] if scored.health.height else []
-        click.echo("\n\n".join([*above, summary_table(scored.summary), *below]))
-        tell_written(scored.files)
-    end_by_health(scored.health)
+    output.show(
+        {"summary": summary},
+        health_text(health),
+        summary_table(summary),
+        health=health,
+        files=files,
+        notices=lambda: [*notices(summary), *notes],
+    )
 
 
 @cli.command()
