@@ -35,6 +35,7 @@ LEAST = cast(int, np.int64(-(2**63)))
 LARGEST = cast(int, np.int64(2**63 - 1))
 
 
+Together = tuple[Integers, Codes, Integers]  # key, grade and items of a list's rows
 Tally = tuple[Integers, Codes]  # the items of each grade in a tie, and the grades seen
 
 
@@ -60,14 +61,6 @@ class Filled(NamedTuple):
     grade: Codes
     items: Integers
     naive_grade: Codes
-
-
-class Together(NamedTuple):
-    """The rows of one list, stored contiguously."""
-
-    key: Integers
-    grade: Codes
-    items: Integers
 
 
 @allocating
@@ -307,7 +300,7 @@ def count_cells(
     for q in range(first, last):
         size = end[q] - begin[q]
         before = ties
-        rows = Together(keys[:size], grades[:size], counts[:size])
+        rows = keys[:size], grades[:size], counts[:size]
         if size:
             low, high, ascending = gather(begin[q], list_rows, rows)
             # modulo 2**64, so right even where the difference passes 2**63
@@ -318,11 +311,11 @@ def count_cells(
                 written = ties, cells, cell_count
                 ties, cells = _count_places(rows, low, used, kinds, written, out)
             else:
-                sort_keys(rows.key, low, spread, order)
+                sort_keys(rows[0], low, spread, order)
                 ties, cells = _count_runs(order, rows, tallied, ties, cells, out)
                 if naive_grade.size:
                     for position in range(size):
-                        naive_grade[cell_count + position] = rows.grade[order[position]]
+                        naive_grade[cell_count + position] = grades[order[position]]
             cell_count += size
         out.list_ties[q - first] = ties - before
     return ties, cells

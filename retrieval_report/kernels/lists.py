@@ -19,6 +19,8 @@ Bools = NDArray[np.bool_]
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 Spread = tuple[float, float]  # a mean and a variance
+# Where a walk stands: the items behind, the next tie, the end of the list, and the next depth
+Stretch = tuple[int, int, int, int]
 Scalar = TypeVar("Scalar", bound=np.generic)
 Record = TypeVar("Record", bound=tuple[Array, ...])
 
@@ -213,15 +215,6 @@ def pairs_in_ties(_first: int, _last: int, lists: Lists, *_: object) -> float:
     """Return the work of a kernel that looks at all pairs of items of a tie."""
     before = running(lists.items)[lists.tie]
     return 10.0 * float(np.square(np.diff(before).astype(np.float64)).sum())
-
-
-class Stretch(NamedTuple):
-    """Where a walk stands: items before it, its next tie, the end of the list, and the next depth."""
-
-    t: int
-    tie: int
-    end: int
-    depth: int
 
 
 @inlined

@@ -22,7 +22,6 @@ from retrieval_report.kernels.lists import (
     Lists,
     Moments,
     Spread,
-    Stretch,
     Tie,
     count_relevant,
     running,
@@ -79,15 +78,8 @@ class Before(NamedTuple):
 NOTHING_BEFORE = Before(0, 0.0, 0.0, 0.0, 0.0)
 
 
-class Place(NamedTuple):
-    """Where a walk along a list stands: how many items and cutoffs lie behind, the next tie, and the
-    state there.
-    """
-
-    t: int
-    j: int
-    tie: int
-    state: Before
+# Where a walk along a list stands: the items and the cutoffs behind, the next tie, and the state
+Place = tuple[int, int, int, Before]
 
 
 def walk(name: str, steps: Steps, compiles: Step = kernel, start: Before = NOTHING_BEFORE) -> Any:
@@ -109,7 +101,7 @@ def walk(name: str, steps: Steps, compiles: Step = kernel, start: Before = NOTHI
         end = lists.start[q + 1]
         while tie < end and j < cutoffs and not (ended is not None and ended(state)):
             if plain is not None:
-                stretch = Stretch(t, tie, end, depths[q, j])
+                stretch = t, tie, end, depths[q, j]
                 t, tie, state = plain(stretch, lists, given, state)
             if t == depths[q, j]:
                 mean[q, j], variance[q, j] = between(state, given)
@@ -133,7 +125,7 @@ def walk(name: str, steps: Steps, compiles: Step = kernel, start: Before = NOTHI
         first: int, last: int, lists: Lists, depths: Integers, given: Given, out: Moments
     ) -> None:
         for q in range(first, last):
-            place = Place(ZERO, ZERO, lists.start[q], start)
+            place = ZERO, ZERO, lists.start[q], start
             walk_on(q, place, lists, depths, given, out)
 
     moments.__name__ = moments.__qualname__ = name
@@ -251,7 +243,7 @@ def together(part: Callable[..., Floats]) -> Callable[[Any], Any]:
                 counted = int(items.start[number + 1] - items.start[number])
                 state = Before(counted, held, high, low, 0.0)
                 q = first + number
-                place = Place(rank, int((depths[q] <= rank).sum()), tie, state)
+                place = rank, int((depths[q] <= rank).sum()), tie, state
                 walk_on(q, place, lists, depths, given, out)
 
         kernel.python = moments

@@ -20,6 +20,8 @@ Complex = NDArray[np.complex128]
 SUM = 0
 AP = 1
 ERR = 2  # Σ value·weight; Σ values of the relevant so far / rank; ERR
+# The first argument of a characteristic function, and what scores are multiplied by in them
+Times = tuple[int, float]
 
 
 class Added(NamedTuple):
@@ -31,18 +33,12 @@ class Added(NamedTuple):
     weight: Floats  # of each rank, from index 1
 
 
-class Times(NamedTuple):
-    """The arguments of a characteristic function, with what scores are multiplied by in them."""
-
-    first: int
-    step: float
-
-
 @costs(lambda _q, _lists, depth, _added, _times, wave: 4.0 * depth * wave.size)
 @allocating
 def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave: Complex) -> None:
     """Multiply ``wave`` by the characteristic function of a list's score at its times."""
     form, value, weight = added
+    first, step = times
     position, before, going = 1, 0.0, 1.0  # rank, values so far, chance to get so far
     for tie in ties_of(q, lists):
         items = lists.items[lists.tie[tie] : lists.tie[tie + 1]].copy()
@@ -82,9 +78,9 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
                         amount = total + amount if amount else 0.0
                     elif form == ERR:
                         amount *= on
-                    angle = times.step * amount * weight[position + slot]
+                    angle = step * amount * weight[position + slot]
                     turn = complex(math.cos(angle), math.sin(angle))
-                    angle *= times.first
+                    angle *= first
                     # Part by part, because NumPy divides complex numbers by another rule than Numba.
                     factor = complex(
                         math.cos(angle) * remaining / (size - slot),

@@ -21,7 +21,7 @@ from retrieval_report.kernels.ap_retrieved import own_ideal_moments
 from retrieval_report.kernels.err import err_moments
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
-from retrieval_report.metrics.record import Facts, Formula, Largest, Metric, smaller
+from retrieval_report.metrics.record import Facts, Formula, Largest, Metric, number
 
 R = "R, the relevant items of the query"
 HITS = "number of relevant items"
@@ -32,6 +32,7 @@ DENOMINATORS = {
     "retrieved": "the relevant items among the top k",
     "k": "k",
 }
+POSITIVE = number(lambda grade: grade > 0, "number above 0")
 Gains = str | Mapping[Any, float] | Callable[[Floats], object]
 Discounts = str | Callable[[Floats], object]
 
@@ -43,11 +44,8 @@ class _Binary(Metric):
     """
 
     largest: ClassVar[Largest] = 1.0
-    rel: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_number("rel", lambda grade: grade > 0, "number above 0", optional=True)
+    needs_relevant = True
+    rel: float | None = field(default=None, kw_only=True, metadata=POSITIVE)
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,7 @@ class NumRelRet(_Binary):
     name = "num_rel_ret"
     formula = Formula(HITS)
     largest: ClassVar[Largest] = None
+    needs_relevant = False
     term = terms.HITS
 
 
@@ -79,22 +78,9 @@ class Precision(NumRelRet):
     largest = 1.0
     denominator: str = "k"
 
-    def divisor(self, facts: Facts) -> Floats:
-        return facts.cutoff if self.denominator == "k" else smaller(facts.cutoff, facts.length)
-
 
 @dataclass(frozen=True)
-class _PerRelevant(_Binary):
-    """Base of the metrics that divide by R and are undefined if nothing is relevant."""
-
-    needs_relevant = True
-
-    def divisor(self, facts: Facts) -> Floats:
-        return facts.relevant
-
-
-@dataclass(frozen=True)
-class Recall(_PerRelevant):
+class Recall(_Binary):
     """Share of the relevant items found among the top k: hits / R.
 
     ``denominator="min"`` divides by min(k, R), as BEIR's capped recall does, so that a perfect list
@@ -110,10 +96,6 @@ class Recall(_PerRelevant):
     )
     denominator: str = "total"
     term = terms.HITS
-
-    def divisor(self, facts: Facts) -> Floats:
-        total = self.denominator == "total"
-        return facts.relevant if total else smaller(facts.cutoff, facts.relevant)
 
 
 @dataclass(frozen=True)
@@ -134,12 +116,11 @@ class HitRate(_Binary):
 
     name = "hit_rate"
     formula = Formula("1 if any item is relevant")
-    needs_relevant = True
     term = terms.FIRST_HIT
 
 
 @dataclass(frozen=True)
-class RPrecision(_PerRelevant):
+class RPrecision(_Binary):
     """Precision among the first R positions: hits@R / R. Cutoffs do not apply."""
 
     name = "r_precision"
@@ -149,7 +130,7 @@ class RPrecision(_PerRelevant):
 
 
 @dataclass(frozen=True)
-class AP(_PerRelevant):
+class AP(_Binary):
     """Average precision at k: Σ_{i≤e} precision@i · [item at i relevant] / denominator.
 
     Denominators: ``total`` is R (trec_eval, TALR), ``min`` is min(k, R) (recommender toolkits),
@@ -187,15 +168,6 @@ class AP(_PerRelevant):
             return terms.Sum(self.values, terms.HARMONIC, retrieved_moments, ratio="hits")
         return terms.Sum(self.values, terms.HARMONIC, ap_moments)
 
-    def divisor(self, facts: Facts) -> Floats:
-        if self.denominator == "retrieved":
-            return np.ones((1, 1))
-        if self.denominator == "k":
-            return facts.cutoff
-        return (
-            facts.relevant if self.denominator == "total" else smaller(facts.cutoff, facts.relevant)
-        )
-
     def when_all_follow(self) -> AP:
         return replace(self, denominator="total") if self.denominator == "retrieved" else self
 
@@ -217,7 +189,7 @@ class WAP(AP):
 
 
 @dataclass(frozen=True)
-class APAtR(_PerRelevant):
+class APAtR(_Binary):
     """AP over the first R positions, divided by R (MAP@R, Musgrave et al. 2020).
 
     Cutoffs do not apply.
@@ -230,7 +202,7 @@ class APAtR(_PerRelevant):
 
 
 @dataclass(frozen=True)
-class Bpref(_PerRelevant):
+class Bpref(_Binary):
     """Binary preference: Σ over the relevant items found of 1 − min(y, M)/M, divided by R (Buckley
     and Voorhees 2004).
 
@@ -256,7 +228,6 @@ class RR(_Binary):
 
     name = "rr"
     formula = Formula("1/i for the first relevant item")
-    needs_relevant = True
     term = terms.RECIPROCAL_RANK
 
 
@@ -268,9 +239,6 @@ class ACG(Metric):
     formula = Formula("Σ grade of item i", "k")
     largest = "grade"
     term = terms.Sum(terms.Gain("linear"), terms.UNIT)
-
-    def divisor(self, facts: Facts) -> Floats:
-        return facts.cutoff
 
 
 @dataclass(frozen=True)
@@ -367,16 +335,14 @@ class RBP(_Binary):
     formula = Formula(
         "(1 − p) Σ p^(i−1) · [item i is relevant], or · grade/max_grade if that is given"
     )
-    p: float = 0.8
-    max_grade: float | None = None
+    needs_relevant = False
+    p: float = field(default=0.8, metadata=number(lambda p: 0 < p < 1, "number between 0 and 1"))
+    max_grade: float | None = field(default=None, metadata=POSITIVE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.rel is not None and self.max_grade is not None:
             raise ParameterError("rbp: with max_grade every grade counts, so rel has no effect")
-        self._check_number("p", lambda p: 0 < p < 1, "number between 0 and 1")
-        rule = "number above 0"
-        self._check_number("max_grade", lambda grade: grade > 0, rule, optional=True)
 
     @property
     def term(self) -> terms.Sum:
@@ -397,12 +363,10 @@ class ERR(Metric):
         "Σ 1/i · stop(i) · Π over j < i of (1 − stop(j)), stop = (2^grade − 1)/2^max_grade"
     )
     largest = 1.0
-    max_grade: float = 4.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        rule = "number above 0 and at most 1023"
-        self._check_number("max_grade", lambda grade: 0 < grade <= 1023, rule)
+    max_grade: float = field(
+        default=4.0,
+        metadata=number(lambda grade: 0 < grade <= 1023, "number above 0 and at most 1023"),
+    )
 
     @property
     def term(self) -> terms.Sum:

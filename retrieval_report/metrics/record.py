@@ -15,7 +15,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_flag, check_number, is_number, number_text
+from retrieval_report.contracts.arguments import (
+    Named,
+    check_flag,
+    check_number,
+    is_number,
+    number_text,
+)
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
@@ -68,6 +74,15 @@ def smaller(first: Floats, second: Floats) -> Floats:
     return least(first, second)  # type: ignore[no-any-return]
 
 
+# By the words of a formula, so that what it says is what is computed.
+DIVISORS: Mapping[str, Callable[[Facts], Floats]] = {
+    "k": lambda facts: facts.cutoff,
+    "R": lambda facts: facts.relevant,
+    "min(k, R)": lambda facts: smaller(facts.cutoff, facts.relevant),
+    "min(k, n)": lambda facts: smaller(facts.cutoff, facts.length),
+}
+
+
 class _FactsRead:
     """Facts that remember which of them a divisor reads: the names of quantities, and ideals."""
 
@@ -96,6 +111,11 @@ class _FactsRead:
         return np.ones((1, 1))
 
 
+def number(fits: Callable[[float], bool], rule: str) -> Named:
+    """Return what says of a field that it holds a number, or None if that is its default."""
+    return {"number": (fits, rule)}
+
+
 @dataclass(frozen=True)
 class Metric:
     """Base of all metrics."""
@@ -122,17 +142,13 @@ class Metric:
             check_choice(
                 f"{self.name} {parameter}", getattr(self, parameter), list(self.formula.divisor)
             )
-
-    def _check_number(
-        self, name: str, fits: Callable[[float], bool], rule: str, *, optional: bool = False
-    ) -> None:
-        """Keep a parameter as the float that is computed with and printed: NumPy's float32 0.8
-        compares equal to 0.8 but is another number. One that is ``optional`` may be None.
-        """
-        value = getattr(self, name)
-        if value is not None or not optional:
-            number = check_number(f"{self.name} {name}", value, fits, rule)
-            object.__setattr__(self, name, number)
+        for one in fields(self):
+            value = getattr(self, one.name)
+            # Kept as the float that is computed with and printed: NumPy's float32 0.8 compares equal
+            # to 0.8 but is another number.
+            if "number" in one.metadata and value is not one.default:
+                value = check_number(f"{self.name} {one.name}", value, *one.metadata["number"])
+                object.__setattr__(self, one.name, value)
 
     @property
     def term(self) -> terms.Sum:
@@ -140,8 +156,12 @@ class Metric:
         raise NotImplementedError
 
     def divisor(self, facts: Facts) -> Floats:
-        """Return what the sum is divided by; the score is 0 where this is 0."""
-        return np.ones((1, 1))
+        """Return what the sum is divided by, by default what the formula says; the score is 0 where
+        this is 0.
+        """
+        words = self.formula.divided_by(getattr(self, self.formula.parameter, None))
+        divisor = DIVISORS.get(words.partition(", the")[0])
+        return np.ones((1, 1)) if divisor is None else divisor(facts)
 
     def undefined(self, facts: Facts) -> Bools:
         """Return where the metric has no meaning because nothing is relevant."""

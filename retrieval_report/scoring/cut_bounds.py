@@ -468,8 +468,7 @@ def _placed(first: Bools, ones: NDArray[Scalar], others: NDArray[Scalar]) -> NDA
 def _values(scorer: Scorer, metrics: Sequence[Metric], policy: str) -> dict[Metric, Floats]:
     """Return the values of every metric at all cutoffs, ascending."""
     requests = [(metric, scorer.cutoffs or (None,)) for metric in metrics]
-    scores = scorer.scores(requests, policy)
-    values = np.split(scores.value, len(metrics) or 1, axis=1)
+    values = np.split(scorer.scores(requests, policy)[0], len(metrics) or 1, axis=1)
     return dict(zip(metrics, values, strict=False))  # of no metrics there is an empty one
 
 

@@ -173,9 +173,9 @@ def _scored(
         start = running(inside.astype(np.int64))[prepared.ties.start]
         ties = prepared.ties.with_ties(start, np.flatnonzero(inside))
         near = replace(prepared, ties=ties, length=ties.length)
-        scores = Run(near, parse_metrics(LISTED, None), options).score("best")
+        scores, _ = Run(near, parse_metrics(LISTED, None), options).score("best")
         part = prepared.names.with_columns(items=near.length, n_relevant=prepared.relevant)
-        part = part.with_columns(pl.DataFrame(scores.value, list(METRICS)))
+        part = part.with_columns(pl.DataFrame(scores, list(METRICS)))
         parts.append(part.with_columns(radius=radius, index=index))
     nothing = (pl.col("items") == 0) & (empty == "skip")
     skipped = nothing | ((pl.col("n_relevant") == 0) & (no_relevant == "skip"))

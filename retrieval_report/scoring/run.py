@@ -36,7 +36,7 @@ from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out, null_where
-from retrieval_report.scoring.scorer import ListScores, ScoreArrays, Scorer
+from retrieval_report.scoring.scorer import ListScores, Scorer
 from retrieval_report.scoring.truncation import ends_of
 
 Column = tuple[int, tuple[Metric, int | None]]  # its number and its measure
@@ -99,10 +99,10 @@ class Run:
         return self.prepared.length.size, len(self.measures)
 
     def score(
-        self, policy: str, lists: Lists | None = None, into: ScoreArrays | None = None
-    ) -> ScoreArrays:
-        """Return the scores of every requested metric and cutoff under a policy, of shape (lists,
-        columns), written into the given arrays, if any.
+        self, policy: str, lists: Lists | None = None, into: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return values and standard deviations of every requested metric and cutoff under a policy,
+        each of shape (lists, columns), written into an array of both, if given.
         """
         return self.scorer.scores(self.requests, policy, lists, into)
 
@@ -291,21 +291,22 @@ def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
     """Return the scores of all lists; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
-    values, spreads = np.full((2, lists, columns, len(policies)), np.nan)
+    scores = np.full((2, lists, columns, len(policies)), np.nan)
+    values, spreads = scores
     exact = values[:, :, policies.index("expected")] if "expected" in policies else None
     for number, policy in sorted(enumerate(policies), key=lambda part: TURNS.get(part[1], 1)):
-        into = ScoreArrays(values[:, :, number], spreads[:, :, number])
+        into = scores[..., number]
         if policy == "shuffled":
-            into.value[:], into.std[:] = _shuffled_scores(run, exact, means)
+            into[0], into[1] = _shuffled_scores(run, exact, means)
         elif policy == "expected":
             run.score(policy, into=into)
         else:
             for rows, part in run.blocks:
-                into.value[rows] = _ordered_scores(
+                into[0, rows] = _ordered_scores(
                     part, policy, None if exact is None else exact[rows]
                 )
                 if policy in ("best", "worst"):
-                    part.complete(into.value[rows], best=policy == "best")
+                    part.complete(into[0, rows], best=policy == "best")
     spreads[run.truncated] = np.nan
     return list_scores(run, values, spreads)
 
@@ -318,7 +319,7 @@ def _ordered_scores(run: Run, policy: str, exact: Floats | None) -> Floats:
     # whose extremes add up in another order
     ratio = policy != "naive" and any(metric.term.ratio for metric, _ in run.requests)
     if exact is None or ratio or 2 * tied.size > exact.shape[0]:
-        return run.score(policy).value
+        return run.score(policy)[0]
     values = exact.copy()
     if tied.size:
         naive = None
@@ -326,7 +327,7 @@ def _ordered_scores(run: Run, policy: str, exact: Floats | None) -> Floats:
             assert run.prepared.naive is not None
             rows, start = runs(running(run.prepared.length), tied)
             naive = singles(start, run.prepared.naive[rows])
-        values[tied] = run.repeated(tied).score(policy, naive).value
+        values[tied] = run.repeated(tied).score(policy, naive)[0]
     return values
 
 
@@ -463,12 +464,14 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
             work,
             run.options.workers,
         )
-        return run.score("shuffled", drawn_orders).value
+        return run.score("shuffled", drawn_orders)[0]
 
     return score
 
 
-def _shuffled_scores(run: Run, exact: Floats | None, means: _OrderMeans | None) -> ScoreArrays:
+def _shuffled_scores(
+    run: Run, exact: Floats | None, means: _OrderMeans | None
+) -> tuple[Floats, Floats]:
     """Return mean and sample standard deviation of the
     drawn scores, summed as differences from the first draw.
 
@@ -477,12 +480,12 @@ def _shuffled_scores(run: Run, exact: Floats | None, means: _OrderMeans | None) 
     """
     mixed, draws = _mixed_lists(run), run.options.shuffles
     if exact is None:
-        exact = run.score("shuffled", run.prepared.ties).value
+        exact = run.score("shuffled", run.prepared.ties)[0]
     value, std = exact.copy(), np.full_like(exact, 0.0 if draws > 1 else np.nan)
     if not mixed.size:
         if means is not None:
             means.add(value, draws)
-        return ScoreArrays(value, std)
+        return value, std
     total, square = np.zeros((2, mixed.size, exact.shape[1]))
     first = None
     for orders in _draws(run, mixed):
@@ -497,7 +500,7 @@ def _shuffled_scores(run: Run, exact: Floats | None, means: _OrderMeans | None) 
     if draws > 1:
         variance = np.maximum(square - total**2 / draws, 0.0) / (draws - 1)
         std[mixed] = np.sqrt(variance)
-    return ScoreArrays(value, std)
+    return value, std
 
 
 def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:

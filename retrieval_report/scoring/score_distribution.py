@@ -96,7 +96,7 @@ def _enumerated(run: Run, included: Integers) -> dict[int, tuple[Floats, Floats]
             grade=np.concatenate([part.ravel() for part in grades])
         )
         part = run.repeated(list_numbers)
-        values = _defined(part, part.score("shuffled", lists).value)
+        values = _defined(part, part.score("shuffled", lists)[0])
         split = np.split(values, np.cumsum(copies)[:-1])
         result |= zip(numbers.tolist(), zip(split, chances, strict=True), strict=True)
     return result
@@ -180,7 +180,7 @@ def _closed_forms(run: Run, included: Integers) -> dict[int, tuple[Floats, Float
     """Return every score of lists, and the probability of each, from the worst and best order and
     the first tie that matters.
     """
-    low, high = (_defined(run, run.score(policy).value) for policy in ("worst", "best"))
+    low, high = (_defined(run, run.score(policy)[0]) for policy in ("worst", "best"))
     return {
         number: _closed_form(run, number, low[number], high[number]) for number in included.tolist()
     }

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -42,13 +41,6 @@ NOBODY = np.empty(0, np.int64)
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
 BOUNDS = ("worst", "best")  # policies with the ties in one order
 LONGEST = 2**32  # positions for which a table of weights is made
-
-
-class ScoreArrays(NamedTuple):
-    """Value and standard deviation, each of shape (lists, cutoffs)."""
-
-    value: Floats
-    std: Floats
 
 
 def arrange(prepared: Prepared, policy: str) -> Lists:
@@ -108,10 +100,11 @@ class Scorer:
         requests: Requests,
         policy: str,
         lists: Lists | None = None,
-        into: ScoreArrays | None = None,
-    ) -> ScoreArrays:
-        """Return the scores of every metric at its cutoffs, of shape (lists, columns), written
-        into the given arrays, if any. The ``lists`` are in the order of the policy, if given.
+        into: Floats | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Return values and standard deviations of every metric at its cutoffs, each of shape (lists,
+        columns), written into an array of both, if given. The ``lists`` are in the order of the
+        policy, if given.
         """
         lists = arrange(self.prepared, policy) if lists is None else lists
         self._short = None  # draws write into the same lists
@@ -127,14 +120,13 @@ class Scorer:
             for term, most in deepest.items()
         }
         end, width = 0, sum(columns.size for _, _, columns in term_columns)
-        scores = ScoreArrays(*np.empty((2, len(self.asked), width))) if into is None else into
+        scores = np.empty((2, len(self.asked), width)) if into is None else into
         for metric, term, columns in term_columns:
             end += columns.size
-            value, std = (part[:, end - columns.size : end] for part in scores)
-            self._divide(metric, sums[term], columns, ScoreArrays(value, std))
-        return scores
+            self._divide(metric, sums[term], columns, scores[:, :, end - columns.size : end])
+        return scores[0], scores[1]
 
-    def _divide(self, metric: Metric, sums: Moments, columns: Integers, into: ScoreArrays) -> None:
+    def _divide(self, metric: Metric, sums: Moments, columns: Integers, into: Floats) -> None:
         """Write some columns of a metric's scores, 0 where the divisor is 0."""
         divisor = np.broadcast_to(self.divisor(metric), self.asked.shape)
 
@@ -142,7 +134,7 @@ class Scorer:
             mean, variance, by = (part[first:last, columns] for part in (*sums, divisor))
             std = quotient(np.sqrt(variance), by)
             std[~np.isfinite(std)] = np.nan  # the squares left float64
-            into.value[first:last], into.std[first:last] = quotient(mean, by), std
+            into[0, first:last], into[1, first:last] = quotient(mean, by), std
 
         over_ranges(divide, np.arange(len(divisor) + 1) * columns.size, self.workers)
 

@@ -21,7 +21,6 @@ from retrieval_report.kernels.waves import (
     SUM,
     Added,
     Complex,
-    Times,
     list_wave,
 )
 from retrieval_report.metrics.terms import HARMONIC
@@ -58,10 +57,9 @@ def tied_lists(run: Run) -> list[TiedList]:
         )
         for scores in score_orders(run)
     }
-    mean, worst, best = map(run.score, ("expected", "worst", "best"))
-    reach = (best.value - worst.value) ** 2 / 4  # what a variance is at most, if it is not known
-    variance = np.where(np.isnan(mean.std), reach, mean.std**2)
-    moments = mean.value, variance, worst.value, best.value
+    (mean, std), (worst, _), (best, _) = map(run.score, ("expected", "worst", "best"))
+    reach = (best - worst) ** 2 / 4  # what a variance is at most, if it is not known
+    moments = mean, np.where(np.isnan(std), reach, std**2), worst, best
     steps, waves = _waves(run)
     result = []
     for number, name in enumerate(run.prepared.names.rows()):
@@ -144,7 +142,7 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
         size = int(np.clip(BLOCK / steps[number], 16, 512))
         for first in range(0, terms, size):
             part = product[first : first + size]
-            list_wave(number, ties, int(depth[number]), added, Times(first, angle), part)
+            list_wave(number, ties, int(depth[number]), added, (first, angle), part)
         return product
 
     return steps, wave

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,7 +174,9 @@ def _steps(metric: Metric, moved: pl.DataFrame) -> dict[str, float]:
             lists[name].cast(pl.Float64).fill_null(np.nan).to_numpy()[:, None]
             for name in ("items", "cutoff", "n_relevant")
         )
-        facts: Any = _ListFacts(np.where(np.isnan(cutoff), items, cutoff), items, relevant)
+        facts: Any = SimpleNamespace(
+            cutoff=np.where(np.isnan(cutoff), items, cutoff), length=items, relevant=relevant
+        )
         with np.errstate(divide="ignore"):
             bring = np.unique(np.reciprocal(np.asarray(metric.divisor(facts), np.float64)))
         deviation = float(np.linalg.norm(lists["std"].to_numpy()))
@@ -181,14 +184,6 @@ def _steps(metric: Metric, moved: pl.DataFrame) -> dict[str, float]:
         if step is not None:
             steps[model] = step
     return steps
-
-
-class _ListFacts(NamedTuple):
-    """What metrics without an ideal may divide by."""
-
-    cutoff: Floats
-    length: Floats
-    relevant: Floats
 
 
 def _exact_sums(
