@@ -16,7 +16,7 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report.comparison.pairs import ComparisonOptions
-from retrieval_report.contracts.options import EvaluateOptions, LikeOptions, Options
+from retrieval_report.contracts.options import AuditOptions, EvaluateOptions, LikeOptions, Options
 from retrieval_report.engines.summary import SummaryOptions
 from retrieval_report.study.reports import ReportOptions
 
@@ -122,6 +122,7 @@ def test_options_are_those_of_evaluate_in_every_spelling() -> None:
     (rr.summarise, SummaryOptions, {"queries"}),
     (rr.compare, ComparisonOptions, {"queries"}),
     (rr.report.report_contents, ReportOptions, set()),
+    (rr.audit, AuditOptions, {"judgements", "queries", "measures", "metrics", "cutoffs", "systems"}),
     (rr.systems.evaluate_like, LikeOptions,
      {"judgements", "queries", "measures", "metrics", "cutoffs", "policies", "seed"}),
 ])  # fmt: skip

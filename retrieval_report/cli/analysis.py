@@ -41,7 +41,7 @@ from retrieval_report.cli.settings import (
     study_options,
 )
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.contracts.options import JudgedOptions
+from retrieval_report.contracts.options import ItemOptions
 from retrieval_report.contracts.steps import step
 from retrieval_report.engines.check_scores import MEASURE, MEASURE_NAME, at_measure, join_left
 from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner, winner_text
@@ -52,8 +52,7 @@ from retrieval_report.ties.nearest_labels import METRICS, TIED_VOTES, VOTES
 from retrieval_report.writing.numbers import size
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
-JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
-ROW_RULES = ["missing_query", *JUDGED_RULES]
+ROW_RULES = ["missing_query", *ItemOptions.__annotations__]
 REPLICATED = "replicates", "replicate_pairs"
 ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
 MAX_MODELS_WITH_PAIRS = 5  # models whose pairs of estimates are printed too
@@ -378,7 +377,7 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
     help="Find the distance up to which the nearest item may be given as an answer, so that at "
     "most this share of the queries is answered wrongly.",
 )
-@options("relevant_from", *JUDGED_RULES, "decimals")
+@options("relevant_from", *ItemOptions.__annotations__, "decimals")
 @output_options(
     "thresholds.csv, threshold_areas.csv, calibration.csv and, with --risk, abstention.csv"
 )

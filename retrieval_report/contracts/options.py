@@ -368,14 +368,28 @@ def affordable_shuffles(shuffles: int, items: int) -> int:
     return max(1, shuffles * MANY_ITEMS // items)
 
 
-class JudgedOptions(TypedDict, total=False):
-    """The options that decide which rows count."""
+class ItemOptions(TypedDict, total=False):
+    """The options that decide which items and judgements count."""
 
     unjudged: str | None
     unjudged_query: str
     repeated_judgements: str
     null_distance: str
     exclude_self: bool
+
+
+class AuditOptions(ItemOptions, total=False):
+    """The options of ``audit``, which takes the rows for whole lists, as other systems do."""
+
+    relevant_from: float | None
+    no_relevant: str
+    missing_query: str
+    threads: int | None
+
+
+class JudgedOptions(ItemOptions, total=False):
+    """The options that decide which items and judgements count, and how lists end."""
+
     truncated: str | Mapping[str, str]
 
 
@@ -418,8 +432,11 @@ class EvaluateOptions(ScoringOptions, total=False):
     policies: Names
 
 
-def options_with(caller_options: Mapping[str, object], **fixed: object) -> Options:
-    """Return the options of a caller, except for those that the function sets itself.
+def options_with(
+    caller_options: Mapping[str, object], allowed: Iterable[str] = OPTIONS, **fixed: object
+) -> Options:
+    """Return the options of a caller, who may give those allowed, except for those that the
+    function sets itself.
 
     >>> options_with({"decimals": 2, "policies": "naive"}, policies="expected").policies
     ('expected',)
@@ -427,10 +444,10 @@ def options_with(caller_options: Mapping[str, object], **fixed: object) -> Optio
     Traceback (most recent call last):
     TypeError: unexpected keyword argument 'decimal'; did you mean 'decimals'?
     """
+    for name in caller_options:
+        if name not in allowed:
+            raise TypeError(_unexpected(name, (*allowed, "judgements", "queries", *MEASURED)))
     options: Named = {**caller_options, **fixed}
-    for name in options:
-        if name not in OPTIONS:
-            raise TypeError(_unexpected(name, (*OPTIONS, "judgements", "queries", *MEASURED)))
     return Options(**options)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import polars as pl
@@ -34,9 +33,9 @@ from retrieval_report.contracts.errors import (
     RetrievalReportError,
 )
 from retrieval_report.contracts.options import (
-    OPTIONS,
     POLICIES,
     RULES,
+    AuditOptions,
     Options,
     RowOptions,
     ScoringOptions,
@@ -59,7 +58,6 @@ from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.reading.readers import read_labels
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.scorer import Scored
-from retrieval_report.systems.audit import audit
 from retrieval_report.systems.conventions import OF_ONE_ANSWER, system_of
 from retrieval_report.systems.evaluate_like import (
     check_like,
@@ -88,7 +86,7 @@ COVERAGE_OPTIONS = tuple(
     if name not in (*ABOUT_RELEVANCE, "relevant_items", "truncated")
 )
 
-AUDIT_OPTIONS = tuple(name for name in signature(audit).parameters if name in OPTIONS)
+AUDIT_OPTIONS = tuple(AuditOptions.__annotations__)
 # In errors about judgements, which are those of one judge.
 ABOUT_JUDGEMENTS = ("judge", "relevan")
 Answer = TypeVar("Answer")

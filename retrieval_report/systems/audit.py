@@ -17,13 +17,13 @@ unstably prints one of many numbers: it has no ``prints`` and no ``off``, but ``
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options, answering_other_words
+from retrieval_report.contracts.options import AuditOptions, ItemOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, join_left
 from retrieval_report.engines.score_grid import tie_means
@@ -56,7 +56,6 @@ furthest_off = pl.max_horizontal(
 as_defined = pl.col("definition_shift").abs() <= SAME  # else its definition is another
 
 
-@answering_other_words
 def audit(
     rankings: object,
     *,
@@ -65,16 +64,8 @@ def audit(
     measures: Metrics = None,
     cutoffs: Cutoffs = None,
     systems: str | Iterable[str] | None = None,
-    relevant_from: float | None = None,
-    no_relevant: str = "zero",
-    missing_query: str = "zero",
-    unjudged: str | None = None,
-    unjudged_query: str = "error",
-    repeated_judgements: str = "error",
-    null_distance: str = "error",
-    exclude_self: bool = False,
-    threads: int | None = None,
     metrics: Metrics = None,
+    **options: Unpack[AuditOptions],
 ) -> pl.DataFrame:
     """Compute what other systems would print for these data, beside the exact value.
 
@@ -92,12 +83,11 @@ def audit(
         of the same name, whatever its parameters.
     systems
         Names; by default all of :func:`conventions`.
-    relevant_from, unjudged, unjudged_query, repeated_judgements, null_distance, exclude_self,
-    threads
-        As for :func:`evaluate`, for all systems (except those with their own rule for
-        ``relevant_from``).
-    no_relevant, missing_query
-        As for :func:`evaluate`, for ``exact``; systems follow their own rules.
+    **options
+        Of :func:`evaluate`. ``relevant_from``, ``unjudged``, ``unjudged_query``,
+        ``repeated_judgements``, ``null_distance``, ``exclude_self`` and ``threads`` hold for all
+        systems (except those with their own rule for ``relevant_from``), ``no_relevant`` and
+        ``missing_query`` for ``exact`` alone; systems follow their own rules.
 
     Returns
     -------
@@ -154,19 +144,11 @@ def audit(
     """
     requests = parse_metrics(measures, cutoffs, metrics)
     entries = _entries(requests, choose(systems))
-    rules: Named = {
-        "relevant_from": relevant_from,
-        "unjudged": unjudged,
-        "unjudged_query": unjudged_query,
-        "repeated_judgements": repeated_judgements,
-        "null_distance": null_distance,
-        "exclude_self": exclude_self,
-        "truncated": "no",  # the systems treat the rows as the whole list
-        "threads": threads,
-    }
-    checked = Options(
-        no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules
+    # The systems treat the rows as the whole list.
+    checked = options_with(
+        options, AuditOptions.__annotations__, policies="expected", truncated="no"
     )
+    rules = checked.of([*ItemOptions.__annotations__, "relevant_from", "truncated", "threads"])
     records = [entry.record for entry in entries]
     judged = judge_items(rankings, judgements, queries, checked, "audit", records)
     scores = score_run(start(judged, requests, checked)).frame()
