@@ -10,12 +10,11 @@ import polars as pl
 
 from retrieval_report.contracts.checks import warn_unmatched
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.contracts.frames import is_own
 from retrieval_report.contracts.options import NO, Options, is_relevant
 from retrieval_report.engines.disk_parts import find_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
-from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
+from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, counting, frames_beside, judge
 from retrieval_report.scoring.judged_dictionaries import judge_dictionaries
 from retrieval_report.scoring.layout import evidence_of, order_values
 from retrieval_report.scoring.run import doubtful_lists, score_run, start, warn_of_lists
@@ -97,7 +96,9 @@ def facts_of(
     """
     rows = rows.lazy() if judgements is None else rows.lazy().drop("relevance", strict=False)
     empty = pl.DataFrame(schema=rows.collect_schema())
-    if not options.exclude_self and options.distance_threshold is None:
+    counts = counting(empty, options)
+    read = set() if counts is None else set(counts.meta.root_names())
+    if read <= {*TELLING} and options.distance_threshold is None:
         # Of few distinct values, the rest is computed once.
         rows = rows.select(name for name in TELLING if name in empty.columns).unique()
     ends = "truncated" if "truncated" in empty.columns else pl.lit(None, pl.String)
@@ -121,10 +122,9 @@ def _graded(empty: pl.DataFrame, options: Options) -> dict[str, pl.Expr]:
     grade = pl.lit(None, pl.Float64)
     if "relevance" in empty.columns:
         grade = pl.col("relevance").cast(pl.Float64)
-        counts = (grade > 0) & grade.is_finite()
-        if options.exclude_self and "item" in empty.columns:
-            counts &= ~is_own(empty)
-        grade = pl.when(counts & pl.col("mask") if "mask" in empty.columns else counts).then(grade)
+        counts = counting(empty, options)
+        some = (grade > 0) & grade.is_finite()
+        grade = pl.when(some if counts is None else some & counts).then(grade)
     return {"grade": grade, "relevant": is_relevant(grade, options.relevant_from)}
 
 

@@ -240,6 +240,16 @@ def judge(
     return Judged(frame, judged_items, lists, rows, grades, grade, whole, **settings)
 
 
+def counting(rows: pl.DataFrame, options: Options) -> pl.Expr | None:
+    """Return which rows count by their own values, as the frame and the options say; None if all
+    do. Of other parts of the data, engines ask the same.
+    """
+    masks = [pl.col("mask").cast(pl.Boolean)] if "mask" in rows.columns else []
+    if options.exclude_self and "item" in rows.columns:
+        masks.append(~is_own(rows))
+    return pl.all_horizontal(masks) if masks else None
+
+
 def _read(
     rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole
 ) -> _Parts:
@@ -264,12 +274,11 @@ def _read(
     else:
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
-        row_mask = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else pl.lit(value=True)
-        if options.exclude_self:
-            row_mask &= ~is_own(rows)
-            rows = rows.with_columns(mask=row_mask)
+        counts = counting(rows, options)
+        if counts is not None:
+            rows = rows.with_columns(mask=counts)
         if judgements is None and options.unjudged in (None, "error"):
-            nothing = pl.col("relevance").is_null() & row_mask
+            nothing = pl.col("relevance").is_null() & (True if counts is None else pl.col("mask"))
             refuse(rows, nothing, "relevance", "null or NaN", unjudged_hint)
         # naive scores may use the order of the file
         if "row" in rows.columns and not rows["row"].is_sorted():
