@@ -201,13 +201,14 @@ def option(name: str) -> str:
 
 
 # Under which heading help lists the options that several commands share; a command's own come first.
+OTHER_RULES = "Ties and lists"  # the heading of all other rules
 SECTIONS = {
     "Measures": "metrics measures cutoffs policies shuffles seed like average",
     "Files": "judgements queries columns name_by group judgement_columns query_columns judge labels "
     "labels_as_rankings max_bytes",
     "Relevance": "no_relevant relevant_from missing_query relevant_items unjudged unjudged_query "
     "negative repeated_judgements",
-    "Ties and lists": "truncated naive_order decimals distance_threshold null_distance exclude_self",
+    OTHER_RULES: "naive_order",
     "Output": "out raw as_json latex",
 }
 
@@ -228,7 +229,10 @@ class _Command(click.Command):
         if self.columns:
             with formatter.section("Columns of the table"):
                 formatter.write_dl(self.columns)
-        sections = {name: title for title, names in SECTIONS.items() for name in names.split()}
+        from retrieval_report.contracts.options import RULES
+
+        sections = dict.fromkeys(RULES, OTHER_RULES)
+        sections |= {name: title for title, names in SECTIONS.items() for name in names.split()}
         by_section: dict[str, list[tuple[str, str]]] = {
             title: [] for title in ("Options", *SECTIONS)
         }

@@ -220,7 +220,9 @@ def test_help_lists_every_option_once_and_those_that_commands_share_under_a_head
         text = run(f"{name} --help").output.partition("\nOptions:")[2]
         command = cli.get_command(click.Context(cli), name)
         assert command is not None
-        options = [part for part in command.params if isinstance(part, click.Option)]
+        options = [
+            part for part in command.params if isinstance(part, click.Option) and not part.hidden
+        ]
         lines = [line.split()[0].strip(",") for line in text.splitlines() if line.startswith("  -")]
         assert sorted(lines) == sorted([*(part.opts[0] for part in options), "-h"])
         own = text.partition("\n\n")[0]
