@@ -53,8 +53,7 @@ board
       truncated_share query_se
   ci_low ci_high interval queries no_relevant missing unjudged rank
   shuffled_range | text | Shuffled, 5–95% | what one random tie order prints: from the 5th to the
-      95th percentile of the mean over the queries; ≈ if it is estimated from the
-      drawn orders, of which ten give its width to within a half
+      95th percentile of the mean over the queries; ≈ if only drawn orders say so
   tie_ranks | text | Ranks by ties, 95% | ranks under random tie order alone (95% interval), which
       models that are level in every order share; if lists are cut, they hold whatever items are
       missing
