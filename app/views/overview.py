@@ -18,6 +18,7 @@ from retrieval_report.study.caveats import FINDINGS, health_sentences, more_find
 from retrieval_report.study.notebook import html_table
 from retrieval_report.study.reversals import TITLE, reversals_note, varied
 from retrieval_report.study.three_tables import (
+    COLUMNS,
     by_items_retrieved,
     copies_text,
     is_moved,
@@ -31,7 +32,6 @@ from text import plain
 from url_controls import another_order
 
 TURNING = "source reversal verdict family_p varied"  # what fits a phone first
-THREE = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
 NOBODY = "–"
 AWAITED = "…"
 OTHERS = "The verdict on the other models"
@@ -80,7 +80,7 @@ def show(page: Page) -> None:
         if folded:
             with st.expander(more_findings(faults) if faults[FINDINGS:] else OTHERS):
                 st.markdown("\n\n".join(map(plain, folded)))
-    how: Named = {"of": "three_scores", "show": THREE, "widths": WIDTHS}
+    how: Named = {"of": "three_scores", "show": COLUMNS, "widths": WIDTHS}
     how |= {"row_height": ROW, "most_rows": FEWER_ROWS if folded else ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
         how |= {"key": f"three scores {hash(tuple(rows['model']))}", "selection_mode": "multi-row"}

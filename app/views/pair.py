@@ -62,12 +62,12 @@ def show(page: Page) -> None:
     if pair_study.status == CHECK:  # a model whose data may be wrong is compared with none
         say(CHECK, pair_study.verdict)
         return
-    _verdict(page, pair_study, *pair)
+    _verdict(page, pair_study, first)
     queries = pair_study.deciding.filter(policy="expected")
     queries = queries.sort("order_unsure", descending=True, nulls_last=True, maintain_order=True)
     if queries.height:
         _queries(page, queries, pair)
-        _alike(page, *pair)
+        _alike(pair_study.similarity_means)
 
 
 def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
@@ -161,9 +161,8 @@ def _ranges(page: Page, query: object, row: Named) -> None:
         st.markdown("Within these ranges, either model may be ahead on this query.")
 
 
-def _alike(page: Page, first: str, second: str) -> None:
+def _alike(alike: pl.DataFrame) -> None:
     """Show whether the lists of two models differ in more than the order of their ties."""
-    alike = page.study.pair(first, second).similarity_means
     if alike.width:
         st.header("How alike are the lists?")
         frame_table(alike, of="similarity_means", alt="Similarity of the lists of both models.")
@@ -173,17 +172,15 @@ def _alike(page: Page, first: str, second: str) -> None:
         )
 
 
-def _verdict(page: Page, pair_study: Study, first: str, second: str) -> None:
-    """Say whether the lead is safe, and show it under every kind of score."""
-    study = page.study
-    pair_cells = both_among([first, second])
-    means = study.summary.filter(pl.col("model").is_in([first, second]))
+def _verdict(page: Page, study: Study, first: str) -> None:
+    """Say whether the lead is safe, corrected for all pairs, and show it under every kind of score."""
     status, sentences = verdict(
-        means, study.flips.filter(pair_cells), **page.choice.at, identical=pair_study.identical
+        study.summary, page.study.flips, **page.choice.at, identical=study.identical
     )
-    say(status, (*sentences, *pair_study.notices))
+    say(status, (*sentences, *study.notices))
     # With random orders, which the sentences above do without.
-    pair = turned(page.drawn.comparison.filter(pair_cells), pl.col("model_a") != first)
+    rows = page.drawn.comparison.filter(both_among(study.model_names))
+    pair = turned(rows, pl.col("model_a") != first)
     pair = pair.sort(pl.col("policy").replace_strict(POLICIES, default=3), maintain_order=True)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():

@@ -22,7 +22,6 @@ from retrieval_report.engines.check_scores import (
 )
 from retrieval_report.engines.score_grid import (
     Grid,
-    Indices,
     Pairs,
     differences,
     measured,
@@ -148,7 +147,9 @@ def dataset_table(of_datasets: object) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=RANGES)]
     for part in whole.partition_by(MEASURE, maintain_order=True):
         grid = Grid.of(part)
-        low, high = rank_ranges(grid.arrays["value"][0])
+        value = grid.arrays["value"][0]
+        pairs = Pairs.every(len(value))
+        low, high = open_ranks(value, pairs.part(significant(pair_p(value, pairs))))
         columns = {"model": grid.models, "rank_low": low, "rank_high": high}
         parts.append(measured(columns, grid.measures[0], RANGES))
     return in_contract(ranked(join_left(rows, pl.concat(parts), MEAN), MEASURE), DATASETS)
@@ -183,11 +184,3 @@ def dataset_p(of_datasets: pl.DataFrame, model_a: str, model_b: str) -> float | 
 def pair_p(means: Floats, pairs: Pairs) -> Floats:
     """Return the p of Student's t of pairs over data sets, corrected by Holm."""
     return corrected(paired_t(differences(means, pairs), 0.95).p, "holm")
-
-
-def rank_ranges(means: Floats) -> tuple[Indices, Indices]:
-    """Return the best and worst rank of every model that the tests of all pairs leave open, from
-    means (models, data sets).
-    """
-    pairs = Pairs.every(len(means))
-    return open_ranks(means, pairs.part(significant(pair_p(means, pairs))))

@@ -361,13 +361,14 @@ def _check_health(
     """Refuse runs on whose data no verdict can rest; what a missing list counts as was settled,
     and so is that nothing is relevant.
     """
-    for row in health.filter(~pl.col("finding").is_in(list(settled)), "serious").iter_rows():
-        name = names[ROLES.index(row[0])]
-        raise DataError(f"nothing is tested, because {sentence_of(row, name)}")
-    # Nothing passes that is no better than chance, or is compared with that.
-    for row in health.filter(pl.col("finding").is_in(AT_RANDOM)).iter_rows() if passed else ():
-        name = names[ROLES.index(row[0])]
-        raise DataError(f"no margin can let this pass, because {sentence_of(row, name)}")
+    finding = pl.col("finding")
+    faults = {"nothing is tested": health.filter(~finding.is_in(list(settled)), "serious")}
+    if passed:  # nothing does that is no better than chance, or is compared with that
+        faults["no margin can let this pass"] = health.filter(finding.is_in(AT_RANDOM))
+    for consequence, rows in faults.items():
+        for row in rows.iter_rows():
+            reason = sentence_of(row, names[ROLES.index(row[0])])
+            raise DataError(f"{consequence}, because {reason}")
 
 
 def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:
