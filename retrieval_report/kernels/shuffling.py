@@ -67,14 +67,9 @@ def list_keys(seed: Keys, model: Keys, query: Keys) -> Keys:
     return scrambled(scrambled(scrambled(seed) ^ model) + query)
 
 
-class Orders(NamedTuple):
-    """One random order of each list: down to which rank it is drawn, from which key, and whether
-    stretches of the lowest grade share a cell.
-    """
-
-    limit: Integers
-    keys: Keys
-    stretches: bool
+# One random order of each list: down to which rank it is drawn, from which key, and whether stretches
+# of the lowest grade share a cell
+Orders = tuple[Integers, Keys, bool]
 
 
 class Pool(NamedTuple):

@@ -8,7 +8,6 @@ atoms in the universe.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +19,11 @@ Complex = NDArray[np.complex128]
 SUM = 0
 AP = 1
 ERR = 2  # Σ value·weight; Σ values of the relevant so far / rank; ERR
+# What an item at a rank adds to a score: which of these, what each grade counts (AP: 0 if it is not
+# relevant) or ends the search by, and the weight of each rank, from index 1
+Added = tuple[int, Floats, Floats]
 # The first argument of a characteristic function, and what scores are multiplied by in them
 Times = tuple[int, float]
-
-
-class Added(NamedTuple):
-    """What an item at a rank adds to a score."""
-
-    form: int
-    # Of each grade: what it counts (AP: 0 if it is not relevant), or ends the search by
-    value: Floats
-    weight: Floats  # of each rank, from index 1
 
 
 @costs(lambda _q, _lists, depth, _added, _times, wave: 4.0 * depth * wave.size)

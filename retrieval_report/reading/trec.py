@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
@@ -74,66 +74,62 @@ def _read_plain(
     mark = re.search(rb"[ \t]", head)
     if mark is None or head.startswith(BOM):
         return None
-    lines = _PlainLines(mark[0], fields, matched)
+    parse = partial(_parse_plain, mark[0], fields, matched)
     try:
-        numbers = number_types(lines.parse(head[: head.rfind(b"\n") + 1], {}))
-    except _UNLIKE:
+        numbers = number_types(parse(head[: head.rfind(b"\n") + 1], {}))
+    except UNLIKE:
         return None
     texts = {field for name, field in matched.items() if name not in numbers}
     number_fields = {matched[name]: numbers[name] for name in numbers if matched[name] not in texts}
     for types in (number_fields, {}):
         try:
             # The text of one block makes room for the next; all at once would be the peak of memory.
-            table = pl.concat(lines.parse(block, types) for block in source.blocks())
-        except _UNLIKE:
+            table = pl.concat(parse(block, types) for block in source.blocks())
+        except UNLIKE:
             continue
         return TextTable(str(source.path), table, lambda row: row + 1)
     return None
 
 
-class _Unlike(Exception):
-    """Raised for lines that another mark, a comment or an empty field makes unlike the others, and
+# Too many fields, other bytes than UTF-8 and text in the place of a number are errors of Polars, too.
+UNLIKE = (pl.exceptions.PolarsError, OSError)
+
+
+def _parse_plain(
+    mark: bytes,
+    fields: Sequence[str],
+    matched: Mapping[str, str],
+    block: bytes,
+    numbers: Mapping[str, type[pl.DataType]],
+) -> pl.DataFrame:
+    """Return what is read of whole lines with one mark between the fields: some as numbers, others as
+    text. Raise where another mark, a comment or an empty field makes a line unlike the others, and
     for numbers that only their text tells apart.
     """
-
-
-# too many fields, other bytes than UTF-8 and text in the place of a number are errors of Polars
-_UNLIKE = (_Unlike, pl.exceptions.PolarsError, OSError)
-
-
-@dataclass(frozen=True)
-class _PlainLines:
-    """Lines of these fields with one mark between them."""
-
-    mark: bytes
-    fields: Sequence[str]
-    matched: Mapping[str, str]  # our names, and the fields that are read
-
-    def parse(self, block: bytes, numbers: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
-        """Return what is read of whole lines: some fields as numbers, others as text."""
-        if any(blank in block for blank in _BLANKS if blank != self.mark):
-            raise _Unlike
-        schema: dict[str, type[pl.DataType]] = dict.fromkeys(self.fields, pl.String)
-        schema |= numbers
-        # Two marks, or a line that is too short, leave a field empty.
-        odd = pl.any_horizontal(pl.all().is_null())
-        if schema[self.fields[0]] == pl.String:
-            odd |= pl.col(self.fields[0]).str.starts_with("#")
-        rows = pl.scan_csv(
-            block,
-            separator=self.mark.decode(),
-            has_header=False,
-            quote_char=None,
-            schema=schema,
-            glob=False,
-        )
-        table = rows.select(*under_our_names(self.matched), odd=odd).collect()
-        floats = (column for column in table if column.dtype == pl.Float64)
-        if table.is_empty() or table["odd"].any() or any(is_large(each).any() for each in floats):
-            raise _Unlike
-        if "model" in table.columns and table["model"].n_unique() == 1:
-            table = table.with_columns(model=pl.lit(table["model"][0]))  # one text for all rows
-        return table.drop("odd")
+    unlike = pl.exceptions.ShapeError("lines are unlike")
+    if any(blank in block for blank in _BLANKS if blank != mark):
+        raise unlike
+    schema: dict[str, type[pl.DataType]] = dict.fromkeys(fields, pl.String)
+    schema |= numbers
+    # Two marks, or a line that is too short, leave a field empty.
+    odd = pl.any_horizontal(pl.all().is_null())
+    if schema[fields[0]] == pl.String:
+        odd |= pl.col(fields[0]).str.starts_with("#")
+    rows = pl.scan_csv(
+        block,
+        separator=mark.decode(),
+        has_header=False,
+        quote_char=None,
+        schema=schema,
+        glob=False,
+    )
+    table = rows.select(*under_our_names(matched), odd=odd).collect()
+    floats = (column for column in table if column.dtype == pl.Float64)
+    if table.is_empty() or table["odd"].any() or any(is_large(each).any() for each in floats):
+        raise unlike
+    if "model" in table.columns and table["model"].n_unique() == 1:
+        table = table.with_columns(model=pl.lit(table["model"][0]))  # one text for all rows
+    return table.drop("odd")
 
 
 def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:

@@ -458,7 +458,7 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
     work = running(limit)
 
     def score(numbers: Integers) -> Floats:
-        orders = shuffling.Orders(limit, shuffling.draw_keys(keys, numbers), stretches)
+        orders = limit, shuffling.draw_keys(keys, numbers), stretches
         over_ranges(
             lambda begin, end: shuffling.draw_orders(begin, end, ties, orders, drawn_orders),
             work,

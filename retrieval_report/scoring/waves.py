@@ -19,7 +19,6 @@ from retrieval_report.kernels.waves import (
     AP,
     ERR,
     SUM,
-    Added,
     Complex,
     list_wave,
 )
@@ -134,7 +133,7 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     discount = term.weights if term.kernel is additive_moments else HARMONIC
     weights = discount.table(int(depth.max(initial=0))).weight
     steps = _steps(ties, depth)
-    added = Added(FORMS[term.kernel], frozen(gains), weights)
+    added = FORMS[term.kernel], frozen(gains), weights
 
     def wave(number: int, step: float, terms: int) -> Complex:
         product = np.ones(terms, np.complex128)

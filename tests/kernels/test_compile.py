@@ -18,7 +18,7 @@ import retrieval_report as rr
 from retrieval_report.kernels import compile as kernels
 from retrieval_report.kernels import tables
 from retrieval_report.kernels.lists import Lists
-from retrieval_report.kernels.waves import SUM, Added, list_wave
+from retrieval_report.kernels.waves import SUM, list_wave
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
@@ -98,7 +98,7 @@ def test_waves_have_the_same_bits() -> None:
     kernel: Any = list_wave
     for form in (kernel.python, kernel.compiled):
         wave = np.ones(40, np.complex128)
-        added = Added(SUM, np.array([0.0, 0.3, 0.7]), 1.0 / np.log2(np.arange(2.0, 14.0)))
+        added = (SUM, np.array([0.0, 0.3, 0.7]), 1.0 / np.log2(np.arange(2.0, 14.0)))
         form(0, lists, 9, added, (3, 0.37), wave)
         found.append(wave)
     assert found[0].tolist() == found[1].tolist()

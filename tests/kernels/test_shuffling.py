@@ -97,7 +97,7 @@ def orders_drawn(cells: list[tuple[int, int]], orders: int, seed: int) -> NDArra
     limit = np.full(orders, items.sum())
     new = arrays.drawn_lists(ties, limit)
     keys = shuffling.draw_keys(np.full(orders, seed, np.uint64), np.arange(orders))
-    shuffling.draw_orders(0, orders, ties, shuffling.Orders(limit, keys, False), new)
+    shuffling.draw_orders(0, orders, ties, (limit, keys, False), new)
     assert new.items.tolist() == [1] * int(limit.sum())
     return new.grade.reshape(orders, -1)
 
