@@ -87,7 +87,7 @@ def notices(
     >>> notices(summary)
     ('precision@2 is an estimate: lists may be cut. If they are complete, pass truncated="no".',)
     >>> notices(summary, truncated_lists(rankings, cutoffs=2, truncated="within_tie"))
-    ('precision@2 is an estimate: lists are cut. Retrieve about 10 items per query.',)
+    ('precision@2 is an estimate: lists are cut. Retrieve deeper, perhaps 10 items per query.',)
     """
     if summary.is_empty():
         return ()
@@ -220,8 +220,8 @@ def _deeper(ends: pl.DataFrame) -> str:
     ...         "sufficient_depth": [26, 30, 3990, None],
     ...     }
     ... )
-    >>> _deeper(ends[:2]), _deeper(ends[:3])
-    ('Retrieve about 30 items per query', 'Retrieve about 30 items per query (up to 3990 for c)')
+    >>> _deeper(ends[:2])
+    'Retrieve deeper, perhaps 30 items per query'
     >>> _deeper(ends[1:]).partition(" (")[2]
     'up to 3990 for c; no depth can be told for d, where whole lists tie)'
     """
@@ -236,7 +236,8 @@ def _deeper(ends: pl.DataFrame) -> str:
     notes = [] if far.is_empty() else [f"up to {max(depths)} for {names_text(far)}"]
     if not whole.is_empty():
         notes.append(f"no depth can be told for {names_text(whole)}, where whole lists tie")
-    return f"Retrieve about {depth} items per query" + (f" ({'; '.join(notes)})" if notes else "")
+    noted = f" ({'; '.join(notes)})" if notes else ""
+    return f"Retrieve deeper, perhaps {depth} items per query{noted}"
 
 
 NAIVE_ORDERS = {
