@@ -12,7 +12,7 @@ from retrieval_report import Metric
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import CATALOGUE
-from retrieval_report.metrics.record import Facts, Largest
+from retrieval_report.metrics.record import Facts, Formula, Largest
 
 BINARY = "ndcg(ideal=cutoff)"  # for relevances that are 0 or one grade
 OTHER_PARAMETERS = [
@@ -44,10 +44,8 @@ class FoundShare(Metric):
 
     name: ClassVar[str] = "found_share"
     largest: ClassVar[Largest] = 1.0
+    formula = Formula("number of relevant items", "R")  # which divides it
     term = terms.Sum(terms.Relevant(), terms.UNIT)
-
-    def divisor(self, facts: Facts) -> Floats:
-        return facts.relevant
 
 
 @dataclass(frozen=True)
