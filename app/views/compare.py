@@ -97,7 +97,8 @@ def _no_worse(page: Page) -> None:
     st.caption(
         "If a difference is not significant, that does not show that there is none. Two one-sided "
         "tests answer the better question: does a model lose less than a margin that would matter, "
-        "for example after quantising or pruning?"
+        "for example after quantising or pruning? The lower bound allows for rare large losses, so "
+        "it can lie below the interval of the same pair above."
     )
     asked = page.study.also  # by the study that the dashboard was started for
     given = asked["margin"] and parse_margin(asked["margin"]).of(**page.choice.at)
