@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 from retrieval_report.comparison.gate import Gate, advice, interval_name
 from retrieval_report.comparison.margins import margin_text
-from retrieval_report.study.latex_markdown import NAME_WIDTH, markdown_text
+from retrieval_report.study.latex_markdown import markdown_text
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, size
 
@@ -78,32 +78,20 @@ def markdown_summary(gate: Gate) -> str:
     >>> print(markdown_summary(found).splitlines()[0])
     **passed**: rr@10 of new against old
     """
-    between = interval(gate.bound_low, gate.bound_high, DECIMALS)
-    rows = [
-        ("baseline", gate.baseline, size(gate.baseline_value)),
-        ("candidate", gate.candidate, size(gate.candidate_value)),
-        (
-            "difference",
-            "the same lists" if gate.same_lists else f"{interval_name(gate.alpha)} {between}",
-            size(gate.difference, sign="+"),
-        ),
-        ("margin", "largest loss that does not matter", margin_text(gate.margin)),
-        ("p (no worse)", f"no worse below {gate.alpha:g}", chance_text(gate.no_worse_p)),
-        ("p (worse)", f"worse below {gate.alpha:g}", chance_text(gate.worse_p)),
-        ("queries", advice(gate) or "compared", str(gate.queries)),
-    ]
-    order = ", each query in its worst tie order" if gate.tie_order == "worst" else ""
-    head = (
-        f"**{gate.status}**: "
-        f"{markdown_text(f'{gate.measure} of {gate.candidate} against {gate.baseline}')}{order}"
+    from retrieval_report.study.template_files import environment
+
+    ends = interval(gate.bound_low, gate.bound_high, DECIMALS)
+    return (
+        environment()
+        .get_template("gate.md")
+        .render(
+            gate=gate,
+            between=f"{interval_name(gate.alpha)} {ends}",
+            picture=interval_picture(gate),
+            advice=advice,
+            text=markdown_text,
+            size=size,
+            margin_text=margin_text,
+            chance_text=chance_text,
+        )
     )
-    # Names of runs are shortened; advice is whole, since its condition stands at its end.
-    widths = {"baseline": NAME_WIDTH, "candidate": NAME_WIDTH}
-    table = [
-        f"| {name} | {markdown_text(what, widths.get(name))} | {value} |"
-        for name, what, value in rows
-    ]
-    lines = [head, "", "| | | |", "| --- | --- | ---: |", *table, ""]
-    if picture := interval_picture(gate):
-        lines += ["```text", picture, "```", ""]
-    return "\n".join(lines)

@@ -12,10 +12,10 @@ from retrieval_report.study.terminal import visible
 
 @cache
 def environment() -> jinja2.Environment:
-    """Return what fills the templates: it escapes text, and refuses names that are not given."""
+    """Return what fills the templates: it escapes text in HTML, and refuses names not given."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: asset(f"{name}.j2")),
-        autoescape=True,
+        autoescape=jinja2.select_autoescape(["html"]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
