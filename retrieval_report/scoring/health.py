@@ -77,7 +77,7 @@ SENTENCES = {
     SHIFTED_IDS: "the ids of items of {models} are shifted in {affected} of {total} lists ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
     "{affected} of {total} items ({example})",
-    UNORDERED: "relevant items come no earlier than others in the {total} lists of {models} ({example})",
+    UNORDERED: "relevant items come no earlier than others in {total} lists of {models} ({example})",
     GRADES: "of a relevant item and another that is judged, {models} put the relevant one first in "
     "{affected} of {total} pairs, which chance does in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing and score as "
