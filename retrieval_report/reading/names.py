@@ -32,7 +32,7 @@ MODEL_WORDS = {
     *("pipeline", "strategy", "agent", "runid", "backend", "searcher"),
 }
 NO_NAME = {"score", "rank", "time", "latency", "version", "distance", "similarity", "size", "cost"}
-_QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id", "question_id")
+_QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id", "question_id", "user_id")
 _ITEM = (
     "item",
     "item_id",
@@ -46,7 +46,8 @@ _ITEM = (
     "passage_id",
     "pid",
 )
-_PASSAGES = ("passage_id", "pid")  # beside the id of a document, the document is meant
+# Beside the id of a document, the document is meant; a user is the query only of recommenders.
+_LAST = ("passage_id", "pid", "user_id")
 _RELEVANCE = ("relevance", "rel", "label", "grade")
 _ORDERS = {"distance", "score"}
 # What may hold a text or a number where a column of ids is there too, as in PyTerrier's frames;
@@ -92,6 +93,11 @@ class Kind:
         """Whether these are rankings."""
         return self.name == "rankings"
 
+    @property
+    def function(self) -> str:
+        """Who takes ``columns`` for these; empty if every function that reads them does."""
+        return f"read_{self.name}" if self.name in {"judgements", "queries"} else ""
+
     def knows(self, name: object) -> bool:
         """Return whether this could be the name of one of our columns."""
         if not isinstance(name, str):
@@ -118,20 +124,21 @@ RANKINGS = Kind(
         "printed_rank": ("printed_rank", "rank"),
     },
     required=("query", "item", "distance|score"),
-    last=_PASSAGES,
+    last=_LAST,
     skip=("qrels",),
 )
 JUDGEMENTS = Kind(
     "judgements",
     {"query": _QUERY, "item": _ITEM, "relevance": (*_RELEVANCE, "score")},
     ("query", "item", "relevance"),
-    last=("score", *_PASSAGES),  # what BEIR calls the relevance in its qrels
+    last=("score", *_LAST),  # what BEIR calls the relevance in its qrels
     skip=("run",),
 )
 QUERIES = Kind(
     "queries",
     {"query": _QUERY, "label": ("label",), "weight": ("weight",), "n_relevant": ("n_relevant",)},
     required=("query",),
+    last=_LAST,
     others=True,  # what queries can be grouped by
     skip=("run", "qrels"),
 )
@@ -141,6 +148,7 @@ LABEL_COUNTS = Kind(  # whole numbers are labels there, and no relevance
     {name: RANKINGS.columns[name] for name in ("model", "query", "distance", "score", "count")}
     | {"label": ("label",)},
     ("query", "label", "count", "distance|score"),
+    last=_LAST,
 )
 COSTS = Kind("costs", {"model": _MODEL}, required=("model",), others=True)
 KINDS = {
@@ -223,7 +231,8 @@ def known_columns(
         if ours in matched or not candidates:
             continue
         if len(candidates) > 1:
-            which = advice("; say which with {}", setting("columns", {ours: candidates[0]}))
+            choice = setting("columns", {ours: candidates[0]}, function=kind.function)
+            which = advice("; say which with {}", choice)
             raise ColumnError(
                 f"{location}: columns {some(candidates)} could all be {ours!r}{which}"
             )
@@ -270,7 +279,8 @@ def require(
     names = [name for entry in missing for name in entry.split("|")]
     accepted_names = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in names)
     example_names = {entry.partition("|")[0]: PLACEHOLDER for entry in missing}
-    which = advice("; or say which it is: {}", setting("columns", example_names))
+    naming = setting("columns", example_names, function=kind.function)
+    which = advice("; or say which it is: {}", naming)
     raise ColumnError(
         f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(column_names)}, recognised "
         f"are {accepted_names}{which}{hint}"

@@ -533,7 +533,9 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         sentences.append(f"Tie order changes the winner in none {all_of_them}.")
     for kind, rule in rules.items():
         names = [visible(name, NAME_WIDTH) for name in winners.filter(rule)["system"]]
-        first = first_names([*dict.fromkeys(names)], NAMED)
+        ways = Counter(names).items()
+        texts = [f"{name} ({number} ways)" if number > 1 else name for name, number in ways]
+        first = first_names(texts, NAMED)
         sentences += [WINNERS[kind].format(f"{len(names)} {all_of_them}", first)] * bool(names)
     return tuple(sentences)
 

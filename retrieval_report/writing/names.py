@@ -73,13 +73,13 @@ def listed(names: Sequence[str]) -> str:
 
 
 def first_names(names: Sequence[str], most: int) -> str:
-    """Return the first names, and how many others there are.
+    """Return the first names, and how many others there are; a single other has its name.
 
-    >>> first_names(["a", "b", "c"], 2), first_names(["a", "b"], 2)
-    ('a, b and 1 more', 'a and b')
+    >>> first_names(["a", "b", "c", "d"], 2), first_names(["a", "b", "c"], 2)
+    ('a, b and 2 more', 'a, b and c')
     """
     rest = len(names) - most
-    return listed([*names[:most], f"{rest} more"] if rest > 0 else names)
+    return listed([*names[:most], f"{rest} more"] if rest > 1 else names)
 
 
 def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:

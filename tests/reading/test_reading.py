@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import retrieval_report as rr
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import (
     ColumnError,
@@ -83,6 +84,30 @@ def test_a_frame_with_other_names_is_told_how_to_name_them() -> None:
         read_rankings(frame)
     with pytest.raises(ColumnError, match=r"did you mean columns=\{'item': 'passage'\}\?"):
         read_rankings(frame, columns={"passage": "item"})
+
+
+def test_judgements_with_other_names_are_told_which_function_takes_them() -> None:
+    ours = pl.DataFrame({"user": ["u"], "item_id": ["a"], "score": [1], "relevance": [1]})
+    rankings, judgements = ours.drop("relevance"), ours.drop("score")
+    columns = {"query": "user"}
+    told = r"read_judgements\(columns=\{'query': '<your name for it>'\}\)"
+    with pytest.raises(ColumnError, match=told):
+        rr.Study(rankings, "ndcg@10", judgements=judgements, columns=columns)
+    read = rr.read_judgements(judgements, columns=columns)
+    assert rr.Study(rankings, "ndcg@10", judgements=read, columns=columns).leaderboard.height == 1
+    twice = judgements.rename({"user": "qid"}).with_columns(topic="qid")
+    with pytest.raises(ColumnError, match=r"which with read_judgements\(columns="):
+        rr.Study(ours, "ndcg@10", columns=columns, judgements=twice)
+
+
+def test_a_user_is_the_query_of_recommenders_and_of_nobody_else() -> None:
+    frame = pl.DataFrame({"user_id": [1], "item_id": [2], "score": [3], "relevance": [1]})
+    assert read_rankings(frame)["query"].to_list() == [1]
+    assert rr.read_judgements(frame.drop("score"))["query"].to_list() == [1]
+    searched = frame.with_columns(qid=7)
+    assert read_rankings(searched)["query"].to_list() == [7]
+    assert rr.read_judgements(searched.drop("score"))["query"].to_list() == [7]
+    assert rr.read_queries(searched)["user_id"].to_list() == [1]
 
 
 def test_a_named_index_of_pandas_is_not_read_and_the_error_says_so() -> None:

@@ -172,6 +172,23 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
     )
 
 
+def test_evaluators_that_name_another_winner_are_all_counted_and_one_more_than_five_named() -> None:
+    calls = {"ranx": 2, "mteb": 1, "BEIR": 1, "RecBole": 1, "trec_eval": 1, "ir_measures": 1}
+    row = {"version": "", "note": "", "same_winner": False, "winner": "b", "exact_winner": "a"}
+    rows = [
+        {**row, "system": system, "call": f"call {number}", "model": model, "exact": exact}
+        for system, numbers in calls.items()
+        for number in range(numbers)
+        for model, exact in (("a", 1.0), ("b", 0.5))
+    ]
+    assert winner_sentences(pl.DataFrame(rows)) == (
+        (
+            "A different model would win in 7 of 7 evaluator configurations, purely because of how "
+            "ties are ordered: ranx (2 ways), mteb, BEIR, RecBole, trec_eval and ir_measures."
+        ),
+    )
+
+
 def test_no_depth_is_advised_to_a_search_that_found_no_more() -> None:
     """One list is short although the others are far deeper than what is advised elsewhere."""
     rows = [("q0", f"d{rank}", rank) for rank in range(7)]
