@@ -21,7 +21,7 @@ ROWS_AT_A_TIME = (
 
 
 def check_choice(name: str, value: object, choices: Sequence[str], hint: str = "") -> None:
-    """Raise a ParameterError unless ``value`` is one of ``choices``; a hint ends it.
+    """Raise a ParameterError unless ``value`` is one of ``choices``; a hint ends it if none is near.
 
     >>> check_choice("average", "mikro", ("micro", "macro"))
     Traceback (most recent call last):
@@ -31,7 +31,7 @@ def check_choice(name: str, value: object, choices: Sequence[str], hint: str = "
     if isinstance(value, str) and value in choices:
         return
     raise ParameterError(
-        f"{name}: {value!r} is not one of {quoted(choices)}{did_you_mean(value, choices)}{hint}"
+        f"{name}: {value!r} is not one of {quoted(choices)}{did_you_mean(value, choices) or hint}"
     )
 
 

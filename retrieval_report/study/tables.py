@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 import polars as pl
 
 from retrieval_report.comparison.pairs import ahead_first
-from retrieval_report.comparison.verdicts import DEPENDS, PAIR
+from retrieval_report.comparison.verdicts import DEPENDS, NOT_DECIDED, PAIR
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.engines.check_scores import MEASURE, at_cutoff, join_left
 from retrieval_report.metrics.parsing import measure_text
@@ -209,6 +209,13 @@ def _audits(report: Report, question: Question, frame: pl.DataFrame) -> Iterable
     yield exact, rows.filter("settled")
 
 
+def _no_worse(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+    """Say how many queries would decide only where these do not."""
+    is_open = pl.col("verdict") == NOT_DECIDED
+    numbers = pl.when(is_open).then(pl.col("queries_needed", "queries_if_observed"))
+    return _of_expected(report, question, frame.with_columns(numbers))
+
+
 def _queries(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
     if report.cut:
         question = question._replace(caption=f"{question.caption} or by the cut of their list")
@@ -245,6 +252,7 @@ PARTS: Mapping[str, Callable[[Report, Question, pl.DataFrame], Iterable[Part]]] 
     "truncation": _truncation,
     "audit": _audits,
     "queries": _queries,
+    "no_worse": _no_worse,
     "deciding": _deciding,
     "reversals": lambda _, question, frame: [
         (question._replace(note=reversals_note(frame)), varied(frame))

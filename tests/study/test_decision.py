@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
 import retrieval_report as rr
+from retrieval_report.study.tables import report_tables
 
 QUERIES = 400
 
@@ -97,6 +99,23 @@ def test_what_is_not_decided_says_what_would_decide_it() -> None:
     assert close.decision.startswith("Keep float32 for now: int8 may lose too much")
     needed = close.no_worse["queries_needed"][0]
     assert f"about {needed} queries would decide it if nothing is lost" in close.decision
+
+
+def test_a_report_says_how_many_queries_would_decide_only_what_is_not_decided() -> None:
+    table = report_tables(study(margin=0.002).contents())["no-worse"]
+    titles = [column.header for column in table.columns]
+    needed = titles.index("Queries if nothing is lost")
+    texts = {row[titles.index("Verdict")].text: row[needed].text for row in table.rows}
+    assert texts.pop("worse") == "–"
+    assert texts.pop("not decided") not in {"", "–"}
+    assert not texts
+
+
+def test_a_typo_of_the_baseline_is_told_of_the_nearest_model_alone() -> None:
+    with pytest.raises(rr.ParameterError, match=r"did you mean 'float32'\?$"):
+        study(baseline="flaot32")
+    with pytest.raises(rr.ParameterError, match=r"; name_by='file' names TREC runs after"):
+        study(baseline="bm25")
 
 
 def test_of_several_models_it_is_said_for_which_one_most_queries_are_needed() -> None:
