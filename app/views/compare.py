@@ -124,11 +124,14 @@ def _no_worse(page: Page) -> None:
             help="Points of the score, or percent of the baseline's mean.",
         )
     chosen = {"baseline": baseline, "margin": f"{amount:g} %" if unit == "percent" else amount}
-    ask(page.data, as_opened=(baseline, amount, unit) == opened_with, **chosen)
+    as_opened = (baseline, amount, unit) == opened_with
+    ask(page.data, as_opened=as_opened, **chosen)
     costs = {"costs": page.data.costs}
     study = page.study.using(**{**costs, **remembered_questions(page.data), **chosen})
     status, decision = decided_by(study)
-    if decision:  # the report's, in the colour of its own: models to be checked are not among these
+    # The report's, in the colour of its own: models to be checked are not among these. Until somebody
+    # names a baseline, nobody wants to replace the winner.
+    if decision and (asked["baseline"] or not as_opened):
         say(status, [decision])
     # Of models with identical lists one is shown, and none that are those of the baseline.
     copies = copies_among(page.study.identical, baseline)

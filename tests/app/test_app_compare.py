@@ -105,6 +105,7 @@ def test_models_with_identical_lists_are_compared_once() -> None:
 
 
 def test_only_a_baseline_and_a_margin_that_somebody_chose_go_into_the_report() -> None:
+    assert "Keep " not in words(open_page("compare", DATA))  # nor is anything decided about others
     asked = f"asked of {DATA.digest}"
     page = open_page("compare", DATA)
     assert page.session_state[asked] == {}
