@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +19,15 @@ from retrieval_report.kernels import hamming
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Integers
 from retrieval_report.reading.search_results import as_array
+from retrieval_report.scoring.unrelated import DEVIATIONS, FEWEST_LISTS
 
 RELEVANCES = ("any", "shared")
 MOST_QUERIES, MOST_NEAREST = 300, 100  # whose items are looked at, and how many of each
 # relevant items that chance would give; fewer show nothing
 ENOUGH_BY_CHANCE = 20
 NO_SKILL, ROOM = 1.2, 1.5  # times chance: what was found at the most, what could be at the least
+# above the mean of dealing the lists to queries again: what one order in a hundred exceeds
+ACCIDENT = 2.33
 Labels = pl.Series | Array
 """Class ids, or multi-hot rows of at least two classes."""
 
@@ -177,21 +181,28 @@ def check_ids(ids: object, count: int | None, what: str) -> pl.Series:
 
 
 def hits_by_chance(
-    found: pl.DataFrame, n_relevant: pl.DataFrame, items: int, what: str
+    found: pl.DataFrame,
+    n_relevant: pl.DataFrame,
+    items: int,
+    what: str,
+    relevance: Callable[[Integers, Integers], Integers],
 ) -> tuple[int, int] | None:
-    """Warn of a search whose nearest items are as often relevant as any would be, as where labels
-    are not in the order of the items that the indices count; return how many are, of how many.
+    """Warn of a search whose nearest items are as often relevant as any would be, or as its lists
+    would hold if they were dealt to the queries again: labels or rows are then not in the order of
+    the items or queries. Return how many are relevant, of how many.
 
     Parameters
     ----------
     found
-        ``query``, ``distance`` or ``score``, and ``relevance`` of what was found.
+        ``query``, ``distance`` or ``score``, ``relevance`` of what was found, and its ``place``.
     n_relevant
         ``query`` and ``n_relevant``.
     items
         Number of all items.
     what
         Name of the search in the warning.
+    relevance
+        Returns the relevance to queries, by number, of what was found at places.
     """
     order = "distance" if "distance" in found.columns else "score"
     rank = pl.col(order).rank("ordinal", descending=order == "score").over("query")
@@ -200,17 +211,46 @@ def hits_by_chance(
     nearest = nearest.filter(rank <= min(MOST_NEAREST, items // 3))
     lists = nearest.group_by("query").agg(pl.len(), hits=(pl.col("relevance") > 0).sum())
     lists = lists.join(n_relevant, on="query")
-    hits, best, chance, total = lists.select(
+    share = pl.col("n_relevant") / max(items, 1)
+    hits, best, chance, total, most = lists.select(
         pl.sum("hits"),
         best=pl.min_horizontal("len", "n_relevant").sum(),
-        chance=(pl.col("len") * pl.col("n_relevant")).sum() / max(items, 1),
+        chance=(pl.col("len") * share).sum(),
         total=pl.sum("len"),
+        most=(pl.col("len") ** 2 * share * (1 - share)).sum(),  # if lists are relevant as a whole
     ).row(0)
-    if chance < ENOUGH_BY_CHANCE or hits > NO_SKILL * chance or best < ROOM * chance:
+    if chance < ENOUGH_BY_CHANCE or best < ROOM * chance:
         return None
+    spread = ""
+    if hits > NO_SKILL * chance:
+        if lists.height < FEWEST_LISTS or hits > chance + ACCIDENT * most**0.5:
+            return None  # without a look at other queries
+        mean, deviation = _dealt(nearest, n_relevant["query"], relevance)
+        if hits > mean + ACCIDENT * deviation or mean + DEVIATIONS * deviation >= best:
+            return None
+        chance, spread = mean, f" ± {deviation:.0f}"
     warn(
         f"{what}: {hits} of its {total} nearest items are relevant, and chance alone would give "
-        f"{chance:.0f}; are item_labels in the order that the indices count, and query_labels in "
+        f"{chance:.0f}{spread}; are item_labels in the order that the indices count, and query_labels in "
         "that of the queries?"
     )
     return hits, total
+
+
+def _dealt(
+    nearest: pl.DataFrame, queries: pl.Series, relevance: Callable[[Integers, Integers], Integers]
+) -> tuple[float, float]:
+    """Return mean and standard deviation of how many items are relevant if lists are dealt to their
+    queries in any order: those of a sum over a random permutation (Hoeffding 1951).
+    """
+    of_list = nearest["query"].rank("dense").to_numpy() - 1
+    numbers = queries.is_in(nearest["query"].implode()).arg_true()
+    place, size = nearest["place"].to_numpy(), len(numbers)
+    hits = np.stack(
+        [
+            np.bincount(of_list, relevance(np.full(place.size, number), place) > 0, size)
+            for number in numbers
+        ]
+    )
+    apart = hits - hits.mean(0) - hits.mean(1, keepdims=True) + hits.mean()
+    return float(hits.sum() / size), float(np.sqrt((apart**2).sum() / (size - 1)))

@@ -4,7 +4,7 @@ rankings with relevance, and R of every query.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,7 @@ from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import AUTO
 from retrieval_report.contracts.wording import with_number
+from retrieval_report.kernels.lists import Integers
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
@@ -254,18 +255,20 @@ def from_search(
             refuse_direction(what, scores=is_scored, models=_really_scored(searches, scored))
         query, item = pl.Series(search.query), items.names(search, what)
         matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
-        relevant = None
+        relevant = places = None
         row_mask = None if mask is None else _aligned(mask, search, "mask", what).astype(bool)
         if space is not None:
-            relevant = _by_labels(space, search, items, what)
+            relevance_at = _by_labels(space, search, items, what)
+            relevant = relevance_at(search.query, places := np.arange(search.query.size))
         elif not (isinstance(matrix, str) or search.indexed):
             relevant, row_mask = _unmasked(_aligned(matrix, search, "relevance", what), row_mask)
-        columns = {
+        columns: Named = {
             "query": query if names is None else names.gather(query),
             "item": item,
             order: search.value,
             "relevance": relevant,
             "mask": row_mask,
+            "place": places,
         }
         frame = pl.DataFrame(known_of(columns))
         frame = with_model(frame, model)
@@ -273,8 +276,9 @@ def from_search(
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
         frame = _without_self(frame, model) if exclude_self else frame
         if n_relevant is not None:
-            by_chance[model] = hits_by_chance(frame, n_relevant, len(items.keys), what)
-        parts.append(Part(what, frame))
+            facts = n_relevant, len(items.keys), what, relevance_at
+            by_chance[model] = hits_by_chance(frame, *facts)
+        parts.append(Part(what, frame.drop("place", strict=False)))
     judgement_rows = None if judgements is None else read_judgements(judgements)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
         judgement_rows = _matrix_judgements(relevance, names, items)
@@ -413,9 +417,11 @@ class _Items:
         return self.ids.gather(self.row_numbers(results, what))
 
 
-def _by_labels(space: LabelSpace, results: Results, items: _Items, what: str) -> Any:
-    """Return the relevance of the results by labels; refuse a matrix whose columns cannot be the
-    items, such as indices or distances on their own.
+def _by_labels(
+    space: LabelSpace, results: Results, items: _Items, what: str
+) -> Callable[[Integers, Integers], Integers]:
+    """Return what tells the relevance to queries, by number, of the results at places, by labels;
+    refuse a matrix whose columns cannot be the items, such as indices or distances on their own.
     """
     columns = results.value.size // max(results.queries, 1)
     if not results.indexed and columns != len(items.keys):
@@ -425,7 +431,8 @@ def _by_labels(space: LabelSpace, results: Results, items: _Items, what: str) ->
         )
     labels = space.check(items.labels, len(items.keys), "item_labels")
     words = space.encode(labels, "item_labels", 0)
-    return space.relevance(results.query, items.row_numbers(results, what).to_numpy(), words)
+    rows = items.row_numbers(results, what).to_numpy()
+    return lambda queries, places: space.relevance(queries, rows[places], words)
 
 
 def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items) -> pl.DataFrame:

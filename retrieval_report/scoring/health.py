@@ -77,7 +77,7 @@ SENTENCES = {
     SHIFTED_IDS: "the ids of items of {models} are shifted in {affected} of {total} lists ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
     "{affected} of {total} items ({example})",
-    UNORDERED: "relevant items come no earlier than others in {total} lists of {models} ({example})",
+    UNORDERED: "relevant items come no earlier than others in {affected} of the {total} lists of {models} ({example})",
     GRADES: "of a relevant item and another that is judged, {models} put the relevant one first in "
     "{affected} of {total} pairs, which chance does in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing and score as "
@@ -99,6 +99,7 @@ FEWEST_ITEMS = 3  # of at least three lists in one order
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
+OTHER_LISTS = "; if so, do these lists belong to their queries?"
 OTHER_LABELS = "are labels in the order of the items and queries that they belong to?"
 NOBODY_BETTER = (
     "no model's lists suit their own queries better: do the judgements and the lists belong "
@@ -135,7 +136,9 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     every = {model for model, *_, example in turned if not example} == {*judged.lists["model"]}
     cure = direction(judged.order, every=every)
     findings = [*_unanswered(lists.group_by("model").sum(), options)]
-    findings += [(*finding[:-1], finding[-1] or cure) for finding in turned]
+    findings += [
+        (*row, example or cure + OTHER_LISTS * (2 * row[3] < row[4])) for *row, example in turned
+    ]
     if judged.named and "judged" in judged.lists.columns:
         findings += [*_unmatched(judged), *_other_ids(judged, sample)]
         findings += [*_unjudged_lists(judged, [model for model, *_ in findings])]

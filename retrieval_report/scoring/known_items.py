@@ -244,13 +244,14 @@ def _strangers(present: pl.DataFrame, judgements: pl.DataFrame) -> str:
     if models.is_empty():
         return ""
     model, query = models.select("model", "query").row(0)
-    is_item = (judgements["item"].cast(pl.String) == str(query)).any()
+    names = models.filter(model=model)["query"].cast(pl.String)
+    items = names.filter(names.is_in(judgements["item"].cast(pl.String).unique().implode()))
     return (
         f": no query of model {model!r} is judged; it has queries like {query!r}, the judgements "
         f"like {judgements['query'].min()!r}"
         + (
-            f" and {query!r} as an item, as if the columns of queries and items were swapped"
-            if is_item
+            f" and {items[0]!r} as an item, as if the columns of queries and items were swapped"
+            if len(items)
             else ", so make their ids agree"
         )
     )

@@ -166,25 +166,24 @@ def unordered(judged: Judged, prepared: Prepared, found: Integers) -> Iterator[F
     is serious if no model does better, as where the labels of items are shifted. ``found`` are the
     `relevant_ties`.
     """
-    ties = prepared.ties
+    ties, length, pairs = prepared.ties, pl.col("length"), pl.col("pairs")
     if not found.size:
         return
     size = np.diff(running(ties.items)[ties.tie]).astype(np.float64)
     of_list = np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
     tied = np.bincount(of_list, size**3 - size, prepared.length.size)
-    lists = _lists_of(prepared, found).with_columns(tied=tied)
-    length, pairs = pl.col("length"), pl.col("pairs")
+    lists = _lists_of(prepared, found).with_columns(tied=tied, of=(length > 0).sum().over("model"))
     lists = lists.filter(pairs > 0, length >= LONG).with_columns(
         with_ties=pl.col("variance") - pairs * pl.col("tied") / (length * (length - 1) * 12)
     )
     models = lists.group_by("model").agg(
-        pl.sum("right", "variance", "pairs", "with_ties"), lists=pl.len()
+        pl.sum("right", "variance", "pairs", "with_ties"), pl.first("of"), lists=pl.len()
     )
     is_chance = pl.col("right") <= SURE * pl.col("with_ties").clip(0).sqrt()
     at_random = models.filter(LEVEL, is_chance).sort("model")
     nobody = 1 < at_random.height == judged.lists["model"].n_unique()
-    for model, number in at_random.select("model", "lists").iter_rows():
-        yield model, UNORDERED, nobody, number, number, OTHER_GRADES if nobody else RANDOM
+    for model, number, total in at_random.select("model", "lists", "of").iter_rows():
+        yield model, UNORDERED, nobody, number, total, OTHER_GRADES if nobody else RANDOM
 
 
 def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Iterator[Finding]:

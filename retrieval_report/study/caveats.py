@@ -204,7 +204,10 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
     retrieval_advice = _deeper(
         ends.join(ended, on=["model", "cutoff"], how="anti", nulls_equal=True)
     )
-    if (ends["reason"] == AS_GIVEN).all():
+    in_one_tie = pl.all_horizontal(
+        pl.col("sufficient_depth").is_null(), pl.col("cutoff").is_not_null()
+    )
+    if (ends["reason"] == AS_GIVEN).all() or reached.select(in_one_tie.any()).item():
         return retrieval_advice
     return retrieval_advice + advice(", or pass {} if no tie is cut", _truncated("between_ties"))
 

@@ -45,6 +45,8 @@ SIGNIFICANT_BUT = (
     f"Significant: a lead that is hardly chance. Depends on the {QUERIES}: as many new ones reverse it "
     f"with a probability above {verdicts.TIE_RISK:g}."
 )
+# Verdicts of a pair that is never safe, whatever is varied: by chance, or by an estimate.
+UNSAFE = verdicts.AT_RANDOM, verdicts.CUT
 NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own labels"
 
 
@@ -65,8 +67,8 @@ def reversals(study: Study) -> pl.DataFrame:
     for row in (row for rows_of in SOURCES for row in rows_of(study, pair)):
         if level and row["source"] != TIES and row["verdict"] not in (NOT_VARIED, OWN):
             row |= {"reversal": None, "verdict": verdicts.EQUAL}  # there is no lead to turn round
-        if pair["verdict"] == verdicts.AT_RANDOM and row["verdict"] == verdicts.SAFE:
-            row |= {"verdict": verdicts.AT_RANDOM}
+        if pair["verdict"] in UNSAFE and row["verdict"] == verdicts.SAFE:
+            row |= {"verdict": pair["verdict"]}
         rows.append({**pair, "family_p": None, **row})
     return frame_of(rows, schema("reversals"))
 

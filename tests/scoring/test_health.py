@@ -321,9 +321,10 @@ def test_judgements_that_are_scores_are_noted(decimals: int) -> None:
 
 
 def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped() -> None:
-    swapped = [(item, query, 1.0) for query, row in GOOD.items() for item in row]
+    swapped = [(item, query, 1.0) for query, row in GOOD.items() for item in ["a stranger", *row]]
     frame = pl.DataFrame(swapped, ["query", "item", "score"], orient="row")
     with pytest.raises(
-        rr.KeyMismatchError, match=r"like 'd.*, the judgements like 'q0' and 'd.* as an item"
+        rr.KeyMismatchError,
+        match=r"like 'a stranger', the judgements like 'q0' and 'd.* as an item",
     ):
         study({"good": GOOD, "swapped": frame}).verdict  # noqa: B018

@@ -167,3 +167,19 @@ def test_a_third_model_that_tie_order_may_put_first_is_said_beside_the_lead_over
     )
     status, _ = verdict(study.summary, sure, metric="rr", cutoff=9)
     assert status == "depends on tie order"
+
+
+def test_no_source_is_safe_where_one_score_is_an_estimate_of_whole_ties() -> None:
+    """A constant instead of scores: no depth tells its lists apart, and no list ends between ties."""
+    draw, labels = np.random.default_rng(0), np.arange(200) % 5
+    apart = (labels[:60, None] != labels) + draw.normal(0, 0.4, (60, 200))
+    nearest = np.argsort(apart, axis=1)[:, :30]
+    found = np.take_along_axis(apart, nearest, axis=1), nearest
+    searches = {"cos": found, "const": (np.zeros((60, 30)), nearest)}
+    study = rr.Study(
+        rr.from_search(searches, query_labels=labels[:60], item_labels=labels), "ndcg@10"
+    )
+    assert "whose lists are cut. Retrieve deeper." in str(study)
+    verdicts_of = dict(study.reversals.select("source", "verdict").iter_rows())
+    assert verdicts_of["queries"] == verdicts_of["tie order"] == "lists are cut"
+    assert "between_ties" not in str(study)

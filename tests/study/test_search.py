@@ -308,3 +308,33 @@ def test_short_lists_by_other_labels_are_praised_by_nothing(others: int) -> None
     assert fault == ("shifted", "unrelated", not others, 1500)
     assert study.chip == ("at random" if others else "check your data")
     assert study.models("shifted").health.height == 1
+
+
+def test_rows_of_other_queries_are_pointed_out_by_labels_as_by_judgements() -> None:
+    """Every row of one model is that of the next query, and a few of these are of its class by chance:
+    more than a fifth above chance, and yet no more than lists dealt in another order hold.
+    """
+    draw = np.random.default_rng(3)
+    classes, items = draw.integers(0, 10, 100), np.repeat(np.arange(10), 20)
+    following = np.roll(classes, 1)
+    is_same = (classes == following).mean()
+    assert 1.2 < 10 * is_same < 1.7
+    distances = (following[:, None] != items[None]) + draw.uniform(0, 0.5, (100, 200))
+    distances = {"rolled": distances, "found": np.roll(distances, -1, axis=0)}
+    searches = {}
+    for model, rows in distances.items():
+        indices = np.argsort(rows, axis=1)[:, :15]
+        searches[model] = np.take_along_axis(rows, indices, axis=1), indices
+    with pytest.warns(RetrievalReportWarning, match=r"^model 'rolled': .* give 1\d\d ± \d\d;"):
+        inputs = from_search(searches, query_labels=classes, item_labels=items)
+    assert inputs.rankings.columns == ["model", "query", "item", "distance", "relevance"]
+    study = Study(inputs, "ndcg@10")
+    faults = study.health.select("model", "finding", "serious", "total").rows()
+    assert faults == [("rolled", "unrelated", False, 1500)]
+    assert study.chip == "at random"
+    weak = classes.copy()  # as many relevant items, evenly in all lists: that is skill
+    indices = np.stack([draw.permutation(np.flatnonzero(items != each))[:15] for each in weak])
+    indices[:, 3:6] = [
+        draw.choice(np.flatnonzero(items == each), 3, replace=False) for each in weak
+    ]
+    from_search((np.tile(np.arange(15.0), (100, 1)), indices), query_labels=weak, item_labels=items)

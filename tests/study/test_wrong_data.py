@@ -206,7 +206,7 @@ CASES: dict[str, Callable[[], Wrong]] = {
         beside(constant(3)), JUDGED, "all items tie in 37 of the 40 lists", serious=False
     ),
     "random order": lambda: Wrong(
-        beside(permuted()), JUDGED, "come no earlier than others", serious=False
+        beside(permuted()), JUDGED, "come no earlier than others in 40 of the 40", serious=False
     ),
     "random beside good": lambda: Wrong(
         beside(NOISE), JUDGED, "no more relevant items", serious=False
@@ -393,3 +393,30 @@ def test_beside_nothing_but_suspects_a_model_has_no_rank_in_any_table() -> None:
     for page in (leaderboard_table(made), three_table(made)):
         assert "good" in page
         assert "rank" not in page
+
+
+def test_only_lists_whose_order_was_looked_at_are_counted_of_all_lists() -> None:
+    short = {
+        q: dict([*row.items()][: 9 if n % 2 else None])
+        for n, (q, row) in enumerate(permuted().items())
+    }
+    study = rr.Study(beside(short), MEASURE, judgements=JUDGED)
+    [sentence] = study.health["message"]
+    assert "no earlier than others in 20 of the 40 lists of broken" in sentence
+
+
+@pytest.mark.parametrize("turned", [10, 40])
+def test_where_few_lists_are_turned_round_they_may_be_of_other_queries(turned: int) -> None:
+    """Classes lie together, so that a list of another class holds what is relevant last."""
+    draw, lists, judged = np.random.default_rng(7), {}, {}
+    for query in range(40):
+        scores = draw.normal(size=60)
+        scores[:20] += 2
+        scores *= -1 if query < turned else 1
+        lists[f"q{query}"] = {f"d{n}": float(score) for n, score in enumerate(scores)}
+        judged[f"q{query}"] = {f"d{n}": 1 for n in range(20)}
+    [sentence] = rr.Study({"model": lists}, MEASURE, judgements=judged).health.filter(
+        finding="reversed"
+    )["message"]
+    assert f"come last in {turned} of 40 lists" in sentence
+    assert ("; if so, do these lists belong to their queries?" in sentence) == (turned == 10)
