@@ -258,8 +258,8 @@ def from_search(
         relevant = places = None
         row_mask = None if mask is None else _aligned(mask, search, "mask", what).astype(bool)
         if space is not None:
-            relevance_at = _by_labels(space, search, items, what)
-            relevant = relevance_at(search.query, places := np.arange(search.query.size))
+            labelled = _by_labels(space, search, items, what)
+            relevant = labelled(search.query, places := np.arange(search.query.size))
         elif not (isinstance(matrix, str) or search.indexed):
             relevant, row_mask = _unmasked(_aligned(matrix, search, "relevance", what), row_mask)
         columns: Named = {
@@ -270,14 +270,12 @@ def from_search(
             "mask": row_mask,
             "place": places,
         }
-        frame = pl.DataFrame(known_of(columns))
-        frame = with_model(frame, model)
+        frame = with_model(pl.DataFrame(known_of(columns)), model)
         if isinstance(relevance, Mapping):  # a column holds different items in every model
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
         frame = _without_self(frame, model) if exclude_self else frame
         if n_relevant is not None:
-            facts = n_relevant, len(items.keys), what, relevance_at
-            by_chance[model] = hits_by_chance(frame, *facts)
+            by_chance[model] = hits_by_chance(frame, n_relevant, len(items.keys), what, labelled)
         parts.append(Part(what, frame.drop("place", strict=False)))
     judgement_rows = None if judgements is None else read_judgements(judgements)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
