@@ -18,6 +18,7 @@ from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_cha
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.decision import decided_by
+from retrieval_report.study.tables import queries_to_decide
 from retrieval_report.study.verdict import margin_sentences, no_verdict_on
 from retrieval_report.writing.names import with_number
 from tables import PAIRS, frame_table
@@ -139,7 +140,7 @@ def _no_worse(page: Page) -> None:
     for sentence in margin_sentences(rows, page.choice.measure):
         st.markdown(plain(sentence))
     not_known = pl.col("verdict").is_in([CUT, UNKNOWN_R])
-    rows = rows.with_columns(no_worse_p=pl.when(~not_known).then("no_worse_p"))
+    rows = rows.with_columns(queries_to_decide(), no_worse_p=pl.when(~not_known).then("no_worse_p"))
     frame_table(
         rows,
         of="no_worse",

@@ -209,11 +209,19 @@ def _audits(report: Report, question: Question, frame: pl.DataFrame) -> Iterable
     yield exact, rows.filter("settled")
 
 
-def _no_worse(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
-    """Say how many queries would decide only where these do not."""
+def queries_to_decide() -> pl.Expr:
+    """Return expressions: how many queries would decide, only where these do not.
+
+    >>> rows = {"verdict": ["worse", "not decided"], "queries_needed": [9, 8]}
+    >>> pl.DataFrame({**rows, "queries_if_observed": [7, 6]}).select(queries_to_decide()).rows()
+    [(None, None), (8, 6)]
+    """
     is_open = pl.col("verdict") == NOT_DECIDED
-    numbers = pl.when(is_open).then(pl.col("queries_needed", "queries_if_observed"))
-    return _of_expected(report, question, frame.with_columns(numbers))
+    return pl.when(is_open).then(pl.col("queries_needed", "queries_if_observed"))
+
+
+def _no_worse(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+    return _of_expected(report, question, frame.with_columns(queries_to_decide()))
 
 
 def _queries(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:

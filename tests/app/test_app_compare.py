@@ -39,6 +39,8 @@ def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_ma
     held = dict(table(page, 1).select("verdict", "no_worse_p").rows())
     assert held[CUT] is None
     assert len(held) == 2
+    decides = dict(table(page, 1).select("verdict", "queries_needed").rows())
+    assert (decides[CUT], decides[NOT_DECIDED] is None) == (None, False)
     assert 0 < float(held[NOT_DECIDED]) < 1
 
 
@@ -68,6 +70,7 @@ def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
     truth = study.no_worse.sort("difference", descending=True)
     shown = table(page, 1)
     agrees(shown, truth, "model verdict bound_low")
+    assert shown["queries_needed"].to_list() == truth["queries_needed"].to_list()  # not decided
     [sentence] = [line for line in study.sentences if "more than 0.3" in line]
     assert plain(sentence) in words(page)
     assert page.number_input(key="margin").value == 0.3
