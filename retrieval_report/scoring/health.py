@@ -54,6 +54,7 @@ NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 UNJUDGED_LISTS = "unjudged lists"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 SAME_LIST = "same list"
+OWN_ITEM = "own item"
 UNRELATED, REPEATED, FINE = "unrelated", "repeated judgements", "fine judgements"
 AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of models that rank no better than chance
 SENTENCES = {
@@ -73,6 +74,8 @@ SENTENCES = {
     RANKS: "the printed ranks of {models} contradict the order of the scores in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} are much the same whatever the query ({example})",
+    OWN_ITEM: "the query itself comes first in {affected} of {total} lists of {models} that were looked at "
+    "({example})",
     WRONG_QUERIES: "{affected} of {total} lists of {models} belong to other queries ({example})",
     SHIFTED_IDS: "the ids of items of {models} are shifted in {affected} of {total} lists ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
@@ -99,6 +102,7 @@ FEWEST_ITEMS = 3  # of at least three lists in one order
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
+NEARLY_ALL = 0.95  # of the lists that were looked at
 OTHER_LISTS = "; if so, do these lists belong to their queries?"
 OTHER_LABELS = "are labels in the order of the items and queries that they belong to?"
 NOBODY_BETTER = (
@@ -149,6 +153,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     if judged.whole.judged:
         findings += _without_relevant(prepared, of_ids)
     findings += (row for row in _same_lists(judged, sample) if row[0] not in of_ids)
+    findings += _own_items(sample, prepared)
     unmatched = {NO_LIST, NO_MATCH, NO_RELEVANT}
     explained = [model for model, name, *_ in findings if name not in unmatched]
     unrelated = [*_unrelated(judged, explained)]
@@ -252,6 +257,22 @@ def _sample(
         pl.Series("list", np.repeat(np.arange(some.size), some)),
         value=near if judged.order == "distance" else -near,
     )
+
+
+def _own_items(sample: pl.DataFrame, prepared: Prepared) -> Iterator[Finding]:
+    """Find models that searched the queries among themselves, so that each finds itself first. Where
+    a query has one relevant item, as the translation of a sentence, that item may well have its id.
+    """
+    if "item" not in sample.columns or np.median(prepared.relevant) <= 1:
+        return
+    is_own = pl.col("query").cast(pl.String) == pl.col("item").cast(pl.String)
+    is_nearest = pl.col("value") == pl.min("value").over("list")
+    lists = sample.group_by("model", "list").agg(own=(is_own & is_nearest).any())
+    models = lists.group_by("model").agg(pl.sum("own"), total=pl.len()).sort("model")
+    plain = pl.col("total") >= FEWEST_LISTS, pl.col("own") >= NEARLY_ALL * pl.col("total")
+    cure = advice("{} leaves it out", setting("exclude_self", True))
+    for model, own, total in models.filter(*plain).iter_rows():
+        yield model, OWN_ITEM, True, own, total, cure or "leave it out"
 
 
 def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:

@@ -328,3 +328,23 @@ def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped() 
         match=r"like 'a stranger', the judgements like 'q0' and 'd.* as an item",
     ):
         study({"good": GOOD, "swapped": frame}).verdict  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("others", "first", "options", "is_found"),
+    [
+        (2, True, {}, True),
+        (2, False, {}, False),  # among its own items, but not the nearest
+        (0, True, {}, False),  # one relevant item with the query's id, as of translations
+        (2, True, {"exclude_self": True}, False),
+    ],
+)
+def test_queries_that_find_themselves_have_no_verdict(
+    others: int, first: bool, options: dict[str, Any], is_found: bool
+) -> None:
+    ids = [f"d{number}" for number in range(12)]
+    ahead = 9.0 if first else 0.1
+    model = {q: {q: ahead} | {d: 1.0 / (2 + n) for n, d in enumerate(ids) if d != q} for q in ids}
+    judged = {q: {q: 1} | dict.fromkeys([d for d in ids if d != q][:others], 1) for q in ids}
+    study = rr.Study({"a": model, "b": model}, "ndcg@10", judgements=judged, **options)
+    assert ("own item" in study.health["finding"]) == is_found

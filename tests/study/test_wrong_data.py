@@ -201,6 +201,11 @@ CASES: dict[str, Callable[[], Wrong]] = {
         some_relevant(),
         "whatever is relevant and nothing else",
     ),
+    "queries among themselves": lambda: Wrong(
+        beside({query: {query: 9.0} | row for query, row in FAIR.items()}),
+        JUDGED,
+        "the query itself comes first in 20 of 20 lists",
+    ),
     "constant scores": lambda: Wrong(beside(constant()), JUDGED, "all items tie", serious=False),
     "constant scores of most lists": lambda: Wrong(
         beside(constant(3)), JUDGED, "all items tie in 37 of the 40 lists", serious=False
