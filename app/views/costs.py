@@ -10,7 +10,9 @@ from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.reading.files import costs_from
+from retrieval_report.study.caveats import names_text
 from tables import frame_table, table_height
+from text import plain
 from uploads import offered, opened
 from url_controls import choose_one
 
@@ -29,7 +31,12 @@ def show(page: Page) -> None:
     if upload is None:
         costs = _entered(page.ranked, page.data.costs)
     else:
-        costs = costs_from(opened(upload)).filter(pl.col("model").is_in(page.choice.models))
+        given = costs_from(opened(upload))
+        costs = given.filter(pl.col("model").is_in(page.choice.models))
+        if costs.is_empty():
+            said = f"of the table names one of these models, such as {page.ranked[0]}: it has"
+            st.warning(plain(f"No row {said} {names_text(given['model'])}."))
+            return
     table = study.using(costs=costs).costs
     as_opened = upload is None and not st.session_state["costs table"]["edited_rows"]
     ask(page.data, as_opened=as_opened, costs=None if table.is_empty() else costs)

@@ -117,8 +117,8 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
             st.subheader(plain(model, 60))
             items_table(page.data, side_by_side(list_rows, other_list), query, **LIST)
     st.caption(
-        "A bracket holds items that tie: any of them may come first. The right column has the ranks "
-        "of the same item in the other list. Relevance is empty where nobody judged the item."
+        "A bracket holds items that tie: any of them may come first. “Other list” has the ranks "
+        "of the same item there. Relevance is empty where nobody judged the item."
     )
 
 

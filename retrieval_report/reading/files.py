@@ -185,8 +185,10 @@ def form_of(source: Source, kind: Kind) -> str:
 def elsewhere(kind: str) -> str:
     """Say where the reader passes a file of another kind."""
     option = argument(kind)
-    # Arguments have other names than RANKINGS in gate, similarity and dashboard.
-    place = f"this command takes no {kind}" if kind != "rankings" else "pass it without an option"
+    # Arguments have other names than RANKINGS in gate and similarity.
+    place = "it belongs to the rankings"
+    if kind != "rankings":
+        place = f"this command takes no {kind}"
     if option != kind:
         place = f"pass it as {option}"
     if kind == "judgements":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -70,7 +71,7 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     if not passed:
         return _nothing_passed(rows, baseline, margin)
     if baseline not in amounts:
-        return _any_of(passed, baseline, margin)
+        return _any_of(passed, baseline, margin, amounts)
     cheaper = [name for name in passed if amounts.get(name, amounts[baseline]) < amounts[baseline]]
     if not cheaper:
         one = len(passed) == 1
@@ -92,15 +93,20 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     )
 
 
-def _any_of(passed: list[str], baseline: str, margin: str) -> tuple[str, str]:
+def _any_of(
+    passed: list[str], baseline: str, margin: str, amounts: Mapping[str, float]
+) -> tuple[str, str]:
     if len(passed) == 1:
         return (
             SHIP,
             f"Ship {model_text(passed[0])}: no worse than {model_text(baseline)} ({margin}).",
         )
+    wish = "Costs would decide which of them to ship."
+    if all(name in amounts for name in passed):
+        best = min(passed, key=lambda name: amounts[name])
+        wish = f"{model_text(best)} costs least, and {model_text(baseline)} has no cost."
     return verdicts.NO_WORSE, (
-        f"No worse than {model_text(baseline)} ({margin}): {names_text(passed)}. Costs would "
-        "decide which of them to ship."
+        f"No worse than {model_text(baseline)} ({margin}): {names_text(passed)}. {wish}"
     )
 
 

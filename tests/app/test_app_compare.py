@@ -116,3 +116,14 @@ def test_only_a_baseline_and_a_margin_that_somebody_chose_go_into_the_report() -
     assert page.session_state[asked] == {"baseline": "fine", "margin": 0.3}
     page = drawn(page.number_input(key="margin").set_value(0.01).run())
     assert page.session_state[asked] == {}
+
+
+def test_verdicts_on_pairs_are_those_of_the_means_beside_them_whatever_the_average() -> None:
+    names = RANKINGS["query"].unique().sort()
+    labels = pl.DataFrame({"query": names, "label": [f"l{n % 2}" for n in range(names.len())]})
+    data = made_data(RANKINGS, queries=labels)
+    micro, macro = (open_page("compare", data, average=average) for average in ("micro", "macro"))
+    pair = ["model_a", "model_b", "p_tie", "verdict"]
+    assert table(micro, 0).select(pair).rows() == table(macro, 0).select(pair).rows()
+    said = "Everything here is about plain means over queries"
+    assert (said in words(micro), said in words(macro)) == (False, True)

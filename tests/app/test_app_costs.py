@@ -38,6 +38,8 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
     ):
         refused = upload(page, content)
         assert message in refused.error[0].value.replace("\\", "")
+    of_others = upload(page, "model,bytes\nfoo,8\n").warning[0].value
+    assert of_others.startswith("No row of the table names one of these models")
     page = upload(page, COSTS)
     study = rr.Study(DATA.frames["rankings"], "ndcg@3", costs=pl.read_csv(COSTS.encode()))
     truth = study.costs.filter(policy="expected")

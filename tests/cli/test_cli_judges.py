@@ -89,7 +89,7 @@ def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Pa
     result = run(
         f"gate {trec_run} {trec_run} --judgements {trec_run} {MEASURE} --margin 0.01", code=2
     )
-    assert "is a TREC run, not judgements; pass it without an option" in result.output
+    assert "is a TREC run, not judgements; it belongs to the rankings" in result.output
     given = f"--labels-as-rankings --judgements {labels}/human.txt {MEASURE}"
     run(f"leaderboard {labels}/gpt.txt {given} -o {tmp_path}/out")
     assert (tmp_path / "out" / "leaderboard.csv").is_file()

@@ -123,6 +123,8 @@ def test_the_chip_answers_what_was_asked() -> None:
     assert both.decision.endswith("next and fair. Costs would decide which of them to ship.")
     costs = pl.DataFrame({"model": ["good", "fair", "next"], "bytes": [4.0, 2.0, 1.0]})
     assert both.using(costs=costs).chip == "ship"
+    of_others = both.using(costs=costs.filter(pl.col("model") != "good")).decision
+    assert of_others.endswith("next and fair. next costs least, and good has no cost.")
     tight = asked["fair"].using(baseline="good", margin=1e-5)
     assert tight.chip == ("keep" if tight.decision.startswith("Keep good:") else "not decided")
 
