@@ -483,9 +483,9 @@ def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
 
 
 def _form(name: str) -> pl.Expr:
-    """Return the form of ids: whether they have letters and digits, and which other characters."""
+    """Return the form of ids: whether they have capitals, other letters and digits, and which other
+    characters.
+    """
     text = pl.col(name)
-    without_letters = text.str.replace_all(r"[\p{L}\p{N}]", "")
-    return pl.concat_str(
-        text.str.contains(r"\p{L}"), text.str.contains(r"\p{N}"), without_letters, separator=" "
-    )
+    kinds = (text.str.contains(kind) for kind in (r"\p{Lu}", r"[\p{L}--\p{Lu}]", r"\p{N}"))
+    return pl.concat_str(*kinds, text.str.replace_all(r"[\p{L}\p{N}]", ""), separator=" ")

@@ -58,10 +58,10 @@ def run(seed: int, skill: float) -> Lists:
 GOOD, FAIR, NOISE, BEST = run(0, 2.5), run(1, 2.0), run(2, 0.0), run(4, 3.0)
 
 
-def renamed(lists: Lists, every: int) -> Lists:
+def renamed(lists: Lists, every: int, name: str = "doc-{}") -> Lists:
     return {
         query: {
-            f"doc-{item}" if place % every == every - 1 else item: score
+            name.format(item, item.upper()) if place % every == every - 1 else item: score
             for place, (item, score) in enumerate(row.items())
         }
         for query, row in lists.items()
@@ -170,6 +170,9 @@ CASES: dict[str, Callable[[], Wrong]] = {
         beside(dict([*FAIR.items()][::2])), JUDGED, "20 of 40 judged queries have no list"
     ),
     "a tenth of the ids": lambda: Wrong(beside(renamed(FAIR, 10)), JUDGED, "have ids of a form"),
+    "half of the ids in capitals": lambda: Wrong(
+        beside(renamed(FAIR, 2, "{1}")), JUDGED, "have ids of a form"
+    ),
     "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
     "most popular items": lambda: Wrong(beside(popular()), JUDGED, "much the same whatever"),
     "another collection": lambda: Wrong(BOTH, dealt_again(), "belong together"),
