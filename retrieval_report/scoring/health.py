@@ -76,15 +76,16 @@ SENTENCES = {
     SAME_LIST: "the {total} lists of {models} are much the same whatever the query ({example})",
     OWN_ITEM: "the query itself comes first in {affected} of {total} lists of {models} that were looked at "
     "({example})",
-    WRONG_QUERIES: "{affected} of {total} lists of {models} belong to other queries ({example})",
-    SHIFTED_IDS: "the ids of items of {models} are shifted in {affected} of {total} lists ({example})",
+    WRONG_QUERIES: "at least {affected} of {total} lists of {models} belong to other queries ({example})",
+    SHIFTED_IDS: "the ids of items of {models} are shifted in at least {affected} of the {total} lists "
+    "that were looked at ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
     "{affected} of {total} items ({example})",
     UNORDERED: "relevant items come no earlier than others in {affected} of the {total} lists of {models} ({example})",
     GRADES: "of a relevant item and another that is judged, {models} put the relevant one first in "
     "{affected} of {total} pairs, which chance does in half of them ({example})",
-    ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing and score as "
-    "chance does ({example})",
+    ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing, and chance "
+    "orders them ({example})",
     COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
     FINE: "{affected} of {total} judgements give their item a grade of its own in the query ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "

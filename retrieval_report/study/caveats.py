@@ -17,7 +17,7 @@ from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, measure_text
-from retrieval_report.scoring.health import sentence_of
+from retrieval_report.scoring.health import NO_LIST, sentence_of
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
@@ -154,13 +154,13 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     ...     "model": ["a", "b"],
     ... }
     >>> health_sentences(pl.DataFrame(rows))
-    ('Check your data: relevant items come last in 48 to 50 of 50 lists of a and b, as if the lists
-    were read the wrong way round (pass scores).',)
+    ('Check your data: relevant items come last in 98 of 100 lists of a and b, as if the lists were
+    read the wrong way round (pass scores).',)
     """
     fault = health.group_by("finding", "serious", "example", maintain_order=True)
     counts = (
-        pl.when(pl.n_unique("total") > 1)
-        .then(pl.sum(name).cast(pl.String))  # "28 to 30 of 28 to 30" has to be read twice
+        pl.when((pl.first("finding") != NO_LIST) | (pl.n_unique("total") > 1))
+        .then(pl.sum(name).cast(pl.String))  # lists of all of them; queries are the same ones
         .when(pl.n_unique(name) > 1)
         .then(pl.format("{} to {}", pl.min(name), pl.max(name)))
         .otherwise(pl.first(name).cast(pl.String))
@@ -194,7 +194,8 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
     if not is_cut:
         return advice("If they are complete, pass {}", _truncated("no"))
     reached = ends.filter(pl.col("open_share") > 0)
-    ended = reached.filter(pl.col("sufficient_depth") <= pl.col("longest"))
+    is_deep = pl.col("sufficient_depth") <= pl.col("longest")
+    ended = reached.filter(is_deep, pl.col("shortest") < pl.col("longest"))
     if ended.height and ended.height == reached.height:
         row = ended.sort("shortest").row(0, named=True)
         return (

@@ -29,7 +29,7 @@ def decided_by(study: Study) -> tuple[str, str]:
     baseline, margin = study._view.baseline, study._view.margin
     faults = {
         "": (study.suspects, "has no verdict"),
-        verdicts.AT_RANDOM: (study.at_random, "is no better than chance"),
+        verdicts.AT_RANDOM: (study.at_random, "is no better ordered than by chance"),
     }
     for word, (models, fault) in faults.items():
         if margin is not None and baseline in models:
@@ -121,8 +121,8 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
     if random and len(random) == open_models.height:
         are = "is" if len(random) == 1 else "are"
         return KEEP, (
-            f"Keep {name}: {names_text(random)} {are} no better than chance, so this margin lets "
-            f"everything pass ({margin})."
+            f"Keep {name}: {names_text(random)} {are} no better ordered than by chance, so this "
+            f"margin lets everything pass ({margin})."
         )
     each = rows.filter(verdict=verdicts.NOT_DECIDED).select("margin", "baseline_value").rows()
     if vain := next(

@@ -46,8 +46,8 @@ SAFETY = {  # how safe a lead is
     NOT_OVER_RUNS: "{lead} {holds}, and is significant ({p}) for these runs, but not if other "
     "runs are considered.",
     SAFE: "{lead} {holds}, and is significant ({p}).",
-    verdicts.AT_RANDOM: "One of the two is no better than chance (see the note on the data), so the "
-    "lead means little.",
+    verdicts.AT_RANDOM: "One of the two is no better ordered than by chance (see the note on the data), "
+    "so the lead means little.",
     verdicts.UNTESTED: "{lead} {holds}. Its significance was not tested: a test needs plain "
     "means, and queries that both models have.",
     EQUAL: "No tie order separates them.",
@@ -58,7 +58,7 @@ MARGIN = {  # what is known of a loss
     verdicts.NO_WORSE: "If a loss of up to {margin} in {measure} does not matter, {names} {are} no "
     "worse than {baseline}.",
     verdicts.WORSE: "{names} {lose} more than {margin} in {measure} against {baseline}.",
-    verdicts.AT_RANDOM: "{names} {are} no better than chance, and yet within the margin of {margin} "
+    verdicts.AT_RANDOM: "{names} {are} no better ordered than by chance, and yet within the margin of {margin} "
     "in {measure}: choose a smaller one.",
     verdicts.NOT_DECIDED: "These queries leave open whether {names} {lose} more than {margin} in "
     "{measure} against {baseline}.",
