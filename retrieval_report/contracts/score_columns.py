@@ -139,7 +139,7 @@ profile: tie_profile
 health
   model | | | the model; empty: all of them
   finding | text | Finding | the kind of fault that the data may have: no list, other queries, no
-      match, nothing relevant, other ids, unjudged lists, reversed, printed ranks, same list, own
+      match, nothing relevant, other ids, judged ids, unjudged lists, reversed, printed ranks, same list, own
       item, wrong queries, shifted ids, unrelated, one tie, random order, grades, copied judgements, repeated
       judgements, fine judgements
   serious | flag | Serious | whether the fault alone would decide a comparison; the model then gets

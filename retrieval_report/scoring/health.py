@@ -51,7 +51,7 @@ from retrieval_report.writing.numbers import whole_percent
 
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
-UNJUDGED_LISTS = "unjudged lists"
+JUDGED_IDS, UNJUDGED_LISTS = "judged ids", "unjudged lists"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 SAME_LIST = "same list"
 OWN_ITEM = "own item"
@@ -68,6 +68,8 @@ SENTENCES = {
     UNJUDGED_LISTS: "{affected} of {total} lists of {models} hold no judged item, although the "
     "others hold many ({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
+    "({example})",
+    JUDGED_IDS: "{affected} of {total} judged items have ids of a form that no item of {models} has "
     "({example})",
     REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if the lists "
     "were read the wrong way round ({example})",
@@ -99,6 +101,7 @@ ENOUGH = 5  # items that an honest model would match, of those of one that match
 # shares of a model's ids that are noted, and that are serious: if enough ids are judged to show
 # the form, or if it is the form of most
 OTHER_FORMS, MANY, SERIOUS_SHARE = 0.02, 0.1, 0.5
+FIFTH = 0.2  # of the judged items, which no model can find: a part of a collection may be less
 FEWEST_ITEMS = 3  # of at least three lists in one order
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
@@ -145,7 +148,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
         (*row, example or cure + OTHER_LISTS * (2 * row[3] < row[4])) for *row, example in turned
     ]
     if judged.named and "judged" in judged.lists.columns:
-        findings += [*_unmatched(judged), *_other_ids(judged, sample)]
+        findings += [*_unmatched(judged), *_other_ids(judged, sample), *_judged_ids(judged, sample)]
         findings += [*_unjudged_lists(judged, [model for model, *_ in findings])]
     if foreign := [*_other_queries(judged, prepared)]:
         models = [model for model, *_ in foreign]
@@ -481,6 +484,28 @@ def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
         serious = share >= SERIOUS_SHARE or (share >= MANY and share * judged_items >= ENOUGH)
         example = f"{rows['item'][0]!r} beside {judged.known['item'][0]!r}"
         yield model, OTHER_IDS, serious, number, retrieved.height, example
+
+
+def _judged_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
+    """Find judgements of which many are of items with ids of a form that nothing retrieved has: every
+    model misses them.
+    """
+    if judged.known.schema["item"] != pl.String:
+        return
+    items = judged.known.select("item").unique()
+    forms = items.group_by(form=_form("item")).agg(pl.min("item"), number=pl.len())
+    forms = forms.filter(pl.col("number") >= MANY * items.height, pl.col("number") >= ENOUGH)
+    for part in (sample, judged.retrieved):
+        forms = forms.filter(
+            ~pl.col("form").is_in(part.select(_form("item")).to_series().implode())
+        )
+        if forms.is_empty():
+            return
+    number = int(forms["number"].sum())
+    if number < items.height:  # else no id agrees, which has a name of its own
+        example = f"{forms['item'].min()!r} beside {sample['item'][0]!r}"
+        for model in sorted({*judged.lists["model"]}):
+            yield model, JUDGED_IDS, number >= FIFTH * items.height, number, items.height, example
 
 
 def _form(name: str) -> pl.Expr:

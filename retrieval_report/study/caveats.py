@@ -17,7 +17,7 @@ from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, measure_text
-from retrieval_report.scoring.health import NO_LIST, sentence_of
+from retrieval_report.scoring.health import JUDGED_IDS, NO_LIST, sentence_of
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
@@ -159,8 +159,8 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     """
     fault = health.group_by("finding", "serious", "example", maintain_order=True)
     counts = (
-        pl.when((pl.first("finding") != NO_LIST) | (pl.n_unique("total") > 1))
-        .then(pl.sum(name).cast(pl.String))  # lists of all of them; queries are the same ones
+        pl.when(~pl.first("finding").is_in([NO_LIST, JUDGED_IDS]) | (pl.n_unique("total") > 1))
+        .then(pl.sum(name).cast(pl.String))  # lists of all of them; what is judged is the same
         .when(pl.n_unique(name) > 1)
         .then(pl.format("{} to {}", pl.min(name), pl.max(name)))
         .otherwise(pl.first(name).cast(pl.String))

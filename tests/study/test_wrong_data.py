@@ -173,6 +173,17 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "half of the ids in capitals": lambda: Wrong(
         beside(renamed(FAIR, 2, "{1}")), JUDGED, "have ids of a form"
     ),
+    "half of the judged ids in capitals": lambda: Wrong(
+        BOTH,
+        {
+            query: {
+                item.upper() if n % 2 else item: grade
+                for n, (item, grade) in enumerate(row.items())
+            }
+            for query, row in JUDGED.items()
+        },
+        "judged items have ids of a form that no item of fair and good has",
+    ),
     "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
     "most popular items": lambda: Wrong(beside(popular()), JUDGED, "much the same whatever"),
     "another collection": lambda: Wrong(BOTH, dealt_again(), "belong together"),
