@@ -119,7 +119,9 @@ def walk(name: str, steps: Steps, compiles: Step = kernel, start: Before = NOTHI
             mean[q, rest], variance[q, rest] = between(state, given)
 
     walk_on.__name__ = walk_on.__qualname__ = f"{name}_from"  # under which its code is stored
-    walk_on = compiles(walk_on)
+    # A call for every list costs as much as ten items of it.
+    options = {"_nrt": compiles is not kernel, "forceinline": True}
+    walk_on = cast(Any, Kernel(walk_on, options))
 
     def moments(
         first: int, last: int, lists: Lists, depths: Integers, given: Given, out: Moments
