@@ -468,12 +468,9 @@ def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
     forms = sample.with_columns(form=_form("item"), of=pl.len().over("model"))
     forms = forms.group_by("model", "form").agg(pl.first("item"), pl.first("of"), number=pl.len())
     forms = forms.filter(pl.col("number") >= OTHER_FORMS * pl.col("of"))
-    for part in (judged.known.head(SAMPLED_LISTS * SAMPLED_ROWS), judged.known):
-        if forms.is_empty():
-            return
-        forms = forms.filter(
-            ~pl.col("form").is_in(part.select(_form("item")).to_series().implode())
-        )
+    forms = _unseen(forms, judged.known.head(SAMPLED_LISTS * SAMPLED_ROWS), judged.known)
+    if forms.is_empty():
+        return
     matched = judged.lists.group_by("model").agg(pl.sum("judged")).filter(pl.col("judged") > 0)
     forms = forms.join(matched, on="model", how="semi").sort("model", "number", descending=True)
     judged_items = judged.known["item"].n_unique()
@@ -495,17 +492,21 @@ def _judged_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
     items = judged.known.select("item").unique()
     forms = items.group_by(form=_form("item")).agg(pl.min("item"), number=pl.len())
     forms = forms.filter(pl.col("number") >= MANY * items.height, pl.col("number") >= ENOUGH)
-    for part in (sample, judged.retrieved):
-        forms = forms.filter(
-            ~pl.col("form").is_in(part.select(_form("item")).to_series().implode())
-        )
-        if forms.is_empty():
-            return
+    forms = _unseen(forms, sample, judged.retrieved)
     number = int(forms["number"].sum())
-    if number < items.height:  # else no id agrees, which has a name of its own
+    if 0 < number < items.height:  # else no id agrees, which has a name of its own
         example = f"{forms['item'].min()!r} beside {sample['item'][0]!r}"
         for model in sorted({*judged.lists["model"]}):
             yield model, JUDGED_IDS, number >= FIFTH * items.height, number, items.height, example
+
+
+def _unseen(forms: pl.DataFrame, *parts: pl.DataFrame) -> pl.DataFrame:
+    """Return the forms that no item of any part has; a small part first spares looking at all."""
+    for part in parts:
+        if not forms.is_empty():
+            seen = part.select(_form("item")).to_series()
+            forms = forms.filter(~pl.col("form").is_in(seen.implode()))
+    return forms
 
 
 def _form(name: str) -> pl.Expr:

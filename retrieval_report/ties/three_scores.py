@@ -453,7 +453,8 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     order of each; nothing but the method where lists may be cut, whose items are not all there are.
     """
     rows = part.to_dicts()
-    bounds = [row["lowest"] for row in rows if row["model"] in first and row["lowest"] is not None]
+    leading = [row for row in rows if row["model"] in first]
+    bounds = [row["lowest"] for row in leading if row["lowest"] is not None]
     if not bounds:
         return {"agreeing_chance": None, "agreeing_method": None}
     rivals = [
@@ -464,19 +465,18 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     ]
     if not rivals:
         return {"agreeing_chance": 1.0, "agreeing_method": EXACT}
-    chances = [mean_over_orders(row, exact) for row in rows if row["model"] in first]
-    rival_means = [mean_over_orders(row, exact) for row in rivals]
-    all_means = [mean for mean in (*chances, *rival_means) if mean is not None]
-    if len(all_means) < len(chances) + len(rival_means):
+    compared = leading + rivals
+    means = [mean_over_orders(row, exact) for row in compared]
+    all_means = [mean for mean in means if mean is not None]
+    if len(all_means) < len(means):
         return {"agreeing_chance": None, "agreeing_method": None}
     methods = {mean.method for mean in all_means}
-    compared = [*(row for row in rows if row["model"] in first), *rivals]
     if DRAWN in methods or any(row["tie_std"] is None for row in compared):
         return {"agreeing_chance": None, "agreeing_method": DRAWN}
-    leaders = all_means[: len(chances)]
+    leaders = all_means[: len(leading)]
     grid = np.unique(np.concatenate([mean.value for mean in leaders]))
     reached = np.prod([mean.reached(grid) for mean in leaders], axis=0)
-    ahead = np.prod([mean.at_most(grid) for mean in all_means[len(chances) :]], axis=0)
+    ahead = np.prod([mean.at_most(grid) for mean in all_means[len(leading) :]], axis=0)
     chance = float(np.diff(reached, prepend=0.0) @ ahead)
     return {
         # A rival is ahead in some order of all.
