@@ -186,9 +186,7 @@ def elsewhere(kind: str) -> str:
     """Say where the reader passes a file of another kind."""
     option = argument(kind)
     # Arguments have other names than RANKINGS in gate and similarity.
-    place = "it belongs to the rankings"
-    if kind != "rankings":
-        place = f"this command takes no {kind}"
+    place = "it belongs to the rankings" if kind == "rankings" else f"this command takes no {kind}"
     if option != kind:
         place = f"pass it as {option}"
     if kind == "judgements":

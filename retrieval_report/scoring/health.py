@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.frames import is_own, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.wording import advice, setting
@@ -269,9 +269,8 @@ def _own_items(sample: pl.DataFrame, prepared: Prepared) -> Iterator[Finding]:
     """
     if "item" not in sample.columns or np.median(prepared.relevant) <= 1:
         return
-    is_own = pl.col("query").cast(pl.String) == pl.col("item").cast(pl.String)
     is_nearest = pl.col("value") == pl.min("value").over("list")
-    lists = sample.group_by("model", "list").agg(own=(is_own & is_nearest).any())
+    lists = sample.group_by("model", "list").agg(own=(is_own(sample) & is_nearest).any())
     models = lists.group_by("model").agg(pl.sum("own"), total=pl.len()).sort("model")
     plain = pl.col("total") >= FEWEST_LISTS, pl.col("own") >= NEARLY_ALL * pl.col("total")
     cure = advice("{} leaves it out", setting("exclude_self", True))
