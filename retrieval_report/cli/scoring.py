@@ -40,6 +40,7 @@ ENGINES: dict[str, Callable[..., Scored]] = {
     "disk": on_disk,
     "spark": on_spark,
 }
+SHOWN_MODELS = 5  # of a sample: the table of all is in its report
 # The options of an engine that not all others have.
 ONLY = {"memory": {"group", "like", *READING}, "disk": {"resume", *READING}, "spark": {"master"}}
 
@@ -135,8 +136,11 @@ def demo(out: str | None) -> None:
 
 
 def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
-    """Return the verdict on a sample; a report on it is written into the folder if there is one."""
+    """Return the verdict on a sample and its three scores; a report on it is written into the folder
+    if there is one.
+    """
     from retrieval_report.reading.readers import read_costs
+    from retrieval_report.study.three_tables import three_table
 
     costs = sample.costs and read_costs(str(sample_folder() / sample.costs))
     study = rr.Study(
@@ -146,9 +150,10 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
         **sample.decision,
     )
     lines = [visible(sentence) for sentence in study.verdict]
+    scores = ["", three_table(study, SHOWN_MODELS)]
     if folder is None:
-        return lines
+        return [*lines, *scores]
     contents = study.contents(title=sample.title, command=f"retrieval-report demo --out {folder}")
     folder.mkdir(exist_ok=True)
     rr.write_report(folder / sample.name, contents)
-    return [*lines, *map(visible, contents.printed)]
+    return [*lines, *map(visible, contents.printed), *scores]

@@ -97,13 +97,17 @@ def are_drawn(study: Study) -> bool:
     return study._data.memo.known(("drawn", study._view.draws))
 
 
-def three_table(study: Study) -> str:
+def three_table(study: Study, most: int | None = None) -> str:
     """Return the three scores at the headline measure as text, below a sentence on who wins; empty
-    of a single model whose scores tie order does not change.
+    of a single model whose scores tie order does not change. Of more models than ``most`` the
+    first are shown.
     """
     rows = three_rows(study.headline.three_scores, study.measures[0])
-    table = [frame_table(with_shown_ranks(rows), COLUMNS)] if is_moved(rows) else []
-    return "\n".join([*filter(None, [visible(_winner(study))]), *table])
+    table = [frame_table(with_shown_ranks(rows).head(most or rows.height), COLUMNS)]
+    if most and rows.height > most:
+        table.append(f"… and {with_number(rows.height - most, 'more model')} in the report")
+    winner = filter(None, [visible(_winner(study))])
+    return "\n".join([*winner, *(table if is_moved(rows) else [])])
 
 
 def _winner(study: Study) -> str:

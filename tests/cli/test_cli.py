@@ -201,7 +201,12 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None
             "Ship wordllama-float16: no worse than wordllama-float32 (margin 0.02 in ndcg@10) at"
         )
         assert verdict.startswith(leads if title == "digits: " else decided)
-    assert len(result.output.splitlines()) < 30
+        three = result.output[result.output.index(title) :].split("\n\n")[2].splitlines()
+        assert three[0].startswith(f"ndcg@10: {winner} wins exactly")
+        assert three[1].split()[:4] == ["model", "expected", "shuffled_range", "naive"]
+        assert three[2].startswith(winner)
+        assert three[-1].startswith("… and ")
+    assert len(result.output.splitlines()) < 50
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
     assert {f"report/{name}/report.html" for name in ("digits", "docs")} <= written
     last = result.output.splitlines()[-5:]
