@@ -3,7 +3,8 @@
 PYTHON ?= $(shell for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$candidate" && break; done)
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Errors alone: mirrors and indexes of a machine make pip print a warning for every package.
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 INTERPRETED := $(addprefix tests/,$(addsuffix .py,scoring/test_evaluation scoring/test_counting \
 	scoring/test_arrays codes/test_codes kernels/test_err_variance))
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
