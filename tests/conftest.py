@@ -1,7 +1,5 @@
 """How every test runs: no silent skips, repeatable hypothesis."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

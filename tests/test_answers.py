@@ -1,7 +1,5 @@
 """What public functions answer to small data: tests/data/answers.json."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from typing import Any

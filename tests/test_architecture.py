@@ -2,8 +2,6 @@
 pieces are small.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Every row of docs/bad-input.md has tests, which carry its number in their names."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

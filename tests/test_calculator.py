@@ -1,7 +1,5 @@
 """The calculator of the site, in a browser, beside the package and the golden cases."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Generator
 from pathlib import Path

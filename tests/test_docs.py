@@ -2,8 +2,6 @@
 nothing.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

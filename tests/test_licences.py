@@ -2,8 +2,6 @@
 versions it is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import runpy

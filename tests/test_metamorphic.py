@@ -3,8 +3,6 @@
 A relation takes the function under test, so that the same lines judge the package and its broken copy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What benchmarks/latency.py --check says of ratios that have grown."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Any

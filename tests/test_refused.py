@@ -1,7 +1,5 @@
 """What public functions refuse, and the words in which they do: tests/data/refused.json."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The JSON of commands, held to the schemas of the documentation."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from pathlib import Path

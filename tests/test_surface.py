@@ -2,8 +2,6 @@
 second spelling.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The page Audit shows the numbers of `audit`, and who would win by them."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """The dashboard as a reader sees it, started from the command line and opened in Chromium."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """What the dashboard remembers, and when it reads again."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

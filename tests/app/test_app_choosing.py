@@ -2,8 +2,6 @@
 which.
 """
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from typing import Any

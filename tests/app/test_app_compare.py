@@ -1,7 +1,5 @@
 """The page Compare shows all pairs of `compare`, and says in words where there is nothing to compare."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

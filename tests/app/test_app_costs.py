@@ -1,7 +1,5 @@
 """The page Costs sets scores beside costs, with the numbers of the study."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

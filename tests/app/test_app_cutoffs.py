@@ -2,8 +2,6 @@
 are off at each.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The page Data & export: uploads, what was read and refused, and numbers as files."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

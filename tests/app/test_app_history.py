@@ -1,7 +1,5 @@
 """The page History shows the steps of `history`, and says what to pass where there is no pattern."""
 
-from __future__ import annotations
-
 import polars as pl
 
 import retrieval_report as rr

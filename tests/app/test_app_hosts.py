@@ -1,7 +1,5 @@
 """The dashboard's server answers names of this machine alone."""
 
-from __future__ import annotations
-
 import re
 import socket
 import tomllib

@@ -1,7 +1,5 @@
 """Names that would act as Markdown, HTML, mathematics or an icon are text on every page."""
 
-from __future__ import annotations
-
 import pytest
 
 from made_pages import NAMES, made_data, open_page, table, words

@@ -2,8 +2,6 @@
 order.
 """
 
-from __future__ import annotations
-
 import importlib
 from functools import cache
 from typing import Any

@@ -2,8 +2,6 @@
 one query.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import polars as pl

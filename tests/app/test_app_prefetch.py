@@ -1,7 +1,5 @@
 """What the dashboard computes before anybody asks for it is what the first page then shows."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The page Queries shows the numbers of `query_table`, and of all orders of one list."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -2,8 +2,6 @@
 everything follows them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The dashboard where models are means over runs: models rank, and lists are of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import polars as pl

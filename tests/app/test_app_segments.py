@@ -2,8 +2,6 @@
 study.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 import retrieval_report as rr

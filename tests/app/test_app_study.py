@@ -1,7 +1,5 @@
 """A study opens in the dashboard: its data, its measure and its rules, on this machine alone."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import urllib.request

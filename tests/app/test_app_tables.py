@@ -1,7 +1,5 @@
 """Tables write numbers as the report does."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """The page Ties shows the numbers of the tie profile and of cut ties."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

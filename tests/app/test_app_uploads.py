@@ -2,8 +2,6 @@
 their session.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import threading

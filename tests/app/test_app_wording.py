@@ -1,7 +1,5 @@
 """What a study says in the dashboard speaks of controls, and what it says in a report of arguments."""
 
-from __future__ import annotations
-
 import polars as pl
 
 import retrieval_report as rr

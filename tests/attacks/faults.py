@@ -8,8 +8,6 @@ milliseconds between two replacements may leave whole files of both. A signal th
 leave no temporary folder, and nothing may end in a traceback or a crash.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

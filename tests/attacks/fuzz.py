@@ -5,8 +5,6 @@ Everything is read in a child process; if it crashes, or raises anything but an 
 package, that is a fault, and the number that reproduces the input is printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -6,8 +6,6 @@ the command line are asked until one fails. Kernels are tested interpreted. ``mu
 was found, and why some survivors are none.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import copy

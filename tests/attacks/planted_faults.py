@@ -7,8 +7,6 @@ settings and keys, which no such change reaches. They are made in a copy of the 
 nothing here is touched. Needs the extra ``app``.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

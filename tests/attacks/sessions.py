@@ -7,8 +7,6 @@ may end in an exception, and the memory of the server has to stay flat once ever
 data.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import random

@@ -1,7 +1,5 @@
 """Rows 1 to 22 of the table of bad input: distances and scores."""
 
-from __future__ import annotations
-
 import warnings
 from decimal import Decimal
 from pathlib import Path

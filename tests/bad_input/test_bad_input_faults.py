@@ -1,7 +1,5 @@
 """What once ended in a traceback: our error, or the right result."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

@@ -2,8 +2,6 @@
 tests/data/files.json.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import time

@@ -2,8 +2,6 @@
 quoted.
 """
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

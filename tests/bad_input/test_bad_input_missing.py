@@ -1,7 +1,5 @@
 """Lists and judgements that do not match: which warnings are raised, and which rule decides."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

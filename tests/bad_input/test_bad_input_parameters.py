@@ -1,7 +1,5 @@
 """Rows 59 to 62, 70 and 71 of the table of bad input: arguments, and chance."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Rows 23 to 35 of the table of bad input: relevances, and queries in which nothing is relevant."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows 54 to 58, 72 and 73 of the table of bad input: shapes, and where frames come from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

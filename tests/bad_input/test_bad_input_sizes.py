@@ -1,7 +1,5 @@
 """Rows 63 to 69 of the table of bad input: sizes, accuracy, order of rows and threads."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Small frames, each with its scores and ties, or with what the message says that refuses it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

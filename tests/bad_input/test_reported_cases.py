@@ -1,7 +1,5 @@
 """Inputs that people reported in public, each in the smallest form, with its right value."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -2,8 +2,6 @@
 why not.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import decimal
 import inspect

@@ -2,8 +2,6 @@
 any size.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """The colours of lines are far from each other and from the page, also to colour-blind readers."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -2,8 +2,6 @@
 its plot.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The numbers that are drawn are those of the frames."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The charts of one list and of evaluators draw the numbers of their frames."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

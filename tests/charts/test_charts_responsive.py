@@ -1,7 +1,5 @@
 """Charts side by side, and charts that fit a page of any width."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

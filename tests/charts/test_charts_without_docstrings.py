@@ -1,7 +1,5 @@
 """Python without docstrings, from which Altair is made."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

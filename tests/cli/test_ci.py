@@ -1,7 +1,5 @@
 """What continuous integration has of the gate: the action, the hook, the plugin of pytest."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`retrieval-report compare`, `profile` and `audit`, through click and on files."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """`retrieval-report codes`, on files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`retrieval-report dashboard` refuses in words what it cannot open, before any server starts."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """`evaluate --engine disk`: the numbers of the memory engine, from Parquet, part by part."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Several judges and label sets on the command line: compare, leaderboard and report."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`retrieval-report knn`, and `Study.knn`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 it.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

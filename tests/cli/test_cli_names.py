@@ -1,7 +1,5 @@
 """One file has one name, whichever command or page reads it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

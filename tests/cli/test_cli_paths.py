@@ -1,7 +1,5 @@
 """The command line takes every way to write the path of a file."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What commands say on standard error about slow steps."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

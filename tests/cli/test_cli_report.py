@@ -1,7 +1,5 @@
 """`retrieval-report report`, through click and on files."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the command line reads from standard input, and prints for other programs."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import json

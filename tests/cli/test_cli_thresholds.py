@@ -1,7 +1,5 @@
 """`retrieval-report thresholds`, and `Study.thresholds`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

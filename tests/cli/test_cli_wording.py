@@ -2,8 +2,6 @@
 warnings.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

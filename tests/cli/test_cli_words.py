@@ -1,7 +1,5 @@
 """No command prints what only Python understands: errors, warnings and notices speak in options."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -4,8 +4,6 @@ they give.
 Small enough for the interpreted run.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of codes → counts, scores and means, as the command line runs them."""
 
-from __future__ import annotations
-
 import io
 import re
 import tracemalloc

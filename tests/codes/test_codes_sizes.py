@@ -1,7 +1,5 @@
 """The same counts from every form of codes and labels, any shards, sizes and threads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

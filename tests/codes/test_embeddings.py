@@ -1,7 +1,5 @@
 """Embeddings in every format against brute force, FAISS and sentence-transformers."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

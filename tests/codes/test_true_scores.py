@@ -2,8 +2,6 @@
 TGB print.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The callbacks of the page on training, called as the frameworks that they are for call them."""
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

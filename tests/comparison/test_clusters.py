@@ -2,8 +2,6 @@
 query is one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import polars as pl
 from polars.testing import assert_frame_equal
 

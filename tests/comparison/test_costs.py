@@ -1,7 +1,5 @@
 """Scores against costs: the front, by definition, and in every and some tie order."""
 
-from __future__ import annotations
-
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Averages over data sets: the mean of means, its spread, models that lack a data set, and ranks."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

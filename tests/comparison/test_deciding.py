@@ -1,7 +1,5 @@
 """Which queries decide between two models, and how tie order could reverse each."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

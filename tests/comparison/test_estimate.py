@@ -1,7 +1,5 @@
 """Few human judgements and many from a machine: estimates, errors, intervals and how often they hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The gate: what passes, what fails, what is not decided, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """Steps between versions are the pairs of `compare`, corrected for the number of steps."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Models whose lists are the same."""
 
-from __future__ import annotations
-
 import retrieval_report as rr
 from retrieval_report.study.caveats import identical_sentence
 

@@ -2,8 +2,6 @@
 is made of it.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations, product

@@ -1,12 +1,10 @@
 """Scores by batches, against one evaluation of all lists and, for weights, exact fractions."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 from unittest.mock import Mock
 
 import numpy as np
@@ -130,11 +128,11 @@ class Tensor:
     def __init__(self, values: Any, here: bool = False) -> None:
         self.values, self.here = values, here
 
-    def detach(self) -> Tensor:
+    def detach(self) -> Self:
         return self
 
-    def cpu(self) -> Tensor:
-        return Tensor(self.values, here=True)
+    def cpu(self) -> Self:
+        return type(self)(self.values, here=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         assert self.here

@@ -2,8 +2,6 @@
 split in halves.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -2,8 +2,6 @@
 need.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

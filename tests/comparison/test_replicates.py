@@ -2,8 +2,6 @@
 decides.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """Segments of the queries: the same tables, other winners, and the correction for many segments."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bounds from moments and ranges alone, against all sums."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ranks under tie order, and the leaderboard that they are part of."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -2,8 +2,6 @@
 thresholds are arguments.
 """
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

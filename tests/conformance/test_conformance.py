@@ -1,7 +1,5 @@
 """What nine systems' own tests expect, with the tolerance each case states."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 

@@ -5,8 +5,6 @@ the trailing queries without relevant items out of its mean of AP, and raises wh
 others.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math

@@ -6,8 +6,6 @@ files hold the rank it gave, so the same numbers must come out as the expectatio
 without ties.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import math

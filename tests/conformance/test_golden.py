@@ -1,7 +1,5 @@
 """The golden cases through the public API: means, variances and extremes over all orders."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ tie-aware-retrieval-metrics.
 They are test dependencies (the extra `dev`), never needed to run the package.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -2,8 +2,6 @@
 numbers may move.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

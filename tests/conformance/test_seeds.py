@@ -1,7 +1,5 @@
 """TF Similarity and KerasRS themselves, run beside the package (`make seeds`)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from types import SimpleNamespace

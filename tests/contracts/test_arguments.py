@@ -1,7 +1,5 @@
 """Plain arguments: NumPy's numbers are kept as Python's, and nothing else passes for a number."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from typing import Any

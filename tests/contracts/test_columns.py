@@ -2,8 +2,6 @@
 docstrings name.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Every option and every metric parameter is declared once, and all that speak of them agree."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import fields
 from pathlib import Path

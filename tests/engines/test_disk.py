@@ -1,7 +1,5 @@
 """Scoring part by part gives the same bits as scoring in memory, however the rows are stored."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from pathlib import Path

@@ -2,8 +2,6 @@
 one.
 """
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

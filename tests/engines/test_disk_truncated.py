@@ -1,7 +1,5 @@
 """Cut lists and pooled R: files scored part by part give the bits that memory gives."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 memory gives.
 """
 
-from __future__ import annotations
-
 import tempfile
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Plain means agree with those of `summarise`."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

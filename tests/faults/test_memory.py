@@ -1,7 +1,5 @@
 """Running out of memory gives an error or ends the process, but never leaves half a result."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

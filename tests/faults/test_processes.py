@@ -1,7 +1,5 @@
 """Processes: forked, spawned, and ended from outside while a compiler calls back."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

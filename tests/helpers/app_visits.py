@@ -1,7 +1,5 @@
 """The dashboard as a reader visits it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Random runs and judgements for the audit."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

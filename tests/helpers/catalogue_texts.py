@@ -1,7 +1,5 @@
 """Every metric of the catalogue, as text, and metrics as users write them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar

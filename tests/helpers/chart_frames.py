@@ -1,7 +1,5 @@
 """Frames for every chart, with plain and with hostile names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Commands of the command line, in this process."""
 
-from __future__ import annotations
-
 from click.testing import CliRunner, Result
 
 from retrieval_report.cli import cli

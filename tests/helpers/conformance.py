@@ -5,8 +5,6 @@ The data stays where it is: the folder named by the environment variable
 call, each case as a model of its own, so that `summarise` gives one mean per case.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -4,8 +4,6 @@ A case becomes a *plan*: metrics, cutoff, arguments, and how its frames are buil
 plan, `reason_left_out` says why.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

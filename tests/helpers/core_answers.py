@@ -2,8 +2,6 @@
 ``numba`` as it is installed, after ``no-numba`` as if neither Numba nor LLVM were.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib.abc import MetaPathFinder
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lists that may be cut, their scores with bounds, and complete rankings to cut anywhere."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Calls of public functions as tests/data/refused.json and answers.json write them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

@@ -3,8 +3,6 @@
 Each function imports its system, so that who lacks it loses that system's tests alone.
 """
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 error of ours.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import pickle

@@ -1,7 +1,5 @@
 """Rankings cut in the ways that searches cut them, and what `evaluate` says of them."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages of the dashboard in Streamlit's own test runner, on data made for the test."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from hashlib import sha256

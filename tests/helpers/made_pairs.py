@@ -1,7 +1,5 @@
 """Three models whose lists tie, and how `compare` sees them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Small rankings and reports for the tests of the report."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scores frames for tests of the analysis, made without rankings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Random tied lists, and how the tests of properties compare scores."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

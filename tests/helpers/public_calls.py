@@ -1,7 +1,5 @@
 """A call of every public function on small data, by the name of the function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

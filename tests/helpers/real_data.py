@@ -2,8 +2,6 @@
 ``RETRIEVAL_REPORT_REAL`` names.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Find the executor of a Python worker, to kill it at a known moment."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

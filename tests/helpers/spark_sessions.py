@@ -5,8 +5,6 @@ of another kind. `tests/conftest.py` sorts the tests by kind, and gives those of
 process of pytest-xdist.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

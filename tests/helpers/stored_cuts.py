@@ -1,7 +1,5 @@
 """Cut lists for the engines that do not hold everything in memory."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Frames that are written to disk in parts, and read part by part."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

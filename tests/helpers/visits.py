@@ -1,7 +1,5 @@
 """Chromium, and a dashboard for it to visit, for tests that look at pages as a reader does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

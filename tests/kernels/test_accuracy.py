@@ -1,7 +1,5 @@
 """Long lists, and ties far down, against recorded numbers: values to 1e-12, deviations to 1e-9."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """AP by the trapezoidal rule: the code of Oxford Buildings under every order, and ties far down."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

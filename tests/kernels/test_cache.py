@@ -2,8 +2,6 @@
 processes at once.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Kernels as Python and compiled: which one runs, and that both give the same bits."""
 
-from __future__ import annotations
-
 import ast
 import os
 import sys

@@ -1,7 +1,5 @@
 """The standard deviation of ERR beside exact fractions, and how much work it may be."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Any

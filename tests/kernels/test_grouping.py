@@ -1,7 +1,5 @@
 """Keys are sorted and counted as in plain Python, whatever they are."""
 
-from __future__ import annotations
-
 from unittest.mock import patch
 
 import numpy as np

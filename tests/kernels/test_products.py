@@ -1,7 +1,5 @@
 """Products and sums have the same digits whatever number of threads BLAS has."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Sums of pairs in patterns of signs, counted with NumPy and compiled: the same p, and which of them counts."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """Nothing needs Numba: where it cannot be imported, every answer is the same, and later."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """bpref: against the enumeration of all orders, pytrec_eval, and what a track printed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any

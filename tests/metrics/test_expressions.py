@@ -2,8 +2,6 @@
 Polars.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 import subprocess

@@ -2,8 +2,6 @@
 in which words.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures as other evaluators spell them mean what they mean there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

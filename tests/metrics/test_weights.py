@@ -1,7 +1,5 @@
 """Item weights after KerasRS: weights of lists, gains that are weighed, and what is refused."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import permutations, product

@@ -1,7 +1,5 @@
 """Counts of codes by hand, pair by pair, and codes to count."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

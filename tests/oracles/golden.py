@@ -1,7 +1,5 @@
 """The golden cases of `data/`, with our names for the metrics."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from functools import cache

@@ -15,8 +15,6 @@ Moments(mean=Fraction(3, 4), variance=Fraction(1, 16), minimum=Fraction(1, 2), m
 1))
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

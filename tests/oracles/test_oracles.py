@@ -1,7 +1,5 @@
 """The oracle against the golden cases, and against values worked out by hand."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from fractions import Fraction

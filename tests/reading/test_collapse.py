@@ -1,7 +1,5 @@
 """Documents of chunks, against all orders of their rows."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Items that are the same: finding them, and scoring as if any of them counted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

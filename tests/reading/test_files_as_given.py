@@ -1,7 +1,5 @@
 """Small text files, each with the rows that are read of it or the message that refuses it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A short fuzzing of readers and metric texts; ``make fuzz`` does it at length."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Label sets as rankings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

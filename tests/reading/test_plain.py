@@ -1,7 +1,5 @@
 """The fast reader of plain TREC files gives the same result as the general one."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Reading one file: formats, types and model names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]

@@ -1,7 +1,5 @@
 """Arrays with names: archives of NumPy and dictionaries of vector stores, as rankings and tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

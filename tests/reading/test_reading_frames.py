@@ -1,7 +1,5 @@
 """Frames of other libraries become Polars frames, or a clear error."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

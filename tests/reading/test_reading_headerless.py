@@ -1,7 +1,5 @@
 """Files without a header, files that are something else, and files of one name in two folders."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which column of a file is which of ours."""
 
-from __future__ import annotations
-
 import pytest
 
 from retrieval_report.contracts.errors import ColumnError

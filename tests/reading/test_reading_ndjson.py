@@ -1,7 +1,5 @@
 """NDJSON values keep their types; nothing is lost or changed silently."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 models of them.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files, lists, globs and folders, and what becomes of several files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

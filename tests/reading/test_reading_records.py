@@ -1,7 +1,5 @@
 """Dictionaries of ids, and the JSON that evaluators of RAG and search engines write."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """TREC runs and qrels, read as trec_eval reads them."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A damaged upload may crash the process that tries it first, but no other."""
 
-from __future__ import annotations
-
 import io
 import os
 from collections.abc import Callable

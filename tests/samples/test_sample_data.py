@@ -2,8 +2,6 @@
 themselves.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

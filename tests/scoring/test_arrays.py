@@ -1,7 +1,5 @@
 """Columns as keys: order and equality of every type survive."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bounds of cut lists against the enumeration of everything that could follow them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import warnings

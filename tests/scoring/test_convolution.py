@@ -1,7 +1,5 @@
 """Sums of independent lists: all of them, and bounds by Fourier series."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

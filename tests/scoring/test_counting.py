@@ -1,7 +1,5 @@
 """`count_ties` against a plain group-by, for distances of every type and spread."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import numpy as np

@@ -2,8 +2,6 @@
 public API.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import partial

@@ -1,7 +1,5 @@
 """Items whose id is the query's own leave its list and its judgements, in every function."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

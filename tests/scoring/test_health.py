@@ -1,7 +1,5 @@
 """What may be wrong with data is found where it was put, and nowhere else."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Dictionaries give the scores, errors and warnings that frames of the same rows give."""
 
-from __future__ import annotations
-
 import warnings
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Facts on a metric's record, and what bounds and marks of cut lists make of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Naive orders by item depend on no order of rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Properties of every metric: the twelve at the end of the table of bad input."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -2,8 +2,6 @@
 bit. In memory, each change is tried alone in `test_properties.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

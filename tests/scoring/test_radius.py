@@ -1,7 +1,5 @@
 """Scores within a radius against counting by hand, and both conventions for empty balls."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

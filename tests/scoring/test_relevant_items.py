@@ -1,7 +1,5 @@
 """Which relevant items R counts, and lists with rows that do not count."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -2,8 +2,6 @@
 chooses, on every face and engine.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

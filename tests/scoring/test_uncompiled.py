@@ -1,7 +1,5 @@
 """Until kernels are compiled, NumPy and shorter lists stand in for some; the bits are the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

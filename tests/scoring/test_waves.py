@@ -2,8 +2,6 @@
 all their orders.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every option of `evaluate` means on Spark what it means without, or is refused by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Means and counts on Spark: the numbers and the words of one machine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Cut lists and pooled R on Spark: what is decided, and every bit, as in memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The decision that a baseline, a margin and costs ask for, as the first sentence of every face."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A number that is an estimate is marked, and none beside it that is exact."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Several judges of relevance: how they are given, and what they say of models and of each other."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 from statistics import median

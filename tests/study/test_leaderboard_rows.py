@@ -1,7 +1,5 @@
 """There is one leaderboard: terminal, notebook, report and commands show the same rows."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What trackers log of a study and of a meter."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """What a study shows in a notebook: the three scores as a picture and a table, without scripts."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What is said where a score is an estimate: lists may be cut, or R is not known."""
 
-from __future__ import annotations
-
 import html
 import re
 import warnings

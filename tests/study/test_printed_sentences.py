@@ -1,7 +1,5 @@
 """What a report says that mteb and sentence-transformers would print, and where it says it."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page as a reader sees it, opened from disk in Chromium."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What could turn the lead round: the rows, their numbers, and where they are shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Search results, in every form of every library, score the same as rows written by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

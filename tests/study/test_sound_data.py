@@ -1,7 +1,5 @@
 """Data on which no verdict can rest get none, in any answer; and a margin must let something fail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

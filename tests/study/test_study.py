@@ -1,7 +1,5 @@
 """A study gives the numbers of the functions, whatever part of it is asked first, and each once."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any

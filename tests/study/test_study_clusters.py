@@ -1,7 +1,5 @@
 """A study whose queries were drawn in clusters gives what the functions say of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

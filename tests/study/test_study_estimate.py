@@ -1,7 +1,5 @@
 """What a study and the command line estimate from few human judgements and many from a machine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 the same study.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import product

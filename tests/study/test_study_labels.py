@@ -1,7 +1,5 @@
 """Labels of items and thresholds as questions of a study, of its report and of the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

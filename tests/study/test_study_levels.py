@@ -1,7 +1,5 @@
 """Replicates and data sets in a study: how they are named, what they answer, and where it is shown."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A study like another system, and what it says of margins where scores are estimates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

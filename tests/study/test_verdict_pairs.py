@@ -1,7 +1,5 @@
 """The verdict on two models, in sentences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What `history` says of the versions of a model: which steps are news, and how far the last came."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 clusters.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

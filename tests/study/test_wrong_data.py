@@ -1,7 +1,5 @@
 """Data that are wrong on purpose are praised nowhere: the cause comes first, in every answer."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from itertools import cycle

@@ -2,8 +2,6 @@
 recounts.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The range that the audit gives for systems whose order inside ties is not defined."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """The table of conventions: complete, consistent, and each record checked when it is made."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric

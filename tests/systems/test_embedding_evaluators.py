@@ -8,8 +8,6 @@ others, the second finds an item of its own id, and two scores of the third diff
 float32 can hold.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """ir_measures with our provider: exact means, and its own numbers where nothing ties."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The judged share of the top k and RBP's residual, against plain recounts over all orders."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

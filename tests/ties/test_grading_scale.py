@@ -1,7 +1,5 @@
 """What a scale of few grades costs, and what a finer or a coarser one would do."""
 
-from __future__ import annotations
-
 from itertools import permutations, product
 from pathlib import Path
 

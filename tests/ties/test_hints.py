@@ -1,7 +1,5 @@
 """Hints on lists made to deserve them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The distribution of a mean, held against every tie order of every list, one by one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations, product

@@ -1,7 +1,5 @@
 """Votes of nearest neighbours, against all orders of ties one by one, and scikit-learn."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Judgements from exact neighbours, against plain recounts, and on real vectors that tie."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """One list: its ties, drawn orders, and the distribution of its score over all orders."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The tie profile, against a plain recount of the lists."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from statistics import median

@@ -2,8 +2,6 @@
 prints.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Two-stage search against all choices of the items that tie at the depth."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, permutations, product
 from typing import Any

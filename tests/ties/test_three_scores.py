@@ -1,7 +1,5 @@
 """The three scores side by side: what single random orders print, and who wins in them."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from math import comb
 from statistics import NormalDist

@@ -2,8 +2,6 @@
 Similarity; the guarantee of abstaining against new queries.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from fractions import Fraction

@@ -2,8 +2,6 @@
 ones.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Numbers are written with as many digits as they need: what differs reads differently."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
