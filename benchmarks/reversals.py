@@ -1,4 +1,4 @@
-"""Measure whether "What could turn it around" says what another half of the topics does.
+"""Measure whether "What could turn the lead around" says what another half of the topics does.
 
 Run from the project's folder, with RETRIEVAL_REPORT_REAL set (under a minute):
 ``python benchmarks/reversals.py --out benchmarks/reversals.md``.

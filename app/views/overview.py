@@ -16,7 +16,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
 from retrieval_report.study.notebook import html_table
-from retrieval_report.study.reversals import TITLE, reversals_note, varied
+from retrieval_report.study.reversals import reversals_note, title, varied
 from retrieval_report.study.three_tables import (
     COLUMNS,
     by_items_retrieved,
@@ -180,8 +180,9 @@ def _details(page: Page, faults: list[str]) -> None:
         st.markdown("\n\n".join(sentences))
     reversals = study.reversals
     if reversals.height:
-        st.subheader(TITLE)
-        frame_table(varied(reversals), of="reversals", show=TURNING, alt=TITLE)
+        heading = title(reversals)
+        st.subheader(plain(heading))
+        frame_table(varied(reversals), of="reversals", show=TURNING, alt=heading)
         st.caption(plain(reversals_note(reversals)))
     if len(page.choice.cutoffs) > 1:
         st.subheader("How far naive scores are off, along the cutoffs", anchor=ALONG)

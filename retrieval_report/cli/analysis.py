@@ -57,6 +57,11 @@ REPLICATED = "replicates", "replicate_pairs"
 ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
 MAX_MODELS_WITH_PAIRS = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
+COMPARED = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
+STEPS = (
+    "series version value tie_std lowest highest difference step_p p_tie marked since_first first_p"
+)
+AUDITED = "system version definition winner same_winner model prints expected off z"
 VOTED = "model value tie_std lowest highest queries"
 TIED = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
 KNN_FRAMES = ("accuracy", "classes", "confusion", "chances")
@@ -69,9 +74,7 @@ ACCEPTED = {
 }
 
 
-@cli.command(
-    epilog=EXIT_CODES, columns=explained("comparison", "difference", "tie_std", "p_tie", "family_p")
-)
+@cli.command(epilog=EXIT_CODES, columns=explained("flips", *COMPARED.split()))
 @data_options(*FILES)
 @study_options
 @click.option(
@@ -148,12 +151,11 @@ def _comparison_texts(
     copies = [both_among(group) for group in study.identical]
     last = pl.any_horizontal(pl.col("model_a").is_null(), *copies)  # never, and copies
     rows = with_chances(rows.sort("measure", last, doubt, maintain_order=True))
-    column_names = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     if len(study.model_names) == 2:  # one table, not one for every measure
         rows = rows.with_columns(measure=MEASURE_NAME)
-        pairs = frame_table(rows, f"measure {column_names}")
+        pairs = frame_table(rows, f"measure {COMPARED}")
     else:
-        pairs = frame_table(rows, column_names, by="metric cutoff")
+        pairs = frame_table(rows, COMPARED, by="metric cutoff")
     lines = () if baseline else (*study.sentences, sentence_by_cutoff(study))
     tests = named_tests(comparison)
     return [
@@ -168,12 +170,7 @@ def _comparison_texts(
     ]
 
 
-@cli.command(
-    columns=explained(
-        "history", "difference", "step_p", "p_tie", "marked", "since_first", "first_p"
-    ),
-    epilog=EXIT_CODES,
-)
+@cli.command(epilog=EXIT_CODES, columns=explained("history", *STEPS.split()))
 @data_options(*FILES)
 @study_options
 @click.option(
@@ -191,23 +188,17 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
     output.check(data.paths, "history.csv", "health.csv")
     study = study_of(data, settings)
     table = history_of(study, pattern)
-    column_names = "series version value tie_std lowest highest difference step_p p_tie marked"
-    column_names = column_names if any(table["series"]) else column_names.removeprefix("series ")
+    column_names = STEPS if any(table["series"]) else STEPS.removeprefix("series ")
     news = steps_sentences(table.filter(at_measure(*study.measures[0])))
     output.show(
         {"history": table},
         health_text(study.health, *news),
-        frame_table(
-            with_step_chances(table), f"{column_names} since_first first_p", by="metric cutoff"
-        ),
+        frame_table(with_step_chances(table), column_names, by="metric cutoff"),
         health=study.health,
     )
 
 
-@cli.command(
-    epilog=EXIT_CODES,
-    columns=explained("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits"),
-)
+@cli.command(epilog=EXIT_CODES, columns=explained("profile", *TIED.split()))
 @data_options()
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
@@ -240,7 +231,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     end_by_health(frames.get("health", pl.DataFrame()))
 
 
-@cli.command(epilog=EXIT_CODES, columns=explained("audit", "prints", "off", "z", "same_winner"))
+@cli.command(epilog=EXIT_CODES, columns=explained("audit", *AUDITED.split()))
 @data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option(
@@ -273,7 +264,7 @@ def audit(
     output.show({"audit": table}, *texts, health=health)
 
 
-@cli.command(columns=explained("estimates", "value", "gain"))
+@cli.command(columns=explained("estimates", *ESTIMATED.split()))
 @data_options(*FILES)
 @study_options
 @click.option("--human", metavar="JUDGE", default="human", help="Name of the human judge.")
@@ -288,14 +279,29 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: object) -
     """
     output.check(data.paths, "estimates.csv")
     table = study_of(data, settings).estimate(human)
-    sorted_rows = table.sort("model_b", "value", descending=[False, True], nulls_last=False)
-    single_models = sorted_rows.filter(sorted_rows["model_b"].is_null())
+    single_models = table.filter(pl.col("model_b").is_null())
     few = single_models["model_a"].n_unique() <= MAX_MODELS_WITH_PAIRS
-    text = frame_table(sorted_rows if few else single_models, ESTIMATED, by="metric cutoff")
+    text = _estimates_text(table if few else single_models)
     more = (
         "" if few else f"The {table.height - single_models.height} pairs are in --json and --out."
     )
     output.show({"estimates": table}, text, more)
+
+
+def _estimates_text(table: pl.DataFrame) -> str:
+    """Return estimates as text: the means, and then the differences, of which the model with the
+    higher mean is A; only these have a sign.
+    """
+    swapped = {"model_a": pl.col("model_b"), "model_b": pl.col("model_a")}
+    low_high = ("ci_low", "ci_high"), ("human_low", "human_high"), *[("value", "value")]
+    low_high += ("human_only", "human_only"), ("machine_only", "machine_only")
+    for low, high in low_high:
+        swapped |= {low: -pl.col(high), high: -pl.col(low)}
+    is_behind = pl.col("model_b").is_not_null() & (pl.col("value") < 0)
+    rows = table.with_columns(
+        pl.when(is_behind).then(swap).otherwise(name).alias(name) for name, swap in swapped.items()
+    ).sort(pl.col("model_b").is_not_null(), -pl.col("value"), maintain_order=True)
+    return frame_table(rows, ESTIMATED, by="metric cutoff")
 
 
 @cli.command(columns=explained("similarity_means", *ALIKE.split()))
@@ -317,7 +323,7 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     output.show({"similarity": alike.queries}, frame_table(alike.mean, f"queries {ALIKE}"))
 
 
-@cli.command(columns=explained("knn_accuracy", "value", "lowest", "highest"))
+@cli.command(columns=explained("knn_accuracy", *VOTED.split()))
 @data_options("rankings", "queries", "columns", "name_by", "query_columns", "max_bytes")
 @labels_option
 @click.option("--k", type=int, default=1, help="How many of the nearest items vote.")
@@ -360,9 +366,9 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
 
 @cli.command(
     columns=[
-        *explained("threshold_areas", "average_precision", "ap"),
-        *explained("calibration", "strictest", "loosest"),
-        *explained("abstention", "bound", "answered", "wrong"),
+        row
+        for name, column_names in ACCEPTED.items()
+        for row in explained(name, *column_names.split())
     ]
 )
 @data_options()
@@ -374,7 +380,7 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
 @click.option(
     "--risk",
     type=float,
-    help="Find the distance up to which the nearest item may be given as an answer, so that at "
+    help="Find the threshold up to which the nearest item may be given as an answer, so that at "
     "most this share of the queries is answered wrongly.",
 )
 @options("relevant_from", *ItemOptions.__annotations__, "decimals")
@@ -391,10 +397,13 @@ def thresholds(
     risk: float | None,
     **settings: Any,
 ) -> None:
-    """Choose the distance up to which the items of RANKINGS are accepted as matches.
+    """Choose the distance up to which, or the score from which, the items of RANKINGS are accepted
+    as matches.
 
-    All items at one distance are accepted together, so tie order plays no part. The files count the
-    right and wrong decisions at every distance.
+    Thresholds are scores where the rankings have scores. All items at a threshold are accepted
+    together, whatever their order. Only --k can divide a tie: counts of pairs are then means over
+    all orders, and may have a fraction. The files count the right and wrong decisions at every
+    threshold.
     """
     output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in ACCEPTED))
     inputs = data.read()
@@ -402,7 +411,8 @@ def thresholds(
     frames = {"threshold_areas": result.areas, "calibration": result.calibrate(metric, at_least)}
     if risk is not None:
         frames["abstention"] = result.abstain(risk)
-    texts = [frame_table(frame, ACCEPTED[name]) for name, frame in frames.items()]
+    shown = {**frames, "threshold_areas": result.areas.drop("ap", "tie_std")} if k else frames
+    texts = [frame_table(frame, ACCEPTED[name]) for name, frame in shown.items()]
     output.show({"thresholds": result.table, **frames}, *texts)
 
 
@@ -425,9 +435,8 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
         ).partition_by(MEASURE, maintain_order=True)
     ]
     rows = pl.concat(parts)
-    columns = "system version definition winner same_winner model prints expected off z"
     return (
-        f"{_audit_table(rows, columns)}\n\nwinner: whom the evaluator names as best; same_winner: whether it is also "
+        f"{_audit_table(rows, AUDITED)}\n\nwinner: whom the evaluator names as best; same_winner: whether it is also "
         "best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
         "the evaluator's order inside ties moves most. Lists are taken as complete, as evaluators "
         "take them. --all prints all models."

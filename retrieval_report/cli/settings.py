@@ -139,9 +139,14 @@ at_least_option = click.option(
 )
 
 
+ROW_NAMES = {"model", "model_a", "model_b", "measure", "series", "version", "system", "queries"}
+
+
 def explained(frame: str, *names: str) -> list[tuple[str, str]]:
-    """Return columns of the printed table with their meanings, for a command's help."""
-    return [(name, column(frame, name).meaning) for name in names]
+    """Return columns of the printed table with their meanings, for a command's help; without
+    those that name what a row is about.
+    """
+    return [(name, column(frame, name).meaning) for name in names if name not in ROW_NAMES]
 
 
 def settled(settings: Named, label_sets: bool = False) -> Named:

@@ -246,10 +246,10 @@ estimates: stats.estimate
   std_error | number | ± s.e. | standard error of the estimate under sampling of queries
   ci_low
   ci_high
-  human_only | signed | People alone | mean of the queries that people judged
+  human_only | number | People alone | mean or difference over the queries that people judged
   human_low | number | People from | lower end of its 95% interval
   human_high | number | to | upper end of its 95% interval
-  machine_only | signed | Machine alone | mean of all queries by the machine's judgements
+  machine_only | number | Machine alone | mean or difference over all queries by the machine's judgements
   lambda | share | Trust | weight of the machine's judgements (λ), found from the queries that both
       judged
   gain | tenth | Gain | how many times as many queries people would have to judge for this error

@@ -301,22 +301,24 @@ threshold_areas
       count a half
   roc_auc_low | number | AUC from | lower end of its 95% interval under sampling of queries
   roc_auc_high | number | to | upper end of the 95% interval of ROC AUC
-  average_precision | number | AP by thresholds | precision times gain of recall, over the
-      thresholds
+  average_precision | number | AP by thresholds | sum over the thresholds of precision
+      times gain of recall
   average_precision_low | number | AP from | lower end of its 95% interval under sampling of queries
   average_precision_high | number | to | upper end of that interval
   ap | number | AP of one list | average precision of all pairs as one list, mean over all orders of
-      tied pairs
+      tied pairs; empty if only the k nearest items count
   tie_std | | | standard deviation of this AP under random tie order
-  relevant_pairs | amount | Relevant pairs | pairs that are relevant
-  all_pairs | amount | All pairs | pairs of a query and an item
+  relevant_pairs | amount | Relevant pairs | pairs that are relevant; a mean over all orders where
+      the k nearest items end in a tie
+  all_pairs | amount | All pairs | pairs of a query and one of its items
 
 calibration
   model
   metric | | | the metric by which the threshold is chosen
   at_least | number | At least | the number that the metric has to reach; empty: its highest value
       is chosen
-  threshold | amount number | Threshold | the chosen threshold; empty: none reaches the number
+  threshold | amount number | Threshold | distance up to which, or score from which, items are
+      accepted; empty: none reaches the number
   strictest | amount number | Strictest | strictest end of the 95% interval of the threshold under
       sampling of queries; empty: nothing is accepted
   loosest | amount number | Loosest | loosest end of this interval
@@ -330,8 +332,8 @@ calibration
 abstention
   model
   risk | number | Risk | share of the queries that may be answered wrongly
-  threshold | amount number | Threshold | distance up to which the nearest item is given as the
-      answer; empty: there is none
+  threshold | amount number | Threshold | distance up to which, or score from which, the nearest
+      item is given as the answer; empty: there is none
   bound | number | Bound | the risk that is guaranteed there
   answered | share | Answered | share of the queries that are answered, mean over tie orders
   wrong | share | Answered wrongly | share of the queries that are answered wrongly, mean over tie

@@ -79,8 +79,8 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     >>> tie_std = [0.1, 0.1, 0.1, None, None, None]
     >>> print(cutoffs_sentence(rows.with_columns(tie_std=pl.Series(tie_std))))
     By ap, the naive order of the models is an accident of ties at cutoff 1 (with another winner).
-    By the items in the lists, which may be cut, it is an accident of ties at cutoff 5; at cutoff 10
-    it is the expected one.
+    By estimates from lists that may be cut, it is an accident of ties at cutoff 5; at cutoff 10 it
+    is the expected one.
     """
     if not rows.width or rows["model"].n_unique() == 1:
         return ""
@@ -101,8 +101,12 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     exact, cut = at.filter(exact=1), at.filter(pl.col("exact") < 1)
     sentences = [_accidents(exact, f"{by}, {order}")] * (exact.height > 0)
     if cut.height:
-        by, order = ("By", "it") if sentences else (f"{by} and", order)
-        sentences.append(_accidents(cut, f"{by} the items in the lists, which may be cut, {order}"))
+        subject = (
+            "By estimates from lists that may be cut, it"
+            if sentences
+            else f"{by}, estimated from lists that may be cut, {order}"
+        )
+        sentences.append(_accidents(cut, subject))
     return " ".join(sentences)
 
 

@@ -45,10 +45,9 @@ VISIBLE = 5e-5  # a difference that four decimals show
 USUAL = None, "pooled"  # their values if none is given
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 WINNERS = {  # which evaluators name another winner, and why
-    "wrong": "A different model would win in {}, purely because of how ties are ordered: {}.",
-    "open": "A different model could win, however unlikely that is, in {}, because their tie order "
-    "is open: {}.",
-    "apart": "A different model would win in {}, by their own definitions: {}.",
+    "wrong": "Tie order changes the winner of {}: {}.",
+    "open": "Tie order could change the winner of {}, however unlikely that is: {}.",
+    "apart": "Apart from tie order, the definitions of {} have another winner than yours: {}.",
 }
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
@@ -516,8 +515,7 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     ...     "relevance": [0, 1] * 2,
     ... }
     >>> winner_sentences(rr.audit(rankings, metrics="precision@1", systems=["ranx", "pytrec_eval"]))
-    ('A different model would win in 1 of 2 evaluator configurations, purely because of how ties are
-    ordered: pytrec_eval.',)
+    ('Tie order changes the winner of 1 of 2 evaluator configurations: pytrec_eval.',)
     """
     if audit.is_empty():
         return ()

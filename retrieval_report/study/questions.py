@@ -122,7 +122,7 @@ QUESTIONS = (
     Question("flips"),
     Question(
         "reversals",
-        "What could turn it around",
+        "What could turn the lead around",
         "source varied reversal family_p verdict",
         choice=False,
     ),

@@ -33,7 +33,6 @@ from retrieval_report.writing.numbers import chance_text, p_value
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
-TITLE = "What could turn it around"
 COLUMNS = "source varied reversal family_p verdict"
 TIES = "tie order"
 QUERIES = "queries"
@@ -235,18 +234,34 @@ def reversals_note(frame: pl.DataFrame, *, advise: bool = False) -> str:
     return " ".join(filter(None, [meaning, others]))
 
 
+def title(frame: pl.DataFrame) -> str:
+    """Return the heading of the rows, which names the pair.
+
+    >>> title(pl.DataFrame({"model_a": ["new"], "model_b": ["old"], "verdict": ["safe"]}))
+    'What could turn the lead of new over old around'
+    >>> title(pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "verdict": [verdicts.EQUAL]}))
+    'What could put a or b ahead'
+    """
+    if frame.is_empty():
+        return "What could turn the lead around"
+    first, second = map(model_text, frame.select("model_a", "model_b").row(0))
+    if verdicts.EQUAL in frame["verdict"]:
+        return f"What could put {first} or {second} ahead"
+    return f"What could turn the lead of {first} over {second} around"
+
+
 def reversals_text(frame: pl.DataFrame) -> str:
     """Lay out the rows as text for a terminal; empty if there are none."""
     if not frame.height:
         return ""
-    lines = TITLE, frame_table(varied(frame), COLUMNS), reversals_note(frame, advise=True)
+    lines = title(frame), frame_table(varied(frame), COLUMNS), reversals_note(frame, advise=True)
     return "\n".join(filter(None, lines))
 
 
 def reversals_html(frame: pl.DataFrame) -> str:
     """Return the same as HTML."""
     note = reversals_note(frame, advise=True)
-    return html_table(varied(frame), COLUMNS, caption=TITLE, note=note)
+    return html_table(varied(frame), COLUMNS, caption=title(frame), note=note)
 
 
 def objections(frame: pl.DataFrame) -> str:

@@ -26,7 +26,7 @@ from retrieval_report.study.leaderboard_rows import (
     with_ranks,
 )
 from retrieval_report.study.questions import QUESTIONS, Question
-from retrieval_report.study.reversals import reversals_note, varied
+from retrieval_report.study.reversals import reversals_note, title, varied
 from retrieval_report.study.table_columns import (
     DASH,
     JOINED,
@@ -263,7 +263,7 @@ PARTS: Mapping[str, Callable[[Report, Question, pl.DataFrame], Iterable[Part]]] 
     "no_worse": _no_worse,
     "deciding": _deciding,
     "reversals": lambda _, question, frame: [
-        (question._replace(note=reversals_note(frame)), varied(frame))
+        (question._replace(caption=title(frame), note=reversals_note(frame)), varied(frame))
     ],
     "knn_confusion": lambda _, question, frame: [(question, confused(frame))],
 }

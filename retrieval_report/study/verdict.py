@@ -293,7 +293,11 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
         return []
     complete = [row for row in scored_rows if not row["truncated_share"]]
     row = max(complete, key=_error, default=None)
-    whose = "" if len(complete) == len(scored_rows) else " of the models with complete lists"
+    whose = (
+        ""
+        if len(complete) == len(scored_rows)
+        else " of the models whose lists are complete up to the cutoff"
+    )
     accidental = verdicts.accidental_winners(
         _leaders(scored_rows, "naive"), _leaders(scored_rows, "expected")
     )

@@ -16,6 +16,7 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, have, setting
 from retrieval_report.kernels.lists import Bools
 from retrieval_report.reading.search_results import Results, Whole, item_ids, read_results
+from retrieval_report.writing.names import with_number
 
 
 def neighbour_judgements(
@@ -153,7 +154,7 @@ def _warn_cut(items: pl.DataFrame, full: Bools, k: int) -> None:
     cut = all_near.filter(pl.col("near") & pl.Series(full[all_near["query"].to_numpy()]))
     if cut.height:
         warn(
-            f"truth: for {cut.height} queries, first query {cut['query'][0]}, even the last item "
-            "is near enough to "
-            f"count for k={k}; more may tie with it and would count as missed: search deeper"
+            f"the true neighbours of {with_number(cut.height, 'query')}, first query "
+            f"{cut['query'][0]}, may lack some: even the last item is near enough to count for k={k}. "
+            "Others that tie with it would count as missed: search deeper"
         )

@@ -39,10 +39,9 @@ def test_winners_that_are_accidents_are_counted_and_named() -> None:
     assert undecided.height
     said = page.warning[0].value.replace("\\", "")
     assert said.startswith(
-        f"A different model would win in {wrong.height} of {truth.height} evaluator "
-        "configurations, purely because of how ties are ordered: "
+        f"Tie order changes the winner of {wrong.height} of {truth.height} evaluator configurations: "
     )
-    assert f"could win, however unlikely that is, in {undecided.height} of {truth.height}" in said
+    assert f"could change the winner of {undecided.height} of {truth.height}" in said
     shown = table(page, 0)
     assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
     assert shown["same_winner"].to_list() == sorted(

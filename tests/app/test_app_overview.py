@@ -163,7 +163,7 @@ def test_what_could_turn_the_lead_round_stands_above_the_leaderboard() -> None:
     page = usual_page()
     assert [heading.value for heading in page.subheader] == [
         "Verdict",
-        "What could turn it around",
+        "What could turn the lead of fine over coarse around",
         "How far naive scores are off, along the cutoffs",
         "Leaderboard",
     ]

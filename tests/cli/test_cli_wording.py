@@ -2,13 +2,16 @@
 warnings.
 """
 
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from commands import run
+from retrieval_report.study.samples import sample_folder
 
+DOCS = sample_folder() / "docs"
 RUN = "model,query,item,distance\nm,q,a,1\nm,q,b,1\nn,q,a,1\nn,q,c,2\n"
 JUDGED = "query,doc,grade,spam\nq,a,1,0\nq,b,-2,0\n"
 
@@ -66,3 +69,32 @@ def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engin
 def test_reading_options_are_not_for_spark(files: Path) -> None:
     result = run(f"evaluate {files}/run.csv --engine spark --judgement-columns item=doc", code=2)
     assert "--judgement-columns does not work with --engine spark" in result.stderr
+
+
+FEW = f"--judgements human={{few}},machine={DOCS}/qrels.txt"
+TABLES = {
+    "compare": f"{{runs}} --judgements {DOCS}/qrels.txt --measures ndcg@10",
+    "leaderboard": f"{{runs}} --judgements {DOCS}/qrels.txt --measures ndcg@10",
+    "history": f"{{runs}} --judgements {DOCS}/qrels.txt --measures ndcg@10 --pattern (?P<version>[0-9]+)",
+    "profile": "{runs}",
+    "audit": f"{{runs}} --judgements {DOCS}/qrels.txt --measures ndcg@10",
+    "estimate": f"{{runs}} {FEW} --measures ndcg@10",
+    "thresholds": f"{{runs}} --judgements {DOCS}/qrels.txt --k 3 --risk 0.5",
+}
+OF_THE_ROW = {"rank", "measure", "model", "model_a", "model_b", "queries", "system", "version"}
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_the_help_of_a_command_explains_every_column_that_it_prints(
+    tmp_path: Path, command: str
+) -> None:
+    few = tmp_path / "few.txt"
+    lines = (DOCS / "qrels.txt").read_text().splitlines(keepends=True)
+    few.write_text("".join(lines[: len(lines) // 2]))
+    runs = f"{DOCS}/runs/wordllama-binary-64.run.gz {DOCS}/runs/wordllama-binary-256.run.gz"
+    printed = run(f"{command} {TABLES[command].format(runs=runs, few=few)}").stdout
+    headings = re.findall(r"^(?:rank|model|model_a|version|system|measure)  .*", printed, re.M)
+    columns = {name for heading in headings for name in heading.split()} - OF_THE_ROW
+    section = run(f"{command} --help").output.split("Columns of the table:")[1].split("\n\n")[0]
+    assert columns
+    assert columns <= {*re.findall(r"^  (\w+)", section, re.M)}

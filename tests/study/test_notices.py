@@ -164,8 +164,8 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
     assert winner_sentences(pl.DataFrame(rows)) == (
         "Tie order changes the winner in none of 3 evaluator configurations.",
         (
-            "A different model would win in 1 of 3 evaluator configurations, by their own "
-            "definitions: theirs of a package."
+            "Apart from tie order, the definitions of 1 of 3 evaluator configurations have another "
+            "winner than yours: theirs of a package."
         ),
     )
 
@@ -181,8 +181,8 @@ def test_evaluators_that_name_another_winner_are_all_counted_and_one_more_than_f
     ]
     assert winner_sentences(pl.DataFrame(rows)) == (
         (
-            "A different model would win in 7 of 7 evaluator configurations, purely because of how "
-            "ties are ordered: ranx (2 ways), mteb, BEIR, RecBole, trec_eval and ir_measures."
+            "Tie order changes the winner of 7 of 7 evaluator configurations: ranx (2 ways), "
+            "mteb, BEIR, RecBole, trec_eval and ir_measures."
         ),
     )
 

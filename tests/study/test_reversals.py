@@ -53,8 +53,8 @@ def test_sources_without_data_are_one_line() -> None:
     assert varied(study.reversals)["source"].to_list() == ["tie order", "queries", "both"]
     assert reversals_note(study.reversals) == "Not varied: judge, seed, data set."
     assert "Not varied: judge (judgements={'human': …}), seed (replicate=)," in repr(study)
-    assert "What could turn it around\nsource" in repr(study)
-    assert "What could turn it around" in study._repr_html_()
+    assert "What could turn the lead of fine over coarse around\nsource" in repr(study)
+    assert "What could turn the lead of fine over coarse around" in study._repr_html_()
 
 
 def test_where_a_significant_lead_depends_on_the_queries_both_words_are_explained() -> None:

@@ -139,7 +139,8 @@ def test_naive_errors_are_those_of_models_with_complete_lists() -> None:
     first = pl.DataFrame({"model": "a", "item": list("abc"), **rows})
     frame = pl.concat([first, first.with_columns(model=pl.lit("b"))[[1, 0, 2]]])
     text = (
-        "Naive scores of the models with complete lists, with ties in the order received, are off"
+        "Naive scores of the models whose lists are complete up to the cutoff, with ties in the "
+        "order received, are off"
     )
     for truncated, found in (("no", False), ({"a": "no", "b": "within_tie"}, True)):
         study = rr.Study(frame, "rr@2", truncated=truncated)
