@@ -9,10 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
+from commands import run
 from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportWarning
 from retrieval_report.reading import files, formats, read_rankings
 
@@ -58,7 +57,7 @@ def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes) 
     for read in (read_rankings, rr.evaluate):
         with pytest.raises(FileError, match=r"\\udc.*the name of the file is not UTF-8"):
             read(path)
-    assert CliRunner().invoke(cli, ["evaluate", path]).exit_code == 2
+    run("evaluate", path, code=2)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
@@ -84,8 +83,7 @@ def test_warnings_are_told_and_no_errors_whatever_python_is_asked(tmp_path: Path
     path.write_text("query,item,distance,relevance\nq,a,1,1\nq,b,2,0")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = CliRunner().invoke(cli, ["evaluate", str(path)])
-    assert result.exit_code == 0, result.output
+        result = run("evaluate", path)
     assert "Warning: " in result.stderr
     assert "no newline at the end" in result.stderr
     with pytest.warns(RetrievalReportWarning, match="no newline"):
@@ -100,6 +98,6 @@ def test_reports_quote_paths_as_seen_from_where_they_were_written(
     monkeypatch.chdir(tmp_path / "here")
     words = f"report {tmp_path}/a.csv --out={tmp_path}/here/out --formats json"
     monkeypatch.setattr(sys, "argv", ["retrieval-report", *words.split()])
-    assert CliRunner().invoke(cli, words.split()).exit_code == 0
+    run(words)
     about = Path("out/about.json").read_text(encoding="utf-8")
     assert '"command": "retrieval-report report ../a.csv --out=out --formats json"' in about

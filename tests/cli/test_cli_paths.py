@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from commands import run
 from retrieval_report.cli import cli
 
 ROWS = [("q", f"d{rank}", rank, int(rank == 2)) for rank in range(1, 5)]
@@ -86,6 +87,4 @@ def test_an_empty_name_is_not_the_current_folder(
     home: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(home / "runs and more")
-    outcome = CliRunner().invoke(cli, words)
-    assert outcome.exit_code == 2
-    assert "the name is empty" in outcome.output
+    assert "the name is empty" in run("", *words, code=2).output

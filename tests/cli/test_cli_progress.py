@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from commands import run
 from made_reports import made_rankings
 from retrieval_report.cli import cli
 
@@ -25,9 +26,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_slow_steps_are_told_on_standard_error_alone() -> None:
-    words = ["compare", "a.parquet", "b.parquet", "--metrics", "rr", "--json"]
-    result = CliRunner().invoke(cli, words)
-    assert result.exit_code == 0, result.output
+    result = run("compare a.parquet b.parquet --metrics rr --json")
     lines = result.stderr.splitlines()
     for beginning in ("Reading … ", "Scoring … ", "Comparing pairs … "):
         assert sum(line.startswith(beginning) for line in lines) == 1, lines

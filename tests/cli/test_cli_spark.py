@@ -14,11 +14,10 @@ from typing import Any
 import click
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 
 import spark_sessions
-from retrieval_report.cli import cli
+from commands import run
 from retrieval_report.cli.group import Terminal
 from retrieval_report.contracts.wording import argument, portable_reader, setting, speaking_to
 from spark_kills import executor_of, wait_until
@@ -75,9 +74,7 @@ def asked(tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_a_master_is_refused_by_other_engines(engine: str) -> None:
-    asked = ["evaluate", "x.parquet", "--engine", engine, "--master", "local"]
-    result = CliRunner().invoke(cli, asked)
-    assert result.exit_code == 2
+    result = run(f"evaluate x.parquet --engine {engine} --master local", code=2)
     assert f"--master does not work with --engine {engine}" in result.stderr
 
 
@@ -85,8 +82,7 @@ def test_without_pyspark_a_message_says_what_to_install(monkeypatch: pytest.Monk
     for name in [name for name in sys.modules if name.startswith("retrieval_report.spark")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", "spark"])
-    assert result.exit_code == 2
+    result = run("evaluate x.parquet --engine spark", code=2)
     assert "pip install 'retrieval-report[spark]'" in result.stderr
 
 
@@ -110,7 +106,7 @@ def on_spark(folder: Path, asked: list[str], master: str) -> list[str]:
 
 def agrees(folder: Path, stdout: str, asked: list[str]) -> None:
     """What the command printed and wrote is what the memory engine prints and writes."""
-    memory = CliRunner().invoke(cli, [*asked, "--out", str(folder / "memory")])
+    memory = run("", *asked, "--out", folder / "memory", code=2)
     lines = memory.stdout.splitlines(keepends=True)
     # Lists are dealt to other queries in memory alone.
     notes = "Note on the data: the lists of", "Check your data: the lists of"
@@ -140,8 +136,7 @@ def session_here(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @PANDAS_3
 @pytest.mark.usefixtures("session_here")
 def test_on_one_machine(tmp_path: Path, asked: list[str]) -> None:
-    result = CliRunner().invoke(cli, on_spark(tmp_path, asked, "local[2]"))
-    assert result.exit_code == 2, result.output
+    result = run("", *on_spark(tmp_path, asked, "local[2]"), code=2)
     agrees(tmp_path, result.stdout, asked)
 
 
@@ -181,9 +176,8 @@ def test_errors_of_executors_speak_in_options(tmp_path: Path) -> None:
     nothing = {"query": ["q"], "item": ["a"], "distance": [None], "relevance": [1]}
     frame = pl.DataFrame(nothing, schema_overrides={"distance": pl.Float64})
     frame.write_parquet(tmp_path / "run.parquet")
-    asked = ["evaluate", str(tmp_path / "run.parquet"), "--metrics", "rr", "--truncated", "no"]
-    result = CliRunner().invoke(cli, on_spark(tmp_path, asked, "local[2]"))
-    assert result.exit_code == 2
+    asked = f"evaluate {tmp_path}/run.parquet --metrics rr --truncated no".split()
+    result = run("", *on_spark(tmp_path, asked, "local[2]"), code=2)
     assert "--null-distance not_retrieved counts such items as known" in result.stderr
     assert "null_distance=" not in result.stderr
 

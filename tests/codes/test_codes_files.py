@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from scipy.io import savemat
 from scipy.sparse import csr_matrix
 
 from codes_by_hand import classes, random_bits
+from commands import run
 from retrieval_report import evaluate, summarise
-from retrieval_report.cli import cli
 from retrieval_report.cli.code_scores import codes_command
 from retrieval_report.cli.codes import WRITTEN
 from retrieval_report.codes import count_codes
@@ -69,9 +68,8 @@ def test_files_are_shards(folder: Path) -> None:
 
 
 def test_results_are_written(folder: Path) -> None:
-    paths = [str(path) for path in (folder / "queries.npz", *items(folder))]
-    options = ["--model", "m", "--metrics", "ap", "--cutoffs", "5", "--out", str(folder / "out")]
-    assert CliRunner().invoke(cli, ["codes", *paths, *options]).exit_code == 0
+    options = f"--model m --metrics ap --cutoffs 5 --out {folder}/out"
+    run(f"codes {options}", folder / "queries.npz", *items(folder))
     assert {path.name for path in (folder / "out").iterdir()} == set(WRITTEN)
     assert pl.read_parquet(folder / "out/counts.parquet").equals(expected_counts(model="m"))
     assert pl.read_csv(folder / "out/scores.csv").height == 8 * 4

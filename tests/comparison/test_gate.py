@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import retrieval_report as rr
+from commands import run
 from made_scores import bounded_scores
-from retrieval_report.cli import cli
 from retrieval_report.study.junit import junit_xml, markdown_summary
 
 QUERIES, ITEMS = 160, 12
@@ -296,15 +296,11 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(files: Path, candidate: str, *more: str, margin: str = "0.02") -> Result:
-    base = [
-        "gate",
-        str(files / "base.csv"),
-        str(files / candidate),
-        "--judgements",
-        str(files / "qrels.csv"),
-    ]
-    return CliRunner().invoke(cli, [*base, "--measure", "ndcg@5", "--margin", margin, *more])
+def gate_of(
+    files: Path, candidate: str, *more: object, margin: str = "0.02", code: int = 0
+) -> Result:
+    asked = f"gate {files}/base.csv {files / candidate} --judgements {files}/qrels.csv"
+    return run(f"{asked} --measure ndcg@5 --margin {margin}", *more, code=code)
 
 
 @pytest.mark.parametrize(
@@ -320,8 +316,7 @@ def run(files: Path, candidate: str, *more: str, margin: str = "0.02") -> Result
 def test_the_exit_code_is_the_answer(
     files: Path, candidate: str, margin: str, code: int, word: str
 ) -> None:
-    result = run(files, candidate, margin=margin)
-    assert result.exit_code == code, result.output
+    result = gate_of(files, candidate, margin=margin, code=code)
     if code == 2:
         assert result.stdout == ""
         assert word in result.stderr
@@ -332,8 +327,8 @@ def test_the_exit_code_is_the_answer(
 
 def test_json_junit_and_markdown(files: Path) -> None:
     junit, markdown = files / "junit.xml", files / "gate.md"
-    result = run(files, "worse.csv", "--json", "--junit", str(junit), "--markdown", str(markdown))
-    assert result.exit_code == 1
+    written = "--junit", junit, "--markdown", markdown
+    result = gate_of(files, "worse.csv", "--json", *written, code=1)
     told = json.loads(result.stdout)
     assert (told["status"], told["exit_code"], told["candidate"]) == ("failed", 1, "worse")
     assert ET.parse(junit).getroot().attrib["failures"] == "1"
@@ -343,23 +338,21 @@ def test_json_junit_and_markdown(files: Path) -> None:
 def test_runs_of_one_name_in_two_folders_are_told_apart(files: Path) -> None:
     (files / "new").mkdir()
     shutil.copy(files / "base.csv", files / "new/base.csv")
-    told = json.loads(run(files, "new/base.csv", "--json").stdout)
+    told = json.loads(gate_of(files, "new/base.csv", "--json").stdout)
     assert (told["baseline"], told["candidate"]) == (files.name, "new")
 
 
 @pytest.mark.parametrize("flag", ["--junit", "--markdown"])
 def test_no_input_is_written_over(files: Path, flag: str) -> None:
     before = (files / "base.csv").read_bytes()
-    result = run(files, "same.csv", flag, str(files / "base.csv"))
-    assert result.exit_code == 2
+    gate_of(files, "same.csv", flag, files / "base.csv", code=2)
     assert (files / "base.csv").read_bytes() == before
-    both = run(files, "same.csv", "--junit", str(files / "x"), "--markdown", str(files / "x"))
-    assert both.exit_code == 2
+    gate_of(files, "same.csv", "--junit", files / "x", "--markdown", files / "x", code=2)
     assert not (files / "x").exists()
 
 
 def test_help_names_the_exit_codes() -> None:
-    text = CliRunner().invoke(cli, ["gate", "--help"]).output
+    text = run("gate --help").output
     for line in (
         "0  passed",
         "1  failed",

@@ -12,12 +12,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import retrieval_report as rr
-from retrieval_report.cli import cli, engines
+from commands import run
+from retrieval_report.cli import engines
 from retrieval_report.engines import score_parts
-from retrieval_report.scoring import run
+from retrieval_report.scoring.run import score_run
 from stored_cuts import complete
 from stored_frames import made, written
 
@@ -49,7 +49,7 @@ def scored(out: Path, source: Path, kept: Path | None, **options: Any) -> bytes:
 def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) -> list[int]:
     """The parts scored from now on, by their number; the scoring of one is interrupted."""
     seen: list[int] = []
-    score = run.score_run
+    score = score_run
 
     def counted(*given: Any) -> Any:
         if isinstance(given[0].options.truncated, str):  # no rows, which try the arguments
@@ -189,29 +189,17 @@ def test_a_damaged_part_is_scored_again(tmp_path: Path, source: Path) -> None:
 def test_the_command_line_removes_the_parts_once_the_results_are_written(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = [
-        "evaluate",
-        str(source),
-        "--engine",
-        "disk",
-        "--out",
-        str(tmp_path / "out"),
-        "--resume",
-        "--truncated=no",
-    ]
+    words = f"evaluate {source} --engine disk --out {tmp_path}/out --resume --truncated=no"
     kept = tmp_path / "out" / "scores.parquet.parts"
     with monkeypatch.context() as patch:
         patch.setattr(engines, "write_files", lambda *_, **__: 1 / 0)
-        assert isinstance(CliRunner().invoke(cli, words).exception, ZeroDivisionError)
+        with pytest.raises(ZeroDivisionError):
+            run(words)
     assert sorted(path.name for path in kept.iterdir()) == ["part-000000.npz", "run.sha256"]
-    ended = CliRunner().invoke(cli, words)
-    assert ended.exit_code == 2, ended.output  # 2 of 23 queries have no list
+    run(words, code=2)  # 2 of 23 queries have no list
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "scores.parquet",
         "summary.csv",
     ]
-    refused = CliRunner().invoke(cli, [*words[:2], "--resume"])
-    assert (refused.exit_code, "--resume does not work with --engine memory" in refused.output) == (
-        2,
-        True,
-    )
+    refused = run(f"evaluate {source} --resume", code=2)
+    assert "--resume does not work with --engine memory" in refused.output

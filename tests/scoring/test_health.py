@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import retrieval_report as rr
+from commands import run
 from real_data import folder as real_folder
-from retrieval_report.cli import cli, engines
+from retrieval_report.cli import engines
 from retrieval_report.contracts.registry import schema
 
 QUERIES, ITEMS = 12, 20
@@ -248,12 +248,12 @@ def test_files_scored_part_by_part_have_their_health_from_a_sample(
     judged = [(q, item, grade) for q, items in TRUTH.items() for item, grade in items.items()]
     truth = pl.DataFrame([*judged, judged[0]], schema=["query", "item", "relevance"], orient="row")
     truth.write_csv(qrels)
-    runs = [str(tmp_path / f"{name}.parquet") for name in DISK]
-    args = ["evaluate", *runs, "--qrels", str(qrels), "--measures", "rr", "--truncated", "no"]
-    whole = CliRunner().invoke(cli, [*args, "--json"])
-    disk = CliRunner().invoke(cli, [*args, "--json", "--engine", "disk"])
-    assert (whole.exit_code, disk.exit_code) == (2, 2)
-    found = [json.loads(result.stdout)["health"] for result in (whole, disk)]
+    runs = [tmp_path / f"{name}.parquet" for name in DISK]
+    asked = f"evaluate --qrels {qrels} --measures rr --truncated no --json --engine "
+    found = [
+        json.loads(run(asked + engine, *runs, code=2).stdout)["health"]
+        for engine in ("memory", "disk")
+    ]
     kinds = [[(row["model"], row["finding"], row["serious"]) for row in rows] for rows in found]
     assert kinds[0] == kinds[1]
     assert {(name, kind) for name, kind, _ in kinds[0]} == {

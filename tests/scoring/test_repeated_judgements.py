@@ -6,10 +6,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
+from commands import run
 from retrieval_report.contracts.errors import DataError
 
 RUN = {"m": {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}}
@@ -41,21 +40,11 @@ def test_different_grades_are_refused_with_both_values_and_the_choice(tmp_path: 
         "judgements: 1 item with different grades in one query, first item 'a' of query 'q': 1 and "
         "4; repeated_judgements='highest' or 'mean' decides"
     )
-    qrels, run = tmp_path / "qrels.txt", tmp_path / "m.run"
+    qrels, file = tmp_path / "qrels.txt", tmp_path / "m.run"
     qrels.write_text("q 0 a 1\nq 0 b 2\nq 0 a 4\n")
-    run.write_text("q Q0 a 1 3 m\nq Q0 b 2 2 m\nq Q0 c 3 1 m\n")
-    words = [
-        "evaluate",
-        str(run),
-        "--qrels",
-        str(qrels),
-        "--measures",
-        "dcg@3",
-        "--truncated",
-        "no",
-    ]
-    refused = CliRunner().invoke(cli, words)
-    assert refused.exit_code == 2
+    file.write_text("q Q0 a 1 3 m\nq Q0 b 2 2 m\nq Q0 c 3 1 m\n")
+    words = f"evaluate {file} --qrels {qrels} --measures dcg@3 --truncated no"
+    refused = run(words, code=2)
     assert "1 and 4; --repeated-judgements highest or mean decides" in refused.stderr
-    scored = CliRunner().invoke(cli, [*words, "--repeated-judgements", "mean"])
+    scored = run(f"{words} --repeated-judgements mean")
     assert f"{DCG['mean']:.4f}" in scored.output

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
+from commands import run
 from made_reports import made_rankings
-from retrieval_report.cli import cli
 
 RANKINGS = made_rankings(("coarse", "fine")).drop("relevance")
 QUERIES, ITEMS = RANKINGS["query"].unique().sort(), RANKINGS["item"].unique().sort()
@@ -61,27 +60,18 @@ def test_a_narrower_study_estimates_what_it_holds() -> None:
     assert_frame_equal(one, whole)
 
 
-def run(tmp_path: Path, *arguments: str) -> str:
+def printed(tmp_path: Path, *arguments: object) -> str:
     RANKINGS.write_csv(tmp_path / "runs.csv")
     for name, frame in JUDGES.items():
         frame.write_csv(tmp_path / f"{name}.csv")
     judges = ",".join(f"{name}={tmp_path / name}.csv" for name in JUDGES)
-    words = [
-        "estimate",
-        str(tmp_path / "runs.csv"),
-        "--judgements",
-        judges,
-        "--metrics",
-        "ndcg@3,ap",
-    ]
-    outcome = CliRunner().invoke(cli, [*words, "--truncated", "no", *arguments])
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.output
+    words = f"estimate {tmp_path}/runs.csv --judgements {judges} --metrics ndcg@3,ap --truncated no"
+    return run(words, *arguments).output
 
 
 def test_the_command_is_the_study(tmp_path: Path) -> None:
-    assert "coarse" in run(tmp_path, "--out", str(tmp_path / "out"))
-    rows = json.loads(run(tmp_path, "--judge", "llama", "--json"))["estimates"]
+    assert "coarse" in printed(tmp_path, "--out", tmp_path / "out")
+    rows = json.loads(printed(tmp_path, "--judge", "llama", "--json"))["estimates"]
     truth = study().estimate(machine="llama")
     assert [row["value"] for row in rows] == pytest.approx(truth["value"].to_list())
     written = pl.read_csv(tmp_path / "out" / "estimates.csv")

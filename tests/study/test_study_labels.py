@@ -7,14 +7,13 @@ from typing import Any
 import polars as pl
 import pytest
 import streamlit as st
-from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
+from commands import run
 from made_pages import APP, TIMEOUT, drawn, made_data, open_page, table
 from made_reports import made_rankings
 from retrieval_report import read_report
-from retrieval_report.cli import cli
 
 RANKINGS = made_rankings(("coarse", "fine"))
 LABELS = {item: "ab"[item % 2] for item in range(8)}
@@ -49,11 +48,8 @@ def test_the_command_takes_files(tmp_path: Path) -> None:
     FRAME.write_csv(tmp_path / "queries.csv")
     lines = [f"{item},{label}" for item, label in LABELS.items()]
     (tmp_path / "labels.csv").write_text("\n".join(["item,label", *lines]) + "\n")
-    words = ["report", "run.csv", "--queries", "queries.csv", "--labels", "labels.csv", "--k", "3"]
-    words = [str(tmp_path / word) if word.endswith(".csv") else word for word in words]
-    words += ["--calibrate", "f1", "--metrics", "ap@3", "--formats", "csv", "--out"]
-    result = CliRunner().invoke(cli, [*words, str(tmp_path / "out")])
-    assert result.exit_code == 0, result.output
+    files = "{0}/run.csv --queries {0}/queries.csv --labels {0}/labels.csv --out {0}/out"
+    run(f"report --k 3 --calibrate f1 --metrics ap@3 --formats csv {files.format(tmp_path)}")
     found = rr.knn(RANKINGS, LABELS, queries=QUERIES, k=3)
     report = read_report(tmp_path / "out")
     assert report.knn_accuracy["value"].to_list() == found.accuracy["value"].to_list()

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
 from scipy import stats as scipy_stats
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
+from commands import run
 
 PATTERN = r"(?P<model>.+) seed=\d+"
 
@@ -282,23 +281,15 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
 def test_commands_show_models_before_runs(files: Path, tmp_path: Path) -> None:
-    given = [*sorted(files.glob("*.csv")), "--metrics", "ndcg@3"]
-    given += ["--replicates", r"(?P<model>.+)-seed\d+"]
-    result = run("compare", *given, "--out", tmp_path / "compared")
-    assert result.exit_code == 0, result.output
-    shown = result.output
+    given: list[Any] = [*sorted(files.glob("*.csv")), "--replicates", r"(?P<model>.+)-seed\d+"]
+    shown = run("compare --metrics ndcg@3", *given, "--out", tmp_path / "compared").output
     assert shown.index("a new run of each, after 3 and 3") < shown.index("seed_reversal")
     assert shown.index("seed_reversal") < shown.index("p_tie ")
     assert (tmp_path / "compared" / "replicate_pairs.csv").exists()
-    given += ["--queries", files / "queries.tsv", "--dataset", "from"]
-    result = run("leaderboard", *given, "--out", tmp_path / "board")
-    assert result.exit_code == 0, result.output
-    assert result.output.index("replicate_low") < result.output.index("tie_ranks")
+    given += ["--queries", files / "queries.tsv", "--out", tmp_path / "board"]
+    shown = run("leaderboard --metrics ndcg@3 --dataset from", *given).output
+    assert shown.index("replicate_low") < shown.index("tie_ranks")
 
 
 @pytest.mark.parametrize("form", ["csv", "ndjson"])

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import polars as pl
-from click.testing import CliRunner
 
 import retrieval_report as rr
-from retrieval_report.cli import cli
+from commands import run
 from retrieval_report.study.versions import history_of, steps_sentences, with_step_chances
 
 PATTERN = r"run-(?P<version>\d+)"
@@ -75,18 +74,14 @@ def test_the_command_says_so_above_its_table_and_warns_of_the_data(tmp_path: Pat
         rows = (f"{q} Q0 {i} 0 {s} {model}" for q, row in queries.items() for i, s in row.items())
         (tmp_path / f"{model}.run").write_text("\n".join(rows))
     (tmp_path / "qrels.json").write_text(json.dumps(JUDGED))
-    asked = ["--judgements", str(tmp_path / "qrels.json"), "--pattern", PATTERN]
-    asked += ["--measures", "rr@5", "--truncated", "no"]
-    paths = [str(tmp_path / f"{model}.run") for model in lists]
-    result = CliRunner().invoke(cli, ["history", *paths, *asked])
-    assert result.exit_code == 2, result.output
+    asked = f"history --judgements {tmp_path}/qrels.json --measures rr@5 --truncated no --pattern"
+    paths = [tmp_path / f"{model}.run" for model in lists]
+    result = run(asked, PATTERN, *paths, code=2)
     first, *lines = result.stdout.splitlines()
     news = next(line for line in lines if line.startswith("rr@5: "))
     assert first.startswith("Check your data: 6 of 12 judged queries have no list from run-3")
     assert news == "rr@5: 1 of 1 step is more than tie order and queries explain: 2 (+0.6667)."
-    sound = [path for path in paths if "run-3" not in path]
-    result = CliRunner().invoke(cli, ["history", *sound, *asked])
-    assert result.exit_code == 0, result.output
+    result = run(asked, PATTERN, *(path for path in paths if path.stem != "run-3"))
     assert "\nrr@5: 2 of 2 steps are more than tie order and queries" in result.stdout
 
 
