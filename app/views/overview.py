@@ -13,6 +13,7 @@ from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
 from retrieval_report.study.notebook import html_table
@@ -26,7 +27,6 @@ from retrieval_report.study.three_tables import (
     without_draws,
 )
 from retrieval_report.writing.names import EQUALS, with_number
-from retrieval_report.writing.numbers import whole_percent
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import another_order

@@ -24,7 +24,7 @@ from retrieval_report.contracts.arguments import Named, some
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
-from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.options import ScoringOptions, answering_other_words, options_with
 from retrieval_report.contracts.wording import advice as advised
 from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.evaluate import evaluate
@@ -199,6 +199,7 @@ def advice(gate: Gate) -> str:
     return ", ".join(says)
 
 
+@answering_other_words
 def gate(
     baseline: object,
     candidate: object,

@@ -25,7 +25,7 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ENDS
 from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, in_python, setting
+from retrieval_report.contracts.wording import advice, in_python, setting, whole_percent
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
 SAMPLED = 5_000
@@ -318,7 +318,7 @@ def _warn_of_order(frame: pl.DataFrame, order: str) -> None:
         keys = [name for name in ("model", "query", order) if name in frame.columns]
         tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
         warn(
-            f"column {order!r} is {dtype}: {int(100 * tied)}% of its rows are tied; half precision makes "
+            f"column {order!r} is {dtype}: {whole_percent(tied)} of its rows are tied; half precision makes "
             "ties"
         )
     if order == "distance":

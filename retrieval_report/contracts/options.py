@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, wraps
+from inspect import Parameter
 from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 from retrieval_report.contracts.arguments import (
@@ -457,20 +458,37 @@ def _unexpected(name: str, option_names: Iterable[str]) -> str:
 
 
 def answering_other_words(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Decorate a function without further options so that
-    it answers arguments that are called otherwise here.
+    """Decorate a function so that it answers arguments that are called otherwise here, and those
+    that are given by position as other libraries take them.
 
     >>> @answering_other_words
     ... def score(rankings: object, judgements: object = None) -> None: ...
     >>> score({}, qrels={})
     Traceback (most recent call last):
     TypeError: unexpected keyword argument 'qrels'; it is called 'judgements'
+    >>> @answering_other_words
+    ... def score(rankings: object, *, judgements: object, measures: str) -> None: ...
+    >>> score({}, {}, "ndcg@10")
+    Traceback (most recent call last):
+    TypeError: score() takes only rankings by position; pass judgements= and measures= by name
     """
     parameters = inspect.signature(function).parameters
+    kinds = {name: parameter.kind for name, parameter in parameters.items()}
+    by_position = [name for name, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
+    by_name = [
+        f"{name}=" for name in ("judgements", "measures") if name in {*kinds} - {*by_position}
+    ]
+    only = " and ".join(name for name in by_position if name != "self")
+    title = function.__qualname__.removesuffix(".__init__")
+    has_all = Parameter.VAR_KEYWORD not in kinds.values()  # else `options_with` answers
 
     @wraps(function)
     def answering(*args: Given.args, **options: Given.kwargs) -> Result:
-        for name in options.keys() - parameters.keys():
+        if len(args) > len(by_position):
+            raise TypeError(
+                f"{title}() takes only {only} by position; pass {' and '.join(by_name)} by name"
+            )
+        for name in options.keys() - parameters.keys() if has_all else ():
             raise TypeError(_unexpected(name, parameters))
         return function(*args, **options)
 

@@ -151,3 +151,14 @@ def with_number(number: int, thing: str) -> str:
     if number == 1:
         return f"1 {thing}"
     return f"{number} {thing[:-1]}ies" if thing.endswith("y") else f"{number} {thing}s"
+
+
+def whole_percent(part: float) -> str:
+    """Return a share or a chance in whole percent, and never as none or all if it is not.
+
+    >>> whole_percent(0.271), whole_percent(0.0002), whole_percent(0.9998), whole_percent(1)
+    ('27%', 'less than 1%', 'more than 99%', '100%')
+    """
+    if 0 < part < 0.01:
+        return "less than 1%"
+    return "more than 99%" if 0.99 < part < 1 else f"{part:.0%}"

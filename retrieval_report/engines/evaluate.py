@@ -226,6 +226,7 @@ def evaluate(
     return score_part(rankings, judgements, queries, requests, options).frame()
 
 
+@answering_other_words
 def shuffled_means(
     rankings: object,
     *,

@@ -272,6 +272,11 @@ def _no_frame(frame: object, what: str) -> str:
         "encode": "read a file with read_rankings, read_judgements or read_queries",
         "__fspath__": "read a file with read_rankings, read_judgements or read_queries",
     }
+    if isinstance(frame, list | tuple) and hasattr(frame[0], "columns"):
+        return (
+            f"{what}: these are several frames; join them with polars.concat, or name them by model, "
+            "as in {'a': frame_a, 'b': frame_b}"
+        )
     usual = "pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
     hint = next((hint for name, hint in hints.items() if hasattr(frame, name)), usual)
     return f"{what}: a {kind} is not a frame; {hint}"

@@ -15,7 +15,7 @@ import polars as pl
 from retrieval_report.contracts.frames import is_own, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, setting, whole_percent
 from retrieval_report.reading.merged_lists import NO_ACCIDENT
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
@@ -47,7 +47,6 @@ from retrieval_report.scoring.unrelated import (
     WRONG_QUERIES,
     unrelated_models,
 )
-from retrieval_report.writing.numbers import whole_percent
 
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"

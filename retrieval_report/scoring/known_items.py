@@ -21,6 +21,7 @@ KEYS = ["model", "query"]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # of numbers over all 64 bits
 PLACES = 22  # bits of a key that are its place in a small table
 SHIFT = np.uint64(64 - PLACES)
+SWAPPED = ": the judgements have most of them as items, as if the columns of queries and items were swapped"
 SLOTS = 18  # bits of a key that are its place in a table of some lists
 
 
@@ -183,8 +184,12 @@ def all_lists(
         unjudged = universe.join(judged, on="query", how="anti")["query"]
         if len(unjudged) and options.unjudged_query == "error":
             matched = universe.height - len(unjudged)
-            if 2 * matched < judged.height:  # unlike where queries are items
-                _refuse_swapped(unjudged, judgements)
+            swapped = _judged_as_items(unjudged, judgements)
+            if len(swapped) and 2 * matched < judged.height:  # unlike where queries are items
+                raise KeyMismatchError(
+                    "judgements: their items are queries of the rankings, such as "
+                    f"{swapped.min()!r}; are the columns of queries and items swapped?"
+                )
             if len(unjudged) == universe.height and judged.height:
                 raise KeyMismatchError(
                     f"none of the {universe.height} queries has judgements: the rankings have "
@@ -193,7 +198,8 @@ def all_lists(
                 )
             raise KeyMismatchError(
                 f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no judgements, "
-                f"first {unjudged.min()!r}{_strangers(present, judgements)}"
+                f"first {unjudged.min()!r}"
+                + (_strangers(present, judgements) or (SWAPPED if len(swapped) else ""))
                 + advice("; {} leaves them out", setting("unjudged_query", "skip"))
             )
         universe = pl.concat([universe, judged]).unique()
@@ -222,15 +228,11 @@ def all_lists(
     return lists.join(numbers, on="query", how="left", maintain_order="left")
 
 
-def _refuse_swapped(unjudged: pl.Series, judgements: pl.DataFrame) -> None:
-    """Refuse judgements whose items are the queries that have none."""
+def _judged_as_items(unjudged: pl.Series, judgements: pl.DataFrame) -> pl.Series:
+    """Return the queries without judgements that are judged as items, if most of them are."""
     items = judgements["item"].cast(pl.String).unique()
     found = unjudged.filter(unjudged.cast(pl.String).is_in(items.implode()))
-    if 2 * len(found) > len(unjudged):
-        raise KeyMismatchError(
-            f"judgements: their items are queries of the rankings, such as {found.min()!r}; are the "
-            "columns of queries and items swapped?"
-        )
+    return found if 2 * len(found) > len(unjudged) else found.clear()
 
 
 def _strangers(present: pl.DataFrame, judgements: pl.DataFrame) -> str:

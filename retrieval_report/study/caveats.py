@@ -14,7 +14,7 @@ from retrieval_report.comparison.verdicts import CHECK, CUT
 from retrieval_report.contracts.arguments import Row
 from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, setting, whole_percent
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, measure_text
 from retrieval_report.scoring.health import JUDGED_IDS, NO_LIST, sentence_of
@@ -27,7 +27,6 @@ from retrieval_report.writing.numbers import (
     agreeing_decimals,
     number,
     p_value,
-    whole_percent,
 )
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import polars as pl
 
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.margins import margin_text, nothing_could_fail
+from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
 from retrieval_report.writing.names import with_number
-from retrieval_report.writing.numbers import whole_percent
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study

@@ -24,7 +24,7 @@ from retrieval_report.comparison.verdicts import CHECK, without_praise, without_
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import options_with
+from retrieval_report.contracts.options import answering_other_words, options_with
 from retrieval_report.engines.check_scores import MEASURE_NAME
 from retrieval_report.metrics.parsing import (
     Cutoffs,
@@ -184,6 +184,7 @@ class Study(LevelledStudy):
     ('fine', 'coarse', 0.3194)
     """
 
+    @answering_other_words
     def __init__(
         self,
         rankings: object,

@@ -9,6 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import Named, grouped
+from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.notebook import html_table, html_text, scores_picture
@@ -16,7 +17,6 @@ from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.ties.three_scores import DRAWN, RANKS
 from retrieval_report.writing.names import EQUALS, first_names, listed, unlike, with_number
-from retrieval_report.writing.numbers import whole_percent
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study

@@ -23,7 +23,12 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import AuditOptions, ItemOptions, options_with
+from retrieval_report.contracts.options import (
+    AuditOptions,
+    ItemOptions,
+    answering_other_words,
+    options_with,
+)
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, join_left
 from retrieval_report.engines.score_grid import tie_means
@@ -56,6 +61,7 @@ furthest_off = pl.max_horizontal(
 as_defined = pl.col("definition_shift").abs() <= SAME  # else its definition is another
 
 
+@answering_other_words
 def audit(
     rankings: object,
     *,

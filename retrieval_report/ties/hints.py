@@ -11,12 +11,11 @@ import polars as pl
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, setting, whole_percent
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.ties.profile import TieTable, profile_of
-from retrieval_report.writing.numbers import whole_percent
 
 HINTS = schema("hints")
 # Types of 16 bits, with the bits of their significand and the least and largest exponent.

@@ -11,7 +11,12 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.frames import MOST_ITEMS
-from retrieval_report.contracts.options import Options, ScoringOptions, options_with
+from retrieval_report.contracts.options import (
+    Options,
+    ScoringOptions,
+    answering_other_words,
+    options_with,
+)
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import join_left
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
@@ -24,6 +29,7 @@ CUT_TIES = schema("ties_at_cutoff")
 PROFILE = schema("profile")
 
 
+@answering_other_words
 def tie_profile(
     rankings: object,
     *,

@@ -182,17 +182,6 @@ def share(value: float | None) -> str:
     return "> 99.9%" if 0.9995 <= value < 1 else f"{number(100 * value, 1)}%"
 
 
-def whole_percent(part: float) -> str:
-    """Return a share or a chance in whole percent, and never as none or all if it is not.
-
-    >>> whole_percent(0.271), whole_percent(0.0002), whole_percent(0.9998), whole_percent(1)
-    ('27%', 'less than 1%', 'more than 99%', '100%')
-    """
-    if 0 < part < 0.01:
-        return "less than 1%"
-    return "more than 99%" if 0.99 < part < 1 else f"{part:.0%}"
-
-
 def chance_text(value: float | None, low: float | None = None, high: float | None = None) -> str:
     """A chance with as many digits as its bounds allow; without bounds it is taken as it is.
 

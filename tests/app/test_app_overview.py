@@ -13,12 +13,12 @@ from streamlit.testing.v1 import AppTest
 import retrieval_report as rr
 from made_pages import agrees, charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
+from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.reversals import varied
 from retrieval_report.study.three_tables import are_drawn, without_draws
 from retrieval_report.study.verdict import verdict
-from retrieval_report.writing.numbers import whole_percent
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))

@@ -34,6 +34,12 @@ def test_row_012_half_precision_is_warned_of_with_its_ties(order: str) -> None:
     assert found == pytest.approx(0.75 if order == "distance" else (1 / 3 + 1 / 4) / 2, rel=1e-12)
 
 
+def test_few_ties_of_half_precision_are_not_called_none() -> None:
+    frame = one_list(numbers([*range(299), 298.0], pl.Float16), [1] * 300)
+    with pytest.warns(RetrievalReportWarning, match="Float16: less than 1% of its rows are tied"):
+        value(frame, "rr")
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [("a.csv", "query,item,distance\nq,a,{}\nq,b,2\n"), ("a.json", '{{"q": {{"a": {}, "b": 2}}}}')],

@@ -98,6 +98,7 @@ def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
     ("frame", "hint"),
     [
         ([[1.5]], "a list is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame"),
+        ([pl.DataFrame()] * 2, "these are several frames; join them with polars.concat"),
         ({"query": "q", "item": "a"}, "a dict of columns has lists of equal length, not str"),
         (
             {"query": ["q"], "item": ["a", "b"]},

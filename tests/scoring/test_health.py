@@ -318,6 +318,13 @@ def test_judgements_that_are_scores_are_noted(decimals: int) -> None:
     assert faults(made) == [(None, "fine judgements", False, total, total)] * (decimals == 9)
 
 
+def test_swapped_ids_that_are_also_queries_are_asked_whether_columns_are_swapped() -> None:
+    judgements = {query: {7: 1, 8: 1, 9: 1} for query in (1, 2)}
+    swapped = {item: {1: 0.5, 2: 0.25} for item in (1, 2, 7, 8, 9)}
+    with pytest.raises(rr.KeyMismatchError, match=r"3 of 5 queries .* first 7: .* were swapped"):
+        study(swapped, judgements).verdict  # noqa: B018
+
+
 def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped() -> None:
     swapped = [(item, query, 1.0) for query, row in GOOD.items() for item in ["a stranger", *row]]
     frame = pl.DataFrame(swapped, ["query", "item", "score"], orient="row")

@@ -1,5 +1,6 @@
 """A study gives the numbers of the functions, whatever part of it is asked first, and each once."""
 
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,18 @@ def test_an_unknown_argument_is_answered_with_the_right_one_or_its_function(
     given: dict[str, Any] = {wrong: 3}
     with pytest.raises(TypeError, match=f"^unexpected keyword argument '{wrong}'{answer}"):
         rr.Study(top(ranked(1)), "ap@10", **given)
+
+
+def test_arguments_in_the_order_of_other_libraries_are_answered_with_their_names() -> None:
+    run = {"q": {"a": 0.9}}
+    doors: dict[str, Any] = {
+        "evaluate() takes only rankings": rr.evaluate,
+        "audit() takes only rankings": rr.audit,
+        "Study() takes only rankings and measures": rr.Study,
+    }
+    for message, door in doors.items():
+        with pytest.raises(TypeError, match=re.escape(message) + r".*pass judgements=.* by name"):
+            door({"q": {"a": 1}}, run, "ndcg@10")
 
 
 def test_who_asks_for_the_same_waits_and_who_asks_for_another_does_not() -> None:

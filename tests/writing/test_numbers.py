@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.writing.numbers import (
     chance_percent,
     column_decimals,
@@ -13,7 +14,6 @@ from retrieval_report.writing.numbers import (
     share,
     size,
     span,
-    whole_percent,
 )
 
 SEEN = st.floats(1e-8, 1.0)
