@@ -58,6 +58,10 @@ div:has(> [data-testid="stMultiSelectTagsContainer"]) {max-height: 24rem;}
 @media (min-width: 40.01rem) {[data-testid="stElementContainer"]:has(.phone) {display: none;}}
 @media (max-width: 40rem) {[data-testid="stElementContainer"]:has(.phone) + * {display: none;}}
 @media (max-width: 48rem) {[data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]) {row-gap: 1rem;}}
+@media (max-width: 40rem) {
+[data-testid="stHorizontalBlock"]:has(> :nth-child(4)):has([data-testid="stVegaLiteChart"], [data-testid="stMetric"])
+> [data-testid="stColumn"] {min-width: calc(50% - 1rem); flex-basis: calc(50% - 1rem);}
+[data-testid="stHorizontalBlock"]:has(> :nth-child(4)) > [data-testid="stColumn"]:empty {display: none;}}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""
 BOXES = {  # the kind of box for each verdict of `flips`

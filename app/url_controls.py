@@ -60,6 +60,7 @@ def choose_one(
     show: Callable[[T], str] = short,
     help: str | None = None,
     missing: str = NO_CHOICE,
+    on_change: Callable[[], None] | None = None,
 ) -> T:
     """Offer a menu, and return the chosen option.
 
@@ -80,6 +81,8 @@ def choose_one(
         Markdown text of the tool tip.
     missing
         What to say of an option in the address that is not offered.
+    on_change
+        Called before the next run when another option is chosen; it may set other controls.
     """
     texts = _texts(name, options, show, missing)
     index = options.index(default) if default in texts else 0
@@ -90,6 +93,7 @@ def choose_one(
         format_func=texts.__getitem__,
         key=name,
         help=help,
+        on_change=on_change,
         bind="query-params",
     )
 

@@ -4,6 +4,8 @@ are, and whether queries or tie order explain it.
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars as pl
 import streamlit as st
 
@@ -31,6 +33,8 @@ MARGIN = (
 )
 MARGIN_UNITS = ("points", "percent")
 USUAL_MARGIN = Margin(0.01)
+LEAST_MARGIN = 0.0001
+LAST_MARGIN = "the last margin that could be used"
 CHOSEN = "the chosen pair"
 ALONE = " p is corrected for all pairs; each interval is of its pair alone."
 PLAIN_MEANS = " Everything here is about plain means over queries, whatever the average."
@@ -95,6 +99,15 @@ def _take(row: Named) -> None:
     st.session_state[CHOSEN] = row["model_a"], row["model_b"]
 
 
+def _convert(page: Page, baseline: str, amount: float) -> None:
+    """Turn the margin into the unit that was chosen, so that it allows the same loss."""
+    at_baseline = page.study.under("expected").summary.filter(model=baseline)
+    percent = abs(at_baseline["value"][0] or 0) / 100
+    if percent:
+        factor = percent if st.session_state["margin_unit"] == MARGIN_UNITS[0] else 1 / percent
+        st.session_state["margin"] = max(float(f"{factor * amount:.3g}"), LEAST_MARGIN)
+
+
 def _no_worse(page: Page) -> None:
     """Show which models lose no more than a margin against a baseline."""
     st.header("No worse than")
@@ -116,9 +129,15 @@ def _no_worse(page: Page) -> None:
     with first_column:
         baseline = choose_one("Baseline", page.ranked, name="baseline", default=opened_with[0])
     with middle:
+        # The control would keep a number below its bound to itself, without a word.
         amount = choose_number(
-            "Margin", name="margin", low=0.0001, default=opened_with[1], step=0.005, format="%g"
+            "Margin", name="margin", default=opened_with[1], step=0.005, format="%g"
         )
+        if amount >= LEAST_MARGIN:
+            st.session_state[LAST_MARGIN] = amount
+        else:
+            amount = st.session_state.get(LAST_MARGIN, opened_with[1])
+            st.warning(f"The margin must be at least {LEAST_MARGIN:g}; {amount:g} still applies.")
     with right:
         unit = choose_one(
             "Margin in",
@@ -126,6 +145,7 @@ def _no_worse(page: Page) -> None:
             name="margin_unit",
             default=opened_with[2],
             help="Points of the score, or percent of the baseline's mean.",
+            on_change=partial(_convert, page, baseline, amount),
         )
     chosen = {"baseline": baseline, "margin": f"{amount:g} %" if unit == "percent" else amount}
     as_opened = (baseline, amount, unit) == opened_with

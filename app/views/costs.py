@@ -16,6 +16,7 @@ from text import plain
 from uploads import offered, opened
 from url_controls import choose_one
 
+EDITOR = "costs table"
 COLUMNS = "model amount value tie_std lowest highest front front_in_every_order beaten_by"
 
 
@@ -27,18 +28,18 @@ def show(page: Page) -> None:
         "kind of cost."
     )
     study = page.study.under("expected", "best", "worst")
-    upload = offered("Costs", "costs upload")
-    if upload is None:
-        costs = _entered(page.ranked, page.data.costs)
-    else:
-        given = costs_from(opened(upload))
-        costs = given.filter(pl.col("model").is_in(page.choice.models))
-        if costs.is_empty():
+    known_costs, key = page.data.costs, EDITOR
+    if upload := offered("Costs", "costs upload"):
+        uploaded = costs_from(opened(upload))
+        if {*uploaded["model"]} & {*page.choice.models}:
+            known_costs, key = uploaded, f"{EDITOR}: {upload.label}"
+        else:
             said = f"of the table names one of these models, such as {page.ranked[0]}: it has"
-            st.warning(plain(f"No row {said} {names_text(given['model'])}."))
-            return
+            names = names_text(uploaded["model"])
+            st.warning(plain(f"No row {said} {names}. The costs below are unchanged."))
+    costs = _entered(page.ranked, known_costs, key)
     table = study.using(costs=costs).costs
-    as_opened = upload is None and not st.session_state["costs table"]["edited_rows"]
+    as_opened = key == EDITOR and not st.session_state[key]["edited_rows"]
     ask(page.data, as_opened=as_opened, costs=None if table.is_empty() else costs)
     if table.is_empty():
         st.info("No costs entered yet.")
@@ -47,11 +48,16 @@ def show(page: Page) -> None:
         "Kind of cost", table["cost"].unique(maintain_order=True).to_list(), name="cost"
     )
     rows = table.filter(cost=kind)
+    without = [name for name in page.ranked if name not in rows["model"]]
+    if without:
+        has, shows = ("have", "show them") if len(without) > 1 else ("has", "show it")
+        left_out = f"{names_text(without)} {has} no {kind}; chart and table do not {shows}."
+        st.caption(plain(left_out))
     show_chart(charts.costs, rows, **page.choice.at, cost=kind)
     frame_table(rows, of="costs", show=COLUMNS, alt="Models and their costs, cheapest first.")
 
 
-def _entered(models: list[str], known_costs: pl.DataFrame | None) -> pl.DataFrame:
+def _entered(models: list[str], known_costs: pl.DataFrame | None, key: str) -> pl.DataFrame:
     """Return what was typed into the table of models, which begins with the known costs."""
     names = pl.DataFrame({"model": models}, schema={"model": pl.String})
     if known_costs is None:
@@ -69,7 +75,7 @@ def _entered(models: list[str], known_costs: pl.DataFrame | None) -> pl.DataFram
             },
         },
         hide_index=True,
-        key="costs table",
+        key=key,
         height=table_height(len(models)),
         placeholder="–",
     )

@@ -26,7 +26,7 @@ from retrieval_report.study.three_tables import (
     three_rows,
     without_draws,
 )
-from retrieval_report.writing.names import EQUALS, with_number
+from retrieval_report.writing.names import EQUALS, listed, with_number
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import another_order
@@ -80,6 +80,14 @@ def show(page: Page) -> None:
         if folded:
             with st.expander(more_findings(faults) if faults[FINDINGS:] else OTHERS):
                 st.markdown("\n\n".join(map(plain, folded)))
+    has_curve = len(page.choice.cutoffs) > 1
+    remarks = _first_order(rows)
+    if has_curve:
+        curves = without_draws(page.curve)[0] if waits else page.drawn_curve.three_scores
+        if accidents := cutoffs_sentence(curves):
+            remarks = [plain(accidents), *remarks, f"[Along the cutoffs](#{ALONG})"]
+    if remarks:  # above the table, which fills a telephone
+        st.caption(" ".join(remarks))
     how: Named = {"of": "three_scores", "show": COLUMNS, "widths": WIDTHS}
     how |= {"row_height": ROW, "most_rows": FEWER_ROWS if folded else ROWS}
     if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
@@ -87,9 +95,7 @@ def show(page: Page) -> None:
     narrow = rows.with_columns(shuffled="shuffled_range")
     st.html(f'<div class="phone">{html_table(narrow, "model expected shuffled naive")}</div>')
     _choose_models(page, frame_table(rows, alt="The three scores, best first.", **how))
-    chart_side, right = (
-        st.columns([5, 7]) if len(page.choice.cutoffs) > 1 else (st.container(), None)
-    )
+    chart_side, right = st.columns([5, 7]) if has_curve else (st.container(), None)
     with chart_side:
         at: Named = page.choice.at
         shuffled = pl.DataFrame() if waits else page.drawn.shuffled
@@ -97,15 +103,11 @@ def show(page: Page) -> None:
         show_chart(charts.scores, three, shuffled, study.summary, **at, **look)
     if right is not None:
         with right:
-            curves = without_draws(page.curve)[0] if waits else page.drawn_curve.three_scores
-            accidents = cutoffs_sentence(curves)
-            if accidents:
-                st.caption(f"{plain(accidents)} [Along the cutoffs](#{ALONG})")
             show_chart(charts.along_cutoffs, curves, **at)
     if waits:  # everything that is known without them is there, and stays where it is
         page.drawn.three_scores  # noqa: B018
         st.rerun()
-    _details(page, [*faults, findings[0]] if study.status == CHECK else [])
+    _details(page, [*faults, *(text for _, box in boxes for text in box)])
 
 
 def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator:
@@ -152,6 +154,14 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
     return beside
 
 
+def _first_order(rows: pl.DataFrame) -> list[str]:
+    """Say who comes first in the first random order, where orders differ and are drawn."""
+    first = rows.filter(shuffled_rank=1)["model"] if "shuffled_rank" in rows.columns else []
+    return [plain(f"The first random order puts {listed([*first])} first.")] * (
+        len(first) > 0 and is_moved(rows)
+    )
+
+
 def _choose_models(page: Page, rows: pl.DataFrame) -> None:
     """Offer to show the models in the chosen rows alone, or all of them again."""
     names = [name for group in rows["row_models"] for name in group]
@@ -170,12 +180,12 @@ def _choose_models(page: Page, rows: pl.DataFrame) -> None:
             page.go("pair")
 
 
-def _details(page: Page, faults: list[str]) -> None:
-    """Show the verdict without the ``faults`` that stand above, what could turn it around, and the
-    leaderboard of all measures.
+def _details(page: Page, above: list[str]) -> None:
+    """Show the verdict without the sentences that stand ``above``, what could turn it around, and
+    the leaderboard of all measures.
     """
     study = page.study
-    if sentences := [plain(text) for text in study.verdict if text not in faults]:
+    if sentences := [plain(text) for text in study.verdict if text not in above]:
         st.subheader("Verdict")
         st.markdown("\n\n".join(sentences))
     reversals = study.reversals

@@ -9,7 +9,6 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.comparison.identical import identical_models
-from retrieval_report.comparison.loss_test import MAX_QUERIES
 from retrieval_report.comparison.margins import margin_text, nothing_could_fail, parse_margin
 from retrieval_report.comparison.noninferiority import TIE_ORDERS, no_worse
 from retrieval_report.comparison.verdicts import (
@@ -37,7 +36,7 @@ from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.scoring.health import AT_RANDOM, NO_LIST, NO_RELEVANT, health_of, sentence_of
 from retrieval_report.scoring.judged import judge
 from retrieval_report.writing.names import with_number
-from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
+from retrieval_report.writing.numbers import DECIMALS, about, decimals, interval, number, size
 
 STATUS = {NO_WORSE: "passed", WORSE: "failed"}  # the other verdicts are their own words
 EXIT_CODES = {"passed": 0, "failed": 1}
@@ -188,13 +187,10 @@ def advice(gate: Gate) -> str:
         return ""
     says = []
     if (gate.queries_needed or 0) > gate.queries:
-        says.append(f"about {gate.queries_needed} queries would decide it if nothing is lost")
+        says.append(f"{about(gate.queries_needed)} queries would decide it if nothing is lost")
     if gate.difference < 0:
-        number = f"more than {MAX_QUERIES:.0e}"
-        if gate.queries_if_observed is not None:
-            number = f"about {gate.queries_if_observed}"
-        if gate.difference <= -gate.margin:
-            number = "no number"
+        too_large = gate.difference <= -gate.margin
+        number = "no number" if too_large else about(gate.queries_if_observed)
         says.append(f"{number} would if the loss is the one observed")
     return ", ".join(says)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import NamedTuple
 
 from retrieval_report.contracts.arguments import check_number, is_number, quoted
@@ -90,10 +91,10 @@ def parse_margin(margin: object) -> Margins:
 def margin_text(margin: float) -> str:
     """Return a margin in points; one that is a share of a mean has digits without end.
 
-    >>> margin_text(0.00434744), margin_text(0.02)
-    ('0.00435', '0.02')
+    >>> margin_text(0.00434744), margin_text(0.02), margin_text(0.00000434744)
+    ('0.00435', '0.02', '0.00000435')
     """
-    return f"{margin:.3g}"
+    return f"{Decimal(f'{margin:.3g}'):f}"
 
 
 def nothing_could_fail(margin: float | None, value: float | None, baseline: str) -> str:

@@ -14,6 +14,7 @@ from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
 from retrieval_report.writing.names import with_number
+from retrieval_report.writing.numbers import about
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -157,7 +158,7 @@ def _queries_hint(rows: pl.DataFrame) -> str:
         for row in asked.tail(1).to_dicts():
             most = f" for {model_text(row['model'])}" * (rows.height > 1)
             most += ", which needs most," * (asked.height > 1)
-            hint = f"; about {row[column]} queries would decide it{most} if "
+            hint = f"; {about(row[column])} queries would decide it{most} if "
             if column == "queries_needed":
                 return f"{hint}nothing is lost"
             if row["difference"] < 0:

@@ -182,6 +182,16 @@ def share(value: float | None) -> str:
     return "> 99.9%" if 0.9995 <= value < 1 else f"{number(100 * value, 1)}%"
 
 
+def about(count: int | None) -> str:
+    """Return an estimated count, such as of queries that a test would need; None if it is beyond
+    any limit.
+
+    >>> about(1198), about(742781013), about(None)
+    ('about 1198', 'more than a million', 'more than a million')
+    """
+    return "more than a million" if count is None or count > 10**6 else f"about {count}"
+
+
 def chance_text(value: float | None, low: float | None = None, high: float | None = None) -> str:
     """A chance with as many digits as its bounds allow; without bounds it is taken as it is.
 

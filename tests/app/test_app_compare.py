@@ -116,6 +116,20 @@ def test_only_a_baseline_and_a_margin_that_somebody_chose_go_into_the_report() -
     assert page.session_state[asked] == {}
 
 
+def test_a_margin_too_small_is_refused_in_words_and_its_unit_converts_it() -> None:
+    page = open_page("compare", DATA, baseline="fine", margin="0.3")
+    page = drawn(page.number_input(key="margin").set_value(0).run())
+    assert page.warning[0].value == "The margin must be at least 0.0001; 0.3 still applies."
+    assert plain("0.3") in words(page)
+    page = drawn(page.number_input(key="margin").set_value(0.2).run())
+    assert not [part for part in page.warning if "still applies" in part.value]
+    page = drawn(page.selectbox(key="margin_unit").select("percent").run())
+    mean = rr.Study(RANKINGS, "ndcg@3").under("expected").summary.filter(model="fine")["value"][0]
+    assert page.number_input(key="margin").value == float(f"{20 / mean:.3g}")
+    page = drawn(page.selectbox(key="margin_unit").select("points").run())
+    assert page.number_input(key="margin").value == 0.2
+
+
 def test_verdicts_on_pairs_are_those_of_the_means_beside_them_whatever_the_average() -> None:
     names = RANKINGS["query"].unique().sort()
     labels = pl.DataFrame({"query": names, "label": [f"l{n % 2}" for n in range(names.len())]})

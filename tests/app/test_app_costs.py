@@ -38,17 +38,19 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
         assert message in refused.error[0].value.replace("\\", "")
     of_others = upload(page, "model,bytes\nfoo,8\n").warning[0].value
     assert of_others.startswith("No row of the table names one of these models")
+    assert len(page.dataframe) == 1  # the table in which costs are entered stays
     page = upload(page, COSTS)
+    assert "middle has no bytes\\; chart and table do not show it" in words(page)
     study = rr.Study(DATA.frames["rankings"], "ndcg@3", costs=pl.read_csv(COSTS.encode()))
     truth = study.costs.filter(policy="expected")
     for kind in ("bytes", "milliseconds"):
         page = drawn(page.selectbox(key="cost").set_value(kind).run())
-        rows, shown = truth.filter(cost=kind), page.dataframe[0].value
+        rows, shown = truth.filter(cost=kind), page.dataframe[-1].value
         for name in ("model", "amount", "value", "front"):
             assert list(shown[name]) == rows[name].to_list()
         assert f"against {kind}" in words(page)
     costs = page.session_state[ASKED]["costs"]
-    assert costs.rows() == pl.read_csv(COSTS.encode()).rows()
+    assert sorted(costs.rows()) == pl.read_csv(COSTS.encode()).rows()
     choice = replace(DATA.start, models=DATA.models, options={**USUAL, "shuffles": 5})
     chosen = replace(choice, models=("fine", "middle"))
     part = report(DATA, chosen, {"baseline": "coarse", "margin": 0.01, "costs": costs})
