@@ -156,10 +156,10 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
 
 def _first_order(rows: pl.DataFrame) -> list[str]:
     """Say who comes first in the first random order, where orders differ and are drawn."""
-    first = rows.filter(shuffled_rank=1)["model"] if "shuffled_rank" in rows.columns else []
-    return [plain(f"The first random order puts {listed([*first])} first.")] * (
-        len(first) > 0 and is_moved(rows)
-    )
+    if "shuffled_rank" not in rows.columns or not is_moved(rows):
+        return []
+    first = rows.filter(shuffled_rank=1)["model"].to_list()
+    return [plain(f"The first random order puts {listed(first)} first.")] if first else []
 
 
 def _choose_models(page: Page, rows: pl.DataFrame) -> None:

@@ -51,6 +51,7 @@ SAMPLES = (
         title="docs: Python's docstrings, graded by closeness in the code",
         rankings="docs/runs",
         judgements="docs/qrels.txt",
+        queries="docs/queries.csv",
         decision={"baseline": "wordllama-float32", "margin": 0.02},
         costs="docs/costs.csv",
     ),
