@@ -61,7 +61,8 @@ div:has(> [data-testid="stMultiSelectTagsContainer"]) {max-height: 24rem;}
 @media (max-width: 40rem) {
 [data-testid="stHorizontalBlock"]:has(> :nth-child(4)):has([data-testid="stVegaLiteChart"], [data-testid="stMetric"])
 > [data-testid="stColumn"] {min-width: calc(50% - 1rem); flex-basis: calc(50% - 1rem);}
-[data-testid="stHorizontalBlock"]:has(> :nth-child(4)) > [data-testid="stColumn"]:has([data-testid="stButton"]) {min-width: 100%;}
+[data-testid="stHorizontalBlock"]:has(> :nth-child(4)) > [data-testid="stColumn"]:has([data-testid="stButton"])
+{min-width: 100%;}
 [data-testid="stHorizontalBlock"]:has(> :nth-child(4)) > [data-testid="stColumn"]:empty {display: none;}}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""
