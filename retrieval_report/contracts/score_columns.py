@@ -139,13 +139,13 @@ profile: tie_profile
 health
   model | | | the model; empty: all of them
   finding | text | Finding | the kind of fault that the data may have: no list, other queries, no
-      match, nothing relevant, other ids, judged ids, unjudged lists, reversed, printed ranks, same list, own
-      item, wrong queries, shifted ids, unrelated, one tie, random order, grades, copied judgements, repeated
+      match, nothing relevant, other ids, spelling, judged ids, unjudged lists, reversed, printed ranks, same
+      list, own item, wrong queries, shifted ids, unrelated, one tie, random order, grades, copied judgements, repeated
       judgements, fine judgements
   serious | flag | Serious | whether the fault alone would decide a comparison; the model then gets
       no verdict
   affected | count | Affected | how many queries, lists, items or judgements it affects
-  total | count | Of | how many there are in all
+  total | count | Of | how many there are in all, or of those that were looked at
   example | text | Example | what shows the fault, or what follows from it
   message | text | Message | the finding as a sentence
 

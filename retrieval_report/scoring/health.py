@@ -51,6 +51,7 @@ from retrieval_report.scoring.unrelated import (
 HEALTH = schema("health")
 NO_LIST, NO_MATCH, OTHER_IDS = "no list", "no match", "other ids"
 JUDGED_IDS, UNJUDGED_LISTS = "judged ids", "unjudged lists"
+SPELLING = "spelling"
 NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 SAME_LIST = "same list"
 OWN_ITEM = "own item"
@@ -68,6 +69,8 @@ SENTENCES = {
     "others hold many ({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
     "({example})",
+    SPELLING: "{affected} of {total} items of {models} that were looked at miss their judgements only by "
+    "how ids are spelt ({example})",
     JUDGED_IDS: "{affected} of {total} judged items have ids of a form that no item of {models} has "
     "({example})",
     REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if the lists "
@@ -77,14 +80,15 @@ SENTENCES = {
     SAME_LIST: "the {total} lists of {models} are much the same whatever the query ({example})",
     OWN_ITEM: "the query itself comes first in {affected} of {total} lists of {models} that were looked at "
     "({example})",
-    WRONG_QUERIES: "at least {affected} of {total} lists of {models} belong to other queries ({example})",
+    WRONG_QUERIES: "at least {affected} of the {total} lists of {models} that were looked at belong to other "
+    "queries ({example})",
     SHIFTED_IDS: "the ids of items of {models} are shifted in at least {affected} of the {total} lists "
     "that were looked at ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
-    "{affected} of {total} items ({example})",
+    "{affected} of {total} items that were looked at ({example})",
     UNORDERED: "relevant items come no earlier than others in {affected} of the {total} lists of {models} ({example})",
     GRADES: "of a relevant item and another that is judged, {models} put the relevant one first in "
-    "{affected} of {total} pairs, which chance does in half of them ({example})",
+    "{affected} of {total} pairs that were looked at, which chance does in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing, and chance "
     "orders them ({example})",
     COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
@@ -92,6 +96,8 @@ SENTENCES = {
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
+# faults whose example is an id: one shows the fault of all models
+SHOWN_BY_IDS = UNJUDGED_LISTS, OTHER_IDS, SPELLING, WRONG_QUERIES, SHIFTED_IDS
 FEW_MISSING = 0.05  # of the judged queries: a system may find nothing for some of them
 SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that are looked at
 # judged items of a query, and of the other lists, from which on a list without any is no accident
@@ -147,12 +153,19 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
         (*row, example or cure + OTHER_LISTS * (2 * row[3] < row[4])) for *row, example in turned
     ]
     if judged.named and "judged" in judged.lists.columns:
-        findings += [*_unmatched(judged), *_other_ids(judged, sample), *_judged_ids(judged, sample)]
+        findings += [*_unmatched(judged), *_spelling(judged, sample)]
+        explained = [model for model, *_ in findings]
+        of_forms = *_other_ids(judged, sample), *_judged_ids(judged, sample)
+        findings += (row for row in of_forms if row[0] not in explained)
         findings += [*_unjudged_lists(judged, [model for model, *_ in findings])]
     if foreign := [*_other_queries(judged, prepared)]:
         models = [model for model, *_ in foreign]
         findings = [*foreign, *(row for row in findings if row[0] not in models)]
-    of_ids = [model for model, name, *_ in findings if name in {NO_MATCH, OTHER_IDS, OTHER_QUERIES}]
+    of_ids = [
+        model
+        for model, name, *_ in findings
+        if name in {NO_MATCH, SPELLING, OTHER_IDS, OTHER_QUERIES}
+    ]
     if judged.whole.judged:
         findings += _without_relevant(prepared, of_ids)
     findings += (row for row in _same_lists(judged, sample) if row[0] not in of_ids)
@@ -459,6 +472,31 @@ def _forms(items: pl.DataFrame) -> pl.DataFrame:
     return items.cast({"item": pl.String}).group_by(form=_form("item")).agg(pl.first("item"))
 
 
+def _spelling(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
+    """Find models whose items miss the judgements of their queries by capitals, leading zeros or
+    punctuation alone. Items that one list holds in both spellings are two items.
+    """
+    keys = ["query", "item"]
+    known = judged.known.join(sample, on="query", how="semi").select(keys)
+    if known.schema["item"] != pl.String:
+        return
+    unjudged = sample.join(known, on=keys, how="anti").with_columns(letters=_letters("item"))
+    known = known.with_columns(judged="item", letters=_letters("item"))
+    pairs = unjudged.join(known.drop("item"), on=["query", "letters"])
+    if pairs.is_empty():
+        return
+    lists = with_model(judged.retrieved).join(pairs, on=["model", "query"], how="semi")
+    in_list = ["model", "query", "judged"], ["model", *keys]
+    pairs = pairs.join(lists, left_on=in_list[0], right_on=in_list[1], how="anti")
+    pairs = pairs.sort("model", "list", "value", "item", "judged")
+    pairs = pairs.unique(["list", "item"], keep="first", maintain_order=True)
+    total = dict(sample.group_by("model").len().iter_rows())
+    for (model,), rows in pairs.group_by("model", maintain_order=True):
+        if rows.height >= max(ENOUGH, OTHER_FORMS * total[model]):
+            example = f"{rows['item'][0]!r} beside {rows['judged'][0]!r}"
+            yield model, SPELLING, True, rows.height, total[model], example
+
+
 def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
     """Find models of whose items many have ids of a form that no judged item has."""
     if sample.schema["item"] != pl.String:
@@ -505,6 +543,12 @@ def _unseen(forms: pl.DataFrame, *parts: pl.DataFrame) -> pl.DataFrame:
             seen = part.select(_form("item")).to_series()
             forms = forms.filter(~pl.col("form").is_in(seen.implode()))
     return forms
+
+
+def _letters(name: str) -> pl.Expr:
+    """Return ids in small letters, without leading zeros, and with one sign for all others."""
+    words = pl.col(name).str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "-")
+    return words.str.replace_all(r"(^|[^0-9])0+([0-9])", "$1$2").str.strip_chars("-")
 
 
 def _form(name: str) -> pl.Expr:

@@ -16,7 +16,7 @@ from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists, runni
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.unrelated import PART
+from retrieval_report.scoring.unrelated import FAR_BETTER, PART
 
 REVERSED, RANKS = "reversed", "printed ranks"
 ONE_TIE, UNORDERED, GRADES = "one tie", "random order", "grades"
@@ -192,6 +192,41 @@ def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Iterator[Finding]:
     hold them last, whatever the grades. Of few judged items, honest models order some backwards, and
     one model alone may do so of many in a shallow pool, which is no more than a note.
     """
+    models = _orders_of_judged(rows, known)
+    if models.is_empty():
+        return
+    pairs, right = models.select(pl.sum("pairs", "right")).row(0)
+    serious, example = models.height > 1, OTHER_GRADES
+    if (
+        by_line := _moved_grades(rows, known, right)
+        if right < (CLEARLY_ABOVE - 0.5) * pairs
+        else ""
+    ):
+        serious, example = True, by_line
+    elif not models.select(LEVEL.all()).item():
+        return
+    for model in models["model"]:
+        yield model, GRADES, serious, round(pairs / 2 + right), int(pairs), example
+
+
+def _moved_grades(rows: pl.DataFrame, known: pl.DataFrame, right: float) -> str:
+    """Return whether items have the grades of the next line of the judgements, or of the one before:
+    empty unless the models would then put far more pairs right. A model's lists are alike to those of
+    others, so that the deviations of all count as those of one.
+    """
+    for by, line in ((1, "previous"), (-1, "next")):
+        moved = _orders_of_judged(rows, known.with_columns(pl.col("relevance").shift(by)))
+        pairs, more, variance = moved.select(pl.sum("pairs", "right", "variance")).row(0)
+        if more > max(FAR_BETTER * right, DEVIATIONS * (variance * moved.height) ** 0.5):
+            return (
+                f"{round(pairs / 2 + more)} of {int(pairs)} if every item had the grade of the {line} "
+                "line of the judgements: are grades shifted by a line?"
+            )
+    return ""
+
+
+def _orders_of_judged(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """Return the rank sums of every model among the judged items of long lists."""
     rank, relevant = pl.col("value").rank().over("list"), pl.col("relevance") > 0
     rows = rows.join(known.select("query", "item", "relevance"), on=["query", "item"])
     ranked = rows.select("model", "list", rank=rank, relevant=relevant)
@@ -201,12 +236,7 @@ def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Iterator[Finding]:
         ranks=pl.col("rank").filter("relevant").sum(),
     )
     lists = _rank_sums(lists.filter(pl.col("length") >= LONG))
-    models = lists.group_by("model").sum().filter(pl.col("pairs") > 0).sort("model")
-    if models.is_empty() or not models.select(LEVEL.all()).item():
-        return
-    pairs, right = models.select(pl.sum("pairs", "right")).row(0)
-    for model in models["model"]:
-        yield model, GRADES, models.height > 1, round(pairs / 2 + right), int(pairs), OTHER_GRADES
+    return lists.group_by("model").sum().filter(pl.col("pairs") > 0).sort("model")
 
 
 def one_tie(prepared: Prepared) -> Iterator[Finding]:

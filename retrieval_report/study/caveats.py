@@ -17,7 +17,7 @@ from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.contracts.wording import advice, setting, whole_percent
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, measure_text
-from retrieval_report.scoring.health import JUDGED_IDS, NO_LIST, sentence_of
+from retrieval_report.scoring.health import JUDGED_IDS, NO_LIST, SHOWN_BY_IDS, sentence_of
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
@@ -155,7 +155,8 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     ('Check your data: relevant items come last in 98 of 100 lists of a and b, as if the lists were
     read the wrong way round (pass scores).',)
     """
-    fault = health.group_by("finding", "serious", "example", maintain_order=True)
+    cause = pl.when(~pl.col("finding").is_in(SHOWN_BY_IDS)).then("example")
+    fault = health.group_by("finding", "serious", cause=cause, maintain_order=True)
     counts = (
         pl.when(~pl.first("finding").is_in([NO_LIST, JUDGED_IDS]) | (pl.n_unique("total") > 1))
         .then(pl.sum(name).cast(pl.String))  # lists of all of them; what is judged is the same
@@ -164,7 +165,7 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
         .otherwise(pl.first(name).cast(pl.String))
         for name in ("affected", "total")
     )
-    same = fault.agg(*counts, pl.col("model").drop_nulls())
+    same = fault.agg(pl.first("example"), *counts, pl.col("model").drop_nulls()).drop("cause")
     return tuple(
         f"{CHECK.capitalize() if serious else 'Note on the data'}: "
         f"{sentence_of((None, finding, serious, *counted, example), names_text(models))}."

@@ -59,7 +59,7 @@ GOOD, FAIR, NOISE, BEST = run(0, 2.5), run(1, 2.0), run(2, 0.0), run(4, 3.0)
 def renamed(lists: Lists, every: int, name: str = "doc-{}") -> Lists:
     return {
         query: {
-            name.format(item, item.upper()) if place % every == every - 1 else item: score
+            name.format(item, item.upper(), item[1:]) if place % every == every - 1 else item: score
             for place, (item, score) in enumerate(row.items())
         }
         for query, row in lists.items()
@@ -134,6 +134,17 @@ def moved(grades: list[int]) -> list[int]:
     return [*grades[100:], *grades[:100]]
 
 
+def judged_as(name: str) -> dict[str, dict[str, int]]:
+    """The judgements, with every second id spelt otherwise."""
+    return {
+        query: {
+            name.format(item[1:]) if place % 2 else item: grade
+            for place, (item, grade) in enumerate(row.items())
+        }
+        for query, row in JUDGED.items()
+    }
+
+
 def drawn(grades: list[int]) -> list[int]:
     return [*map(int, np.random.default_rng(7).permutation(grades))]
 
@@ -169,17 +180,19 @@ CASES: dict[str, Callable[[], Wrong]] = {
     ),
     "a tenth of the ids": lambda: Wrong(beside(renamed(FAIR, 10)), JUDGED, "have ids of a form"),
     "half of the ids in capitals": lambda: Wrong(
-        beside(renamed(FAIR, 2, "{1}")), JUDGED, "have ids of a form"
+        beside(renamed(FAIR, 2, "{1}")), JUDGED, "only by how ids are spelt"
     ),
-    "half of the judged ids in capitals": lambda: Wrong(
+    "half of the ids with other zeros": lambda: Wrong(
+        beside(renamed(FAIR, 2, "d0{2}")), JUDGED, "only by how ids are spelt"
+    ),
+    "half of the judged ids with other zeros": lambda: Wrong(
         BOTH,
-        {
-            query: {
-                item.upper() if n % 2 else item: grade
-                for n, (item, grade) in enumerate(row.items())
-            }
-            for query, row in JUDGED.items()
-        },
+        judged_as("d0{}"),
+        "items of fair and good that were looked at miss their judgements only",
+    ),
+    "half of the judged ids with an ending": lambda: Wrong(
+        BOTH,
+        judged_as("d{}.txt"),
         "judged items have ids of a form that no item of fair and good has",
     ),
     "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
@@ -197,6 +210,11 @@ CASES: dict[str, Callable[[], Wrong]] = {
         BOTH, {q: dict.fromkeys(row, 0) for q, row in JUDGED.items()}, "is any judgement"
     ),
     "grades some rows on": lambda: Wrong(BOTH, graded_as(moved), "which chance does in half"),
+    "grades a line on": lambda: Wrong(
+        BOTH,
+        graded_as(lambda grades: [*grades[1:], grades[0]]),
+        "if every item had the grade of the previous line",
+    ),
     "random grades": lambda: Wrong(BOTH, graded_as(drawn), "which chance does in half"),
     "grades turned round": lambda: Wrong(
         BOTH, graded_as(lambda grades: [1 - grade for grade in grades]), "come last in"
