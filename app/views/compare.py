@@ -37,7 +37,6 @@ LEAST_MARGIN = 0.0001
 LAST_MARGIN = "the last margin that could be used"
 CHOSEN = "the chosen pair"
 ALONE = " p is corrected for all pairs; each interval is of its pair alone."
-PLAIN_MEANS = " Everything here is about plain means over queries, whatever the average."
 COPIES = " Models with identical lists are compared once."
 
 
@@ -64,8 +63,7 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
     st.header("Pairs of models")
     show_chart(charts.comparison_matrix, comparison, **page.choice.at)
     pair = ["model_a", "model_b"]
-    plain_means = page.study._with(average="micro")  # those that are compared, in every column
-    judged = join_left(expected.drop("policy"), plain_means.flips.select(*pair, "verdict"), pair)
+    judged = join_left(expected.drop("policy"), page.study.flips.select(*pair, "verdict"), pair)
     rows = ahead_first(judged, pl.col("difference") < 0)
     rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
     cut = "those that missing items and tie order could reverse first, then "
@@ -76,7 +74,6 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
         + "Choose a row for a link to that pair."
         + (ALONE if rows.height > 1 else "")
         + (COPIES if page.study.identical else "")
-        + (PLAIN_MEANS if page.study.average != "micro" else "")
     )
     frame_table(
         with_chances(rows),

@@ -187,11 +187,6 @@ def _verdict(page: Page, study: Study, first: str) -> None:
         st.info(f"They have no query in common on which both have a score for {page.measure}.")
         return
     _numbers(exact.row(0, named=True))
-    if page.choice.options["average"] != "micro":
-        st.caption(
-            "Differences, intervals and p-values refer to plain means over queries, whatever the "
-            "average."
-        )
     st.subheader("What each kind of score says")
     rows = with_chances(pair.drop("model_a", "model_b"))
     frame_table(rows, of="comparison", show=PAIRS, alt="The pair under every kind of score.")

@@ -339,13 +339,15 @@ def _difference(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs) -
 def _largest_loss(
     scores: Scores, pairs: Pairs, lowest: Floats, largest_loss: float | None
 ) -> Floats:
-    """Return the largest loss that a query of each pair can have."""
+    """Return the largest loss that a query of each pair can have, times its weight."""
     metric = scores.measure[0]
+    most = 1.0 if scores.weight is None else np.fmax.reduce(scores.weight, axis=None, initial=0.0)
     if largest_loss is None:
         if is_share(metric):
-            return np.ones(pairs.first.size)
+            return np.full(pairs.first.size, most)
         return np.asarray(np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0))
-    return np.asarray(np.maximum(largest_loss, -np.fmin.reduce(lowest, axis=1, initial=0.0)))
+    seen = -np.fmin.reduce(lowest, axis=1, initial=0.0)
+    return np.asarray(np.maximum(largest_loss * most, seen))
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float | Floats) -> Floats:

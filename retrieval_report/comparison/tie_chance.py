@@ -27,7 +27,7 @@ from retrieval_report.metrics.parsing import Measure, Requests, measure_text, pa
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import Run, run_of
-from retrieval_report.scoring.waves import TiedList, part_of_mean, tied_lists
+from retrieval_report.scoring.waves import TiedList, scaled, tied_lists
 
 Lists = dict[tuple[int, int], list[TiedList]]  # of every run, by rows of model and query
 CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
@@ -164,7 +164,7 @@ def read_lists(
         for part in run_of(judged, requests, rules).parts if requests else ():
             for metric, cutoff in part.measures:
                 chance, unsure = unsure_by_measure[str(metric), cutoff]
-                for place, lists in _lists_of(part, (metric, cutoff), grid, unsure, of_run):
+                for place, lists in _lists_of(part, metric, chance.scores, grid, unsure, of_run):
                     chance.lists.setdefault(place, []).append(lists)
     for chance, _ in unsure_by_measure.values():
         _check_means(grid, chance.scores, chance.lists)
@@ -183,13 +183,14 @@ def _requests(measures: Iterable[Measure]) -> Requests:
 
 def _lists_of(
     run: Run,
-    measure: tuple[Metric, int | None],
+    metric: Metric,
+    scores: Scores,
     grid: Grid,
     unsure: Bools,
     of_run: Mapping[str, str],
 ) -> Iterator[tuple[tuple[int, int], TiedList]]:
     """Yield the lists that pairs need by one measure, with their rows of model and query; each of
-    several runs counts as its part of their mean.
+    several runs counts as its part of their mean, and a query as its weight.
     """
     runs = grouped((model, name) for name, model in of_run.items())
     places, sizes = {}, {}
@@ -202,10 +203,11 @@ def _lists_of(
     included = ~run.left_out()
     used = [number for number, name in enumerate(names) if included[number] and name in places]
     prepared = run.prepared.take(np.array(used, np.int64))
-    lists = tied_lists(Run(prepared, [(measure[0], (measure[1],))], run.options))
+    lists = tied_lists(Run(prepared, [(metric, (scores.measure[1],))], run.options))
     for number, tied_list in zip(used, lists, strict=True):
         place = places[names[number]]
-        yield place, part_of_mean(tied_list, sizes[place[0]])
+        weight = 1.0 if scores.weight is None else float(scores.weight[place])
+        yield place, scaled(tied_list, weight / sizes[place[0]])
 
 
 def _check_means(grid: Grid, scores: Scores, lists: Lists) -> None:

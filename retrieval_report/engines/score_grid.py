@@ -42,6 +42,7 @@ class Scores:
     pooled: Bools  # whether R counts only what some model retrieved
     lowest: Floats  # under the policies worst and best; NaN if they were not evaluated
     highest: Floats
+    weight: Floats | None = None  # by which values are multiplied; None: by 1
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Grid:
             ("std", np.nan),
             ("truncated", False),
             ("pooled", False),
+            *[("weight", np.nan)] * ("weight" in frame.columns),
         ):
             arrays[name] = np.full([part.height for part in (measures, models, queries)], nothing)
             arrays[name][where] = frame[name].to_numpy()

@@ -22,6 +22,8 @@ from retrieval_report.engines.check_scores import (
     GROUP,
     LIMITS,
     MEAN,
+    MEASURE,
+    Checked,
     check_fraction,
     check_result_frame,
     check_scores,
@@ -181,6 +183,43 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
         "; the queries frame lacks them",
     )
     return frame
+
+
+def weighed(scores: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:
+    """Return scores and deviations times the ``weight`` of their query, so that plain means over the
+    queries are the means of :func:`summarise`; weights are 1 on average. Only queries for which all
+    models have a score count: by each measure, ``left_out`` queries do not.
+
+    >>> scores = pl.DataFrame(
+    ...     {"model": ["m"] * 3, "query": list("pqr"), "metric": ["rr"] * 3, "cutoff": [1] * 3}
+    ... ).with_columns(policy=pl.lit("expected"), value=pl.Series([1.0, 0.5, 0.25]), std=0.1)
+    >>> queries = pl.DataFrame({"query": list("pqr"), "label": list("xxy")})
+    >>> weighed(scores, queries, "macro").select("value", "weight", "left_out").rows()
+    [(0.75, 0.75, 0), (0.375, 0.75, 0), (0.375, 1.5, 0)]
+    """
+    frame = _with_weights(scores, queries, average)
+    rows = frame.select("model", "policy").n_unique()
+    known = pl.col("value").is_not_null()
+    shared = known.sum().over("query", *MEASURE) == rows
+    frame = frame.with_columns(
+        value=pl.when(shared).then("value"),
+        left_out=pl.col("query").filter(known & ~shared).n_unique().over(MEASURE),
+    )
+    known_label = [*GROUP, "label"]
+    share = 1 / pl.count("value").over(known_label) if average == "macro" else pl.col("weight")
+    share = pl.when(known).then(share)
+    weight = share / share.mean().over(GROUP)
+    return frame.with_columns(weight=weight).with_columns(pl.col("value", "std") * pl.col("weight"))
+
+
+def with_left_out(result: pl.DataFrame, scores: Checked) -> pl.DataFrame:
+    """Return a result of `weighed` scores with the ``unpaired`` queries that these leave out."""
+    if "left_out" not in scores.frame.columns:
+        return result
+    left_out = scores.frame.group_by(MEASURE).agg(pl.first("left_out").alias("unpaired"))
+    return join_left(result.drop("unpaired"), left_out, MEASURE).select(
+        pl.col(name).cast(dtype) for name, dtype in result.schema.items()
+    )
 
 
 def check_cluster(cluster: str | None, average: str) -> None:

@@ -73,23 +73,23 @@ def tied_lists(run: Run) -> list[TiedList]:
     return result
 
 
-def part_of_mean(tied_list: TiedList, lists: int) -> TiedList:
-    """Return what a list adds to the mean of so many lists.
+def scaled(tied_list: TiedList, factor: float) -> TiedList:
+    """Return what a list adds to a mean in which its score counts so many times.
 
-    >>> part_of_mean(TiedList(0.5, 0.25, 0.0, 1.0, None, 1.0, None), 2)[:4]
+    >>> scaled(TiedList(0.5, 0.25, 0.0, 1.0, None, 1.0, None), 0.5)[:4]
     (0.25, 0.0625, 0.0, 0.5)
     """
-    if lists == 1:
+    if factor == 1:
         return tied_list
     spread, wave = tied_list.spread, tied_list.wave
     return TiedList(
-        tied_list.mean / lists,
-        tied_list.variance / lists**2,
-        tied_list.least / lists,
-        tied_list.most / lists,
-        None if spread is None else spread._replace(value=spread.value / lists),
+        tied_list.mean * factor,
+        tied_list.variance * factor**2,
+        tied_list.least * factor,
+        tied_list.most * factor,
+        None if spread is None else spread._replace(value=spread.value * factor),
         tied_list.steps,
-        None if wave is None else lambda step, terms: wave(step / lists, terms),
+        None if wave is None else lambda step, terms: wave(step * factor, terms),
     )
 
 

@@ -32,6 +32,7 @@ from retrieval_report.contracts.frames import merge_repeats, with_model
 from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import Checked
+from retrieval_report.engines.summary import weighed
 from retrieval_report.metrics.parsing import Measure
 from retrieval_report.scoring.health import AT_RANDOM, health_of
 from retrieval_report.scoring.judged import Judged
@@ -258,6 +259,12 @@ class LevelledStudy:
         """The scores, which nobody need check again."""
         return Checked(self.scores)
 
+    def _weighed(self, scores: pl.DataFrame) -> Checked:
+        """Return scores whose plain means are the means of the study; see :func:`weighed`."""
+        if self.average == "micro":
+            return Checked(scores)
+        return Checked(weighed(scores, self._data.frames["queries"], self.average))
+
     @answer
     def summary(self) -> pl.DataFrame:
         """The result of :func:`summarise`."""
@@ -476,7 +483,8 @@ class LevelledStudy:
         sound = self._sound
         if not sound.of_run or sound.suspects:
             return NO_FRAME
-        return of(sound.under("expected")._run_scores, sound.of_run)
+        scores = sound.under("expected")._run_scores
+        return of(self._weighed(scores), sound.of_run)
 
     @answer
     def segments(self) -> pl.DataFrame:

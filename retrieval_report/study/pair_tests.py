@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Unpack
 
 import polars as pl
 
+from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.pairs import PairOptions, compare
 from retrieval_report.comparison.tie_chance import CHANCES, Runs
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.engines.check_scores import GROUP, join_left
+from retrieval_report.engines.summary import with_left_out
 from retrieval_report.study.study_data import Draws, View
 
 if TYPE_CHECKING:
@@ -41,6 +44,17 @@ def compared_exactly(study: Study) -> pl.DataFrame:
     return pairs.with_columns(chances.get_columns())
 
 
+def ranked(study: Study, over_runs: pl.DataFrame | None) -> pl.DataFrame:
+    """Return the result of :func:`leaderboard` for a study, with the intervals of its means."""
+    scores = study._weighed(study.scores)
+    board = leaderboard(scores, policies="expected", over_runs=over_runs, **study._tests)
+    if study.average == "micro":
+        return board
+    ends = study.summary.select(*GROUP, "ci_low", "ci_high")
+    board = join_left(board.drop("ci_low", "ci_high"), ends, GROUP).select(board.columns)
+    return with_left_out(board, scores)
+
+
 def _compared(study: Study, arguments: Named) -> pl.DataFrame:
     models = len(study.model_names)
     if models * (models - 1) / 2 > MOST_PAIRS and arguments.get("baseline") is None:
@@ -49,4 +63,5 @@ def _compared(study: Study, arguments: Named) -> pl.DataFrame:
             **arguments,
             "policies": "expected",
         }
-    return compare(study._scored, **arguments)
+    scores = study._weighed(study.scores)
+    return with_left_out(compare(scores, **arguments), scores)

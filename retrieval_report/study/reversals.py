@@ -99,7 +99,7 @@ def _queries(study: Study, pair: Named) -> list[Named]:
     if pair["family_p"] is None:
         words = {"varied": "the queries", "verdict": NOT_TESTED}
         return [{"source": source, **words} for source in (QUERIES, BOTH)]
-    scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
+    scores = study._weighed(study.under("expected").scores).frame
     scores_of_pair = _paired(scores, pair, "query")
     draw = with_number(scores_of_pair.height, "new query")
     cluster = None

@@ -11,7 +11,6 @@ from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.costs import cost_table, costs_frame
 from retrieval_report.comparison.flips import flips
 from retrieval_report.comparison.identical import without_twins
-from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, turned
@@ -26,6 +25,7 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import answering_other_words, options_with
 from retrieval_report.engines.check_scores import MEASURE_NAME
+from retrieval_report.engines.summary import with_left_out
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Foreign,
@@ -51,7 +51,7 @@ from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboar
 from retrieval_report.study.levels import NO_FRAME, LevelledStudy
 from retrieval_report.study.log import log_of
 from retrieval_report.study.notebook import html_table, html_text
-from retrieval_report.study.pair_tests import compared, compared_exactly
+from retrieval_report.study.pair_tests import compared, compared_exactly, ranked
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     objections,
@@ -123,7 +123,10 @@ class Study(LevelledStudy):
         A system whose definitions and tie order are used, such as "trec_eval"; see
         :func:`evaluate_like`.
     average
-        One of {"micro", "macro", "weighted"}, as for :func:`summarise`; by default "micro".
+        One of {"micro", "macro", "weighted"}, as for :func:`summarise`; by default "micro". All
+        answers about means, with their tests and chances, are about this average; single orders
+        are drawn for micro alone. Labels and weights are taken as they are: see
+        ``docs/choosing-a-test.md``.
     by
         A column of the queries; `segments` shows which of its values change the winner.
     replicate
@@ -420,9 +423,10 @@ class Study(LevelledStudy):
     @answer_of_any_draw
     def _exact_means(self) -> dict[tuple[str, Measure], Spread | Moments]:
         """The exact distributions of means that few lists change, or the steps between means."""
-        if self.like is not None or self.average != "micro" or self.of_run:
+        if self.like is not None or self.of_run:
             return {}
-        return exact_means(self.judged, self.options, self.under("expected").scores, self.measures)
+        scores = self._weighed(self.under("expected").scores).frame
+        return exact_means(self.judged, self.options, scores, self.measures)
 
     @answer
     def comparison(self) -> pl.DataFrame:
@@ -475,9 +479,7 @@ class Study(LevelledStudy):
         """
         sound, suspects = self._sound, self.suspects
         over_runs = self.replicate_pairs if self.of_run and not suspects else None
-        board = leaderboard(
-            sound._undrawn._scored, policies="expected", over_runs=over_runs, **self._tests
-        )
+        board = ranked(sound._undrawn, over_runs)
         if not suspects:
             return board
         is_compared = pl.lit(len(sound.model_names) > 1)
@@ -553,8 +555,9 @@ class Study(LevelledStudy):
             return NO_FRAME
         same = next((group for group in self.identical if baseline in group), ())
         twins = [name for name in same if name not in self.suspects]
+        scores = self._weighed(self._sound._undrawn.scores)
         rows = no_worse(
-            self._sound._undrawn._scored,
+            scores,
             baseline=str(baseline),
             margin=margins,
             largest_loss=self._view.largest_loss,
@@ -562,11 +565,11 @@ class Study(LevelledStudy):
             **self.over,
         )
         if self.of_run:
-            scores = self._sound.under("expected")._run_scores
-            rows = margins_over_runs(rows, scores, self._sound.of_run)
+            of_runs = self._weighed(self._sound.under("expected")._run_scores)
+            rows = margins_over_runs(rows, of_runs, self._sound.of_run)
         order = (pl.struct("metric", "cutoff").rle_id(), "difference")
         rows = rows.sort(*order, descending=[False, True], nulls_last=True, maintain_order=True)
-        return without_praise(rows, self.at_random)
+        return without_praise(with_left_out(rows, scores), self.at_random)
 
     @property
     def no_worse(self) -> pl.DataFrame:
@@ -941,9 +944,7 @@ class Study(LevelledStudy):
 
     def _tested_pairs(self) -> pl.DataFrame | None:
         """Return the tests of one policy that verdicts on pairs need, since tests take long."""
-        # Comparisons are of micro means; the flips of another average must not borrow their
-        # p-values.
-        if self.average != "micro" or len(self._sound.model_names) < 2:
+        if len(self._sound.model_names) < 2:
             return None
         if "expected" not in self.policies:
             return self.comparison

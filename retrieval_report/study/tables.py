@@ -177,10 +177,6 @@ def _comparisons(report: Report, question: Question, frame: pl.DataFrame) -> Ite
     verdicts = report.flips.select(*PAIR, "verdict", "disagree")
     rows = join_left(frame.filter(policy="expected"), verdicts, PAIR)
     rows = ahead_first(rows, pl.col("difference") < 0)
-    if report.parameters["average"] != "micro":
-        question = question._replace(
-            caption=f"{question.caption}, by their plain means over the queries"
-        )
     if frame["model_a"].n_unique() > 1:
         question = question._replace(
             note="Each interval is for one pair: unlike p-values, intervals are not adjusted for "

@@ -48,8 +48,7 @@ SAFETY = {  # how safe a lead is
     SAFE: "{lead} {holds}, and is significant ({p}).",
     verdicts.AT_RANDOM: "One of the two is no better ordered than by chance (see the note on the data), "
     "so the lead means little.",
-    verdicts.UNTESTED: "{lead} {holds}. Its significance was not tested: a test needs plain "
-    "means, and queries that both models have.",
+    verdicts.UNTESTED: "{lead} {holds}. Its significance was not tested.",
     EQUAL: "No tie order separates them.",
     verdicts.NOTHING_TO_COMPARE: "The two have no query in common, so their means are not over the same "
     "queries.",

@@ -103,7 +103,7 @@ def _standard_values(freedom: int | None = None) -> Floats:
 def exact_means(
     judged: Judged, options: Options, scores: pl.DataFrame, measures: Sequence[Measure]
 ) -> dict[tuple[str, Measure], Spread | Moments]:
-    """Return the exact distribution of the plain mean over the queries under random tie order, of
+    """Return the exact distribution of the mean over the queries under random tie order, of
     the models of which a tie order can change few lists. Of precision, hit rate and others with a
     closed form these may be more: their means have few values, which models often share. Of still
     more lists, whose mean is nearly normal, only the deviation is returned, and the step between
@@ -115,7 +115,7 @@ def exact_means(
     judged, options
         What was scored, and how.
     scores
-        The result of :func:`evaluate` for it, with policy expected.
+        The result of :func:`evaluate` for it, with policy expected, or of :func:`weighed`.
     measures
         Metrics and cutoffs; those made of a function of the caller's are left out.
 
@@ -134,6 +134,9 @@ def exact_means(
         except ParameterError:  # made of a function of the caller's, which its text does not name
             continue
         rows = expected.filter(at_measure(*measure), pl.col("value").is_not_null())
+        is_weighed = "weight" in rows.columns
+        if is_weighed and (rows["truncated"].any() or rows["left_out"].sum()):
+            continue
         if rows["truncated"].any():
             given = score_run(run_of(judged, requests, options)).frame()
             rows = given.filter(pl.col("value").is_not_null())
@@ -146,7 +149,7 @@ def exact_means(
         if closed(metric.term) and not metric.term.fades:
             if sums["std"].sum() <= MAX_CLOSED_LISTS:
                 most = most_lists = MAX_CLOSED_LISTS
-            steps = _steps(metric, whole.filter(moves))
+            steps = {} if is_weighed else _steps(metric, whole.filter(moves))
         for model, lists, deviation in whole.group_by("model").agg(pl.len(), DEVIATION).iter_rows():
             step = steps.get(model)
             spreads[model, measure] = Moments(deviation / lists, step and step / lists)
@@ -196,8 +199,14 @@ def _exact_sums(
     names = run.prepared.names.with_row_index("list")
     lists = moved.join(names, on=["model", "query"], how="inner", maintain_order="left")["list"]
     orders = score_orders(run.repeated(lists.to_numpy().astype(np.int64)))
+    weights = {}
+    if "weight" in moved.columns:
+        weights = {
+            (model, query): w for model, query, w in moved["model", "query", "weight"].rows()
+        }
     parts = grouped(
-        (model, merged(value, chance, LEVEL_WITHIN)) for model, _, value, chance, _ in orders
+        (model, merged(value * weights.get((model, query), 1.0), chance, LEVEL_WITHIN))
+        for model, query, value, chance, _ in orders
     )
     lists_moved = dict(moved.group_by("model").len().iter_rows())
     sums = {

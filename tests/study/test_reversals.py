@@ -87,10 +87,19 @@ def test_equal_models_have_nothing_to_turn_round() -> None:
     assert study.status in study.reversals["verdict"].to_list()
 
 
-def test_a_mean_that_is_not_tested_says_so() -> None:
-    labels = pl.DataFrame({"query": RANKINGS["query"].unique(), "label": "one"})
-    found = row(rr.Study(RANKINGS, "ndcg@3", queries=labels, average="macro"), "queries")
-    assert (found["reversal"], found["verdict"]) == (None, "not tested")
+def test_new_queries_may_reverse_means_over_labels_too() -> None:
+    names = RANKINGS["query"].unique().sort()
+    weights = np.where(np.arange(names.len()) == 0, 0.5, 0.5 / (names.len() - 1))
+    labels = pl.DataFrame({"query": names, "label": ["first"] + ["rest"] * (names.len() - 1)})
+    study = rr.Study(RANKINGS, "ndcg@3", queries=labels, average="macro")
+    scores = study.under("expected").scores.pivot("model", index="query", values="value")
+    first, second = study.leaderboard["model"][:2]
+    gap = pl.col(first) - pl.col(second)
+    difference = scores.sort("query").select(gap).to_series().to_numpy() * weights * names.len()
+    assert difference.mean() == pytest.approx(study.compare(first, second)["difference"][0])
+    found, both = row(study, "queries"), row(study, "both")
+    assert found["reversal"] == pytest.approx(new_queries(difference))
+    assert found["reversal"] < both["reversal"]
 
 
 def test_one_model_and_no_score_have_no_rows() -> None:

@@ -115,11 +115,11 @@ def test_what_was_not_tested_is_not_called_safe() -> None:
     )
     many = pl.concat([ACCIDENT.with_columns(query=pl.lit(f"q{number}"), distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
                       for number in range(12)])  # fmt: skip
-    labels = many.select("query").unique().with_columns(label=pl.lit("all"), weight=1)
-    for average, status in (("micro", "safe"), ("macro", "safe from tie order")):
-        report = report_contents(many, queries=labels, average=average, **ASKED)
-        assert report.status == status
-        assert ("not tested" in report.verdict[1]) == (status != "safe")
+    summary, pairs = found(many)
+    for tests, wanted in ((pairs, "safe"), (flips(summary), "safe from tie order")):
+        status, sentences = verdict(summary, tests, **PLACE)
+        assert status == wanted
+        assert ("not tested" in sentences[1]) == (status != "safe")
 
 
 def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:

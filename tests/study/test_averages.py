@@ -1,0 +1,202 @@
+"""Every answer of a study is about the average that was asked for."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import retrieval_report as rr
+
+# Three labels of 1, 2 and 4 queries; the order of an item's letters is that of its distance.
+LABELS = dict(zip("pqrstuv", "xyyzzzz", strict=True))
+WEIGHTS = {query: float(number) for number, query in enumerate(LABELS)}
+QUERIES = {"query": [*LABELS], "label": [*LABELS.values()], "weight": [*WEIGHTS.values()]}
+# Relevances of the tied items at each distance.
+LISTS = {
+    "tied": ["01 0 1", "10 01", "1 01", "110 0", "1 001", "011", "1 0 1"],
+    "fine": ["1 0 0 1", "1 0 10", "0 1 1", "0 1 1 0", "10 0 1", "1 0 1", "0 11"],
+    "rest": ["10 01", "0 1 1", "0 1", "0 011", "00 11", "0 11", "1 0 0"],
+}
+AVERAGES = ("macro", "weighted")
+
+
+def rows() -> pl.DataFrame:
+    """The lists as rows; items of a query are the same for all models."""
+    return pl.DataFrame(
+        [
+            {"model": model, "query": query, "item": f"{model}{distance}{place}"}
+            | {"distance": distance, "relevance": int(grade)}
+            for model, lists in LISTS.items()
+            for query, text in zip(LABELS, lists, strict=True)
+            for distance, tie in enumerate(text.split())
+            for place, grade in enumerate(tie)
+        ]
+    )
+
+
+def study(average: str, data: pl.DataFrame | None = None, **options: object) -> rr.Study:
+    asked = {"queries": QUERIES, "average": average, "truncated": "no", **options}
+    return rr.Study(rows() if data is None else data, "rr@3", **asked)
+
+
+def weights(average: str) -> np.ndarray:
+    """The weight of every query in the mean, by the definition."""
+    if average == "weighted":
+        return np.array([*WEIGHTS.values()]) / sum(WEIGHTS.values())
+    labels = [*LABELS.values()]
+    return np.array([1 / len({*labels}) / labels.count(label) for label in labels])
+
+
+def scores_in_all_orders(text: str) -> list[float]:
+    """Reciprocal rank at 3 in every order of the items inside their ties."""
+    orders = product(*(permutations(tie) for tie in text.split()))
+    relevances = ("".join(map("".join, order)) for order in orders)
+    return [1 / (found + 1) if 0 <= (found := line.find("1")) < 3 else 0.0 for line in relevances]
+
+
+def means_in_all_orders(model: str, average: str) -> tuple[np.ndarray, np.ndarray]:
+    """Every mean that orders give, and how many of them do; a list is added at a time."""
+    sums = {0.0: 1.0}
+    for weight, text in zip(weights(average), LISTS[model], strict=True):
+        scores = scores_in_all_orders(text)
+        added: dict[float, float] = {}
+        for total, chance in sums.items():
+            for score in scores:
+                key = round(total + weight * score, 12)
+                added[key] = added.get(key, 0.0) + chance / len(scores)
+        sums = added
+    return np.array([*sums]), np.array([*sums.values()])
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_chances_of_a_reversal_are_those_of_all_orders(average: str) -> None:
+    made = study(average)
+    means = {model: means_in_all_orders(model, average) for model in LISTS}
+    for row in made.comparison.filter(policy="expected").iter_rows(named=True):
+        (a, chance_a), (b, chance_b) = (means[row[f"model_{side}"]] for side in "ab")
+        expected = a @ chance_a - b @ chance_b
+        assert row["difference"] == pytest.approx(expected, abs=1e-9)
+        apart, chances = np.subtract.outer(a, b) * np.sign(expected), np.outer(chance_a, chance_b)
+        found = row["p_tie"], row["p_tie_low"], row["p_tie_high"], row["p_equal"]
+        reversed_in = chances[apart < -1e-9].sum()
+        level_in = chances[np.abs(apart) < 1e-9].sum()
+        assert found == pytest.approx((*[reversed_in] * 3, level_in), abs=1e-12)
+        assert row["p_tie_method"] == "exact"
+        assert row["tie_std"] == pytest.approx(
+            np.sqrt(sum(c @ (m - m @ c) ** 2 for m, c in ((a, chance_a), (b, chance_b))))
+        )
+    verdicts = made.flips.select("model_a", "model_b", "p_tie", "family_p")
+    pairs = made.comparison.filter(policy="expected").select(verdicts.columns)
+    assert_frame_equal(verdicts, pairs)
+    assert made.reversals.row(0, named=True)["reversal"] in verdicts["p_tie"].to_list()
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_a_random_order_prints_what_all_orders_give(average: str) -> None:
+    made = study(average)
+    for row in made.three_scores.iter_rows(named=True):
+        mean, chance = means_in_all_orders(row["model"], average)
+        order = np.argsort(mean)
+        below = np.cumsum(chance[order])
+        ends = [mean[order][np.searchsorted(below, share - 1e-12)] for share in (0.05, 0.95)]
+        assert [row["order_low"], row["order_high"]] == pytest.approx(ends, abs=1e-12)
+        assert row["order_method"] == "exact"
+    winner = made.winners.row(0, named=True)
+    first, *others = (
+        means_in_all_orders(model, average)
+        for model in sorted(LISTS, key=lambda name: name != winner["winner"])
+    )
+    agreeing = sum(
+        chance * np.prod([c[m <= mean + 1e-9].sum() for m, c in others])
+        for mean, chance in zip(*first, strict=True)
+    )
+    assert winner["agreeing_chance"] == pytest.approx(agreeing, abs=1e-12)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_tests_are_those_of_the_weighted_mean(average: str) -> None:
+    made = study(average)
+    scores = made.under("expected").scores
+    by_model = {
+        model: scores.filter(model=model).sort("query")["value"].to_numpy() for model in LISTS
+    }
+    weight = weights(average)
+    for row in made.comparison.filter(policy="expected").iter_rows(named=True):
+        difference = by_model[row["model_a"]] - by_model[row["model_b"]]
+        test = stats.permutation_test(
+            (difference,),
+            lambda d, axis: (weight * d).sum(axis=axis),
+            permutation_type="samples",
+            n_resamples=np.inf,
+            vectorized=True,
+        )
+        assert row["permutation_p"] == pytest.approx(test.pvalue, abs=1e-12)
+        assert row["difference"] == pytest.approx(weight @ difference, abs=1e-12)
+        t = stats.ttest_1samp(weight * difference * weight.size, 0.0)
+        assert row["t_p"] == pytest.approx(t.pvalue, abs=1e-9)
+        ends = t.confidence_interval(0.95)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((ends.low, ends.high), abs=1e-9)
+        signs = np.sign(np.round(difference[weight > 0], 12))
+        assert (row["wins"], row["losses"]) == ((signs > 0).sum(), (signs < 0).sum())
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_leaderboard_and_margins_have_the_means_and_intervals_of_the_summary(average: str) -> None:
+    made = study(average, baseline="fine", margin=0.1)
+    means = made.summary.filter(policy="expected")
+    columns = ["model", "value", "tie_std", "lowest", "highest", "ci_low", "ci_high"]
+    board = made.leaderboard.select(columns)
+    assert_frame_equal(board, means.select(columns), check_row_order=False)
+    assert board["value"].is_sorted(descending=True)
+    value = dict(means.select("model", "value").iter_rows())
+    for row in made.no_worse.iter_rows(named=True):
+        assert row["value"] == pytest.approx(value[row["model"]])
+        assert row["baseline_value"] == pytest.approx(value["fine"])
+        # A score of rr lies between 0 and 1, so a query can lose its weight at most.
+        assert row["largest_loss"] == pytest.approx(weights(average).max() * len(LABELS))
+
+
+def test_labels_of_one_size_change_no_test_and_no_chance() -> None:
+    labels = {"query": [*LABELS], "label": [*LABELS]}
+    micro, macro = (study(name, queries=labels) for name in ("micro", "macro"))
+    assert_frame_equal(micro.comparison, macro.comparison)
+    assert_frame_equal(micro.flips, macro.flips)
+    assert_frame_equal(micro.reversals, macro.reversals)
+    assert micro.sentences == macro.sentences
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_models_are_compared_on_the_queries_that_all_of_them_have(average: str) -> None:
+    lacking = rows().remove(model="rest", query="q")
+    made = study(average, lacking, missing_query="skip")
+    left = {name: values[:1] + values[2:] for name, values in QUERIES.items()}
+    whole = study(average, rows().remove(query="q"), queries=left)
+    same = pl.all().exclude("unpaired")
+    assert set(made.comparison["unpaired"]) == {1}
+    assert_frame_equal(made.comparison.select(same), whole.comparison.select(same))
+    assert set(made.leaderboard["unpaired"]) == {1}
+    ranks = "^(model|query_rank.*)$"
+    assert_frame_equal(made.leaderboard.select(ranks), whole.leaderboard.select(ranks))
+    assert set(made.flips["unpaired"]) == {1}
+
+
+def test_seeds_are_compared_by_the_same_means() -> None:
+    runs = pl.concat([rows().with_columns(model=pl.col("model") + f"-{n}") for n in range(2)])
+    made = study("macro", runs, replicate=r"-(?P<replicate>.+)")
+    one = study("macro")
+    columns = ["model_a", "model_b", "difference", "permutation_p"]
+    found, means = (each.comparison.filter(policy="expected") for each in (made, one))
+    assert_frame_equal(found.select(columns), means.select(columns))
+    by_size = (
+        {round(abs(size), 9) for size in rows["difference"]}
+        for rows in (made.replicate_pairs, means)
+    )
+    assert next(by_size) == next(by_size)
+    # An order is drawn for each of two runs.
+    assert (found["p_tie_method"] == "exact").all()
+    assert found["tie_std"].to_numpy() == pytest.approx(means["tie_std"].to_numpy() / 2**0.5)
