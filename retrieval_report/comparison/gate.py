@@ -35,6 +35,7 @@ from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.scoring.health import AT_RANDOM, NO_LIST, NO_RELEVANT, health_of, sentence_of
 from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.known_items import queries_as_items
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import DECIMALS, about, decimals, interval, number, size
 
@@ -390,9 +391,27 @@ def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.
                 "query"
             ]
             if len(one_sided):
+                cure = "search the missing ones, or leave them out of both runs and the judgements"
+                if _is_swapped(runs):
+                    cure = "those of one are items of the other, as if the columns of queries and items were swapped"
                 raise KeyMismatchError(
                     f"{name}: {len(one_sided)} of {answered.filter(model=role).height} queries are not "
                     f"in {other_name}, {some(one_sided.to_list(), 3)}; different queries are not compared: "
-                    "search the missing ones, or leave them out of both runs and the judgements"
+                    f"{cure}"
                 )
     return runs
+
+
+def _is_swapped(runs: pl.DataFrame) -> bool:
+    """Return whether two runs share no query, and most of the queries of one are items of the other."""
+    queries = runs.group_by("model").agg(pl.col("query").unique())["query"]
+    if "item" not in runs.columns or queries.explode().is_duplicated().any():
+        return False
+    return any(
+        len(
+            queries_as_items(
+                runs.filter(model=role)["query"].unique(), runs.filter(pl.col("model") != role)
+            )
+        )
+        for role in ROLES
+    )

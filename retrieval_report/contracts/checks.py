@@ -102,11 +102,13 @@ def check_grades(judgements: pl.DataFrame) -> None:
     odd = judgements.filter(pl.struct(keys).is_duplicated())
     query, item = odd.select(keys).row(0)
     grades = odd.filter(query=query, item=item)["relevance"]
+    cure = advice("; {} decides", setting("repeated_judgements", "highest", "mean"))
+    if judgements["item"].n_unique() == 1 < judgements["query"].n_unique():
+        cure = f"; no row has another item than {item!r}: is another column that of the items?"
     raise DataError(
         f"judgements: {with_number(odd.n_unique(keys), 'item')} with different grades in one query, "
         f"first item {item!r} of query {query!r}: "
-        f"{' and '.join(f'{grade:g}' for grade in grades)}"
-        + advice("; {} decides", setting("repeated_judgements", "highest", "mean"))
+        f"{' and '.join(f'{grade:g}' for grade in grades)}" + cure
     )
 
 

@@ -184,7 +184,7 @@ def all_lists(
         unjudged = universe.join(judged, on="query", how="anti")["query"]
         if len(unjudged) and options.unjudged_query == "error":
             matched = universe.height - len(unjudged)
-            swapped = _judged_as_items(unjudged, judgements)
+            swapped = queries_as_items(unjudged, judgements)
             if len(swapped) and 2 * matched < judged.height:  # unlike where queries are items
                 raise KeyMismatchError(
                     "judgements: their items are queries of the rankings, such as "
@@ -228,11 +228,11 @@ def all_lists(
     return lists.join(numbers, on="query", how="left", maintain_order="left")
 
 
-def _judged_as_items(unjudged: pl.Series, judgements: pl.DataFrame) -> pl.Series:
-    """Return the queries without judgements that are judged as items, if most of them are."""
-    items = judgements["item"].cast(pl.String).unique()
-    found = unjudged.filter(unjudged.cast(pl.String).is_in(items.implode()))
-    return found if 2 * len(found) > len(unjudged) else found.clear()
+def queries_as_items(queries: pl.Series, rows: pl.DataFrame) -> pl.Series:
+    """Return the queries that rows of others have as items, if most of them are."""
+    items = rows["item"].cast(pl.String).unique()
+    found = queries.filter(queries.cast(pl.String).is_in(items.implode()))
+    return found if 2 * len(found) > len(queries) else found.clear()
 
 
 def _strangers(present: pl.DataFrame, judgements: pl.DataFrame) -> str:
