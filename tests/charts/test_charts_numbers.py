@@ -39,18 +39,13 @@ def at_measure(policy: str) -> pl.DataFrame:
 
 
 def test_policies_draw_the_summary() -> None:
-    dots = rows_with(
-        charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "expected", "ci_low", "ci_high"
-    )
+    chart = charts.policies(frames(PLAIN)["summary"], **PLACE)
+    dots = rows_with(chart, "model", "expected", "ci_low", "ci_high")
     assert dots["expected"].to_list() == at_measure("expected")["value"].to_list()
-    ticks = rows_with(
-        charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "naive", "naive_error"
-    )
+    ticks = rows_with(chart, "model", "naive", "naive_error")
     assert ticks["naive"].to_list() == at_measure("naive")["value"].to_list()
     assert ticks["naive_error"].to_list() == (ticks["naive"] - dots["expected"]).to_list()
-    ranges = rows_with(
-        charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "lowest", "highest", "tie_std"
-    )
+    ranges = rows_with(chart, "model", "lowest", "highest", "tie_std")
     assert ranges["lowest"].to_list() == at_measure("worst")["value"].to_list()
     assert ranges["highest"].to_list() == at_measure("best")["value"].to_list()
     assert ranges["tie_std"].to_list() == at_measure("expected")["tie_std"].to_list()
@@ -58,15 +53,13 @@ def test_policies_draw_the_summary() -> None:
 
 def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
     summary = frames(PLAIN)["summary"]
-    drawn = rows_with(
-        charts.scores_by_cutoff(summary, metric="precision"), "model", "k", "expected"
-    )
+    chart = charts.scores_by_cutoff(summary, metric="precision")
+    drawn = rows_with(chart, "model", "k", "expected")
     own = summary.filter(metric="precision", policy="expected")
     for k, cutoff in (("1", 1), ("2", 2), ("all", None)):
         wanted = own.filter(pl.col("cutoff").eq_missing(cutoff)).sort("model")["value"]
         assert drawn.filter(k=k)["expected"].to_list() == wanted.to_list()
-    spec = charts.scores_by_cutoff(summary, metric="precision").to_dict()
-    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2", "all"]
+    assert chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2", "all"]
 
 
 def test_lines_that_cross_are_told_by_who_is_ahead() -> None:
@@ -78,10 +71,8 @@ def test_lines_that_cross_are_told_by_who_is_ahead() -> None:
     columns = ["model", "item", "distance", "relevance"]
     rankings = pl.DataFrame(rows, schema=columns, orient="row").with_columns(query=pl.lit("q"))
     summary = summarise(evaluate(rankings, metrics="precision", cutoffs=(1, 2, 3), truncated="no"))
-    title: Any = charts.scores_by_cutoff(summary, metric="precision").to_dict()["title"]
-    assert "highest as drawn, without a test: early at 1; early = late at 2; late at 3" in " ".join(
-        title["subtitle"]
-    )
+    said = subtitle_of(charts.scores_by_cutoff(summary, metric="precision"))
+    assert "highest as drawn, without a test: early at 1; early = late at 2; late at 3" in said
 
 
 def test_rings_are_where_the_naive_order_says_another_score_whatever_the_colour() -> None:
@@ -113,8 +104,7 @@ def test_the_deciding_queries_say_how_many_differ_and_what_their_ranges_are_over
     table = rr.stats.deciding_queries(scores_of(values, metric="rr", cutoff=2), "a", "b")
     for std, over in ((0.0, "tie orders"), (None, "tie orders and missing items")):
         rows = table.with_columns(tie_std=pl.lit(std, pl.Float64))
-        chart: Any = charts.deciding_queries(rows, metric="rr", cutoff=2).to_dict()
-        said = " ".join(chart["title"]["subtitle"])
+        said = subtitle_of(charts.deciding_queries(rows, metric="rr", cutoff=2))
         assert said.endswith(
             f"line: its range over {over}; the 2 largest differences, of 2 queries that "
             "tell the two apart or could; 3 queries in all"
@@ -150,12 +140,9 @@ def test_draws_that_agree_are_a_sentence() -> None:
 
 def test_every_pair_is_drawn_once_each_way() -> None:
     comparison = frames(PLAIN)["comparison"]
-    cells = rows_with(
-        charts.comparison_matrix(comparison, **PLACE), "model_a", "model_b", "difference", "ahead"
-    )
-    chances = rows_with(
-        charts.comparison_matrix(comparison, **PLACE), "model_a", "model_b", "difference", "p_tie"
-    )
+    chart = charts.comparison_matrix(comparison, **PLACE)
+    cells = rows_with(chart, "model_a", "model_b", "difference", "ahead")
+    chances = rows_with(chart, "model_a", "model_b", "difference", "p_tie")
     pairs = comparison.filter(metric="precision", cutoff=2)
     assert cells.height == chances.height == pairs.height
     for a, b, difference, chance in pairs.select(
@@ -212,11 +199,10 @@ def test_models_whose_lines_lie_on_each_other_are_named() -> None:
     values = {"a": [0.1, 0.2], "copy of a": [0.1, 0.2], "b": [0.4, 0.2]}
     parts = [scores_of(values, metric="rr", cutoff=cutoff) for cutoff in (1, 2)]
     parts[1] = parts[1].with_columns(pl.col("value") + 0.1)
-    spec: Any = charts.scores_by_cutoff(summarise(pl.concat(parts)), metric="rr").to_dict()
-    assert "; on one line: a = copy of a" in " ".join(spec["title"]["subtitle"])
+    lines = charts.scores_by_cutoff(summarise(pl.concat(parts)), metric="rr")
+    assert "; on one line: a = copy of a" in subtitle_of(lines)
     curve = {"model": [*"aabb"], "recall": [0.0, 1.0] * 2, "value": [1.0, 0.5, 1.0, 0.25]}
-    apart: Any = charts.recall_curve(curve).to_dict()
-    assert "on one line" not in " ".join(apart["title"]["subtitle"])
+    assert "on one line" not in subtitle_of(charts.recall_curve(curve))
 
 
 def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted() -> None:
@@ -236,10 +222,9 @@ def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted()
         three = three.with_columns(off_by=written_as_0, copy_of=pl.lit(None, pl.String))
         chart = charts.off_by(three, metric="rr")
         assert rows_with(chart, "model", "off_by")["model"].n_unique() == drawn
-        subtitle = " ".join(chart.to_dict()["title"]["subtitle"])
-        assert subtitle.endswith(said or "the naive order gives another rank")
+        assert subtitle_of(chart).endswith(said or "the naive order gives another rank")
         in_place = charts.off_by(three.with_columns(naive_rank="expected_rank"), metric="rr")
-        assert "another rank" not in " ".join(in_place.to_dict()["title"]["subtitle"])
+        assert "another rank" not in subtitle_of(in_place)
 
 
 @pytest.mark.parametrize(("off_by", "strongest"), [(5e-6, 0.001), (0.25, 0.25)])

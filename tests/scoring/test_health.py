@@ -173,13 +173,9 @@ def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: 
     for flip, expected in ((1, []), (-1, [("run", "printed ranks", True, 12, 12)])):
         frame: Any = ranked(flip)
         if kind != "frame":
-            path = tmp_path / f"run.{kind}"
-            if kind == "run":
-                lines = (f"{q} Q0 {i} {r} {s} run" for _, q, i, s, r in frame.iter_rows())
-                path.write_text("\n".join(lines) + "\n")
-            else:
-                frame.write_csv(path)
-            frame = path
+            lines = (f"{q} Q0 {i} {r} {s} run" for _, q, i, s, r in frame.iter_rows())
+            frame = tmp_path / "run.run"
+            frame.write_text("\n".join(lines) + "\n")
         assert faults(study(frame)) == expected
         assert ("printed_rank" in rr.read_rankings(frame).columns) == (flip == -1)
 

@@ -97,12 +97,14 @@ def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]) -> No
     assert profile.select("model", "cutoff").rows() == [
         (m, k) for m in ("coarse", "fine") for k in CUTOFFS
     ]
+    assert_recounted(profile, rankings)
+
+
+def assert_recounted(profile: pl.DataFrame, rankings: pl.DataFrame) -> None:
     for row in profile.iter_rows(named=True):
         for name, value in recount(rankings, row["model"], row["cutoff"]).items():
-            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (
-                row,
-                name,
-            )
+            wanted = value if value is None else pytest.approx(value, abs=1e-12)
+            assert row[name] == wanted, (row, name)
 
 
 def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> None:
@@ -112,15 +114,9 @@ def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> N
     )
     profile = tie_profile(rankings, cutoffs=CUTOFFS, distance_threshold=1, truncated="within_tie")
     assert far.group_by("query", "item").agg(pl.col("relevance").n_unique() > 1)["relevance"].any()
-    for row in profile.iter_rows(named=True):
-        for name, value in recount(far, row["model"], row["cutoff"]).items():
-            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (
-                row,
-                name,
-            )
-    assert (
-        profile["mixed_items"].sum() < tie_profile(rankings, cutoffs=CUTOFFS)["mixed_items"].sum()
-    )
+    assert_recounted(profile, far)
+    whole = tie_profile(rankings, cutoffs=CUTOFFS)
+    assert profile["mixed_items"].sum() < whole["mixed_items"].sum()
 
 
 def test_counts_and_scores_have_the_profile_of_the_distances() -> None:

@@ -2,9 +2,9 @@
 prints.
 """
 
-import itertools
-import math
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracles
 import retrieval_report as rr
+from cut_lists import frame
 from retrieval_report.ties.recall_curve import recall_curve
 
 LEVELS = (0.0, 0.25, 0.5, 0.8, 1.0)
 POLICIES = ("expected", "naive", "best", "worst")
 
 
-def by_definition(order: list[int], relevant: int, level: float) -> Fraction:
+def by_definition(order: Sequence[Any], relevant: int, level: float) -> Fraction:
     """The best precision at any rank with so many hits."""
     needed = max(int(level * relevant + 0.9), 1)
     precisions = [
@@ -41,26 +43,20 @@ def test_every_policy_is_that_of_all_orders(ties: list[list[int]], missed: int) 
     relevant = sum(map(sum, ties)) + missed
     if not relevant:
         return
-    rows = [(f"{at}{n}", at, grade) for at, tie in enumerate(ties) for n, grade in enumerate(tie)]
-    frame = pl.DataFrame(rows, schema=["item", "distance", "relevance"], orient="row").with_columns(
-        query=pl.lit("q")
-    )
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [relevant]})
-    scores = recall_curve(frame, queries=queries, levels=LEVELS, policies=POLICIES)
-    orders = [
-        [grade for part in parts for grade in part]
-        for parts in itertools.product(*map(itertools.permutations, ties))
-    ]
+    scores = recall_curve(frame(ties), queries=queries, levels=LEVELS, policies=POLICIES)
+    received = [grade for tie in ties for grade in tie]
     for level in LEVELS:
-        every = [by_definition(order, relevant, level) for order in orders]
-        mean = sum(every, Fraction(0)) / len(every)
-        spread = math.sqrt(sum((value - mean) ** 2 for value in every) / len(every))
+        precision = partial(by_definition, relevant=relevant, level=level)
+        mean, _, worst, best = every = oracles.enumerate_metric(ties, precision)
         own = scores.filter(metric=f"iprec(recall={level:g})")
-        wanted = {"expected": mean, "naive": every[0], "best": max(every), "worst": min(every)}
+        wanted = {"expected": mean, "naive": precision(received), "best": best, "worst": worst}
         assert dict(own.select("policy", "value").iter_rows()) == pytest.approx(
             {policy: float(value) for policy, value in wanted.items()}, rel=1e-12, abs=1e-15
         )
-        assert own.filter(policy="expected")["std"][0] == pytest.approx(spread, rel=1e-7, abs=1e-8)
+        assert own.filter(policy="expected")["std"][0] == pytest.approx(
+            every.std, rel=1e-7, abs=1e-8
+        )
 
 
 def test_pytrec_eval_prints_the_same() -> None:

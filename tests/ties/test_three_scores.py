@@ -89,29 +89,27 @@ def coins(queries: int, fixed: int, first: int, ties: int, measure: str) -> rr.S
     return rr.Study(models, measure, judgements=judgements, truncated="no")
 
 
-@pytest.mark.parametrize("measure", ["precision@1", "hit_rate@1"])
-def test_level_means_of_many_lists_count_as_agreeing(measure: str) -> None:
-    # 21 of the 40 coins make the two level: no normal distribution says that.
-    study = coins(100, 55, 34, 40, measure)
-    found = study.winners.row(0, named=True)
-    assert (found["winner"], found["agreeing_method"]) == ("fixed", "exact")
-    up_to_level = sum(comb(40, heads) for heads in range(22)) / 2**40
-    assert found["agreeing_chance"] == pytest.approx(up_to_level, abs=1e-12)
-    percentiles = study.three_scores.filter(model="tied").select("order_low", "order_high").row(0)
-    assert percentiles == pytest.approx((0.49, 0.59))
-
-
+# 21 of the 40 coins make the two level: no normal distribution says that. 605 of the 1 200 do: a
+# smooth distribution takes half of that chance for level, and misses by .011.
+@pytest.mark.parametrize(
+    ("given", "method", "near", "ends"),
+    [
+        ((100, 55, 34, 40), "exact", 1e-12, (49, 59)),
+        ((1500, 755, 150, 1200), "normal", 2e-4, (722, 778)),
+    ],
+)
 @pytest.mark.parametrize("measure", ["precision@1", "hit_rate@1", "recall@1"])
-def test_means_of_more_lists_are_normal_in_the_steps_that_scores_have(measure: str) -> None:
-    # 605 of the 1 200 coins make the two level: a smooth distribution takes half of that chance for
-    # level, and misses by .011.
-    study = coins(1500, 755, 150, 1200, measure)
+def test_level_means_of_many_lists_count_as_agreeing(
+    measure: str, given: tuple[int, ...], method: str, near: float, ends: tuple[int, int]
+) -> None:
+    queries, fixed, first, tosses = given
+    study = coins(queries, fixed, first, tosses, measure)
     found = study.winners.row(0, named=True)
-    assert (found["winner"], found["agreeing_method"]) == ("fixed", "normal")
-    up_to_level = sum(comb(1200, heads) for heads in range(606)) / 2**1200
-    assert found["agreeing_chance"] == pytest.approx(up_to_level, abs=2e-4)
-    percentiles = study.three_scores.filter(model="tied").select("order_low", "order_high").row(0)
-    assert percentiles == pytest.approx((722 / 1500, 778 / 1500), abs=1e-12)
+    assert (found["winner"], found["agreeing_method"]) == ("fixed", method)
+    up_to_level = sum(comb(tosses, heads) for heads in range(fixed - first + 1)) / 2**tosses
+    assert found["agreeing_chance"] == pytest.approx(up_to_level, abs=near)
+    percentiles = study.three_scores.filter(model="tied").select("order_low", "order_high")
+    assert percentiles.row(0) == pytest.approx([end / queries for end in ends], abs=1e-12)
 
 
 def test_percentiles_are_those_of_all_orders_of_a_list() -> None:
