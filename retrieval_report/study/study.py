@@ -88,7 +88,7 @@ from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.recall_curve import curve_means
 from retrieval_report.ties.similarity import similarity_means
-from retrieval_report.ties.three_scores import Moments, exact_means, three_scores, winners
+from retrieval_report.ties.three_scores import NormalMean, exact_means, three_scores, winners
 from retrieval_report.ties.truncated_lists import truncated_lists
 from retrieval_report.writing.names import with_number
 
@@ -421,7 +421,7 @@ class Study(LevelledStudy):
         return winners(self._ranked_scores, self._sound._drawn_means, self._exact_means)
 
     @answer_of_any_draw
-    def _exact_means(self) -> dict[tuple[str, Measure], Spread | Moments]:
+    def _exact_means(self) -> dict[tuple[str, Measure], Spread | NormalMean]:
         """The exact distributions of means that few lists change, or the steps between means."""
         if self.like is not None or self.of_run:
             return {}

@@ -54,14 +54,14 @@ EXACT, NORMAL, DRAWN = "exact", "normal", "drawn"
 MAX_DEVIATIONS = 8  # from the mean within which the steps of a normal distribution are formed
 
 
-class Moments(NamedTuple):
+class NormalMean(NamedTuple):
     """How a mean varies over many lists, of which no distribution is formed."""
 
     deviation: float
     step: float | None  # between the values that it may have, if it is known
 
 
-ExactMeans = Mapping[tuple[str, Measure], Spread | Moments]
+ExactMeans = Mapping[tuple[str, Measure], Spread | NormalMean]
 
 
 class MeanOverOrders(NamedTuple):
@@ -102,7 +102,7 @@ def _standard_values(freedom: int | None = None) -> Floats:
 
 def exact_means(
     judged: Judged, options: Options, scores: pl.DataFrame, measures: Sequence[Measure]
-) -> dict[tuple[str, Measure], Spread | Moments]:
+) -> dict[tuple[str, Measure], Spread | NormalMean]:
     """Return the exact distribution of the mean over the queries under random tie order, of
     the models of which a tie order can change few lists. Of precision, hit rate and others with a
     closed form these may be more: their means have few values, which models often share. Of still
@@ -127,7 +127,7 @@ def exact_means(
     """
     expected = scores.filter(policy="expected")
     options = replace(options, policies="expected", progress=False, truncated="no")
-    spreads: dict[tuple[str, Measure], Spread | Moments] = {}
+    spreads: dict[tuple[str, Measure], Spread | NormalMean] = {}
     for measure in measures:
         try:
             requests = parse_metrics(*measure)
@@ -152,7 +152,7 @@ def exact_means(
             steps = {} if is_weighed else _steps(metric, whole.filter(moves))
         for model, lists, deviation in whole.group_by("model").agg(pl.len(), DEVIATION).iter_rows():
             step = steps.get(model)
-            spreads[model, measure] = Moments(deviation / lists, step and step / lists)
+            spreads[model, measure] = NormalMean(deviation / lists, step and step / lists)
         few = sums.filter("whole", pl.col("std") <= most)["model"]
         moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
         if 0 < moved.height <= most_lists:
