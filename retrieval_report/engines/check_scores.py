@@ -171,12 +171,16 @@ def board(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
     )
 
 
+IS_ESTIMATE = ((pl.col("truncated_share") > 0) | pl.col("pooled")).fill_null(value=False)
+"""Whether a mean is not exact, because lists may be cut or R is not known."""
+
+
 def means_of_policies(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
     """Return one row per model, metric and cutoff with the means of all policies and
     ``more_columns``.
 
     ``tie_std`` and intervals are those of the expected mean; ``truncated_share`` is above 0 if the
-    bounds allow for what cut lists leave out.
+    bounds allow for what cut lists leave out, and ``pooled`` is true if R may be larger.
     """
     ends = [
         pl.coalesce(
@@ -185,5 +189,5 @@ def means_of_policies(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataF
         for name, policy in LIMITS.items()
     ]
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
-    most = pl.col("queries", "truncated_share").max()
+    most = pl.col("queries", "truncated_share", "pooled").max()
     return side_by_side(summary, MEAN, RANKING, *ends, expected, most, *more_columns)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CHECK
-from retrieval_report.engines.check_scores import MEAN, at_measure, board, join_left
+from retrieval_report.engines.check_scores import IS_ESTIMATE, MEAN, at_measure, board, join_left
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.scoring.health import NO_LIST
 from retrieval_report.study.notebook import html_table
@@ -59,12 +59,12 @@ def leaderboard_rows(
         rows = rows.sort(pl.col("rank").is_null(), maintain_order=True)
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
     rows = _with_answered(rows, health)
-    rows = rows.with_columns(estimates=_if_cut("expected"))
+    rows = rows.with_columns(estimates=_if_estimate("expected"))
     for measure in measures[1:]:
         name = measure_text(*measure)
         of_measure = board(summary.filter(at_measure(*measure)))
         value = pl.col("value").alias(name)
-        rows = join_left(rows, of_measure.select("model", value, mark=_if_cut(name)), "model")
+        rows = join_left(rows, of_measure.select("model", value, mark=_if_estimate(name)), "model")
         marks = pl.concat_list("estimates", pl.col("mark").fill_null([]))
         rows = rows.with_columns(estimates=marks).drop("mark")
     is_ranked = "rank" in rows.columns and rows["rank"].count() > 1
@@ -73,9 +73,9 @@ def leaderboard_rows(
     return rows.with_columns(joined_texts(rows, *ranges))
 
 
-def _if_cut(name: str) -> pl.Expr:
-    """Return a list of this name where lists may be cut; elsewhere it is empty."""
-    return pl.when(pl.col("truncated_share") > 0).then([name]).otherwise([])
+def _if_estimate(name: str) -> pl.Expr:
+    """Return a list of this name where its mean is an estimate; elsewhere it is empty."""
+    return pl.when(IS_ESTIMATE).then([name]).otherwise([])
 
 
 def with_ranks(rows: pl.DataFrame, ranks: pl.DataFrame) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Row
 from retrieval_report.contracts.registry import FRAMES
-from retrieval_report.engines.check_scores import MEAN, board
+from retrieval_report.engines.check_scores import IS_ESTIMATE, MEAN, board
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import (
     DECIMALS,
@@ -60,11 +60,10 @@ def summary_rows(summary: pl.DataFrame) -> pl.DataFrame:
     """Return one row per model and measure of a summary, best first, without columns that say
     nothing; ``estimates`` names the columns of a row that are estimates.
     """
-    rows = board(summary, pl.max("pooled"), pl.max(*COUNTS))
+    rows = board(summary, pl.max(*COUNTS))
     idle = [name for name in ("truncated_share", *COUNTS) if not rows[name].max()]
     idle += [values.name for values in rows if values.null_count() == len(values)]
-    is_cut = (pl.col("truncated_share") > 0).fill_null(value=False)
-    estimates = pl.when(is_cut).then(["value", "expected"]).otherwise([]).alias("estimates")
+    estimates = pl.when(IS_ESTIMATE).then(["value", "expected"]).otherwise([]).alias("estimates")
     return rows.select(*KEPT, pl.exclude(*KEPT, *idle), estimates)
 
 

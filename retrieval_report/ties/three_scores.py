@@ -18,6 +18,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
+    IS_ESTIMATE,
     MEAN,
     MEASURE,
     at_measure,
@@ -248,17 +249,18 @@ def three_scores(
     polars.DataFrame
         One row per ``metric``, ``cutoff`` (in the order of the summary) and ``model`` (best
         expected mean first, suspects last): ``expected``; ``tie_std``, its exact standard deviation
-        under random tie order; ``order_low`` and ``order_high``, the 5th and 95th percentile of the
-        mean under one random order of the items given, found by ``order_method``: "exact" (its
-        distribution), "normal" (exact moments, within the bounds) or "drawn" (Student's t for the
-        deviation of the drawn orders, where nothing else is known of lists that may be cut);
-        ``lowest`` and ``highest``; ``shuffled`` and ``shuffled_std``, mean and standard deviation
-        over the drawn ``orders``, and ``first_order``, the mean under the first of them; ``naive``
-        and ``off_by`` (naive − expected); ``expected_rank``, ``shuffled_rank`` (by ``first_order``)
-        and ``naive_rank``, which level models share; ``rank_can_change`` (whether some tie orders
-        give the model another rank; null if that is not known, as where its lists, or those of a
-        model that it may be level with, may be cut and no drawn order does); and ``copy_of``, the
-        first model by name with the same lists, null if there is none.
+        under random tie order, null if the mean is an estimate; ``order_low`` and ``order_high``,
+        the 5th and 95th percentile of the mean under one random order of the items given, found by
+        ``order_method``: "exact" (its distribution), "normal" (exact moments, within the bounds) or
+        "drawn" (Student's t for the deviation of the drawn orders, where nothing else is known of
+        lists that may be cut); ``lowest`` and ``highest``; ``shuffled`` and ``shuffled_std``, mean
+        and standard deviation over the drawn ``orders``, and ``first_order``, the mean under the
+        first of them; ``naive`` and ``off_by`` (naive − expected); ``expected_rank``,
+        ``shuffled_rank`` (by ``first_order``) and ``naive_rank``, which level models share;
+        ``rank_can_change`` (whether some tie orders give the model another rank; null if that is
+        not known, as where its lists, or those of a model that it may be level with, may be cut and
+        no drawn order does); and ``copy_of``, the first model by name with the same lists, null if
+        there is none.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -311,6 +313,7 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
     )
     means = [mean_over_orders(row, exact) for row in rows.iter_rows(named=True)]
     return rows.with_columns(
+        tie_std=pl.when(~IS_ESTIMATE).then("tie_std"),
         order_low=_quantiles(means, TAIL),
         order_high=_quantiles(means, 1 - TAIL),
         order_method=pl.Series([mean and mean.method for mean in means], dtype=pl.String),

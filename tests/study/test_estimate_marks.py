@@ -52,3 +52,18 @@ def test_the_mark_is_explained_once_wherever_it_is_printed(tmp_path: Path) -> No
     tables = [table.split("</table>", 1) for table in page.split("<table")[1:]]
     explained = [MEANING in below for rows, below in tables if "≈0" in rows]
     assert explained == [False, True, True, True]  # the heading of the three scores does it there
+
+
+def test_scores_divided_by_an_unknown_r_are_marked_and_precision_is_not() -> None:
+    data = {
+        "query": [query for query in "pqrs" for _ in range(3)],
+        "item": list("abc") * 3 + list("def"),
+        "score": [3.0, 2.0, 1.0] * 4,
+        "relevance": [1, 0, 1] * 4,
+    }
+    study = rr.Study(data, "ndcg@3, recall@2, precision@2")
+    rows, _, _ = leaderboard_of(study)
+    assert rows["estimates"].to_list() == [["expected", "recall@2"]]
+    assert study.three_scores.filter(metric="precision")["tie_std"].to_list() == [0.0]
+    assert repr(study).count("≈") == 4  # three numbers and what the mark means
+    assert summary_table(study.summary).count("≈") == 3
