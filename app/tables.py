@@ -19,7 +19,7 @@ from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.terminal import ESTIMATE
 from retrieval_report.study.three_tables import copies_text
-from retrieval_report.writing.names import EQUALS, OR, unique_labels
+from retrieval_report.writing.names import EQUALS, LABEL, OR, unique_labels
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -39,6 +39,7 @@ LETTER, MARGIN, MOST_OF_NAME = 7, 24, 390  # pixels of a letter, around a text, 
 SHOWN_ROWS = 16  # of a table, before it scrolls
 # In pixels; long names would push the scores out of sight.
 COLUMN_PIXELS = {"query": 180, "model": 165, "order_unsure": 112, "decides": 72}
+NAME_LETTERS = 30  # of a model, where its column has no width of its own
 QUERY_LETTERS = 23  # of a query in such a table
 MANY_COMPARISONS = 100_000  # of long names of queries with others, beyond which they are only cut
 NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winner", "baseline")
@@ -46,6 +47,7 @@ FITTED = (*NAMES, "query", "item")  # columns that are no wider than their texts
 IN_FULL = "names_in_full"  # the last column of the leaderboard, where a name is shortened
 DIGITS_OF = {  # columns that are compared have as many digits
     "naive": "expected",
+    "off_by": "expected",
     "baseline_value": "value",
     "value_b": "value_a",
     **dict.fromkeys(("prints_low", "prints_high", "exact"), "prints"),
@@ -95,7 +97,8 @@ def frame_table(
         for name in show.split() or frame.columns
         if name in frame.columns and (not of or frame[name].count())
     ]
-    short_frame = with_short_names(frame, names) if of else frame
+    letters = LABEL if "model" in widths else NAME_LETTERS
+    short_frame = with_short_names(frame, names, letters) if of else frame
     if "query" in widths and "query" in names:
         short_frame = with_short_queries(short_frame)
     columns = []
@@ -145,7 +148,9 @@ def _name_width(names: pl.Series) -> int:
     return min(LETTER * max(int(longest), len(names.name)) + MARGIN, MOST_OF_NAME)
 
 
-def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def with_short_names(
+    frame: pl.DataFrame, names: Sequence[str], letters: int = NAME_LETTERS
+) -> pl.DataFrame:
     """Return a frame with labels in place of the names of models, which differ where names do.
     Copies of a model are named by what tells them from it.
     """
@@ -155,7 +160,8 @@ def with_short_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     groups = frame["row_models"].to_list() if "row_models" in frame.columns else []
     texts = {text: text.split(OR) for column in of_models for text in frame[column].drop_nulls()}
     names_present = [name for part in texts.values() for name in part]
-    labels = unique_labels([first for first, *_ in groups] if groups else names_present)
+    firsts = [first for first, *_ in groups] if groups else names_present
+    labels = unique_labels(firsts, letters)
     if groups:
         copies = [copies_text(labels[first], [first, *more]) for first, *more in groups]
         return frame.with_columns(pl.Series("model", copies))
@@ -223,9 +229,9 @@ def _column(
     is_amount = declared_column.format == "amount" or not declared or name in WHOLE
     if is_amount and (values == values.round()).all():
         form = "%d"
-    signed = declared_column.format == "signed"
-    if len(compared) <= MAX_ROWS:
-        needs_own_digits = signed or (name.endswith(ALONE) and name not in DIGITS_OF)
+    signed = declared_column.format == "signed"  # as in the report, by itself or by its score
+    if len(compared) <= MAX_ROWS and not (signed and compared.name == name):
+        needs_own_digits = name.endswith(ALONE) and name not in DIGITS_OF
         places = decimals(*compared) if needs_own_digits else column_decimals(compared)
         # `size` writes what is smaller still as 7e−7.
         places = min(places, MAX_DECIMALS)

@@ -191,6 +191,8 @@ QUESTIONS = (
         "No worse than {baseline} by more than {margin}?",
         "model measure value difference bound_low verdict queries_needed queries_if_observed",
         "summary",
+        note="The lower bound allows for rare large losses, so it can lie below the interval of the "
+        "same pair in “Every pair”. Numbers of queries stand only where these do not decide.",
         of=attrgetter("margin_rows"),
     ),
     Question(

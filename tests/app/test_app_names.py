@@ -5,6 +5,7 @@ import pytest
 from made_pages import NAMES, made_data, open_page, table, words
 from made_reports import made_rankings
 from retrieval_report.writing.names import unique_labels
+from tables import NAME_LETTERS
 from text import plain
 
 DATA = made_data(made_rankings(NAMES))
@@ -19,7 +20,7 @@ def test_names_are_text(name: str) -> None:
     if name == "overview":
         assert all(plain(text, 60) in said for text in NAMES[:2])
     if name == "ties":  # literally, long ones shortened
-        assert {*table(page, 0)["model"]} == {*unique_labels(NAMES).values()}
+        assert {*table(page, 0)["model"]} == {*unique_labels(NAMES, NAME_LETTERS).values()}
     if name == "pair":
         assert r"A is \*\*bold\*\*, B is \<b\>tag\<\/b\>" in said
         page.selectbox(key="b").set_value("x" * 5000).run()

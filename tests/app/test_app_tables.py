@@ -51,7 +51,9 @@ def long_names() -> None:
     from retrieval_report.study.three_tables import with_copies_folded
     from tables import frame_table
 
-    names = [f"anserini-2019-06-{day}-{run}" for run in ("ql.ax", "bm25.rm3") for day in (18, 28)]
+    names = [
+        f"anserini-0.6-2019-06-{day}-{run}" for run in ("ql.ax", "bm25.rm3") for day in (18, 28)
+    ]
     copies = [None, names[0], None, None]
     rows = pl.DataFrame({"model": names, "expected": [0.5, 0.5, 0.4, 0.3], "copy_of": copies})
     rows = rows.with_columns(naive=pl.col("expected") + pl.Series([0.0, 0.0, 1e-6, 0.0]))
@@ -65,14 +67,14 @@ def test_long_names_lose_whole_words_and_differ() -> None:
     page = AppTest.from_function(long_names, default_timeout=TIMEOUT).run()
     three, pairs = (element.value for element in page.dataframe)
     assert three["model"].to_list() == [
-        "anserini…06-18-ql.ax = …28…",
-        "anserini…18-bm25.rm3",
-        "anserini…28-bm25.rm3",
+        "anserini-0.6-2019-06-18-ql.ax = …28…",
+        "anserini…6-2019-06-18-bm25.rm3",
+        "anserini…6-2019-06-28-bm25.rm3",
     ]
     assert three["names_in_full"].to_list() == [
-        "anserini-2019-06-18-ql.ax = anserini-2019-06-28-ql.ax",
-        "anserini-2019-06-18-bm25.rm3",
-        "anserini-2019-06-28-bm25.rm3",
+        "anserini-0.6-2019-06-18-ql.ax = anserini-0.6-2019-06-28-ql.ax",
+        "anserini-0.6-2019-06-18-bm25.rm3",
+        "anserini-0.6-2019-06-28-bm25.rm3",
     ]
     assert page.dataframe[0].proto.columns.count("%.4f") == 2  # naive has the digits of expected
     assert len({*pairs["model_a"], *pairs["model_b"]}) == 4
@@ -92,6 +94,8 @@ def signs() -> None:
     frame_table(pl.DataFrame({"item": [*"ab"], "distance": [-4.0, -12.0]}))
     tiny = pl.DataFrame({"model": [*"ab"], "difference": [0.0010021, -7e-7]})
     frame_table(tiny, of="comparison", show="model difference")
+    level = pl.DataFrame({"model": [*"ab"], "expected": [0.97268, 0.97262], "off_by": [0.0, 0.01]})
+    frame_table(level, of="three_scores", show="model off_by expected")
 
 
 def test_negative_numbers_have_a_true_minus_and_no_difference_is_shown_as_0() -> None:
@@ -100,12 +104,15 @@ def test_negative_numbers_have_a_true_minus_and_no_difference_is_shown_as_0() ->
         pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all()
         for table in page.dataframe
     ]
-    off_by, differences, z, distances, tiny = (table.column(1).to_pylist() for table in texts)
+    off_by, differences, z, distances, tiny, level = (
+        table.column(1).to_pylist() for table in texts
+    )
     assert off_by == ["0.0000", "+0.0044", "−0.0010", "0.0000", "–"]
     assert differences[:2] == ["+0.2500", "+0.00006"]
     assert z == ["−0.6", "0.0"]
     assert distances == ["−4", "−12"]
-    assert tiny == ["+0.001002", "−7e−7"]
+    assert tiny == ["+0.0010", "−7e−7"]
+    assert level == ["0.00000", "+0.01000"]  # the digits of the score
     numbers = page.dataframe[0].value["off_by"].to_list()
     assert numbers[:4] == [0.0, 0.0044, -0.001, 1e-17]  # which the browser sorts
 
