@@ -37,7 +37,7 @@ def show(page: Page) -> None:
     st.caption(
         "Files stay in the memory of this computer for this session; nothing is stored. Formats: "
         "CSV, TSV, NDJSON, "
-        f"TREC runs and qrels (also as .gz), Parquet, Arrow and .npz; at most {MOST_BYTES // 2**20} MiB "
+        f"TREC runs and qrels (also as .gz), Parquet, Arrow and .npz; at most {MOST_BYTES // 2**20} MB "
         "per file, unpacked."
     )
     try:
@@ -84,6 +84,7 @@ def _upload_tables() -> None:
             st.info("Choose a file of rankings, too: it is opened together with these.")
         return
     columns, is_complete = _mapping(rankings[0])
+    st.caption("Files are read when you open them; another page forgets files that are not open.")
     if st.button("Open these files", type="primary", disabled=not is_complete):
         with st.spinner("Reading and scoring …", show_time=True):
             data = read_tables(rankings, columns=columns, **tables)

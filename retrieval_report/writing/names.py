@@ -104,7 +104,8 @@ def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:
 def unique_labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
     """Return a label for every name. A long one loses whole words, first those that most names
     share, as long as what is left could be no other name; names of one long word, and those of
-    which less than half a label would be left, lose letters near their middle. Labels that still look alike are numbered.
+    which less than half a label would be left, lose letters near their middle. Labels that still
+    look alike are numbered.
 
     >>> list(unique_labels(["atire-06-18-100-percent", "atire-06-28-100-percent"], 13).values())
     ['atire…18…', 'atire…28…']
