@@ -29,7 +29,9 @@ class DashboardReader(Reader):
         """Return a control with one of the values, and where it is."""
         if name == "columns" and self.columns is not False:
             pairs = [pair for value in values if isinstance(value, dict) for pair in value.items()]
-            choices = either([f"“Column of {ours}: {theirs}”" for ours, theirs in pairs])
+            choices = either(
+                [f"“Column of {ours}: {theirs.strip('<>')}”" for ours, theirs in pairs]
+            )
             return choices if self.columns else f"{choices}, when you open the files {OPENED}"
         title = self.argument(name)
         if title is None:

@@ -17,6 +17,8 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import RULES
 from retrieval_report.contracts.steps import step
+from retrieval_report.contracts.warning import warn
+from retrieval_report.reading.sources import base_name
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import refuse_inputs, write_files
 
@@ -105,12 +107,29 @@ def gate(
     shared_frames = {"queries": data.read_queries(), "judgements": data.read_judgements()}
     how: Named = {"columns": data.columns, "name_by": data.name_by, "max_bytes": data.max_bytes}
     runs = [data.collapsed(run) for run in step("read", lambda: read_each(files, **how))]
+    models = [
+        run["model"][0] if run["model"].n_unique() == 1 else file
+        for run, file in zip(runs, files, strict=True)
+    ]
+    if Path(baseline).resolve() == Path(candidate).resolve():
+        warn(f"{candidate}: baseline and candidate are the same file")
+    names = files
+    if models[0] != models[1]:  # errors name the file too, for a name that may say little of it
+        names = _with_file(models[0], baseline), _with_file(models[1], candidate)
     result = step(
-        "gate", lambda: rr.gate(runs[0], runs[1], **shared_frames, names=files, **settings)
+        "gate", lambda: rr.gate(runs[0], runs[1], **shared_frames, names=names, **settings)
     )
-    models = [str(run["model"][0]) for run in runs]
-    if models[0] != models[1]:  # errors speak of files, results of models
+    if names != files:
         result = replace(result, baseline=models[0], candidate=models[1])
     write_files({path: text(result).encode() for path, text in texts.items()})
     click.echo(json.dumps(result.as_dict()) if as_json else visible(result.line()))
     click.get_current_context().exit(result.exit_code)
+
+
+def _with_file(model: str, file: str) -> str:
+    """Return a model's name, with its file where that is named otherwise.
+
+    >>> _with_file("bm25", "runs/bm25.run.gz"), _with_file("bm25", "half.run")
+    ('bm25', 'bm25 (half.run)')
+    """
+    return model if base_name(Path(file)) == model else f"{model} ({file})"

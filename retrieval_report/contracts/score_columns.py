@@ -54,9 +54,9 @@ board
   ci_low ci_high interval queries no_relevant missing unjudged rank
   shuffled_range | text | Shuffled, 5–95% | what one random tie order prints: from the 5th to the
       95th percentile of the mean over the queries; ≈ if only drawn orders say so
-  tie_ranks | text | Ranks by ties, 95% | ranks under random tie order alone (95% interval), which
-      models that are level in every order share; if lists are cut, they hold whatever items are
-      missing
+  tie_ranks | text | Ranks by ties, 95% | ranks under random tie order alone (95% interval of
+      drawn normal means, of which no two are exactly level); models that are level in every order
+      share them; if lists are cut, they hold whatever items are missing
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
   cost_amount | amount | Cost | what the model costs, by the first kind of cost
   answered | text | Answered | how many of the judged queries the model has a list for

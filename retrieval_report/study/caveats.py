@@ -37,6 +37,7 @@ NAME_WIDTH = 60
 MOST_NAMED = 4
 GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
+NEARLY_ALL = 0.9  # of the lists
 FAR = 2  # times the depth that suffices for another model: the model is then named
 NAMED = 5  # systems that a sentence names
 OPPOSITE = "mteb", "sentence-transformers"  # order ties by item id, descending and ascending
@@ -85,7 +86,7 @@ def notices(
     >>> notices(summary)
     ('precision@2 is an estimate: lists may be cut. If they are complete, pass truncated="no".',)
     >>> notices(summary, truncated_lists(rankings, cutoffs=2, truncated="within_tie"))
-    ('precision@2 is an estimate: lists are cut. Retrieve deeper, perhaps 10 items per query.',)
+    ('precision@2 is an estimate: lists are cut. Retrieve deeper, at least 10 items per query.',)
     """
     if summary.is_empty():
         return ()
@@ -221,10 +222,13 @@ def _deeper(ends: pl.DataFrame) -> str:
     ...         "cutoff": [10] * 4,
     ...         "open_share": [0.5, 0.4, 0.01, 1.0],
     ...         "sufficient_depth": [26, 30, 3990, None],
+    ...         "truncated": ["within_tie"] * 4,
     ...     }
     ... )
     >>> _deeper(ends[:2])
     'Retrieve deeper, perhaps 30 items per query'
+    >>> _deeper(ends[:1].with_columns(open_share=pl.lit(0.95)))
+    'Retrieve deeper, at least 26 items per query'
     >>> _deeper(ends[1:]).partition(" (")[2]
     'up to 3990 for c; no depth can be told for d, where whole lists tie)'
     """
@@ -236,11 +240,14 @@ def _deeper(ends: pl.DataFrame) -> str:
     depths = estimated["sufficient_depth"].to_list()
     depth = max(deep for deep in depths if deep <= FAR * min(depths))
     far = estimated.filter(pl.col("sufficient_depth") > depth)["model"]
+    # Ties that nearly every list cuts show too little of their size.
+    cut_ties = (pl.col("open_share") >= NEARLY_ALL) & (pl.col("truncated") == "within_tie")
+    about = "at least" if estimated.select(cut_ties.any()).item() else "perhaps"
     notes = [] if far.is_empty() else [f"up to {max(depths)} for {names_text(far)}"]
     if not whole.is_empty():
         notes.append(f"no depth can be told for {names_text(whole)}, where whole lists tie")
     noted = f" ({'; '.join(notes)})" if notes else ""
-    return f"Retrieve deeper, perhaps {depth} items per query{noted}"
+    return f"Retrieve deeper, {about} {depth} items per query{noted}"
 
 
 NAIVE_ORDERS = {

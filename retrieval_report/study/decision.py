@@ -14,7 +14,7 @@ from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
 from retrieval_report.writing.names import with_number
-from retrieval_report.writing.numbers import about
+from retrieval_report.writing.numbers import about, size
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
@@ -72,17 +72,10 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     if not passed:
         return _nothing_passed(rows, baseline, margin)
     if baseline not in amounts:
-        return _any_of(passed, baseline, margin, amounts)
+        return _any_of(rows.filter(pl.col("model").is_in(passed)), baseline, margin, amounts)
     cheaper = [name for name in passed if amounts.get(name, amounts[baseline]) < amounts[baseline]]
     if not cheaper:
-        one = len(passed) == 1
-        return (
-            KEEP,
-            (
-                f"Keep {model_text(baseline)}: {names_text(passed)} "
-                f"{'is' if one else 'are'} no worse ({margin}), but cost{'s' * one} no less."
-            ),
-        )
+        return _none_cheaper(rows.filter(pl.col("model").is_in(passed)), baseline, margin, amounts)
     best = min(cheaper, key=lambda name: amounts[name])
     share = _share(amounts[best], amounts[baseline])
     return (
@@ -94,9 +87,39 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     )
 
 
-def _any_of(
-    passed: list[str], baseline: str, margin: str, amounts: Mapping[str, float]
+def _none_cheaper(
+    rows: pl.DataFrame, baseline: str, margin: str, amounts: Mapping[str, float]
 ) -> tuple[str, str]:
+    """Weigh models that are no worse, best first, of which none costs less than the baseline."""
+    name, passed = model_text(baseline), rows["model"].to_list()
+    is_better = (rows["bound_low"] > 0).fill_null(value=False)
+    best, gain = passed[0], size(rows["difference"][0], sign="+")
+    if is_better[0] and amounts.get(best) == amounts[baseline]:
+        return SHIP, f"Ship {model_text(best)}: better than {name} ({gain}) at the same cost."
+    sentence = ""
+    if is_better[0] and best in amounts:
+        passed = passed[1:]
+        times = amounts[best] / amounts[baseline] if amounts[baseline] else 0
+        costs = f"{times:.3g} times as much" if times else "more"
+        sentence = f"{model_text(best)} is better ({gain}), but costs {costs}"
+    one = len(passed) == 1
+    others = (
+        f"{names_text(passed)} {'is' if one else 'are'} no worse ({margin}), but "
+        f"cost{'s' * one} no less"
+    )
+    return KEEP, f"Keep {name}: {'; '.join(filter(None, [sentence, others * bool(passed)]))}."
+
+
+def _any_of(
+    rows: pl.DataFrame, baseline: str, margin: str, amounts: Mapping[str, float]
+) -> tuple[str, str]:
+    passed = rows["model"].to_list()
+    if len(passed) == 1 and (rows["bound_high"] < 0).any():
+        lower = size(-rows["difference"][0])
+        return verdicts.NO_WORSE, (
+            f"{model_text(passed[0])} is no worse than {model_text(baseline)} ({margin}), though it "
+            f"scores {lower} lower. Costs would decide whether to ship it."
+        )
     if len(passed) == 1:
         return (
             SHIP,

@@ -14,7 +14,14 @@ from retrieval_report.scoring.health import NO_LIST
 from retrieval_report.study.notebook import html_table
 from retrieval_report.study.table_columns import DASH, MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, marks_note, visible
-from retrieval_report.study.three_tables import IS_SETTLED, LEVEL, MAX_MEASURES, with_copies_folded
+from retrieval_report.study.three_tables import (
+    IS_SETTLED,
+    LEVEL,
+    MAX_MEASURES,
+    is_moved,
+    three_rows,
+    with_copies_folded,
+)
 from retrieval_report.writing.names import first_names
 
 if TYPE_CHECKING:
@@ -126,8 +133,11 @@ def with_costs(rows: pl.DataFrame, costs: pl.DataFrame) -> pl.DataFrame:
 
 
 def leaderboard_table(study: Study, ranks: pl.DataFrame | None = None) -> str:
-    """Return the leaderboard of a study as text."""
+    """Return the leaderboard of a study as text, without what the three scores above it show."""
     rows, columns, note = leaderboard_of(study, ranks)
+    if is_moved(three_rows(study.headline.three_scores, study.measures[0])):
+        above = {"shuffled_range", "naive"}  # in the table of the three scores
+        columns = " ".join(name for name in columns.split() if name not in above)
     rows = rows.with_columns(unpaired=0) if "unpaired" not in rows.columns else rows
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")
     return "\n".join(filter(None, [table, note]))

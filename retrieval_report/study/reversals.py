@@ -41,8 +41,8 @@ JUDGE = "judge"
 SEED = "seed"
 DATASET = "data set"
 SIGNIFICANT_BUT = (
-    f"Significant: a lead that is hardly chance. Depends on the {QUERIES}: as many new ones reverse it "
-    f"with a probability above {verdicts.TIE_RISK:g}."
+    "Significant: a lead that is hardly chance, and “safe” if tie order cannot reverse it either. "
+    f"Depends on the {QUERIES}: as many new ones reverse it with a probability above {verdicts.TIE_RISK:g}."
 )
 # Verdicts of a pair that is never safe, whatever is varied: by chance, or by an estimate.
 UNSAFE = verdicts.AT_RANDOM, verdicts.CUT

@@ -20,6 +20,7 @@ from retrieval_report.writing.numbers import (
     amount,
     chance_text,
     column_decimals,
+    decimals,
     interval,
     number,
     share,
@@ -95,6 +96,13 @@ def _joined(names: Sequence[str], text: Callable[..., str], row: Row) -> Cell:
     return Cell(DASH) if None in values else Cell(text(*values), sort_key(values[0]))
 
 
+def _interval(row: Row) -> Cell:
+    """Return an interval; that of a difference with the decimals of the difference."""
+    difference = row.get("difference")
+    text = interval if difference is None else partial(interval, places=decimals(difference))
+    return _joined(("ci_low", "ci_high"), text, row)
+
+
 def with_audit_digits(audit: pl.DataFrame) -> pl.DataFrame:
     """Return rows of an audit with the ``digits`` at which what is printed, what is expected and
     how far it is off agree as they are written.
@@ -142,7 +150,7 @@ def sort_key(value: float) -> str:
 
 
 JOINED: Mapping[str, Fill] = {
-    "interval": partial(_joined, ("ci_low", "ci_high"), interval),
+    "interval": _interval,
     "tie_ranks": partial(_joined, ("tie_rank_low", "tie_rank_high"), _ranks),
     "query_ranks": partial(_joined, ("query_rank_low", "query_rank_high"), _ranks),
     "counts": partial(_joined, ("wins", "ties", "losses"), _counts),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import polars as pl
 
@@ -259,27 +260,32 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     # The decision says that nothing could fail a margin as large as the baseline's score.
     vain = (pl.col("margin") >= pl.col("baseline_value")) & (pl.col("baseline_value") >= 0)
     is_open = ~(vain & (pl.col("verdict") == verdicts.NOT_DECIDED)).fill_null(value=False)
-    rows = no_worse.filter(is_open)
-    for verdict, sentence in MARGIN.items():
-        names = rows.filter(verdict=verdict)["model"]
+    # By the spread of the differences alone, such a model would be no worse.
+    is_near = pl.col("difference") - pl.col("detectable") > -pl.col("margin")
+    is_rare = is_near.fill_null(value=False) & (pl.col("verdict") == verdicts.NOT_DECIDED)
+    rows = no_worse.filter(is_open).with_columns(is_rare.alias("rare"))
+    # 12 of 19 would seem worse beside pairs of which none is
+    caveat = (
+        "Each model is tested by itself here; the tests of pairs are corrected for all pairs."
+    ) * (no_worse.height > 1)
+    for (verdict, sentence), rare in product(MARGIN.items(), (False, True)):
+        names = rows.filter(verdict=verdict, rare=rare)["model"]
         if names.is_empty():
             continue
         are, lose = ("are", "lose") if names.len() > 1 else ("is", "loses")
-        sentences.append(
-            sentence.format(
-                names=names_text(names),
-                margin=margin,
-                measure=measure,
-                baseline=baseline,
-                are=are,
-                lose=lose,
-            )
+        text = sentence.format(
+            names=names_text(names),
+            margin=margin,
+            measure=measure,
+            baseline=baseline,
+            are=are,
+            lose=lose,
         )
-    caveat = (
-        "Each of these models is tested by itself; the tests of pairs are corrected for all pairs."
-    )
-    # 12 of 19 would seem worse beside pairs of which none is
-    return [*sentences, *[caveat] * (no_worse.height > 1 and bool(sentences))]
+        text = f"{text[:-1]}: they could have missed rare large losses." if rare else text
+        if verdict == verdicts.WORSE:
+            text, caveat = f"{text} {caveat}".rstrip(), ""
+        sentences.append(text)
+    return [*sentences, *[caveat] * bool(caveat and sentences)]
 
 
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:

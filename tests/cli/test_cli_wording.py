@@ -98,3 +98,15 @@ def test_the_help_of_a_command_explains_every_column_that_it_prints(
     section = run(f"{command} --help").output.split("Columns of the table:")[1].split("\n\n")[0]
     assert columns
     assert columns <= {*re.findall(r"^  (\w+)", section, re.M)}
+
+
+def test_a_gate_names_a_run_by_its_model_and_in_errors_by_its_file_too(tmp_path: Path) -> None:
+    lines = [f"q{number} Q0 x 1 1 {{}}\n" for number in range(4)]
+    for name, tag, count in (("old", "old", 4), ("half", "new", 2)):
+        (tmp_path / f"{name}.run").write_text("".join(lines[:count]).format(*[tag] * count))
+    (tmp_path / "qrels.txt").write_text("".join(f"q{number} 0 x 1\n" for number in range(4)))
+    rest = f"--judgements {tmp_path}/qrels.txt --measures rr@1 --margin 0.02"
+    refused = run(f"gate {tmp_path}/old.run {tmp_path}/half.run {rest}", code=2).stderr
+    assert f"2 of 4 queries are not in new ({tmp_path}/half.run)" in refused
+    same = run(f"gate {tmp_path}/old.run {tmp_path}/old.run {rest}")
+    assert "baseline and candidate are the same file" in same.stderr

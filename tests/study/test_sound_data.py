@@ -115,7 +115,7 @@ def test_the_chip_answers_what_was_asked() -> None:
         name: made.models("good", name).using(baseline="good", margin=margin)
         for name, margin in (("fair", 0.3), ("poor", 0.01))
     }
-    assert {name: one.chip for name, one in asked.items()} == {"fair": "ship", "poor": "keep"}
+    assert {name: one.chip for name, one in asked.items()} == {"fair": "no worse", "poor": "keep"}
     both = study({"good": GOOD, "fair": FAIR, "next": run(6, 2.0)}, baseline="good", margin=0.3)
     assert both.chip == both.contents().chip == "no worse"
     assert both.decision.endswith("next and fair. Costs would decide which of them to ship.")
