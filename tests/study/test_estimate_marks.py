@@ -58,12 +58,16 @@ def test_scores_divided_by_an_unknown_r_are_marked_and_precision_is_not() -> Non
     data = {
         "query": [query for query in "pqrs" for _ in range(3)],
         "item": list("abc") * 3 + list("def"),
-        "score": [3.0, 2.0, 1.0] * 4,
+        "score": [3.0, 3.0, 1.0] * 4,
         "relevance": [1, 0, 1] * 4,
     }
-    study = rr.Study(data, "ndcg@3, recall@2, precision@2")
+    study = rr.Study(data, "recall@1, precision@1")
+    assert study.summary["truncated_share"].max() == 0
     rows, _, _ = leaderboard_of(study)
-    assert rows["estimates"].to_list() == [["expected", "recall@2"]]
-    assert study.three_scores.filter(metric="precision")["tie_std"].to_list() == [0.0]
-    assert repr(study).count("≈") == 4  # three numbers and what the mark means
-    assert summary_table(study.summary).count("≈") == 3
+    assert rows["estimates"].to_list() == [["expected"]]
+    deviations = dict(study.three_scores.select("metric", "tie_std").iter_rows())
+    assert deviations == {"recall": None, "precision": 0.25}
+    assert (
+        repr(study).count("≈") == 3
+    )  # among the three scores, on the leaderboard, and its meaning
+    assert summary_table(study.summary).count("≈") == 2
