@@ -19,6 +19,7 @@ from retrieval_report.metrics.parsing import (
     whole_number,
 )
 from url_controls import choose_models, choose_number, choose_one, refuse, values_in_address
+from wording import in_words, word_of
 
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
@@ -67,8 +68,8 @@ def _with_parameters(name: str) -> str:
         options, help = parameter_text(name, parameter)
         # Each metric gets a separate name, because their default denominators differ.
         label = f"{parameter.capitalize()} of {name}"
-        key = f"{name}_{parameter}"
-        parameters.append(f"{parameter}={choose_one(label, options, name=key, help=help)}")
+        about: Named = {"name": f"{name}_{parameter}", "show": word_of, "help": help}
+        parameters.append(f"{parameter}={choose_one(label, options, **about)}")
     return str(parse_metric(f"{name}({','.join(parameters)})" if parameters else name)[0])
 
 
@@ -126,11 +127,13 @@ def _option(name: str, data: OpenedData) -> object:
     first = data.start.options[name]
     arguments: Named = {
         "name": name if first == usual else f"given_{name}",
-        "help": option.meaning,
+        "help": in_words(option.meaning, option.choices),
+        "show": word_of,
     }
     if name == "distance_threshold" and "distance" not in data.frames["rankings"].columns:
         return None
     if option.kind in STEPS:
+        del arguments["show"]
         arguments |= {**STEPS[option.kind], **LIMITS.get(name, {})}
         return choose_number(option.title, default=first, **arguments)
     choices: tuple[object, ...] = data.averages if name == "average" else option.choices

@@ -84,6 +84,12 @@ def choose_one(
     on_change
         Called before the next run when another option is chosen; it may set other controls.
     """
+    in_menu = numbered(options, show)
+    for value in values_in_address(name):  # a link may have the name that the library has for it
+        text = {str(option): text for option, text in in_menu.items()}.get(value, value)
+        if value not in in_menu.values() and text != value:
+            st.query_params[name] = text
+            st.rerun()  # widgets read the address only as it is when a run begins
     texts = _texts(name, options, show, missing)
     index = options.index(default) if default in texts else 0
     return st.selectbox(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from records import USUAL
 from retrieval_report.contracts.options import PARAMETERS
 from retrieval_report.contracts.wording import Reader, either
@@ -10,6 +13,45 @@ MEASURED = {"metrics": "Metric", "measures": "Metric", "cutoffs": "Cutoff k"}
 UPLOADED = {"judgements": "Judgements (qrels)", "queries": "Queries"}  # files of the page below
 OPENED = "on the page “Data & export”"
 TITLES = {**MEASURED, **UPLOADED, **{name: PARAMETERS[name].title for name in USUAL}}
+
+WORDS = {  # what menus and messages call a choice, where its name in code says too little
+    "usual": "by default",
+    "auto": "from the data",
+    "no": "not cut",
+    "between_ties": "between two ties",
+    "within_tie": "within a tie",
+    "zero": "score 0",
+    "one": "score 1",
+    "skip": "left out",
+    "drop": "dropped",
+    "error": "refused",
+    "non_relevant": "not relevant",
+    "not_retrieved": "not retrieved",
+    "pooled": "of all models",
+    "own": "of each model",
+    "total": "total (R)",
+    "min": "min(k, R)",
+}
+
+
+def word_of(choice: object) -> str:
+    """Return what a menu calls a choice.
+
+    >>> word_of("between_ties"), word_of("mean")
+    ('between two ties', 'mean')
+    """
+    return WORDS.get(str(choice), str(choice))
+
+
+def in_words(meaning: str, choices: Iterable[str]) -> str:
+    """Return the explanation of choices with the words of the menu.
+
+    >>> in_words("no: all items; auto: like within_tie, if cut.", ["no", "within_tie", "auto"])
+    'not cut: all items; from the data: like within a tie, if cut.'
+    """
+    for choice in choices:
+        meaning = re.sub(rf"\b{choice}(?=[:,])", word_of(choice), meaning)
+    return meaning
 
 
 class DashboardReader(Reader):
@@ -38,5 +80,5 @@ class DashboardReader(Reader):
             return None
         if name in UPLOADED:
             return f"{title} {OPENED}"
-        choices = f": {either([str(value) for value in values])}" if values else ""
+        choices = f": {either([word_of(value) for value in values])}" if values else ""
         return f"{title[:-1]}{choices}” under “Rules”"

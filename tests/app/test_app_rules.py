@@ -125,6 +125,17 @@ def test_a_link_with_rules_gives_the_numbers_of_the_library(
     assert ("evaluators have no such rule" in words(page)) == (audited != rules)
 
 
+def test_menus_of_rules_have_words_and_links_may_have_the_names_of_the_library() -> None:
+    page = open_page("overview", made_data(RANKINGS), truncated="between_ties")
+    menu = page.selectbox(key="truncated")
+    assert menu.options == ["from the data", "not cut", "between two ties", "within a tie"]
+    assert menu.value == "between_ties"
+    assert page.query_params["truncated"] == "between two ties"
+    assert "between two ties: they end between two ties" in menu.help
+    assert "is not used" not in words(page)
+    assert page.selectbox(key="unjudged").options[0] == "by default"
+
+
 def test_the_report_follows_the_rules() -> None:
     rankings, others, rules = CHANGING[0].values
     data = made_data(rankings, **others)
@@ -181,8 +192,9 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     (first,) = [box.value for box in page.warning]
     assert first == plain("Missing items and tie order together could reverse this lead.")
     assert not page.error
-    (whole,) = [part.value for part in page.markdown if first in part.value]
-    assert whole.startswith(plain("fine has the highest expected ndcg@3"))
+    best = plain("fine has the highest expected ndcg@3")
+    (whole,) = [part.value for part in page.markdown if part.value.startswith(best)]
+    assert first not in whole  # it stands above
     assert whole.endswith(
         plain("ndcg@3 is an estimate: lists are cut. Pass judgements or n_relevant.")
     )
