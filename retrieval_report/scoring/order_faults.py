@@ -23,7 +23,10 @@ ONE_TIE, UNORDERED, GRADES = "one tie", "random order", "grades"
 COPIED = "copied judgements"
 DEVIATIONS = 4.75  # below random order, which an honest model is once in a million
 TURNED_DEPTHS = None, 10, 20, 50, 100  # of lists; usual depths of a second stage
-TOP_ONLY = "among the first {}: does a second stage rank them by scores that mean the opposite?"
+TOP_ONLY = (
+    "among the first {}, of the lists that hold relevant and other items there: are these turned "
+    "round, or their scores given to other items?"
+)
 PART_DEVIATIONS = 4.0  # from random order, of a list that is reversed by itself
 CLEARLY_BELOW = 0.45  # of the pairs of a relevant item and another in the right order; chance: 0.5
 CLEARLY_ABOVE = 0.65
@@ -176,8 +179,16 @@ def unordered(judged: Judged, prepared: Prepared, found: Integers) -> Iterator[F
     lists = lists.filter(pairs > 0, length >= LONG).with_columns(
         with_ties=pl.col("variance") - pairs * pl.col("tied") / (length * (length - 1) * 12)
     )
+    # Relevant items that are alike, as those of a class, come early or late together.
+    together = (pl.col("right") ** 2).sum()
     models = lists.group_by("model").agg(
-        pl.sum("right", "variance", "pairs", "with_ties"), pl.first("of"), lists=pl.len()
+        pl.sum("right", "pairs"),
+        *(
+            pl.max_horizontal(pl.sum(name), together).alias(name)
+            for name in ("variance", "with_ties")
+        ),
+        pl.first("of"),
+        lists=pl.len(),
     )
     is_chance = pl.col("right") <= SURE * pl.col("with_ties").clip(0).sqrt()
     at_random = models.filter(LEVEL, is_chance).sort("model")

@@ -455,3 +455,18 @@ def test_where_few_lists_are_turned_round_they_may_be_of_other_queries(turned: i
     )["message"]
     assert f"come last in {turned} of 40 lists" in sentence
     assert ("; if so, do these lists belong to their queries?" in sentence) == (turned == 10)
+
+
+@pytest.mark.parametrize("by", [10, 13])
+def test_codes_that_belong_to_other_queries_are_noted(by: int) -> None:
+    """The items of a class are near or far together, so that some of these sums are far from chance."""
+    draw = np.random.default_rng(8)
+    labels, classes = draw.integers(10, size=900), draw.integers(2, size=(10, 32))
+    codes = classes[labels] ^ (draw.random((900, 32)) < 0.2)
+    counts = rr.codes.count_codes(
+        np.roll(codes[:300], by, 0),
+        codes[300:],
+        query_labels=labels[:300],
+        item_labels=labels[300:],
+    )
+    assert rr.Study(counts, MEASURE).health["finding"].to_list() == ["random order"]
