@@ -68,7 +68,7 @@ def test_the_default_on_disk_and_in_commands(tmp_path: Path) -> None:
 
 
 def test_cutoffs_alone_give_the_four_metrics_at_these_and_a_metric_alone_the_whole_list() -> None:
-    asked: dict[str, Any] = {"policies": "expected"}
+    asked: Any = {"policies": "expected"}
     assert measures_in(rr.evaluate(RANKINGS, cutoffs=[2, "all"], **asked)) == [
         (metric, cutoff) for metric, _ in USUAL for cutoff in (2, None)
     ]

@@ -60,7 +60,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     }
     # In one process: each of two would start a kernel of its own, and read what the other read.
-    how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 420}
+    how: Any = {"capture_output": True, "text": True, "timeout": 420}
     done = subprocess.run(command, cwd=folder, env=environment, check=False, **how)
     assert done.returncode == 0, done.stderr[-5000:]
     return folder / "built"

@@ -242,7 +242,7 @@ def test_the_first_table_is_that_of_the_three_scores() -> None:
 
 
 def test_a_decision_and_the_lead_have_a_box_each_in_its_own_colour() -> None:
-    asked: dict[str, Any] = {"baseline": "fine", "margin": "90 %"}
+    asked: Any = {"baseline": "fine", "margin": "90 %"}
     copies = [RANKINGS.with_columns(query=pl.format("{} {}", "query", pl.lit(n))) for n in range(5)]
     many = pl.concat(copies)
     study, page = rr.Study(many, "ndcg@3", **asked), open_page("overview", made_data(many, **asked))

@@ -15,7 +15,7 @@ from text import plain
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)
 POLICIES = ("expected", "naive", "best", "worst")
-PLACE: dict[str, Any] = {"metric": "ndcg", "cutoff": 3}
+PLACE: Any = {"metric": "ndcg", "cutoff": 3}
 
 
 def query_table(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFrame:

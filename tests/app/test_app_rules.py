@@ -62,8 +62,8 @@ CHANGING: list[Any] = [
         id="judgements",
     ),
 ]
-PLACE: dict[str, Any] = {"metric": "ndcg", "cutoff": 3}
-MEASURE: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
+PLACE: Any = {"metric": "ndcg", "cutoff": 3}
+MEASURE: Any = {"metrics": "ndcg", "cutoffs": 3}
 POLICIES = ("expected", "naive", "worst", "best")
 OF_ROWS = ("distance_threshold", "unjudged", "unjudged_query", "null_distance")
 
@@ -211,7 +211,7 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
     data = top()
     page = open_page("queries", data, model="fine", query="query 4", truncated="no")
     for rule in ("own", "pooled"):
-        options: dict[str, Any] = {"relevant_items": rule, "truncated": "no"}
+        options: Any = {"relevant_items": rule, "truncated": "no"}
         truth = rr.lists.query_table(
             rr.evaluate(data.frames["rankings"], **MEASURE, policies=POLICIES, **options)
         )

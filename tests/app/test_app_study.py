@@ -129,7 +129,7 @@ def test_judges_seeds_data_sets_and_clusters_come_along(
     paths = {name: str(tmp_path / f"{name}.parquet") for name in files}
     for name, frame in files.items():
         frame.write_parquet(paths[name])
-    how: dict[str, Any] = {"replicate": "seed", "dataset": "corpus"}
+    how: Any = {"replicate": "seed", "dataset": "corpus"}
     same = rr.Study(rankings, "ndcg@10", judgements={"human": judged, "machine": other}, **how)
     opened = {
         "name": "mine",

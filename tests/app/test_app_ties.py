@@ -14,7 +14,7 @@ RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(
     distance=pl.col("distance") / 8 + 0.01
 )
 DATA = made_data(RANKINGS)
-ASKED: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
+ASKED: Any = {"metrics": "ndcg", "cutoffs": 3}
 
 
 def best_first(profile: pl.DataFrame) -> pl.DataFrame:

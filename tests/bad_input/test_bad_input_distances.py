@@ -113,7 +113,7 @@ def test_row_022_distances_sorted_as_scores_are_warned_of() -> None:
         ]
         return pl.DataFrame(rows, schema=["query", "item", column, "relevance"], orient="row")
 
-    asked: dict[str, Any] = {"metrics": "ap@5", "truncated": "no"}
+    asked: Any = {"metrics": "ap@5", "truncated": "no"}
     with pytest.warns(
         RetrievalReportWarning,
         match="fall .* all of the first 10 lists, .* name the column 'score'",

@@ -15,7 +15,7 @@ from commands import run
 from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportWarning
 from retrieval_report.reading import files, formats, read_rankings
 
-LISTS: dict[str, Any] = {
+LISTS: Any = {
     "query": ["q"] * 4,
     "item": list("abcd"),
     "distance": [0, 2, 2, 5],

@@ -125,7 +125,7 @@ READ: list[Any] = [read_rankings, lambda path: evaluate(path, metrics="rr", trun
 @pytest.mark.parametrize("read", READ)
 def test_row_089_a_page_whose_checksum_is_wrong(tmp_path: Path, read: Any) -> None:
     for version in ("1.0", "2.0"):
-        how: dict[str, Any] = {
+        how: Any = {
             "write_page_checksum": True,
             "data_page_version": version,
             "use_dictionary": False,

@@ -131,7 +131,7 @@ def test_row_058_one_item(relevance: int) -> None:
         "ap(denominator=retrieved)",
         "acg",
     ]
-    asked: dict[str, Any] = {"cutoffs": [1, None], "policies": POLICIES, "truncated": "no"}
+    asked: Any = {"cutoffs": [1, None], "policies": POLICIES, "truncated": "no"}
     found = evaluate(one_list([7], [relevance]), metrics=names, **asked, shuffles=2)
     assert found["value"].unique().to_list() == [float(relevance)]
     assert found["std"].drop_nulls().unique().to_list() == [0.0]

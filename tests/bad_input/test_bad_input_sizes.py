@@ -121,7 +121,7 @@ def test_row_067_far_down_a_long_list() -> None:
     assert value(frame, "ap") == pytest.approx(float(mean_ap), rel=1e-12, abs=0)
     gain = 2 / 3 * math.fsum(1 / math.log2(1 + measure) for measure in measures)
     assert value(frame, "dcg") == pytest.approx(gain, rel=1e-12, abs=0)
-    asked: dict[str, Any] = {
+    asked: Any = {
         "metrics": "rr",
         "cutoffs": None,
         "truncated": "no",

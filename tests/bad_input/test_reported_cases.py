@@ -218,7 +218,7 @@ def test_expressions_take_the_judged_grades_as_a_column_of_lists(measure: str, l
     rows = rows.join(judged.group_by("query").agg(judged="relevance"), on="query")
     metric, depths = parse_metric(measure)
     for least in (None, 2.0):
-        asked: dict[str, Any] = {
+        asked: Any = {
             "score": "score",
             "k": depths and depths[0],
             "relevant_from": least,

@@ -16,7 +16,7 @@ LIST = pl.DataFrame(
         "relevance": [1, 0, 0, 2, 0],
     }
 )
-PLACE: dict[str, Any] = {"metric": "rr", "cutoff": None}
+PLACE: Any = {"metric": "rr", "cutoff": None}
 
 
 def layers(chart: Any) -> list[list[dict[str, Any]]]:

@@ -52,7 +52,7 @@ def test_ids_and_model_are_kept_and_sorted_by() -> None:
 def test_a_query_can_be_left_out_of_its_own_list(kind: str) -> None:
     items = random_bits(41, 30, 11)
     measures = [4, 20, 7]
-    known: dict[str, Any] = {
+    known: Any = {
         "query_ids": [f"i{measure}" for measure in measures],
         "item_ids": [f"i{n}" for n in range(30)],
     }
@@ -95,7 +95,7 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
     items = random_bits(46, 40, 9)
     queries = items[:6]
     labels = classes(47, 40)
-    known: dict[str, Any] = {"query_labels": labels[:6], "item_labels": labels}
+    known: Any = {"query_labels": labels[:6], "item_labels": labels}
     everything = count_codes(queries, items, **known, exclude_self=exclude)
     if sliced:
         monkeypatch.setattr(shards, "SLICE_BYTES", 9 * 8)

@@ -53,7 +53,7 @@ def test_every_form_of_codes_gives_the_same_counts(form: str, bits: int) -> None
 
 def test_bytes_of_zeros_and_ones_are_bits_unless_told_otherwise() -> None:
     codes = np.array([[0, 1], [1, 0]], np.uint8)
-    labels: dict[str, Any] = {"query_labels": [0, 0], "item_labels": [0, 0]}
+    labels: Any = {"query_labels": [0, 0], "item_labels": [0, 0]}
     assert count_codes(codes, codes, **labels)["distance"].max() == 2
     assert count_codes(codes, 255 * codes, bits=16, **labels)["distance"].max() == 9
 
@@ -129,7 +129,7 @@ def test_any_codes_any_shards(data: st.DataObject) -> None:
 def test_shards_with_labels_and_ids() -> None:
     queries, items = random_bits(25, 3, 12), random_bits(26, 30, 12)
     labels, ids = classes(27, 30), np.arange(100, 130)
-    known: dict[str, Any] = {
+    known: Any = {
         "query_labels": [0, 1, 2],
         "query_ids": [100, 3, 4],
         "exclude_self": True,
@@ -144,7 +144,7 @@ def test_threads_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(counting, "BLOCKS", 7)
     for bits in (8, 64):
         queries, items = random_bits(33, 50, bits), random_bits(34, 3000, bits)
-        labels: dict[str, Any] = {"query_labels": classes(35, 50), "item_labels": classes(36, 3000)}
+        labels: Any = {"query_labels": classes(35, 50), "item_labels": classes(36, 3000)}
         distance = (queries[:, None, :] != items[None]).sum(axis=2)
         relevance = labels["query_labels"][:, None] == labels["item_labels"]
         expected = by_hand(distance, relevance.astype(int))
@@ -153,7 +153,7 @@ def test_threads_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -
 
 def test_progress_counts_items(capsys: pytest.CaptureFixture[str]) -> None:
     codes = random_bits(65, 3000, 8)
-    labels: dict[str, Any] = {"query_labels": [0] * 3000, "item_labels": [0] * 3000}
+    labels: Any = {"query_labels": [0] * 3000, "item_labels": [0] * 3000}
     count_codes(codes, codes, progress=True, **labels)
     assert "3.00k/3.00k" in capsys.readouterr().err
     count_codes(codes, codes, **labels)

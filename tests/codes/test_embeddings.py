@@ -146,7 +146,7 @@ def test_results_do_not_depend_on_the_size_of_blocks(
     if order != "as drawn":
         near = np.argsort(items @ queries[0])
         items = items[near if order == "farthest first" else near[::-1]]
-    asked: dict[str, Any] = {"formats": FORMATS, "depth": 11, "similarity": similarity}
+    asked: Any = {"formats": FORMATS, "depth": 11, "similarity": similarity}
     whole = rr.from_embeddings(queries, items, **asked).rankings
     for name, size in {"QUERIES": 3, "ITEMS": 13, "PAIRS": 5}.items():
         monkeypatch.setattr(nearest, f"{name}_AT_ONCE", size)
@@ -271,7 +271,7 @@ def test_short_names_of_formats(text: str, storage: str) -> None:
 def test_row_115_packed_bits_are_not_taken_for_numbers() -> None:
     bits = np.random.default_rng(0).normal(size=(20, 64)) > 0
     packed = np.packbits(bits, axis=1)
-    relevant: dict[str, Any] = {"query_labels": [0] * 20, "item_labels": [0] * 20}
+    relevant: Any = {"query_labels": [0] * 20, "item_labels": [0] * 20}
     with pytest.raises(rr.DataError, match=r"queries: uint8 values .* unpack packed bits"):
         rr.from_embeddings(packed, packed, ["binary"], **relevant)
     unpacked = np.unpackbits(packed, axis=1)
@@ -282,7 +282,7 @@ def test_row_115_packed_bits_are_not_taken_for_numbers() -> None:
 
 def test_quantised_vectors_are_not_quantised_again() -> None:
     values = np.random.default_rng(0).normal(size=(20, 64)).round(2)
-    relevant: dict[str, Any] = {"query_labels": [0] * 20, "item_labels": [0] * 20}
+    relevant: Any = {"query_labels": [0] * 20, "item_labels": [0] * 20}
     codes = (values * 30).astype(np.int8)
     for name in ("int8", "binary"):
         with pytest.raises(
@@ -294,7 +294,7 @@ def test_quantised_vectors_are_not_quantised_again() -> None:
 
 def test_formats_have_one_order_whatever_others_are_beside_them() -> None:
     values = np.random.default_rng(0).normal(size=(20, 16))
-    relevant: dict[str, Any] = {"query_labels": [0] * 20, "item_labels": [0] * 20}
+    relevant: Any = {"query_labels": [0] * 20, "item_labels": [0] * 20}
     alone = rr.from_embeddings(values, values, "float32", **relevant).rankings
     both = rr.from_embeddings(values, values, ["float32", "binary"], **relevant).rankings
     assert both.filter(model="float32")["score"].equals(alone["score"])

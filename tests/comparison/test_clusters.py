@@ -105,7 +105,7 @@ def test_where_every_query_is_a_cluster_nothing_changes(
 
 def test_one_cluster_has_no_p() -> None:
     scores, queries, _, _ = made(0)
-    over: dict[str, Any] = {
+    over: Any = {
         "cluster": "topic",
         "queries": queries.with_columns(topic=pl.lit("one")),
     }

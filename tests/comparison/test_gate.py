@@ -112,7 +112,7 @@ def test_whole_numbers_of_one_run_do_not_tie_beside_decimals_of_the_other() -> N
     lists = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]})
     whole = lists.with_columns(distance=pl.Series([2**60, 2**60 + 1]))
     scores = lists.with_columns(score=pl.Series([2**60 + 1, 2**60]))
-    asked: dict[str, Any] = {"measure": "rr@10", "margin": 0.01}
+    asked: Any = {"measure": "rr@10", "margin": 0.01}
     assert (
         rr.gate(whole, scores, **asked).baseline_value
         == rr.gate(scores, whole, **asked).baseline_value
@@ -194,7 +194,7 @@ def test_cut_lists_are_not_certified_by_their_estimate() -> None:
     tied = whole.with_columns(distance=pl.lit(0))
     top = tied.filter(relevance=1)
     truth = pl.DataFrame({"query": whole["query"].unique().sort(), "n_relevant": 10})
-    asked: dict[str, Any] = {"measure": "precision@10", "margin": 0.05, "queries": truth}
+    asked: Any = {"measure": "precision@10", "margin": 0.05, "queries": truth}
     failed = rr.gate(whole, tied, truncated="no", **asked)
     assert failed.status == "failed"
     assert failed.difference == pytest.approx(0.2 - 0.8)
@@ -214,7 +214,7 @@ def test_an_unknown_r_is_not_certified() -> None:
     three.
     """
     far = lists_of(10, 3).with_columns(distance=(pl.col("distance") + 9) % 10)
-    asked: dict[str, Any] = {"margin": 0.05, "truncated": "within_tie"}
+    asked: Any = {"margin": 0.05, "truncated": "within_tie"}
     found = rr.gate(far, lists_of(10, 3), measure="recall@3", **asked)
     assert found.difference is not None
     assert found.difference > 0.3

@@ -83,7 +83,7 @@ def test_batches_are_one_evaluation_to_the_bit(
     meter = rr.Meter(metrics, [3, None], **options)
     ends = sorted({0, *(cut for cut in cuts if cut < len(lists)), len(lists)})
     for first, last in pairwise(ends):
-        batch: dict[str, Any] = {f"{order}s": values[first:last]}
+        batch: Any = {f"{order}s": values[first:last]}
         meter.update(relevance=grades[first:last], **batch)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what a meter need not say in every batch
@@ -142,7 +142,7 @@ class Tensor:
 def test_matrices_tensors_rows_and_frames_are_the_same() -> None:
     scores, grades = made(12, 30)
     whole = evaluated(frame_of(scores.tolist(), grades.tolist()), "ndcg@5, ap")
-    inputs: list[dict[str, Any]] = [
+    inputs: Any = [
         {"scores": scores, "relevance": grades},
         {"scores": Tensor(scores), "relevance": Tensor(grades)},
         {"scores": scores.tolist(), "relevance": grades.tolist()},
@@ -290,7 +290,7 @@ def test_a_refused_batch_is_left_out(name: str) -> None:
     meter = rr.Meter("ap")
     meter.update(SCORES, GRADES, query_ids=["x", "y"])
     before = meter.scores
-    batch: dict[str, Any] = {"scores": SCORES, "relevance": GRADES, "query_ids": ["v", "w"]}
+    batch: Any = {"scores": SCORES, "relevance": GRADES, "query_ids": ["v", "w"]}
     with pytest.raises(rr.RetrievalReportError, match=name):
         meter.update(**batch | {name: -np.ones(2)})
     assert meter.scores.equals(before)

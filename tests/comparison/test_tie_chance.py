@@ -91,7 +91,7 @@ def reversal(rankings: pl.DataFrame, metric: str, cutoff: int | None) -> float |
 @pytest.mark.slow
 def test_few_tied_queries_are_decided_by_all_orders(seed: int) -> None:
     rankings = tied_rankings(2, seed, items=4)
-    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": (2, None)}
+    asked: Any = {"metrics": METRICS, "cutoffs": (2, None)}
     scores = evaluate(rankings, policies="expected", **asked)
     shuffled = rankings.sample(fraction=1.0, shuffle=True, seed=seed)
     for row in compare(scores, rankings=shuffled).iter_rows(named=True):
@@ -161,7 +161,7 @@ def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
     rankings = tied_rankings(8, 1, items=9).with_columns(
         pl.col("relevance") * (1 + pl.col("item") % 2)
     )
-    asked: dict[str, Any] = {"metrics": "ap", "cutoffs": 5}
+    asked: Any = {"metrics": "ap", "cutoffs": 5}
     scores = evaluate(rankings, policies="expected", **asked, **options)
     compare(scores, rankings=rankings, **options)
     with pytest.raises(

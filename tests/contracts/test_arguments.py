@@ -118,7 +118,7 @@ def test_summaries_of_large_scores_are_exact(average: str) -> None:
     queries = pl.DataFrame(
         {"query": list("pqrs"), "label": list("xxyy"), "weight": [1.0, 2.0, 1.0, 2.0]}
     )
-    given: dict[str, Any] = {"queries": queries, "average": average}
+    given: Any = {"queries": queries, "average": average}
     columns = ["value", "query_se", "ci_low"]
     found, plain = (summarise(some, **given).select(columns).row(0) for some in (huge, scores))
     assert found == tuple(number * 2.0**500 for number in plain)

@@ -76,7 +76,7 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(tmp_path: Path, text
     rankings, judgements = (
         (frame.with_columns(texts), judged) if text else (frame, judged.with_columns(texts))
     )
-    asked: dict[str, Any] = {**FEW, "truncated": "no"}
+    asked: Any = {**FEW, "truncated": "no"}
     agrees(tmp_path, rankings.lazy(), rankings, judgements=judgements, **asked)
     odd = (
         pl.when(pl.int_range(pl.len()) == pl.len() - 1)
@@ -84,7 +84,7 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(tmp_path: Path, text
         .otherwise("item")
         .alias("item")
     )
-    spoilt: dict[str, Any] = {"rankings": rankings.lazy(), "judgements": judgements}
+    spoilt: Any = {"rankings": rankings.lazy(), "judgements": judgements}
     spoilt["rankings" if text else "judgements"] = spoilt[
         "rankings" if text else "judgements"
     ].with_columns(odd)

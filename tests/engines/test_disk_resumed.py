@@ -37,7 +37,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def scored(out: Path, source: Path, kept: Path | None, **options: Any) -> bytes:
-    given: dict[str, Any] = {
+    given: Any = {
         "rows_per_part": 100,
         "policies": ("naive", "best"),
         "truncated": "no",

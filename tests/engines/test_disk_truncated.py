@@ -30,7 +30,7 @@ def both(
     each.
     """
     rankings.write_parquet(tmp_path / "rankings.parquet")
-    asked: dict[str, Any] = {
+    asked: Any = {
         "metrics": METRICS,
         "cutoffs": (5, 12, None),
         "shuffles": 3,
@@ -84,7 +84,7 @@ def test_parts_give_the_bits_of_the_whole(
 ) -> None:
     whole = complete(3, models)
     rankings = cut(whole, 10)
-    options: dict[str, Any] = {"truncated": word}
+    options: Any = {"truncated": word}
     if beside == "judgements":
         rankings = rankings.drop("relevance")
         options["judgements"] = whole.select("query", "item", "relevance").unique(

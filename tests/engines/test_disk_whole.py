@@ -209,7 +209,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     out.write_text("older")
     monkeypatch.setattr(score_parts, "score_run", interrupted)
     monkeypatch.setattr(score_parts, "count_rows", interrupted)
-    complete: dict[str, Any] = {"truncated": "no"}
+    complete: Any = {"truncated": "no"}
     runs: list[Callable[[object], object]] = [partial(evaluate, **complete), count_ties]
     runs.append(partial(evaluate_to, out, **complete))
     for run in runs:

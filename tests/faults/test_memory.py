@@ -60,7 +60,7 @@ def test_row_110_without_memory_there_is_no_half_result(
         str(mebibytes << 20),
     ]
     # Threads of Polars that get no memory may panic again and again, in twenty gigabytes of words.
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(words, **quiet) as process:
         code, before = None, -1.0
         while code is None:

@@ -34,7 +34,7 @@ HOSTILE = (
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 
 
-PLACE: dict[str, Any] = {"metric": "precision", "cutoff": 2}
+PLACE: Any = {"metric": "precision", "cutoff": 2}
 
 
 @cache
@@ -57,7 +57,7 @@ def frames(names: Names) -> Frames:
         for index, name in enumerate(names)
     ]
     rankings = pl.concat(parts).with_columns(pl.col("relevance").cast(pl.Int64))
-    kinds: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 2, None)}
+    kinds: Any = {"metrics": ("precision", "recall"), "cutoffs": (1, 2, None)}
     scores = rr.evaluate(rankings, **kinds, policies=POLICIES, shuffles=20)
     return {
         "summary": rr.summarise(scores),

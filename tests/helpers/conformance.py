@@ -131,7 +131,7 @@ def query_frame(cases: Sequence[Case], plan: Plan) -> pl.DataFrame | None:
 
 def ranking_frame(cases: Sequence[Case], plan: Plan) -> pl.DataFrame:
     column = "distance" if plan.distances else "score"
-    schema: dict[str, Any] = {
+    schema: Any = {
         "model": pl.String,
         "query": pl.String,
         "item": pl.String,

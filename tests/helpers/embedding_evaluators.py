@@ -143,7 +143,7 @@ def reranking(frame: pl.DataFrame, at_k: int, cross_encoder: bool = False) -> Pr
         )
         start += part.height
     model = Table(scores)
-    options: dict[str, Any] = {} if cross_encoder else {"similarity_fct": model.similarity}
+    options: Any = {} if cross_encoder else {"similarity_fct": model.similarity}
     found = Evaluator(samples, at_k=at_k, write_csv=False, **options)(model)
     return {key.replace("@", "@k@"): float(value) for key, value in found.items()}
 

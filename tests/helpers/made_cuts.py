@@ -39,7 +39,7 @@ def models(**lists: pl.DataFrame) -> pl.DataFrame:
 
 def said(rankings: pl.DataFrame, **options: Any) -> tuple[pl.DataFrame, list[str]]:
     """Scores, and the warnings of them."""
-    asked: dict[str, Any] = {
+    asked: Any = {
         "metrics": "precision",
         "cutoffs": (1, 10),
         "policies": ("expected", "worst", "best"),

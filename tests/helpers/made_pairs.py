@@ -13,7 +13,7 @@ DATA = made_data(RANKINGS)
 
 
 def comparison(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFrame:
-    asked: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3, **options}
+    asked: Any = {"metrics": "ndcg", "cutoffs": 3, **options}
     policies = ("expected", "worst", "best", "shuffled") + (
         ("naive",) if "count" not in rankings.columns else ()
     )

@@ -53,5 +53,5 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
 def made_report(
     models: tuple[str, ...] = ("fine", "middle", "coarse"), title: str = "Retrieval report"
 ) -> Report:
-    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": CUTOFFS}
+    asked: Any = {"metrics": METRICS, "cutoffs": CUTOFFS}
     return report_contents(made_rankings(models), **asked, shuffles=20, title=title)

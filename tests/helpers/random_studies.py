@@ -44,7 +44,7 @@ def random_study(seed: int) -> rr.Study:
         other = np.where(draw.random(truth.shape) < draw.choice([0, 0.3, 1]), 1 - truth % 2, truth)
         labels[f"judge {number}"] = other * draw.choice([0, 1, 1, 1, 10])
     judgements = {judge: _labels(grades) for judge, grades in labels.items()}
-    given: dict[str, Any] = {"judgements": judgements}
+    given: Any = {"judgements": judgements}
     if len(labels) == 1:
         given["judgements"] = judgements["human"]
     sets = int(draw.choice([1, 2, 6]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-FEW: dict[str, Any] = {
+FEW: Any = {
     "metrics": ("precision", "ap", "ndcg", "rr"),
     "cutoffs": (3, None),
     "shuffles": 3,

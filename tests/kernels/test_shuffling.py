@@ -73,7 +73,7 @@ def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: 
     lonely = FRAME.filter(query="q").with_columns(
         query=pl.lit("nothing relevant"), relevance=pl.lit(0, pl.Int64)
     )
-    asked: dict[str, Any] = {
+    asked: Any = {
         "metrics": ("ap", "ndcg", "precision"),
         "cutoffs": (1, None),
         "shuffles": 5,
@@ -152,7 +152,7 @@ def test_stretches_of_the_lowest_grade_score_as_its_items_do() -> None:
             "relevance": generator.choice([0, 0, 0, 1, 2], rows),
         }
     )
-    asked: dict[str, Any] = {"policies": "shuffled", "shuffles": 4, "truncated": "no"}
+    asked: Any = {"policies": "shuffled", "shuffles": 4, "truncated": "no"}
     usual: list[Any] = ["ap", "ndcg@7", "rr", "err", "bpref", "rbp", "recall@5", "wap"]
     odd = DCG(gain=lambda grades: grades + 1.0)
     alone = evaluate(frame, metrics=usual, **asked)

@@ -60,7 +60,7 @@ def test_every_policy_is_that_of_the_enumeration(
     everything = [*(grade for tie in condensed for grade in tie), *unretrieved]
     if not oracles.count_relevant(everything, level):
         return
-    asked: dict[str, Any] = {
+    asked: Any = {
         "metrics": "bpref",
         "policies": POLICIES,
         "unjudged": "drop",
@@ -117,7 +117,7 @@ def test_bounds_of_cut_lists_are_those_of_all_that_may_follow(
 ) -> None:
     if not oracles.count_relevant([*(grade for tie in ties for grade in tie), *unretrieved], level):
         return
-    asked: dict[str, Any] = {
+    asked: Any = {
         **frames([[*tie] for tie in ties], unretrieved),
         "metrics": "bpref",
         "unjudged": "drop",

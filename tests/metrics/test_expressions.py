@@ -95,7 +95,7 @@ def test_scores_and_deviations_are_those_of_evaluate(metric: rr.Metric) -> None:
             truncated="no",
             relevant_from=least,
         ).sort("query")
-        how: dict[str, Any] = {"relevant_from": least, "n_relevant": stated}
+        how: Any = {"relevant_from": least, "n_relevant": stated}
         asked: dict[tuple[int | None, str], pl.Expr] = {}
         for cutoff in wanted["cutoff"].unique().to_list():
             for policy, order in ORDERS.items():
@@ -290,7 +290,7 @@ def test_r_may_be_a_float_that_is_a_whole_number(name: str) -> None:
     frame = lists(6).with_columns(n=(pl.col("relevance") > 0).sum().over("query") + 1)
     metric = parse_metric(name)[0]
     for order in ("expected", "received"):
-        how: dict[str, Any] = {"distance": "distance", "order": order}
+        how: Any = {"distance": "distance", "order": order}
         whole, real, half = (
             frame.group_by("query", maintain_order=True)
             .agg(metric.expr("relevance", n_relevant=n, **how))

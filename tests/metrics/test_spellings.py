@@ -133,11 +133,11 @@ def test_measures_have_one_name_on_every_face_and_metrics_is_another_for_it() ->
     frame = {"query": ["q", "q"], "item": ["a", "b"], "score": [1, 1], "relevance": [1, 0]}
     one = rr.evaluate(frame, measures="rr@1")
     assert one.equals(rr.evaluate(frame, metrics="rr@1"))
-    names: list[dict[str, Any]] = [{"measures": "rr@1"}, {"metrics": "rr@1"}]
+    names: Any = [{"measures": "rr@1"}, {"metrics": "rr@1"}]
     for given in names:
         assert rr.Study(frame, **given).measures == (("rr", 1),)
     for name in ("measures", "measure", "metrics"):
-        asked: dict[str, Any] = {name: "rr@1"}
+        asked: Any = {name: "rr@1"}
         assert rr.gate(frame, frame, margin=0.1, **asked).measure == "rr@1"
     with pytest.raises(ParameterError, match="measures: given twice"):
         rr.evaluate(frame, measures="rr", metrics="rr")

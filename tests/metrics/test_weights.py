@@ -105,7 +105,7 @@ def test_weigh_gains_of_ap_is_what_a_meter_computes() -> None:
         item=pl.int_range(pl.len()).over("query")
     )
     rankings, metric, weights = rr.lists.weigh_gains(rows, "ap")
-    how: dict[str, Any] = {"metrics": metric, "cutoffs": [2, None], "truncated": "no"}
+    how: Any = {"metrics": metric, "cutoffs": [2, None], "truncated": "no"}
     scores = rr.evaluate(rankings, policies=("expected", "naive"), **how)
     means = rr.summarise(scores, queries=weights, average="weighted").filter(policy="expected")
     meter = rr.Meter("ap", [2, None])

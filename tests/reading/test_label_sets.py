@@ -5,7 +5,7 @@ from typing import Any
 
 import retrieval_report as rr
 
-LABELS: dict[str, Any] = {
+LABELS: Any = {
     "gpt": {"q1": {"a": 3, "b": 3, "c": 0}},
     "llama": {"q1": {"a": 2, "b": 3}, "q2": {"a": 0}},
 }

@@ -30,7 +30,7 @@ JUDGED = pl.DataFrame(
     schema=["query", "item", "relevance"],
     orient="row",
 )
-ASKED: dict[str, Any] = {"metrics": "ap, ndcg@2, rr", "policies": ("expected", "naive", "best")}
+ASKED: Any = {"metrics": "ap, ndcg@2, rr", "policies": ("expected", "naive", "best")}
 WANTED = evaluate(FRAME, judgements=JUDGED, **ASKED)
 
 

@@ -93,7 +93,7 @@ def test_folders_name_models_as_on_spark(tmp_path: Path) -> None:
         ("itq", 4),
         ("lsh:16", 4),
     ]
-    asked: dict[str, Any] = {"metrics": "rr", "policies": "expected", "truncated": "no"}
+    asked: Any = {"metrics": "rr", "policies": "expected", "truncated": "no"}
     assert_frame_equal(evaluate(tmp_path, **asked), evaluate(read, **asked))  # part by part
     frame.with_columns(model=pl.lit("own")).write_parquet(
         tmp_path / "model=itq" / "part-0.snappy.parquet"

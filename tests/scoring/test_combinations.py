@@ -120,7 +120,7 @@ def case(seed: int) -> Case:
         for item in generator.permutation(ITEMS)[: generator.integers(1, 6)]
     ]
     rows = [rows[measure] for measure in generator.permutation(len(rows))]
-    options: dict[str, Any] = {
+    options: Any = {
         "null_distance": "not_retrieved",
         "unjudged": str(generator.choice(["non_relevant", "drop"])),
         "no_relevant": str(generator.choice(["zero", "skip", "one"])),

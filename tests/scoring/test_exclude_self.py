@@ -13,7 +13,7 @@ from retrieval_report.engines.disk import evaluate_to
 
 MEASURES = "ndcg, ap, rr, recall, bpref, err"
 CUTOFFS = (1, 3, None)
-EVERY: dict[str, Any] = {
+EVERY: Any = {
     "measures": MEASURES,
     "cutoffs": CUTOFFS,
     "policies": ("expected", "naive", "shuffled", "best", "worst"),
@@ -53,7 +53,7 @@ def test_scores_are_those_of_frames_without_own_items(
     dtype: Any, truncated: str, with_judgements: bool
 ) -> None:
     rows, judged = made(dtype)
-    how: dict[str, Any] = {**EVERY, "truncated": truncated}
+    how: Any = {**EVERY, "truncated": truncated}
     if with_judgements:
         wanted = rr.evaluate(by_hand(rows), judgements=by_hand(judged), **how)
         found = rr.evaluate(rows, judgements=judged, exclude_self=True, **how)
@@ -70,7 +70,7 @@ def test_parts_on_disk_have_the_same_bits(
     tmp_path: Path, truncated: str, with_judgements: bool
 ) -> None:
     rows, judged = made()
-    how: dict[str, Any] = {**EVERY, "truncated": truncated, "exclude_self": True}
+    how: Any = {**EVERY, "truncated": truncated, "exclude_self": True}
     if with_judgements:
         how["judgements"] = judged
     else:
@@ -87,7 +87,7 @@ def test_parts_on_disk_have_the_same_bits(
 def test_ids_of_two_kinds_and_masks() -> None:
     rows, judged = made(pl.Int64)
     as_text = rows.with_columns(pl.col("query").cast(pl.String))
-    how: dict[str, Any] = {"measures": "ap", "truncated": "no", "policies": "expected"}
+    how: Any = {"measures": "ap", "truncated": "no", "policies": "expected"}
     how["exclude_self"] = True
     judged_text = judged.with_columns(pl.col("query").cast(pl.String))
     one = rr.evaluate(rows, judgements=judged, **how)

@@ -222,7 +222,7 @@ def test_real_runs_are_healthy_except_those_that_are_not() -> None:
 
 MANY = 120
 TRUTH = {f"q{query:03}": {f"d{query}-{n}": int(n == 3) for n in range(6)} for query in range(MANY)}
-DISK: dict[str, Any] = {
+DISK: Any = {
     "sound": lambda query, n: (f"d{query}-{n}", abs(n - 3) + query % 7),
     "reversed": lambda query, n: (f"d{query}-{n}", -abs(n - 3)),
     "no match": lambda query, n: (str(6 * query + n), n),

@@ -29,12 +29,12 @@ JUDGEMENTS = pl.DataFrame(
 )
 QUERIES = pl.DataFrame({"query": ["p", "q", "r", "s"], "n_relevant": [3, 4, 2, 1]})
 GIVEN = [(None, None), (JUDGEMENTS, None), (None, QUERIES), (JUDGEMENTS, QUERIES)]
-ROWS: dict[str, Any] = {
+ROWS: Any = {
     "null_distance": "not_retrieved",
     "unjudged_query": "skip",
     "truncated": "no",
 }
-ASKED: dict[str, Any] = {"metrics": "dcg, ap, rr, recall", "cutoffs": (1, 2, None)}
+ASKED: Any = {"metrics": "dcg, ap, rr, recall", "cutoffs": (1, 2, None)}
 
 
 def frame_of(judgements: pl.DataFrame | None) -> pl.DataFrame:

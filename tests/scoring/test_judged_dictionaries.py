@@ -22,8 +22,8 @@ ORDERS = ("naive", "expected", "best", "worst", "shuffled")
 def made(seed: int, queries: int = 30, kinds: int = 4) -> tuple[dict[str, Any], dict[str, Any]]:
     """A run with some ties and some empty lists, and judgements of some of its items and of others."""
     random = np.random.default_rng(seed)
-    run: dict[str, Any] = {}
-    qrels: dict[str, Any] = {}
+    run: Any = {}
+    qrels: Any = {}
     for query in random.permutation(queries).tolist():
         items = random.permutation(40)[: int(random.integers(0, 30))].tolist()
         scores = random.normal(size=len(items)).round(int(random.integers(0, 4)) * 5).tolist()

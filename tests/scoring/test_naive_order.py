@@ -21,7 +21,7 @@ def test_the_order_of_items_is_the_same_from_rows_in_any_order(
     frame = pl.DataFrame(ids, ["model", "query", "item"], orient="row").with_columns(
         distance=pl.col("item").str.len_bytes(), relevance=pl.col("item").str.contains("[37]")
     )
-    asked: dict[str, Any] = {"metrics": ("rr", "ap"), "policies": "naive", "naive_order": order}
+    asked: Any = {"metrics": ("rr", "ap"), "policies": "naive", "naive_order": order}
     given = [
         frame.sample(fraction=1, shuffle=True, seed=seed),
         frame.sort("model", "query", "item"),

@@ -14,7 +14,7 @@ from retrieval_report import DataError, count_ties, evaluate, evaluate_to
 from retrieval_report.engines import disk
 
 METRICS = "recall, ap, ndcg, precision, r_precision, ndcg(ideal=list)"
-ASKED: dict[str, Any] = {
+ASKED: Any = {
     "metrics": METRICS,
     "cutoffs": [3, 5, None],
     "policies": ("expected", "best", "worst", "shuffled"),

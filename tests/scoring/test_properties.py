@@ -218,9 +218,7 @@ def test_property_02_random_orders_agree_with_long_lists() -> None:
 @pytest.mark.parametrize("largest", [1, 3])
 def test_property_03_no_order_beats_best_or_worst(largest: int, with_judgements: bool) -> None:
     frame = lists(7, queries=120, largest=largest)
-    given: dict[str, Any] = (
-        {"judgements": judged(frame), "unjudged": "error"} if with_judgements else {}
-    )
+    given: Any = {"judgements": judged(frame), "unjudged": "error"} if with_judgements else {}
     metrics = BINARY if largest == 1 and not with_judgements else TEXTS
     found = wide(exact(frame, metrics, policies=(*EXACT, "naive", "shuffled"), shuffles=1, **given))
     for policy in ("expected", "naive", "shuffled"):
@@ -354,7 +352,7 @@ def test_property_06_items_without_relevance_behind_the_list(with_judgements: bo
     tail = tail.with_columns(distance=pl.lit(100, pl.Int64), relevance=pl.lit(0, pl.Int64)).select(
         frame.columns
     )
-    given: dict[str, Any] = {"judgements": judged(frame)} if with_judgements else {}
+    given: Any = {"judgements": judged(frame)} if with_judgements else {}
     texts = [
         text for text in TEXTS if text != "bpref"
     ]  # which counts what is judged and not relevant

@@ -101,7 +101,7 @@ def test_relevant_items_outside_the_counts_are_told(case: dict[str, Any]) -> Non
 def test_a_radius_beyond_the_depth_of_counts_is_warned_of() -> None:
     generator = np.random.default_rng(1)
     queries, items = generator.integers(0, 2, (9, 16)), generator.integers(0, 2, (300, 16))
-    labels: dict[str, Any] = {"query_labels": [0] * 9, "item_labels": [0, 1] * 150}
+    labels: Any = {"query_labels": [0] * 9, "item_labels": [0, 1] * 150}
     whole = count_codes(queries, items, **labels)
     counts = count_codes(queries, items, depth=40, **labels)
     cut = counts.drop("truncated")

@@ -15,7 +15,7 @@ def test_behind_a_distance_threshold_nothing_counts() -> None:
     rankings = ranked(1)
     near = top(rankings, 80)
     threshold = near.filter(pl.int_range(pl.len()).over("query") == 79)["distance"].min() - 1  # type: ignore[operator]
-    asked: dict[str, Any] = {
+    asked: Any = {
         "metrics": ("precision", "rr", "ap"),
         "cutoffs": (10, 100),
         "distance_threshold": threshold,

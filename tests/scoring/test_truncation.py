@@ -177,7 +177,7 @@ def test_where_every_relevant_item_is_retrieved_only_its_tie_is_open() -> None:
         {"query": list("ppppqqqq"), "item": list("abcdabce"), "distance": [1, 1, 2, 2, 1, 2, 3, 3]}
     )
     judgements = {"query": ["p", "q", "q"], "item": ["a", "b", "c"], "relevance": [1, 1, 1]}
-    asked: dict[str, Any] = {"metrics": "ndcg@4, ap, recall@4, rr, precision@4", "cutoffs": None}
+    asked: Any = {"metrics": "ndcg@4, ap, recall@4, rr, precision@4", "cutoffs": None}
     scores, _ = said(rankings, judgements=judgements, **asked)
     assert reasons(rankings, judgements=judgements) == {"model": UNKNOWN}
     found = scores.filter(policy="expected").select("query", "metric", "truncated", "std")
@@ -203,7 +203,7 @@ def codes(seed: int, number: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def counted(depth: int | None) -> pl.DataFrame:
-    labels: dict[str, Any] = {"query_labels": np.arange(30) % 3, "item_labels": np.arange(400) % 3}
+    labels: Any = {"query_labels": np.arange(30) % 3, "item_labels": np.arange(400) % 3}
     return count_codes(codes(1, 30), codes(2, 400), depth=depth, **labels)
 
 

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-ASKED: dict[str, Any] = {
+ASKED: Any = {
     "metrics": ("precision", "ap", "ndcg", "rr"),
     "cutoffs": (3, None),
     "partitions": 2,
@@ -158,7 +158,7 @@ def test_no_exchange_of_queries_that_are_together(
     for number in range(2):
         even = pl.col("query").str.slice(1).cast(pl.Int64) % 2 == number
         frame.filter(even).write_parquet(tmp_path / f"part-{number}.parquet")
-    options: dict[str, Any] = {**EXPECTED, "partitions": None}
+    options: Any = {**EXPECTED, "partitions": None}
     together = on.evaluate(spark.read.parquet(str(tmp_path)), clustered=True, **options)
     together.explain()
     assert "hashpartitioning" not in capsys.readouterr().out

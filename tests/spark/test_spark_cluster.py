@@ -27,7 +27,7 @@ ELSEWHERE = pytest.mark.parametrize(
     "spark_kind", KINDS[1:]
 )  # as other files try it on this machine
 
-ASKED: dict[str, Any] = {
+ASKED: Any = {
     "metrics": ("precision", "ap", "ndcg", "err", "r_precision"),
     "cutoffs": (3, None),
     "truncated": "no",
@@ -123,7 +123,7 @@ def test_judgements_and_queries_join_on_the_cluster(spark: Any, tmp_path: Path) 
     assert_frame_equal(collected(scores), expected, check_exact=True)
 
 
-SKEWED: dict[str, Any] = {
+SKEWED: Any = {
     **ASKED,
     "metrics": ("precision", "ap", "ndcg"),
     "policies": ("expected", "worst"),

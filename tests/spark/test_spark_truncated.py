@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-ASKED: dict[str, Any] = {
+ASKED: Any = {
     "metrics": METRICS,
     "cutoffs": (1, 5, 12, None),
     "policies": ("expected", "worst", "best"),

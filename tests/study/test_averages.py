@@ -41,7 +41,7 @@ def rows() -> pl.DataFrame:
 
 
 def study(average: str, data: pl.DataFrame | None = None, **options: Any) -> rr.Study:
-    asked: dict[str, Any] = {"queries": QUERIES, "average": average, "truncated": "no", **options}
+    asked: Any = {"queries": QUERIES, "average": average, "truncated": "no", **options}
     return rr.Study(rows() if data is None else data, "rr@3", **asked)
 
 

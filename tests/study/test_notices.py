@@ -16,7 +16,7 @@ from retrieval_report.study.caveats import notices, winner_sentences
 from retrieval_report.study.html import render_html
 from retrieval_report.study.terminal import summary_table
 
-OPTIONS: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 10), "shuffles": 5}
+OPTIONS: Any = {"metrics": ("precision", "recall"), "cutoffs": (1, 10), "shuffles": 5}
 
 
 @cache

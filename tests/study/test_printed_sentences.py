@@ -55,7 +55,7 @@ def test_it_is_said_which_of_them_names_another_winner_if_both_name_the_same() -
 
 
 def test_they_print_other_numbers_for_the_model_furthest_apart() -> None:
-    others: dict[str, Any] = {"item": ["a", "b", "c", "x", "y", "z"], "score": [2, 2, 2, 3, 2, 1]}
+    others: Any = {"item": ["a", "b", "c", "x", "y", "z"], "score": [2, 2, 2, 3, 2, 1]}
     assert said(**others, relevance=[1, 0, 0, 0, 0, 0]) == (  # nothing for "down", so "up" leads
         (
             "For up, mteb would print rr@10 0.3333 and sentence-transformers 1.0000, because they order "

@@ -69,7 +69,7 @@ def test_formats_not_asked_for_again_are_removed_and_files_of_others_stay(tmp_pa
 
 
 def test_row_109_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
-    arguments: dict[str, Any] = {
+    arguments: Any = {
         "metrics": "ndcg",
         "cutoffs": (1, 3),
         "formats": FORMATS,

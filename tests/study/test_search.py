@@ -27,8 +27,8 @@ QUERIES = RNG.integers(0, 3, (6, 4)).astype(np.float32)
 LABELS = RNG.integers(0, 4, 40)
 QUERY_LABELS = RNG.integers(0, 4, 6)
 DISTANCES = ((QUERIES[:, None] - ITEMS[None]) ** 2).sum(axis=2)
-FLAT: dict[str, Any] = {"query_labels": QUERY_LABELS, "item_labels": LABELS}
-ASKED: dict[str, Any] = {
+FLAT: Any = {"query_labels": QUERY_LABELS, "item_labels": LABELS}
+ASKED: Any = {
     "metrics": "recall@5, ap, ndcg@5",
     "policies": ("expected", "naive", "worst"),
     "truncated": "no",

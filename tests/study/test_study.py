@@ -26,7 +26,7 @@ QUERIES = (
     .with_columns(label=pl.Series(["a", "b"] * 3), weight=pl.Series([1.0, 2, 3, 4, 5, 6]))
 )
 EVERYTHING = ("expected", "naive", "shuffled", "best", "worst")
-ASKED: dict[str, Any] = {"metrics": "ndcg, ap", "cutoffs": [3, None]}
+ASKED: Any = {"metrics": "ndcg, ap", "cutoffs": [3, None]}
 
 
 def study(**options: Any) -> rr.Study:
@@ -170,14 +170,14 @@ def test_of_very_many_models_those_near_in_rank_are_compared() -> None:
 def test_an_unknown_argument_is_answered_with_the_right_one_or_its_function(
     wrong: str, answer: str
 ) -> None:
-    given: dict[str, Any] = {wrong: 3}
+    given: Any = {wrong: 3}
     with pytest.raises(TypeError, match=f"^unexpected keyword argument '{wrong}'{answer}"):
         rr.Study(top(ranked(1)), "ap@10", **given)
 
 
 def test_arguments_in_the_order_of_other_libraries_are_answered_with_their_names() -> None:
     run = {"q": {"a": 0.9}}
-    doors: dict[str, Any] = {
+    doors: Any = {
         "evaluate() takes only rankings": rr.evaluate,
         "audit() takes only rankings": rr.audit,
         "Study() takes only rankings and measures": rr.Study,
@@ -230,7 +230,7 @@ def test_a_study_compares_two_models_or_by_other_tests() -> None:
     assert pair.select("model_a", "model_b").unique().rows() == [("middle", "coarse")]
     assert pair["difference"].to_list() == [-value for value in known["difference"]]
     assert pair["p_tie"].to_list() == known["p_tie"].to_list()
-    given: dict[str, Any] = {"rankings": RANKINGS, "queries": QUERIES, "shuffles": 20}
+    given: Any = {"rankings": RANKINGS, "queries": QUERIES, "shuffles": 20}
     for how in ({"baseline": "fine"}, {"correction": "holm", "resamples": 999}):
         assert_frame_equal(made.compare(**how), rr.compare(made.scores, **given, **how))
 

@@ -15,7 +15,7 @@ QUERIES = (
     .unique(maintain_order=True)
     .with_columns(topic=pl.int_range(pl.len()) // 3)
 )
-OVER: dict[str, Any] = {"cluster": "topic", "queries": QUERIES}
+OVER: Any = {"cluster": "topic", "queries": QUERIES}
 
 
 def test_answers_are_those_of_the_functions() -> None:
@@ -26,7 +26,7 @@ def test_answers_are_those_of_the_functions() -> None:
     tests = ["model_a", "model_b", "t_p", "permutation_p", "family_p", "ci_low"]
     expected = study.under("expected").comparison
     assert_frame_equal(expected.select(tests), rr.compare(exact, **OVER).select(tests))
-    margin: dict[str, Any] = {"baseline": "fine", "margin": 0.05}
+    margin: Any = {"baseline": "fine", "margin": 0.05}
     against = rr.stats.no_worse(exact, **margin, **OVER)
     assert_frame_equal(study.using(**margin).no_worse, against)
 

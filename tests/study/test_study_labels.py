@@ -19,7 +19,7 @@ RANKINGS = made_rankings(("coarse", "fine"))
 LABELS = {item: "ab"[item % 2] for item in range(8)}
 QUERIES = {f"query {number}": "ab"[number % 2] for number in range(6)}
 FRAME = rr.read_queries({"query": [*QUERIES], "label": [*QUERIES.values()]})
-ASKED: dict[str, Any] = {"labels": LABELS, "k": 3, "calibrate": "precision", "at_least": 0.5}
+ASKED: Any = {"labels": LABELS, "k": 3, "calibrate": "precision", "at_least": 0.5}
 
 
 def test_a_report_holds_what_the_functions_return(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_a_difference_of_these_runs_alone_is_not_significant() -> None:
                 for query in range(60)
                 for item, score in (("a", int(right[query])), ("b", 0.5))
             ]
-    given: dict[str, Any] = {"judgements": {f"q{n}": {"a": 1} for n in range(60)}}
+    given: Any = {"judgements": {f"q{n}": {"a": 1} for n in range(60)}}
     study = rr.Study(pl.DataFrame(rows), "rr@1", replicate="seed", truncated="no", **given)
     pair = study.flips.row(0, named=True)
     assert pair["family_p"] < 0.05 < study.replicate_pairs["family_p"].item()
@@ -182,7 +182,7 @@ def runs_with(shares: dict[str, tuple[float, ...]], queries: int = 400) -> pl.Da
 def test_the_margin_of_models_is_not_one_of_their_runs_until_it_is_asked_for() -> None:
     judgements = {f"q{n}": {"a": 1} for n in range(400)}
     frame = runs_with({"large": (1.0, 0.99), "small": (0.99, 0.9875)})
-    given: dict[str, Any] = {"judgements": judgements, "truncated": "no"}
+    given: Any = {"judgements": judgements, "truncated": "no"}
     margin: Any = {"baseline": "large", "margin": 0.05, "largest_loss": 0.75}
     study = rr.Study(frame, "rr@1", replicate="seed", **margin, **given)
     assert study.no_worse["largest_loss"].to_list() == [0.75]
@@ -218,7 +218,7 @@ def test_a_margin_holds_for_other_runs_too(
     runs: tuple[float, ...], verdict: str, first_words: str
 ) -> None:
     """Where single runs move far, these runs do not show that others lose less than the margin."""
-    given: dict[str, Any] = {"judgements": {f"q{n}": {"a": 1} for n in range(400)}}
+    given: Any = {"judgements": {f"q{n}": {"a": 1} for n in range(400)}}
     large = (1.0, 0.99, 0.995, 0.985)
     frame = runs_with({"large": large, "small": runs})
     study = rr.Study(frame, "rr@1", replicate="seed", truncated="no", **given)

@@ -98,7 +98,7 @@ def test_like_says_what_a_cut_list_leaves_open_unless_lists_are_whole() -> None:
     ends = coarse_scores(2).filter(
         pl.col("score").rank("ordinal", descending=True).over("model", "query") <= 8
     )
-    asked: dict[str, Any] = {"measures": "precision@5", "like": "trec_eval", "shuffles": 20}
+    asked: Any = {"measures": "precision@5", "like": "trec_eval", "shuffles": 20}
     cut, whole = (rr.Study(ends, **asked, truncated=word) for word in ("within_tie", "no"))
     assert cut.comparison.filter(policy="expected")["p_tie_method"].to_list() == ["truncated"]
     assert whole.comparison.filter(policy="expected")["p_tie_method"].to_list() == ["exact"]

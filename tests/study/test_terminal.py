@@ -18,7 +18,7 @@ ALL_POLICIES: Values = {
 
 
 def summary(models: dict[str, Values], *, cutoff: int | None = 10, **counts: int) -> pl.DataFrame:
-    rows: list[dict[str, Any]] = [
+    rows: Any = [
         {
             "model": model,
             "metric": "ndcg",

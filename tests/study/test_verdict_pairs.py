@@ -12,8 +12,8 @@ from retrieval_report.comparison.verdicts import with_chances
 from retrieval_report.report import report_contents
 from retrieval_report.study.verdict import verdict
 
-ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2, "truncated": "no"}
-PLACE: dict[str, Any] = {"metric": "rr", "cutoff": 2}
+ASKED: Any = {"metrics": "rr", "cutoffs": 2, "truncated": "no"}
+PLACE: Any = {"metric": "rr", "cutoff": 2}
 
 
 def found(

@@ -21,7 +21,7 @@ import retrieval_report as rr
 from retrieval_report.systems.audit import audit
 
 FILE = Path(__file__).parents[1] / "data" / "printed_by_others.json"
-CASES: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+CASES: Any = json.loads(FILE.read_text(encoding="utf-8"))
 PRINTED = pytest.mark.parametrize(
     ("name", "system"), [(name, system) for name in CASES for system in CASES[name]["printed"]]
 )
@@ -49,7 +49,7 @@ def said(case: dict[str, Any], system: str) -> dict[str, dict[str, Any]]:
         scores = np.array(case["graph"])
         query, item = (axis.ravel() for axis in np.indices(scores.shape))
         columns = {"query": query, "item": item, "score": scores.ravel(), "relevance": item == 0}
-        asked: dict[str, Any] = {"rankings": pl.DataFrame(columns)}
+        asked: Any = {"rankings": pl.DataFrame(columns)}
         asked["measures"] = ["rr@all", *(f"hit_rate@{k}" for k in cutoffs)]
     elif system.endswith("RerankingEvaluator"):
         last = cutoffs[-1]

@@ -20,7 +20,7 @@ from retrieval_report.lists import tie_groups
 from retrieval_report.ties.distributions import DRAWS, score_distribution
 from retrieval_report.ties.orders import ranking_ties
 
-ONE: dict[str, Any] = {"model": "m", "query": "q"}
+ONE: Any = {"model": "m", "query": "q"}
 METRICS = [text for text in TEXTS if text not in OWN_DEPTH]
 
 

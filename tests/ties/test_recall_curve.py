@@ -91,7 +91,7 @@ def test_pytrec_eval_prints_the_same() -> None:
 def test_large_ties_have_the_mean_of_random_orders_and_the_largest_none() -> None:
     grades = np.zeros(60, np.int64)
     grades[:9] = 1
-    rows: dict[str, Any] = {
+    rows: Any = {
         "query": ["q"] * 60,
         "item": list(range(60)),
         "distance": [1] * 60,

@@ -116,7 +116,7 @@ def test_choices_are_drawn_for_measures_without_a_closed_form() -> None:
     names, grades, finals = zip(*items, strict=True)
     first = {"query": ["q"] * len(items), "item": names, "distance": near}
     final = {"query": first["query"], "item": names, "score": finals}
-    asked: dict[str, Any] = {
+    asked: Any = {
         "depth": (2, 4), "judgements": {"q": dict(zip(names, grades, strict=True))},
         "truncated": "no", "measures": "rr@3, precision, ndcg@3", "shuffles": 1000,
     }  # fmt: skip
