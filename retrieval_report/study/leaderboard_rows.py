@@ -132,20 +132,26 @@ def with_costs(rows: pl.DataFrame, costs: pl.DataFrame) -> pl.DataFrame:
     return join_left(rows, of_models.select("model", "cost", cost_amount="amount"), "model")
 
 
-def leaderboard_table(study: Study, ranks: pl.DataFrame | None = None) -> str:
-    """Return the leaderboard of a study as text, without what the three scores above it show."""
+def _below_three(study: Study, ranks: pl.DataFrame | None = None) -> tuple[pl.DataFrame, str, str]:
+    """Return the same without the columns that the table of the three scores shows above it."""
     rows, columns, note = leaderboard_of(study, ranks)
     if is_moved(three_rows(study.headline.three_scores, study.measures[0])):
-        above = {"shuffled_range", "naive"}  # in the table of the three scores
-        columns = " ".join(name for name in columns.split() if name not in above)
+        shown = {"shuffled_range", "naive"}
+        columns = " ".join(name for name in columns.split() if name not in shown)
+    return rows, columns, note
+
+
+def leaderboard_table(study: Study, ranks: pl.DataFrame | None = None) -> str:
+    """Return the leaderboard of a study as text, without what the three scores above it show."""
+    rows, columns, note = _below_three(study, ranks)
     rows = rows.with_columns(unpaired=0) if "unpaired" not in rows.columns else rows
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")
     return "\n".join(filter(None, [table, note]))
 
 
 def leaderboard_html(study: Study) -> str:
-    """Return the leaderboard of a study as HTML."""
-    rows, columns, note = leaderboard_of(study)
+    """Return the same as HTML."""
+    rows, columns, note = _below_three(study)
     return html_table(rows, columns, note=note)
 
 

@@ -4,7 +4,7 @@ import polars as pl
 
 import retrieval_report as rr
 from made_pages import made_data, open_page, words
-from retrieval_report.contracts.wording import speaking_to
+from retrieval_report.contracts.wording import PLACEHOLDER, speaking_to
 from retrieval_report.study.caveats import health_sentences
 from text import plain, sentence
 from wording import DashboardReader
@@ -45,3 +45,8 @@ def test_messages_begin_with_a_capital_and_names_are_kept() -> None:
     assert sentence("query 'q' has no list").startswith("Query")
     for text in ("lists.csv: no rows", "bm25 has no list", "cutoff: 0 is not above 0", "", "two"):
         assert sentence(text).replace("\\", "").startswith(text[:5])
+
+
+def test_a_name_to_be_chosen_stands_without_angle_brackets() -> None:
+    said = DashboardReader(columns=True).setting("columns", ({"distance": PLACEHOLDER},), "")
+    assert said == "“Column of distance: your name for it”"
