@@ -286,8 +286,8 @@ def _request(measures: object, like: str | None, options: Named) -> Named:
     """Return what is asked of data and how: ``measures``, ``asked`` and ``options``, checked."""
     if isinstance(measures, Mapping) or hasattr(measures, "columns"):
         raise ParameterError(
-            "measures: these are rows, not measures such as 'ndcg@10'; rankings come first; "
-            "pass judgements= by name"
+            "measures: these are rows, not measures such as 'ndcg@10'; rankings come first"
+            + advice("; pass {} by name", setting("judgements"))
         )
     if "policies" in options:
         raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
