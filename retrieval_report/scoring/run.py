@@ -344,11 +344,14 @@ def _split(run: Run, work: Integers) -> list[tuple[slice, Run]]:
     ]
 
 
-def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
-    """Return the scores of a run, and each model's mean over its queries under every drawn order;
-    needs policy "shuffled".
+def score_with_means(
+    run: Run, weights: pl.DataFrame | None = None
+) -> tuple[ListScores, pl.DataFrame]:
+    """Return the scores of a run, and each model's mean over its queries under every drawn order,
+    weighted by the ``weight`` of every model, query, metric and cutoff if there are any; needs
+    policy "shuffled".
     """
-    means = [_OrderMeans(part) for part in run.parts]
+    means = [_OrderMeans(part, weights) for part in run.parts]
     scores = [_score_part(part, of_part) for part, of_part in zip(run.parts, means, strict=True)]
     measure = pl.col("metric").cast(pl.Enum([str(metric) for metric, _ in run.asked]))
     frame = pl.concat(part.frame() for part in means)
@@ -359,19 +362,31 @@ def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
 class _OrderMeans:
     """Each model's mean over its queries under every drawn order."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, weights: pl.DataFrame | None) -> None:
         self.run = run
-        self.models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
+        names = run.prepared.names
+        self.models, code = np.unique(names["model"].to_numpy(), return_inverse=True)
         included = ~run.left_out()
         self.mine = [included & (code == model) for model in range(self.models.size)]
+        self.weights = np.ones((names.height, 1))
+        if weights is not None:
+            cells = names.join(run.columns, how="cross", maintain_order="left_right")
+            keys = ["model", "query", "metric", "cutoff"]
+            cells = cells.join(
+                weights, on=keys, how="left", nulls_equal=True, maintain_order="left"
+            )
+            self.weights = cells["weight"].fill_null(0.0).to_numpy().reshape(names.height, -1)
         self.drawn: list[Floats] = []  # of each order: (models, columns)
 
     def add(self, values: Floats, draws: int = 1) -> None:
         """Add the scores (lists, columns) under one drawn order, or under several that agree."""
         if self.run.options.no_relevant == "one":
             values = np.where(self.run.undefined, 1.0, values)
+        values = values * self.weights
         with np.errstate(invalid="ignore"):  # a model may have no query
-            means = [values[mine].sum(axis=0) / mine.sum() for mine in self.mine]
+            means = [
+                values[mine].sum(axis=0) / self.weights[mine].sum(axis=0) for mine in self.mine
+            ]
         self.drawn += [np.array(means)] * draws
 
     def frame(self) -> pl.DataFrame:

@@ -181,11 +181,18 @@ class LevelledStudy:
 
     @property
     def shuffled(self) -> pl.DataFrame:
-        """The result of :func:`shuffled_means`: the mean of the queries under every single order."""
+        """The result of :func:`shuffled_means`: the mean of the queries under every single order,
+        by the average of the study (a plain mean with ``like``).
+        """
         data, queries = self._data, self._view.queries
         if queries is not None:  # the means of some are others, so they are drawn again
             data = data.other(("of queries", queries), frames=self._given())
-        means = self._at_measures(self._of_models(drawn_scores(data, self._view.draws)[1]))
+        average, weights = "micro", None
+        if self.average != average and self._data.like is None:
+            whole = self._with(models=None, measures=None, policies=("expected",))
+            average, weights = self.average, whole._weighed(whole._run_scores).frame
+        drawn = drawn_scores(data, self._view.draws, average, weights)
+        means = self._at_measures(self._of_models(drawn[1]))
         return draws_over_runs(means, self.of_run) if self.of_run else means
 
     @property
@@ -193,8 +200,9 @@ class LevelledStudy:
         """The means under single orders; empty without the policy shuffled, or if queries are
         averaged in another way than they.
         """
-        are_of_these_means = self.average == "micro" and "shuffled" in self.policies
-        return self.shuffled if are_of_these_means else NO_FRAME
+        are_of_these_means = self.average == "micro" or self._data.like is None
+        drawn = are_of_these_means and "shuffled" in self.policies
+        return self.shuffled if drawn else NO_FRAME
 
     @property
     def suspects(self) -> list[str]:

@@ -124,9 +124,8 @@ class Study(LevelledStudy):
         :func:`evaluate_like`.
     average
         One of {"micro", "macro", "weighted"}, as for :func:`summarise`; by default "micro". All
-        answers about means, with their tests and chances, are about this average; single orders
-        are drawn for micro alone. Labels and weights are taken as they are: see
-        ``docs/choosing-a-test.md``.
+        answers about means, with their tests and chances, are about this average. Labels and
+        weights are taken as they are: see ``docs/choosing-a-test.md``.
     by
         A column of the queries; `segments` shows which of its values change the winner.
     replicate

@@ -534,19 +534,29 @@ def _exact(data: StudyData, policies: Sequence[str], draws: Draws) -> pl.DataFra
     return data.memo.find((name, draw_options), lambda: _scored(data, exact, draw_options)[0])
 
 
-def drawn_scores(data: StudyData, draws: Draws) -> Scored:
-    """Return scores under random orders, and the means under every single one."""
-    return data.memo.find(("drawn", draws), lambda: _scored(data, ("shuffled",), draws))
+def drawn_scores(
+    data: StudyData, draws: Draws, average: str = "micro", weights: pl.DataFrame | None = None
+) -> Scored:
+    """Return scores under random orders, and the means under every single one, with the weights of
+    an average.
+    """
+    drawn = ("drawn", draws, average)
+    return data.memo.find(drawn, lambda: _scored(data, ("shuffled",), draws, weights))
 
 
-def _scored(data: StudyData, policies: tuple[str, ...], draws: Draws) -> Scored:
+def _scored(
+    data: StudyData,
+    policies: tuple[str, ...],
+    draws: Draws,
+    weights: pl.DataFrame | None = None,
+) -> Scored:
     arguments = {**data.asked, **data.options, **draws._asdict(), "policies": policies}
     judged = data.judged
     with judge_in_errors(data.judge):
         if data.like is not None:
             return score_like(judged, data.like, judgements=None, queries=None, **arguments)
         if "shuffled" in policies:
-            return evaluate_with_draws(judged, **arguments)
+            return evaluate_with_draws(judged, weights=weights, **arguments)
         return evaluate(judged, **arguments), pl.DataFrame()
 
 

@@ -94,7 +94,7 @@ def without_draws(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def are_drawn(study: Study) -> bool:
     """Return whether the random orders of a study are drawn already."""
-    return study._data.memo.known(("drawn", study._view.draws))
+    return study._data.memo.known(("drawn", study._view.draws, study.average))
 
 
 def three_table(study: Study, most: int | None = None) -> str:

@@ -190,8 +190,10 @@ def test_other_averages_are_those_of_summarise() -> None:
     for number in (0, 2):
         shown = dict(table(page, number).select("model", "expected").iter_rows())
         assert shown == pytest.approx(exact, abs=1e-12)
-    # Single orders are not averaged in this way, so none is drawn.
-    assert marks(strip(page), "value") == []
+    study = rr.Study(RANKINGS, "ndcg@3", queries=queries, average="weighted")
+    moved = study.shuffled.filter(pl.n_unique("value").over("model") > 1)
+    drawn = {(mark["model"], mark["value"]) for mark in marks(strip(page), "value")}
+    assert drawn == {*moved.select("model", "value").rows()}
 
 
 def test_the_measure_without_a_score_is_said_to_have_none() -> None:

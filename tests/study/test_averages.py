@@ -120,6 +120,18 @@ def test_a_random_order_prints_what_all_orders_give(average: str) -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
+def test_single_orders_have_means_that_some_order_gives(average: str) -> None:
+    drawn = study(average, shuffles=50).shuffled
+    for model in ("tied", "rest"):
+        possible, _ = means_in_all_orders(model, average)
+        means = drawn.filter(model=model)["value"].to_numpy()
+        assert np.abs(means[:, None] - possible).min(axis=1).max() < 1e-9
+        assert np.unique(means.round(9)).size > possible.size / 2
+    part = study(average, shuffles=50).where(label="z").shuffled
+    assert not part["value"].equals(drawn["value"])
+
+
+@pytest.mark.parametrize("average", AVERAGES)
 def test_tests_are_those_of_the_weighted_mean(average: str) -> None:
     made = study(average)
     scores = made.under("expected").scores
