@@ -229,8 +229,10 @@ def all_lists(
 
 
 def queries_as_items(queries: pl.Series, rows: pl.DataFrame) -> pl.Series:
-    """Return the queries that rows of others have as items, if most of them are."""
-    items = rows["item"].cast(pl.String).unique()
+    """Return the queries that rows of others have as items, if most of them are; of counts, which
+    have no items, nothing is known.
+    """
+    items = rows.get_column("item", default=queries.clear()).cast(pl.String).unique()
     found = queries.filter(queries.cast(pl.String).is_in(items.implode()))
     return found if 2 * len(found) > len(queries) else found.clear()
 
