@@ -189,10 +189,10 @@ def advice(gate: Gate) -> str:
     says = []
     if (gate.queries_needed or 0) > gate.queries:
         says.append(f"{about(gate.queries_needed)} queries would decide it if nothing is lost")
-    if gate.difference < 0:
-        too_large = gate.difference <= -gate.margin
-        number = "no number" if too_large else about(gate.queries_if_observed)
-        says.append(f"{number} would if the loss is the one observed")
+    if gate.difference <= -gate.margin:
+        says.append("more queries would fail it if the loss is the one observed")
+    elif gate.difference < 0:
+        says.append(f"{about(gate.queries_if_observed)} would if the loss is the one observed")
     return ", ".join(says)
 
 

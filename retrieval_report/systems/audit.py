@@ -116,8 +116,8 @@ def audit(
           null if tie order decides nothing;
         - ``definition_shift`` = expected − exact;
         - ``winner``: the model with the highest printed value, ``exact_winner``: with the highest
-          ``expected`` (several, joined by " = ", if they are equal), ``same_winner``: whether the
-          two agree. Both use the system's definition, so a difference is due to tie order alone. If
+          ``expected`` (several, joined by " = ", if they are equal), ``same_winner``: whether all
+          of the first are among the second. Both use the system's definition, so a difference is due to tie order alone. If
           an open order lets several models win, ``winner`` names all of them, joined by " or ", and
           ``same_winner`` is null;
         - ``order``: its order inside ties, and ``note``: what else decides its numbers.
@@ -280,7 +280,10 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
         exact_winner=pl.col("exact_best").list.join(EQUALS),
         winner=pl.when(all_decided).then(best.join(EQUALS)).otherwise(best.join(OR)),
     )
-    same = pl.col("winner") == pl.col("exact_winner")
+    others = pl.col("printed_best").list.set_difference("exact_best").list.len()
+    same = pl.when(pl.col("winner").is_not_null() & pl.col("exact_winner").is_not_null()).then(
+        others == 0
+    )
     return frame.with_columns(same_winner=pl.when(all_decided | (best.len() == 1)).then(same))
 
 
