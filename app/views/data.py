@@ -46,6 +46,7 @@ def show(page: Page) -> None:
         st.error(f"{sentence(error)}\n\nNothing was opened; the data above is unchanged.")
     st.subheader("Export")
     _downloads(page)
+    _first_rows(page.data)
 
 
 def _what_is_there(data: OpenedData) -> None:
@@ -63,8 +64,11 @@ def _what_is_there(data: OpenedData) -> None:
     frame_table(table, of="facts", show=FACTS, alt="The data.")
     for note in data.notes:
         st.info(sentence(note))
-    with st.expander(f"The first {FIRST_ROWS} rows"):
-        for name, frame in frames.items():
+
+
+def _first_rows(data: OpenedData) -> None:
+    with st.expander(f"The first {FIRST_ROWS} rows of each frame"):
+        for name, frame in data.frames.items():
             st.caption(name)
             frame_table(frame.head(FIRST_ROWS), key=f"first {name}")
 
@@ -84,8 +88,9 @@ def _upload_tables() -> None:
             st.info("Choose a file of rankings, too: it is opened together with these.")
         return
     columns, is_complete = _mapping(rankings[0])
+    opened = st.button("Open these files", type="primary", disabled=not is_complete)
     st.caption("Files are read when you open them; another page forgets files that are not open.")
-    if st.button("Open these files", type="primary", disabled=not is_complete):
+    if opened:
         with st.spinner("Reading and scoring …", show_time=True):
             data = read_tables(rankings, columns=columns, **tables)
             check(data)
