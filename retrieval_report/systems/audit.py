@@ -117,8 +117,8 @@ def audit(
         - ``definition_shift`` = expected − exact;
         - ``winner``: the model with the highest printed value, ``exact_winner``: with the highest
           ``expected`` (several, joined by " = ", if they are equal), ``same_winner``: whether all
-          of the first are among the second. Both use the system's definition, so a difference is due to tie order alone. If
-          an open order lets several models win, ``winner`` names all of them, joined by " or ", and
+          of the first are among the second. Both use the system's definition, so a difference is
+          due to tie order alone. If an open order lets several models win, ``winner`` names all of them, joined by " or ", and
           ``same_winner`` is null;
         - ``order``: its order inside ties, and ``note``: what else decides its numbers.
 
