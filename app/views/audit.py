@@ -52,7 +52,7 @@ def show(page: Page) -> None:
     if not printed["prints_low"].count():
         st.info(f"None of the evaluators prints {page.measure} for these models.")
         return
-    for sentence in printed_sentences(printed):
+    for sentence in printed_sentences(printed, page.choice.options["average"]):
         st.markdown(plain(sentence))
     _winners(printed)
     _model(page, printed)

@@ -436,8 +436,8 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     ]
     rows = pl.concat(parts)
     return (
-        f"{_audit_table(rows, AUDITED)}\n\nwinner: whom the evaluator names as best; same_winner: whether it is also "
-        "best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
+        f"{_audit_table(rows, AUDITED)}\n\nwinner: whom the evaluator names as best; same_winner: whether it alone is "
+        "also best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
         "the evaluator's order inside ties moves most. Lists are taken as complete, as evaluators "
         "take them. --all prints all models."
         f"{_on_expected(table)}"

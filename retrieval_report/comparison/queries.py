@@ -110,8 +110,8 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
         the difference, under random tie order drawn for each on its own; null for policies without
         one); ``share`` (of the difference of the means that comes from this query: all shares add
         up to 1, those in favour of the loser are negative; null where the means are equal);
-        ``decides`` (whether it is in the smallest set of queries without which the winner would not
-        be ahead); ``order_unsure`` (whether tie order alone could reverse the query, because the
+        ``decides`` (whether it is in the smallest set of queries without whose differences the
+        winner would not be ahead); ``order_unsure`` (whether tie order alone could reverse the query, because the
         range includes both signs; null without a range).
 
     Raises
@@ -172,7 +172,8 @@ def _columns(scores: Scores, pair: Pairs) -> Named:
     """Return the columns per query, for one metric, cutoff and policy."""
     first, second = pair.first[0], pair.second[0]
     difference = differences(scores.value, pair)[0]
-    total = np.nansum(difference)
+    part = difference if scores.weight is None else difference * scores.weight[first]
+    total = np.nansum(part)
     margin = rounding(scores.value, pair)[0]
     level = abs(total) <= margin
     # If tie order is against the first model, and if it is in its favour.
@@ -185,8 +186,8 @@ def _columns(scores: Scores, pair: Pairs) -> Named:
         "lowest": low,
         "highest": high,
         "tie_std": np.sqrt(scores.std[first] ** 2 + scores.std[second] ** 2),
-        "share": np.nan if level else difference / total + 0.0,
-        "decides": False if level else _fewest(difference * np.sign(total), margin),
+        "share": np.nan if level else part / total + 0.0,
+        "decides": False if level else _fewest(part * np.sign(total), margin),
         "order_unsure": np.where(np.isnan(low), np.nan, (low < -margin) & (margin < high)),
     }
 

@@ -231,8 +231,8 @@ deciding: stats.deciding_queries
   highest | | | the largest difference that they could give
   difference_std
   share | share | Share | part of the difference of the means that comes from this query
-  decides | flag | Decides | whether the query is in the smallest set without which the winner would
-      not be ahead
+  decides | flag | Decides | whether the query is in the smallest set without whose differences the
+      winner would not be ahead
   order_unsure | flag | May be reversed | whether tie order or, in cut lists, missing items can
       reverse the difference
 
@@ -319,8 +319,9 @@ audit: audit
   winner | text | Names as best | model with the highest printed value; if the tie order is unknown,
       all models that could have it, however unlikely that is, joined by 'or'
   exact_winner | text | Best without the accident | model with the highest expected value
-  same_winner | flag | Same without ties | whether the model named as best is also best on average
-      over all tie orders; empty or open: it could go either way
+  same_winner | flag | Same without ties | whether those named as best are just those that are best on
+      average over all tie orders: no, too, if it names one of several that are level; empty or open: it
+      could go either way
   order note
 
 conventions: systems.conventions

@@ -43,6 +43,7 @@ NAMED = 5  # systems that a sentence names
 OPPOSITE = "mteb", "sentence-transformers"  # order ties by item id, descending and ascending
 VISIBLE = 5e-5  # a difference that four decimals show
 USUAL = None, "pooled"  # their values if none is given
+PLAIN_MEANS = "Evaluators average over queries alone, so these are plain means."
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 WINNERS = {  # which evaluators name another winner, and why
     "wrong": "Tie order changes the winner of {}: {}.",
@@ -390,7 +391,7 @@ def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
     ]
 
 
-def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
+def printed_sentences(audit: pl.DataFrame, average: str = "micro") -> tuple[str, ...]:
     """Say what mteb and sentence-transformers would print, and what is exact, where their orders of
     ties make a visible difference; no sentence elsewhere.
 
@@ -398,6 +399,8 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     ----------
     audit
         Rows of one measure from the result of `audit`.
+    average
+        Of the scores beside it, which those of the audit are not unless it is "micro".
 
     Examples
     --------
@@ -424,11 +427,12 @@ def printed_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         return ()
     row = printed_pairs.row(0, named=True)
     row["measure"] = measure_text(row["metric"], row["cutoff"])
-    return (
+    sentence = (
         _other_winners(printed_pairs, row)
         or _other_winner(printed_pairs, row)
-        or _other_numbers(row),
+        or _other_numbers(row)
     )
+    return (sentence if average == "micro" else f"{sentence} {PLAIN_MEANS}",)
 
 
 def _by_all_orders(best: str, audit_rows: pl.DataFrame, column: str, whose: str = "the") -> str:
@@ -552,11 +556,17 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
 def not_audited(options: Mapping[str, object]) -> str:
     """Say which rules an audit does not apply; nothing if none of them was asked for.
 
-    >>> not_audited({"decimals": 2, "distance_threshold": None})
-    'Not applied here, because evaluators have no such rule: Decimals kept.'
+    >>> not_audited({"decimals": 2, "average": "macro"})
+    'Not applied here, because evaluators have no such rule: Decimals kept. Evaluators average over
+    queries alone, so these are plain means.'
     """
     rules = ", ".join(OPTIONS[name].title for name in NOT_AUDITED if options.get(name) not in USUAL)
-    return rules and f"Not applied here, because evaluators have no such rule: {rules}."
+    sentences = (
+        [f"Not applied here, because evaluators have no such rule: {rules}."] if rules else []
+    )
+    if options.get("average", "micro") != "micro":
+        sentences.append(PLAIN_MEANS)
+    return " ".join(sentences)
 
 
 def winner_text() -> pl.Expr:

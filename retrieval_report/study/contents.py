@@ -186,7 +186,7 @@ class Report:
         """A line to read beside the verdict if mteb and sentence-transformers would print different
         numbers because of ties: what each prints, and what is exact.
         """
-        return printed_sentences(self.audit_at_headline)
+        return printed_sentences(self.audit_at_headline, self.parameters["average"])
 
     @property
     def cut(self) -> bool:

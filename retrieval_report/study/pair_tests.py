@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
@@ -9,10 +10,12 @@ import polars as pl
 
 from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.pairs import PairOptions, compare
+from retrieval_report.comparison.queries import deciding_queries
 from retrieval_report.comparison.tie_chance import CHANCES, Runs
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import GROUP, join_left
+from retrieval_report.engines.check_scores import GROUP, Checked, join_left
 from retrieval_report.engines.summary import with_left_out
+from retrieval_report.study.levels import NO_FRAME
 from retrieval_report.study.study_data import Draws, View
 
 if TYPE_CHECKING:
@@ -65,3 +68,18 @@ def _compared(study: Study, arguments: Named) -> pl.DataFrame:
         }
     scores = study._weighed(study.scores)
     return with_left_out(compare(scores, **arguments), scores)
+
+
+def decided(study: Study, names: Sequence[str]) -> pl.DataFrame:
+    """Return the result of :func:`deciding_queries` for two models, with the shares that queries
+    have in the means of the study; no columns if there are not two.
+    """
+    if len(names) != 2:
+        return NO_FRAME
+    # These policies show how tie order can change a difference.
+    policies = pl.col("policy").is_in(["expected", "worst", "best"])
+    scores = study._weighed(study.scores.filter(policies, pl.col("model").is_in(names)))
+    if study.average != "micro":
+        values = (pl.col("value", "std") / pl.col("weight")).fill_nan(None)
+        scores = Checked(scores.frame.with_columns(values))
+    return deciding_queries(scores, *names)

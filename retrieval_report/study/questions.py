@@ -160,7 +160,8 @@ QUESTIONS = (
         "Which queries decide {measure} between the first two models",
         "query value_a value_b difference lowest highest decides order_unsure",
         choice=False,
-        note="Decides: one of the fewest queries without which the first model would not be ahead.",
+        note="Decides: one of the fewest queries without whose differences the first model would not be "
+        "ahead.",
     ),
     Question(
         "similarity_means",

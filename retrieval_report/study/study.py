@@ -14,7 +14,7 @@ from retrieval_report.comparison.identical import without_twins
 from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, turned
-from retrieval_report.comparison.queries import deciding_queries, query_table
+from retrieval_report.comparison.queries import query_table
 from retrieval_report.comparison.replicates import (
     margins_over_runs,
     over_runs_too,
@@ -51,7 +51,7 @@ from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboar
 from retrieval_report.study.levels import NO_FRAME, LevelledStudy
 from retrieval_report.study.log import log_of
 from retrieval_report.study.notebook import html_table, html_text
-from retrieval_report.study.pair_tests import compared, compared_exactly, ranked
+from retrieval_report.study.pair_tests import compared, compared_exactly, decided, ranked
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     objections,
@@ -495,12 +495,7 @@ class Study(LevelledStudy):
         """The result of :func:`deciding_queries` for the two models of a `pair`, else for the first
         two by the headline measure, if there are two.
         """
-        names = self._first_two()
-        # These policies show how tie order can change a difference.
-        exact_scores = self._undrawn.scores.filter(
-            pl.col("policy").is_in(["expected", "worst", "best"])
-        )
-        return deciding_queries(exact_scores, *names) if len(names) == 2 else NO_FRAME
+        return decided(self._undrawn, self._first_two())
 
     @answer
     def similarity_means(self) -> pl.DataFrame:

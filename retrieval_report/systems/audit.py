@@ -116,10 +116,10 @@ def audit(
           null if tie order decides nothing;
         - ``definition_shift`` = expected − exact;
         - ``winner``: the model with the highest printed value, ``exact_winner``: with the highest
-          ``expected`` (several, joined by " = ", if they are equal), ``same_winner``: whether all
-          of the first are among the second. Both use the system's definition, so a difference is
-          due to tie order alone. If an open order lets several models win, ``winner`` names all of them, joined by " or ", and
-          ``same_winner`` is null;
+          ``expected`` (several, joined by " = ", if they are equal), ``same_winner``: whether
+          these are the same models, all of them. Both use the system's definition, so a difference is
+          due to tie order alone. If an open order lets several models win, ``winner`` names all of
+          them, joined by " or ", and ``same_winner`` is null;
         - ``order``: its order inside ties, and ``note``: what else decides its numbers.
 
         Means are plain means over queries. If the rankings have a ``distance``, systems that treat
@@ -280,10 +280,7 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
         exact_winner=pl.col("exact_best").list.join(EQUALS),
         winner=pl.when(all_decided).then(best.join(EQUALS)).otherwise(best.join(OR)),
     )
-    others = pl.col("printed_best").list.set_difference("exact_best").list.len()
-    same = pl.when(pl.col("winner").is_not_null() & pl.col("exact_winner").is_not_null()).then(
-        others == 0
-    )
+    same = pl.col("winner") == pl.col("exact_winner")
     return frame.with_columns(same_winner=pl.when(all_decided | (best.len() == 1)).then(same))
 
 

@@ -213,3 +213,25 @@ def test_seeds_are_compared_by_the_same_means() -> None:
     # An order is drawn for each of two runs.
     assert (found["p_tie_method"] == "exact").all()
     assert found["tie_std"].to_numpy() == pytest.approx(means["tie_std"].to_numpy() / 2**0.5)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_shares_of_the_difference_are_of_the_weighted_mean(average: str) -> None:
+    made = study(average)
+    deciding = made.deciding.filter(policy="expected")
+    expected = made.summary.filter(policy="expected").sort("value", descending=True)["value"]
+    weight = dict(zip(LABELS, weights(average), strict=True))
+    parts = deciding["difference"] * pl.Series([weight[query] for query in deciding["query"]])
+    lead = expected[0] - expected[1]
+    assert parts.sum() == pytest.approx(lead, abs=1e-12)
+    assert deciding["share"].to_list() == pytest.approx((parts / lead).to_list())
+    gains = sorted(parts.to_list(), reverse=True)
+    fewest = next(n for n in range(len(gains)) if lead - sum(gains[:n]) <= 1e-12)
+    assert deciding["decides"].sum() == fewest
+    assert parts.filter(deciding["decides"]).sum() >= lead - 1e-12
+
+
+def test_what_evaluators_would_print_is_said_to_be_of_plain_means() -> None:
+    for average in ("micro", *AVERAGES):
+        (sentence,) = study(average, rows()).contents().printed
+        assert sentence.endswith("so these are plain means.") == (average != "micro"), sentence

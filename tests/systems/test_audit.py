@@ -149,10 +149,3 @@ def test_a_warning_is_given_once() -> None:
     with pytest.warns(RetrievalReportWarning, match="no query has a relevant item") as caught:
         audit(rankings, metrics="ap", cutoffs=1)
     assert len(caught) == 1
-
-
-def test_a_printed_winner_that_is_level_with_others_exactly_is_the_same_winner() -> None:
-    runs = {"a": {"q": {"d1": 1, "d2": 1}}, "b": {"q": {"c1": 1, "c2": 1}}}
-    audit = rr.audit(runs, judgements={"q": {"d2": 1, "c1": 1}}, measures="rr@10")
-    row = audit.filter(system="mteb", model="a").row(0, named=True)
-    assert (row["winner"], row["exact_winner"], row["same_winner"]) == ("a", "a = b", True)
