@@ -54,14 +54,14 @@ def show(page: Page) -> None:
         return
     for sentence in printed_sentences(printed, page.choice.options["average"]):
         st.markdown(plain(sentence))
-    _winners(printed)
+    _winners(printed, page.study.under("expected").summary)
     _model(page, printed)
 
 
-def _winners(printed: pl.DataFrame) -> None:
+def _winners(printed: pl.DataFrame, means: pl.DataFrame) -> None:
     """Show which evaluators name another best model because of tie order."""
     st.header("Who would win?")
-    sentences = winner_sentences(printed)
+    sentences = winner_sentences(printed, means)
     if not sentences:
         st.info("There is only one model, so no evaluator can name the wrong winner.")
         return

@@ -307,12 +307,13 @@ def spelt_otherwise(ids: pl.Series) -> str | None:
 
 
 def in_kind_of(reference: pl.Series, ids: pl.Series, what: str, other_name: str) -> pl.Series:
-    """Return the ids ``ids`` as text or as whole numbers, whichever ``reference`` are; nulls stay.
+    """Return the ids ``ids`` as text or as whole numbers, whichever ``reference`` are; nulls stay,
+    and so do ids of another kind, which scoring refuses.
 
     ``what`` and ``other_name`` are the frames of ``reference`` and ``ids``.
     """
     numbers = reference.dtype.is_integer()
-    if numbers == ids.dtype.is_integer():
+    if numbers == ids.dtype.is_integer() or pl.String not in (reference.dtype, ids.dtype):
         return ids
     odd = spelt_otherwise(ids if numbers else reference)
     if odd is not None:

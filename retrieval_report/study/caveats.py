@@ -500,7 +500,7 @@ def _defined_apart(row: Row) -> bool:
     return abs(row["expected"] - row["expected_other"]) >= VISIBLE  # type: ignore[no-any-return]
 
 
-def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
+def winner_sentences(audit: pl.DataFrame, means: pl.DataFrame | None = None) -> tuple[str, ...]:
     """Say how many evaluator configurations name another winner because of tie order, and how many
     could; and which do by their own definitions.
 
@@ -508,6 +508,9 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     ----------
     audit
         Rows of one measure from the result of `audit`.
+    means
+        The ``value`` of every ``model`` by the reader's own average; by default the exact plain
+        means of the audit.
 
     Returns
     -------
@@ -536,7 +539,9 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     winners = audit.select(columns).unique(maintain_order=True).drop_nulls("winner")
     if audit["model"].n_unique() < 2 or winners.is_empty():
         return ()
-    best = audit.filter(exact=pl.max("exact"))["model"].to_list()
+    own = audit.select("model", value="exact") if means is None else means
+    own = own.filter(pl.col("model").is_in(audit["model"].implode()))
+    best = own.filter(value=pl.max("value"))["model"].to_list()
     ours = pl.col("exact_winner").str.split(EQUALS).list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}

@@ -57,7 +57,7 @@ def render_html(
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     audit = report.audit_at_headline
-    winners = winner_sentences(audit)
+    winners = winner_sentences(audit, report.summary.filter(report.at_headline, policy="expected"))
     hints = joined_hints(report.hints)
     health = health_sentences(report.health)
     misleading = bool(audit.height and audit["same_winner"].eq(False).any())

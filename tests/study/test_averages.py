@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import retrieval_report as rr
+from retrieval_report.study.caveats import winner_sentences
 
 # Three labels of 1, 2 and 4 queries; the order of an item's letters is that of its distance.
 LABELS = dict(zip("pqrstuv", "xyyzzzz", strict=True))
@@ -235,3 +236,13 @@ def test_what_evaluators_would_print_is_said_to_be_of_plain_means() -> None:
     for average in ("micro", *AVERAGES):
         (sentence,) = study(average, rows()).contents().printed
         assert sentence.endswith("so these are plain means.") == (average != "micro"), sentence
+
+
+def test_an_evaluator_is_apart_if_it_names_another_winner_than_this_average() -> None:
+    audit = rr.audit(rows(), measures="precision@1", systems=["ranx", "pytrec_eval"])
+    best = audit.filter(exact=pl.max("exact"))["model"][0]
+    other = next(model for model in LISTS if model != best)
+    for named in (best, other):
+        means = pl.DataFrame({"model": [*LISTS], "value": [float(name == named) for name in LISTS]})
+        said = " ".join(winner_sentences(audit, means))
+        assert ("Apart from tie order" in said) == (named == other), said

@@ -147,3 +147,14 @@ def test_queries_are_chosen_whether_ids_are_text_or_numbers() -> None:
         assert [*map(str, part.scores["query"].unique())] == ["8"]
         assert [*map(str, part.judged.retrieved["query"].unique())] == ["8"]
         assert part.judges["value"].count() == 2
+
+
+@pytest.mark.parametrize("place", ["rankings", "judgements"])
+def test_ids_that_became_floats_in_one_table_are_named(place: str) -> None:
+    tables = {
+        "rankings": pl.DataFrame({"query": [1, 2], "item": ["a", "b"], "score": [1.0, 0.5]}),
+        "judgements": pl.DataFrame({"query": [1, 2], "item": ["a", "b"], "relevance": [1, 1]}),
+    }
+    tables[place] = tables[place].with_columns(pl.col("query").cast(pl.Float64))
+    with pytest.raises(rr.RetrievalReportError, match=f"{place}: column 'query' is Float64; an id"):
+        _ = rr.Study(tables["rankings"], judgements=tables["judgements"]).summary
