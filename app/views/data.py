@@ -141,8 +141,8 @@ def _downloads(page: Page) -> None:
         st.info("Nothing can be exported until these data are scored; the error is shown above.")
         return
     st.caption(
-        f"For {plain(page.choice.metric)} at all cutoffs, by the models, scores and rules of the "
-        "sidebar."
+        f"These tables are for {plain(page.choice.metric)} at all cutoffs, by the models and rules of "
+        "the sidebar."
     )
     study = page.curve
     files = (
@@ -166,9 +166,10 @@ def _downloads(page: Page) -> None:
         "the costs that you entered": questions.get("costs"),
         f"the baseline {questions.get('baseline')} with its margin": questions.get("margin"),
     }
-    names = [name for name, value in also.items() if value is not None]
-    if names:
-        st.caption(f"The report also holds {plain(listed(names))}.")
+    names = ["the usual measures", *(name for name, value in also.items() if value is not None)]
+    st.caption(
+        f"The report leads with {plain(page.choice.measure)}; it also holds {plain(listed(names))}."
+    )
     if st.button("Prepare the HTML report"):
         with st.spinner("Computing the report …", show_time=True):
             content = report(data, choice, questions)

@@ -4,6 +4,7 @@ it saves in bytes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -178,10 +179,8 @@ def from_embeddings(
         for name, format_ in parsed_formats.items()
     }
     rankings = from_search(results, **how)
-    return Inputs(
-        rankings.rankings,
-        rankings.judgements,
-        rankings.queries,
+    return replace(
+        rankings,
         truncated=NO if depth + exclude_self >= shape[1] else BETWEEN_TIES,
         costs=pl.DataFrame({"model": list(parsed_formats), BYTES: sizes}),
     )

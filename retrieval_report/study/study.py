@@ -775,6 +775,7 @@ class Study(LevelledStudy):
         if replicate is not None and not isinstance(replicate, str):
             replicate = self.of_run
         parameters = parameters_of(self, replicate)
+        given = [*self.frames, *["costs"] * (self.also["costs"] is not None)]
         return Report(
             title=f"Retrieval report: {self.size}" if title is None else title,
             metric=self.metric,
@@ -783,7 +784,7 @@ class Study(LevelledStudy):
             status=self.status,
             frames=frames,
             parameters=parameters,
-            command=command or python_call([*self.frames], parameters),
+            command=command or python_call(given, parameters),
         )
 
     def report(

@@ -130,6 +130,8 @@ def test_row_101_uploads_stay_in_their_session_and_the_report_is_made_on_demand(
     drawn(test.button[0].click().run())
     labels = [button.label for button in test.download_button]
     assert labels == ["Scores, CSV", "Summary, CSV", "Scores, Parquet"]
+    assert "These tables are for " in words(test)
+    assert "@10; it also holds the usual measures." in words(test)  # of the report
     (button,) = (button for button in test.button if button.label == "Prepare the HTML report")
     drawn(button.click().run())
     assert [button.label for button in test.download_button][-1] == "Download the report"

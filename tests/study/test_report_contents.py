@@ -62,6 +62,13 @@ def test_judgements_queries_and_options_reach_every_part() -> None:
     )
 
 
+def test_the_call_that_repeats_a_decision_by_costs_asks_for_them() -> None:
+    study = rr.Study(made_rankings(("a", "b")), "ap@2")
+    assert "costs" not in study.contents().command
+    command = study.using(costs=dict.fromkeys(study.model_names, 1)).contents().command
+    assert command.startswith("retrieval_report.Study(rankings, costs=costs, measures=")
+
+
 def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path) -> None:
     frame = made_rankings(("a",))
     frame.write_parquet(tmp_path / "a.parquet")

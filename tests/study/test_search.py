@@ -16,6 +16,7 @@ from retrieval_report import (
     RetrievalReportWarning,
     Study,
     evaluate,
+    from_embeddings,
     from_search,
     read_rankings,
 )
@@ -306,6 +307,23 @@ def test_short_lists_by_other_labels_are_praised_by_nothing(others: int) -> None
     assert fault == ("shifted", "unrelated", not others, 1500)
     assert study.chip == ("at random" if others else "check your data")
     assert study.models("shifted").health.height == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*chance alone would give")
+def test_formats_of_vectors_by_other_labels_are_praised_by_nothing() -> None:
+    draw = np.random.default_rng(3)
+    classes = np.repeat(np.arange(5), 30)
+    queries, items = np.eye(8)[classes] + draw.normal(0, 0.25, (2, 150, 8))
+    inputs = from_embeddings(
+        queries,
+        items,
+        ["float32", "int8"],
+        query_labels=draw.permutation(classes),
+        item_labels=classes,
+    )
+    study = Study(inputs, "ndcg@10", baseline="float32", margin=0.5)
+    assert [*inputs.by_chance] == ["float32", "int8"]
+    assert study.chip == "check your data"
 
 
 def test_rows_of_other_queries_are_pointed_out_by_labels_as_by_judgements() -> None:
