@@ -320,7 +320,8 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     read = partial(rr.read_rankings, columns=data.columns, max_bytes=data.max_bytes)
     first_rows, second_rows = step("read", lambda: [*map(read, (first, second))])
     alike = step("similarity", lambda: rr.lists.ranking_similarity(first_rows, second_rows, p=p))
-    output.show({"similarity": alike.queries}, frame_table(alike.mean, f"queries {ALIKE}"))
+    table = frame_table(alike.mean, f"queries {ALIKE}", of="similarity_means")
+    output.show({"similarity": alike.queries}, table)
 
 
 @cli.command(columns=explained("knn_accuracy", *VOTED.split()))

@@ -155,11 +155,12 @@ def settled(settings: Named, label_sets: bool = False) -> Named:
 
     A label set holds whatever its judge has labelled, so it is whole unless --truncated was given.
     """
+    decided = SETTINGS.keys() - {"metrics", "cutoffs", "policies"}
     if label_sets and not was_given("truncated"):
         settings = {**settings, "truncated": "no"}
+        decided.remove("truncated")
     if settings.get("like") is None:
         return {name: value for name, value in settings.items() if name != "like"}
-    decided = SETTINGS.keys() - {"metrics", "cutoffs", "policies"}
     return {
         name: value for name, value in settings.items() if name not in decided or was_given(name)
     }

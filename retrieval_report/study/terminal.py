@@ -35,12 +35,15 @@ OF_FORMAT: dict[str, Callable[[float], str]] = {
     "amount": amount,
     "tenth": partial(number, places=1, minus="-"),
 }
-TEXTS = {
-    part.name: OF_FORMAT[part.format]
-    for frame in FRAMES.values()
-    for part in frame.columns
-    if part.format in OF_FORMAT
-}
+
+
+def _texts(*frames: str) -> dict[str, Callable[[float], str]]:
+    """Return how to write columns of some frames, by their names."""
+    parts = [part for name in frames for part in FRAMES[name].columns]
+    return {part.name: OF_FORMAT[part.format] for part in parts if part.format in OF_FORMAT}
+
+
+TEXTS = _texts(*FRAMES)
 SIGNED, UNSIGNED = (
     {part.name for frame in FRAMES.values() for part in frame.columns if part.format == format}
     for format in ("signed", "number")
@@ -90,9 +93,10 @@ def marks_note(rows: pl.DataFrame) -> str:
     return f"{ESTIMATE}: estimates, where lists may be cut." if is_marked else ""
 
 
-def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
+def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "", of: str = "") -> str:
     """Lay out a frame as text, with one block per metric and cutoff (or the columns in ``by``);
-    columns are named in one text, and left out if there are none.
+    columns are named in one text, and left out if there are none. ``of`` names the frame where
+    columns of others have the same names.
 
     Examples
     --------
@@ -116,7 +120,7 @@ def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
     blocks = []
     for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
         padded = []
-        for name, texts in table_cells(part, columns).items():
+        for name, texts in table_cells(part, columns, of).items():
             cells = [name, *texts]
             widths = [display_width(cell) for cell in cells]
             pads = [" " * (max(widths) - width) for width in widths]
@@ -142,7 +146,7 @@ def _heading(row: Row, by: str) -> str:
     return ", ".join(parts)
 
 
-def table_cells(frame: pl.DataFrame, columns: str) -> dict[str, list[str]]:
+def table_cells(frame: pl.DataFrame, columns: str, of: str = "") -> dict[str, list[str]]:
     """Write those of some columns that a frame has; all means have the decimals that tell the first
     column of them apart, and other measures those that tell themselves apart.
     """
@@ -151,12 +155,13 @@ def table_cells(frame: pl.DataFrame, columns: str) -> dict[str, list[str]]:
     shown = frame.select(name for name in columns.split() if name in frame.columns)
     means = [part for part in shown if part.name in MEANS and part.dtype.is_numeric()]
     exact = column_decimals(means[0]) if means else DECIMALS
+    texts = _texts(of) if of else TEXTS
     cells = {}
     for values in shown:
         places = exact if values.name in MEANS else DECIMALS
         places = column_decimals(values) if "@" in values.name else places
         sign = "+" if values.name in SIGNED - UNSIGNED else ""
-        write = TEXTS.get(values.name) or partial(size, places=places, sign=sign, minus="-")
+        write = texts.get(values.name) or partial(size, places=places, sign=sign, minus="-")
         cells[values.name] = [
             f"{ESTIMATE if values.name in names else ''}{_cell(value, write)}"
             for value, names in zip(values, estimates, strict=True)

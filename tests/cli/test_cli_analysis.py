@@ -272,6 +272,10 @@ def test_similarity_tells_other_ties_from_other_results(tmp_path: Path) -> None:
     header, row = result.output.splitlines()[:2]
     assert dict(zip(header.split(), row.split(), strict=True))["ties"] == "0.5000"
     assert pl.read_csv(tmp_path / "out/similarity.csv")["change"].to_list() == ["ties", "order"]
+    second.write_text("query,item,distance\nq1,x,1\nq1,y,1\nq2,x,1\nq2,z,2\n")
+    header, row = run(f"similarity {first} {second}").output.splitlines()[:2]
+    # A share, although the profile has items that are counted.
+    assert dict(zip(header.split(), row.split(), strict=True))["items"] == "0.5000"
 
 
 def test_profile_tells_how_much_is_judged(tmp_path: Path) -> None:

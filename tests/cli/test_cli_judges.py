@@ -49,6 +49,16 @@ def test_leaderboard_is_that_of_the_judge_named(labels: Path) -> None:
         assert [row["value"] for row in shown] == board["value"].to_list()
 
 
+def test_label_sets_are_whole_by_the_definitions_of_another_system(tmp_path: Path) -> None:
+    (tmp_path / "gpt.txt").write_text("q 0 a 3\nq 0 b 3\nq 0 c 3\n")
+    (tmp_path / "llama.txt").write_text("q 0 a 1\nq 0 d 1\n")
+    (tmp_path / "human.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    runs = f"{tmp_path}/gpt.txt {tmp_path}/llama.txt --labels-as-rankings"
+    asked = f"leaderboard {runs} --judgements {tmp_path}/human.txt {MEASURE} --like trec_eval"
+    assert "may be cut" not in run(asked).output
+    assert "may be cut" in run(f"{asked} --truncated auto").output
+
+
 def test_compare_and_report_say_what_the_other_judges_would_change(
     labels: Path, tmp_path: Path
 ) -> None:
