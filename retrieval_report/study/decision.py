@@ -180,7 +180,8 @@ def _queries_hint(rows: pl.DataFrame) -> str:
         asked = rows.filter(pl.col(column) > pl.col("queries"), of).sort(column)
         for row in asked.tail(1).to_dicts():
             most = f" for {model_text(row['model'])}" * (rows.height > 1)
-            most += ", which needs most," * (asked.height > 1)
+            unknown = rows.filter(pl.col(column).is_null() | ~of).height
+            most += ", which needs most," * (asked.height > 1 and not unknown)
             hint = f"; {about(row[column])} queries would decide it{most} if "
             if column == "queries_needed":
                 return f"{hint}nothing is lost"

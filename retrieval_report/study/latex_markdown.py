@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from retrieval_report.comparison.verdicts import (
+    CHECK,
     CUT,
     DEPENDS,
     NOT_OVER_RUNS,
@@ -50,7 +51,7 @@ OPEN = (
     "lowest and highest "
     "possible value."
 )
-
+UNCHECKED = " ?: no verdict against the highest, because the data of one of the two look wrong."
 
 Write = Callable[[str], str]
 
@@ -127,21 +128,23 @@ def _column(study: Study | Report, of_measure: pl.Expr, cell: Write, bold: str) 
 
 
 def _marks(against: list[Named]) -> str:
-    """Say whether a model is significantly below the
-    highest, and whether that depends on tie order.
+    """Say whether a model is significantly below the highest, whether that depends on tie order,
+    and whether wrong data leave no verdict.
     """
     tested = [
         row["family_p"] for row in against if row["family_p"] is not None
     ]  # of many models not every pair is
     below = bool(tested) and all(is_significant(p) for p in tested)
     below &= all(row["verdict"] != NOT_OVER_RUNS for row in against)  # nor over runs
-    return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
+    found = {row["verdict"] for row in against}
+    return "*" * below + "~" * bool(found & {CUT, DEPENDS}) + "?" * (CHECK in found)
 
 
 def _note(study: Study | Report) -> str:
     pooled = study.summary["pooled"].any()
     tests = named_tests(study.comparison)
     note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
+    note += UNCHECKED if CHECK in study.flips["verdict"] else ""
     note += OPEN if pooled or any_cut(study.summary) else ""
     return f"{note} {POOLED}" if pooled else note
 

@@ -217,8 +217,14 @@ def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
     >>> winners = pl.DataFrame({"metric": ["ap"] * 3, "cutoff": [5, 10, 20], **names})
     >>> accidents_sentence(winners, ("ap", 5)), accidents_sentence(winners[[0, 2]], ("ap", 5))
     ('The naive order names another winner by ap@10, too.', '')
+
+    Who shares first place by the naive order is no other winner.
+
+    >>> accidents_sentence(winners.with_columns(naive_winner=pl.lit("a = b")), ("ap", 5))
+    ''
     """
-    rows = winners.filter(pl.col("naive_winner") != pl.col("winner"))
+    exact, naive = (pl.col(name).str.split(EQUALS) for name in ("winner", "naive_winner"))
+    rows = winners.filter(exact.list.set_intersection(naive).list.len() == 0)
     accidents = rows.select("metric", "cutoff").rows()
     names = [measure_text(*measure) for measure in accidents if measure != headline]
     too = ", too" if headline in accidents else ""

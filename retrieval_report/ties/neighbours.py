@@ -13,7 +13,7 @@ from retrieval_report.contracts.arguments import check_flag, check_number, check
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, have, setting
+from retrieval_report.contracts.wording import advice, argument, have, in_python, setting
 from retrieval_report.kernels.lists import Bools
 from retrieval_report.reading.search_results import Results, Whole, item_ids, read_results
 from retrieval_report.writing.names import with_number
@@ -133,9 +133,11 @@ def _check_direction(results: Results, *, scores: bool) -> None:
     rising = -step if scores else step
     if rising.size and (rising <= 0).all() and (rising < 0).any():
         was, instead = ("scores", "distances") if scores else ("distances", "scores")
+        cure = advice("; say what they are by {}", setting("scores", not scores))
+        if scores:  # a flag of the command line, which takes no value
+            cure = in_python(cure, f"; leave out {argument('scores')}")
         raise DataError(
-            f"truth: the {was} begin with the farthest item in every row, as {instead} do"
-            + advice("; say what they are by {}", setting("scores", not scores))
+            f"truth: the {was} begin with the farthest item in every row, as {instead} do{cure}"
         )
 
 

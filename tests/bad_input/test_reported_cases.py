@@ -44,7 +44,7 @@ def test_inner_products_judge_the_nearest_items(k: int) -> None:
     flat = rr.from_search({"flat": (values[:, :k], found[:, :k])}, judgements=judged, scores=True)
     data = dict(flat)
     assert mean(data.pop("rankings"), f"precision@{k}", judgements=data["judgements"]) == 1.0
-    with pytest.raises(DataError, match="as distances do"):
+    with pytest.raises(DataError, match="as distances do; say what they are by scores=False"):
         rr.lists.neighbour_judgements(-values, found, k, scores=True)
     with pytest.raises(ParameterError, match="there are scores"):
         rr.lists.neighbour_judgements(values, found, k, 0.1, scores=True)

@@ -301,4 +301,6 @@ def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path
     assert result.stdout.startswith("1 query, 4 neighbours; queries with more than 2: 1\n")
     refused = run(f"neighbours {distances} {indices} --k 6 --out {out}", code=2)
     assert "search deeper" in refused.stderr
+    turned = run(f"neighbours {distances} {indices} --k 2 --scores", code=2)
+    assert "as distances do; leave out --scores" in " ".join(turned.stderr.split())
     run(f"neighbours {distances} {indices} --k 2 --out {indices}", code=2)

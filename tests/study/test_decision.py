@@ -171,6 +171,16 @@ def test_what_would_hold_without_a_loss_is_not_said_of_models_that_surely_lose()
     )
 
 
+def test_no_model_needs_most_queries_where_another_seems_to_lose_more_than_the_margin() -> None:
+    lists = rankings({"float32": 0, "a": 18, "b": 20, "c": 27})
+    found = rr.Study(lists, "rr@3", baseline="float32", margin=0.03, truncated="no")
+    needed = dict(found.no_worse.select("model", "queries_if_observed").iter_rows())
+    assert needed["c"] is None
+    assert found.decision.endswith(
+        f"{needed['b']} queries would decide it for b if b really loses 0.025."
+    )
+
+
 def test_a_relative_margin_reads_the_same_wherever_it_stands() -> None:
     found = study(margin="0.51 %", baseline="int8").models("int8", "float32")
     assert 0.00509 < found.no_worse["margin"][0] < 0.0051

@@ -1,8 +1,10 @@
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 import retrieval_report as rr
 from made_reports import made_rankings, made_report
@@ -100,6 +102,33 @@ def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:
     text = latex_table(report)
     assert text.count(r"\\") == 4
     assert r"ap(denominator=retrieved)@3" in text
+
+
+@pytest.mark.parametrize("table", [latex_table, markdown_table])
+def test_papers_see_which_models_have_no_verdict(
+    table: Callable[[rr.Study], str],
+) -> None:
+    judgements = {f"q{i}": {f"{name}{i}": 1 for name in "ab"} for i in range(40)}
+    whole = {f"q{i}": {f"a{i}": 2.0, f"b{i}": 1.0} for i in range(40)}
+    half = {name: whole[name] for name in list(whole)[:20]}
+    other = {
+        name: {f"x{item}": score for item, score in row.items()} for name, row in whole.items()
+    }
+    found = {
+        name: table(rr.Study(runs, "precision@2", judgements=judgements, truncated="no"))
+        for name, runs in {
+            "half": {"whole": whole, "half": half},
+            "ids": {"whole": whole, "x": other},
+        }.items()
+    }
+    for text in found.values():
+        assert "0?" in text
+        assert "no verdict against the highest" in text
+    assert "?" not in table(
+        rr.Study(
+            {"whole": whole, "same": whole}, "precision@2", judgements=judgements, truncated="no"
+        )
+    )
 
 
 ACTING = (
