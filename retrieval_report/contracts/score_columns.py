@@ -140,8 +140,8 @@ health
   model | | | the model; empty: all of them
   finding | text | Finding | the kind of fault that the data may have: no list, other queries, no
       match, nothing relevant, other ids, spelling, judged ids, unjudged lists, reversed, printed ranks, same
-      list, own item, wrong queries, shifted ids, unrelated, one tie, random order, grades, copied judgements, repeated
-      judgements, fine judgements
+      list, own item, wrong queries, shifted ids, unrelated, one tie, random order, grades, copied judgements,
+      no relevant item, repeated judgements, fine judgements
   serious | flag | Serious | whether the fault alone would decide a comparison; the model then gets
       no verdict
   affected | count | Affected | how many queries, lists, items or judgements it affects

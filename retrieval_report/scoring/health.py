@@ -56,6 +56,7 @@ NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 SAME_LIST = "same list"
 OWN_ITEM = "own item"
 UNRELATED, REPEATED, FINE = "unrelated", "repeated judgements", "fine judgements"
+NO_ITEM = "no relevant item"
 AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of models that rank no better than chance
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
@@ -93,11 +94,13 @@ SENTENCES = {
     "orders them ({example})",
     COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
     FINE: "{affected} of {total} judgements give their item a grade of its own in the query ({example})",
+    NO_ITEM: "{affected} of {total} queries have no relevant item ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
 # faults whose example is an id: one shows the fault of all models
 SHOWN_BY_IDS = UNJUDGED_LISTS, OTHER_IDS, SPELLING, WRONG_QUERIES, SHIFTED_IDS
+FEW_UNANSWERABLE = 0.1  # of the queries: a pool may hold nothing relevant to some of them
 FEW_MISSING = 0.05  # of the judged queries: a system may find nothing for some of them
 SAMPLED_LISTS, SAMPLED_ROWS = 20, 20  # lists of a model, and rows of each, that are looked at
 # judged items of a query, and of the other lists, from which on a list without any is no accident
@@ -186,6 +189,10 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in unordered(judged, prepared, found) if row[0] not in explained)
     findings += _fine(judged)
+    asked = prepared.names.select("query", relevant=prepared.relevant).filter(has_judgements)
+    asked = asked.unique("query")
+    none = asked.filter(relevant=0).height
+    findings += _unanswerable(none, asked.height, options)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
 
 
@@ -207,9 +214,11 @@ def health_of_summary(
     sampled = [
         (*finding[:-1], f"{finding[-1]}{note if finding[0] else ''}")
         for finding in findings
-        if finding[1] != NO_LIST
+        if finding[1] not in {NO_LIST, NO_ITEM}
     ]
-    return _frame([*_unanswered(models, options), *sampled])
+    none, total = summary.select(pl.max("no_relevant", "queries").fill_null(0)).row(0)
+    of_queries = _unanswerable(none, total, options)
+    return _frame([*_unanswered(models, options), *sampled, *of_queries])
 
 
 def _frame(findings: Iterable[Finding]) -> pl.DataFrame:
@@ -229,6 +238,15 @@ def _unanswered(models: pl.DataFrame, options: Options) -> Iterator[Finding]:
         serious = missing > FEW_MISSING * total and (zero or missing > 1)
         example = f"was the run cut off? {effect}" if serious else effect + leave
         yield model, NO_LIST, serious, missing, total, example
+
+
+def _unanswerable(none: int, total: int, options: Options) -> Iterator[Finding]:
+    """Find queries without a relevant item where they are many: every model scores 0 for them, which
+    makes all differences smaller. Where none has one, another finding says so.
+    """
+    if options.no_relevant == "zero" and FEW_UNANSWERABLE * total < none < total:
+        leave = advice("; {} leaves them out", setting("no_relevant", "skip"))
+        yield None, NO_ITEM, False, none, total, f"they count as 0{leave}"
 
 
 def _repeated(merged: int, total: int, options: Options) -> Iterator[Finding]:

@@ -265,6 +265,29 @@ def test_files_scored_part_by_part_have_their_health_from_a_sample(
             )
 
 
+@pytest.mark.parametrize(("none", "noted"), [(1, False), (2, True), (10, False)])
+def test_many_queries_without_a_relevant_item_are_noted(
+    tmp_path: Path, none: int, noted: bool
+) -> None:
+    """More than a tenth of them; where none has any, another finding says so."""
+    rows = [
+        (f"q{q}", f"d{n}", n, int(n == q % 3 and q >= none)) for q in range(10) for n in range(4)
+    ]
+    names = ["query", "item", "distance", "relevance"]
+    rankings = pl.DataFrame(rows, schema=names, orient="row")
+    rankings.write_parquet(tmp_path / "run.parquet")
+    said = f"{none} of 10 queries have no relevant item (they count as 0; "
+    study = rr.Study(rankings, "rr@3")
+    messages = study.health.filter(finding="no relevant item")["message"].to_list()
+    assert messages == [f"{said}no_relevant='skip' leaves them out)"] * noted
+    for engine in ("memory", "disk") * (none < 10):
+        asked = f"evaluate --measures rr --truncated no --json --engine {engine}"
+        found = json.loads(run(asked, tmp_path / "run.parquet").stdout)
+        assert (said in str(found["health"])) == noted
+    left_out = rr.Study(rankings, "rr@3", no_relevant="skip").health
+    assert "no relevant item" not in left_out["finding"].to_list()
+
+
 @pytest.mark.parametrize("last", [1, 2])
 def test_lists_of_one_tie_each_are_noted(last: int) -> None:
     """As of codes that are all equal; one list with two distances makes an honest, coarse model."""
