@@ -51,7 +51,7 @@ OPEN = (
     "lowest and highest "
     "possible value."
 )
-UNCHECKED = " ?: no verdict against the highest, because the data of one of the two look wrong."
+UNCHECKED = " ?: no verdict, and never the highest, because its data look wrong."
 
 Write = Callable[[str], str]
 
@@ -112,7 +112,9 @@ def _rows(study: Study | Report, name: Write, cell: Write, bold: str) -> list[li
 def _column(study: Study | Report, of_measure: pl.Expr, cell: Write, bold: str) -> dict[str, str]:
     """Return the mean of every model with its marks, the highest bold."""
     rows = study.summary.filter(of_measure, policy="expected")
-    best = set(rows.filter(value=pl.max("value"))["model"])
+    suspects = study.health.filter("serious")["model"].unique().to_list()
+    sound = rows.filter(~pl.col("model").is_in(suspects))
+    best = set(sound.filter(value=pl.max("value"))["model"])
     pairs = {
         frozenset((row["model_a"], row["model_b"])): row
         for row in study.flips.filter(of_measure).iter_rows(named=True)
@@ -123,28 +125,30 @@ def _column(study: Study | Report, of_measure: pl.Expr, cell: Write, bold: str) 
         against = [
             pairs[pair] for runner_up in best if (pair := frozenset((runner_up, name))) in pairs
         ]
-        cells[name] = bold.format(cell(mean)) if name in best else cell(mean + _marks(against))
+        # ``health`` names the runs of a model over seeds, but pairs name the model.
+        unsure = name in suspects or any(row["verdict"] == CHECK for row in against)
+        marks = "?" if unsure else _marks(against)
+        cells[name] = bold.format(cell(mean)) if name in best else cell(mean + marks)
     return cells
 
 
 def _marks(against: list[Named]) -> str:
-    """Say whether a model is significantly below the highest, whether that depends on tie order,
-    and whether wrong data leave no verdict.
+    """Say whether a model is significantly below the
+    highest, and whether that depends on tie order.
     """
     tested = [
         row["family_p"] for row in against if row["family_p"] is not None
     ]  # of many models not every pair is
     below = bool(tested) and all(is_significant(p) for p in tested)
     below &= all(row["verdict"] != NOT_OVER_RUNS for row in against)  # nor over runs
-    found = {row["verdict"] for row in against}
-    return "*" * below + "~" * bool(found & {CUT, DEPENDS}) + "?" * (CHECK in found)
+    return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 
 
 def _note(study: Study | Report) -> str:
     pooled = study.summary["pooled"].any()
     tests = named_tests(study.comparison)
     note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
-    note += UNCHECKED if CHECK in study.flips["verdict"] else ""
+    note += UNCHECKED if study.health["serious"].any() else ""
     note += OPEN if pooled or any_cut(study.summary) else ""
     return f"{note} {POOLED}" if pooled else note
 

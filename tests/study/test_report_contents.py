@@ -123,7 +123,13 @@ def test_papers_see_which_models_have_no_verdict(
     }
     for text in found.values():
         assert "0?" in text
-        assert "no verdict against the highest" in text
+        assert "no verdict, and never the highest" in text
+    runs = {"whole": {**whole, "q0": {"z": 1.0}}, "half": half}
+    half_first = table(
+        rr.Study(runs, "precision@2", judgements=judgements, truncated="no", missing_query="skip")
+    )
+    assert "1.0000 ± 0.0000?" in half_first.replace(r"$\pm$", "±")
+    assert "**0.97" in half_first or r"\textbf{0.97" in half_first
     assert "?" not in table(
         rr.Study(
             {"whole": whole, "same": whole}, "precision@2", judgements=judgements, truncated="no"
