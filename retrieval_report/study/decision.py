@@ -70,7 +70,7 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     # Of those that cost the same, the one that scores most comes first, as in the rows.
     passed = rows.filter(verdict=verdicts.NO_WORSE)["model"].to_list()
     if not passed:
-        return _nothing_passed(rows, baseline, margin)
+        return _nothing_passed(rows, baseline, margin, amounts)
     if baseline not in amounts:
         return _any_of(rows.filter(pl.col("model").is_in(passed)), baseline, margin, amounts)
     cheaper = [name for name in passed if amounts.get(name, amounts[baseline]) < amounts[baseline]]
@@ -134,7 +134,9 @@ def _any_of(
     )
 
 
-def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str, str]:
+def _nothing_passed(
+    rows: pl.DataFrame, baseline: str, margin: str, amounts: Mapping[str, float]
+) -> tuple[str, str]:
     worse = rows.filter(verdict=verdicts.WORSE)["model"].to_list()
     open_models = rows.filter(pl.col("verdict") != verdicts.WORSE)
     if open_models.is_empty():
@@ -155,7 +157,7 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
         return verdicts.NOT_DECIDED, f"Keep {name} for now: {vain}."
     why = open_models["verdict"].unique().to_list()
     reason = f": {why[0]}" if len(why) == 1 and why[0] != verdicts.NOT_DECIDED else ""
-    hint = "" if reason else _queries_hint(open_models)
+    hint = "" if reason else _queries_hint(open_models, baseline, amounts)
     names = names_text(open_models["model"])
     doubt = f"{names} may lose too much"
     difference = open_models["difference"]
@@ -170,16 +172,21 @@ def _nothing_passed(rows: pl.DataFrame, baseline: str, margin: str) -> tuple[str
     return verdicts.NOT_DECIDED, f"Keep {name} for now: {doubt} ({margin}){reason}{hint}."
 
 
-def _queries_hint(rows: pl.DataFrame) -> str:
+def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float]) -> str:
     """Say how many queries would decide it, of several models for the one that needs most, where
-    that is more than there are; not what would hold if nothing is lost of models that surely lose.
+    that is more than there are; not what would hold if nothing is lost of models that surely lose,
+    nor of models that cost no less than the baseline, if others do.
     """
     rows = rows.filter(verdict=verdicts.NOT_DECIDED)
+    is_one = rows.height == 1
+    cheaper = [name for name, cost in amounts.items() if cost < amounts.get(baseline, 0)]
+    worth = rows.filter(pl.col("model").is_in(cheaper))
+    rows = rows if worth.is_empty() else worth
     may_be_level = (pl.col("bound_high") >= 0).fill_null(value=True)
     for column, of in (("queries_needed", may_be_level), ("queries_if_observed", pl.lit(True))):
         asked = rows.filter(pl.col(column) > pl.col("queries"), of).sort(column)
         for row in asked.tail(1).to_dicts():
-            most = f" for {model_text(row['model'])}" * (rows.height > 1)
+            most = f" for {model_text(row['model'])}" * (not is_one)
             unknown = rows.filter(pl.col(column).is_null() | ~of).height
             most += ", which needs most," * (asked.height > 1 and not unknown)
             hint = f"; {about(row[column])} queries would decide it{most} if "

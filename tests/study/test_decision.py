@@ -154,6 +154,8 @@ def test_of_several_models_it_is_said_for_which_one_most_queries_are_needed() ->
         f"in rr@3); about {needed['queries_needed']} queries would decide it for c, which needs most, if "
         "nothing is lost."
     )
+    by_costs = found.using(costs={"float32": 4, "a": 1, "c": 4})  # c could not save anything
+    assert by_costs.decision.endswith(" queries would decide it for a if nothing is lost.")
 
 
 def test_what_would_hold_without_a_loss_is_not_said_of_models_that_surely_lose() -> None:
