@@ -118,7 +118,7 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
             items_table(page.data, side_by_side(list_rows, other_list), query, **LIST)
     st.caption(
         "A bracket holds items that tie: any of them may come first. “Other list” has the ranks "
-        "of the same item there. Relevance is empty where nobody judged the item."
+        "of the same item there. “–” as relevance: nobody judged the item."
     )
 
 

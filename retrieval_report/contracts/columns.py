@@ -56,9 +56,8 @@ class Frame(NamedTuple):
 
 # The columns that many frames share; a name before "=" tells two meanings of a column apart.
 _SHARED = f"""
-  interval | text | 95% interval | interval of the mean over other samples of queries; it does not
-      account for ties; if all queries score the same, it is that of a share of queries, and can be
-      wider than one of scores that differ a little
+  interval | text | 95% interval | where the mean, or the difference of two means, would be for other samples of
+      queries; ties are not part of it. If all queries score the same, it is that of a share of queries
   rank | count | Rank | rank of the model, 1 is best
   model | text | Model | what produced the ranked lists
   query | text id | Query | the query

@@ -279,14 +279,12 @@ def evaluate_with_draws(
     cutoffs: Cutoffs = None,
     policies: Names = ("expected", "naive", "shuffled"),
     metrics: Metrics = None,
-    weights: pl.DataFrame | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Scored:
     """Return :func:`evaluate` and :func:`shuffled_means` of the same drawn orders.
 
     The arguments are those of :func:`evaluate`; the policies must include "shuffled". A lazy frame
-    is read into memory; files are not accepted, but :func:`read_rankings` reads them. With
-    ``weights`` (``model``, ``query``, ``metric``, ``cutoff``, ``weight``) the means are weighted.
+    is read into memory; files are not accepted, but :func:`read_rankings` reads them.
 
     Raises
     ------
@@ -317,7 +315,7 @@ def evaluate_with_draws(
         )
     requests = parse_metrics(measures, cutoffs, metrics)
     scores, means = score_with_means(
-        start(judge(rankings, judgements, queries, settings), requests, settings), weights
+        start(judge(rankings, judgements, queries, settings), requests, settings)
     )
     return scores.frame(), means
 

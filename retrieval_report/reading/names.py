@@ -277,12 +277,13 @@ def require(
     if not missing:
         return
     names = [name for entry in missing for name in entry.split("|")]
+    lacking = ", ".join(entry.replace("|", " or ") for entry in missing)
     accepted_names = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in names)
     example_names = {entry.partition("|")[0]: PLACEHOLDER for entry in missing}
     naming = setting("columns", example_names, function=kind.function)
     which = advice("; or say which it is: {}", naming)
     raise ColumnError(
-        f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(column_names)}, recognised "
+        f"{location}the {kind.name} lack {lacking}; found {some(column_names)}, recognised "
         f"are {accepted_names}{which}{hint}"
     )
 

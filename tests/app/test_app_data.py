@@ -83,7 +83,7 @@ def test_a_table_is_opened_under_the_name_of_its_file() -> None:
 def test_columns_of_unknown_names_are_asked_for() -> None:
     test = upload(opened(), "rankings upload", ("other.csv", NAMED_OTHERWISE))
     said = words(test).replace("\\", "")
-    assert said.count("lack query and item") == 1
+    assert said.count("lack query, item") == 1
     assert "when you open the files" not in said  # they are about to be
     assert test.button[0].disabled
     for ours, theirs in (
