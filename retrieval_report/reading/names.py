@@ -282,6 +282,8 @@ def require(
     example_names = {entry.partition("|")[0]: PLACEHOLDER for entry in missing}
     naming = setting("columns", example_names, function=kind.function)
     which = advice("; or say which it is: {}", naming)
+    if "relevance" in missing:  # as in what users bought or clicked
+        which += "; if every row is relevant, add a column relevance of 1"
     raise ColumnError(
         f"{location}the {kind.name} lack {lacking}; found {some(column_names)}, recognised "
         f"are {accepted_names}{which}{hint}"

@@ -98,6 +98,14 @@ def test_three_lines_from_any_form_give_the_same_table(form: str) -> None:
     assert "<table " in study._repr_html_()
 
 
+def test_who_has_clicks_without_grades_is_told_what_to_add() -> None:
+    clicks = LONG.select("query", "item").unique()
+    with pytest.raises(
+        rr.ColumnError, match="; if every row is relevant, add a column relevance of 1"
+    ):
+        rr.Study(LONG, MEASURES, judgements=clicks)
+
+
 def test_a_score_too_large_to_become_a_distance_is_refused() -> None:
     large = pl.DataFrame(
         {"query": ["q1"], "item": ["a"], "score": pl.Series([2**64 - 1], dtype=pl.UInt64)}
