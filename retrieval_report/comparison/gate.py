@@ -366,7 +366,7 @@ def _check_health(
     for consequence, rows in faults.items():
         for row in rows.iter_rows():
             reason = sentence_of(row, names[ROLES.index(row[0])])
-            raise DataError(f"{consequence}, because {reason}")
+            raise DataError(f"{consequence}: {reason}")
 
 
 def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:

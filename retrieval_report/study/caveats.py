@@ -48,7 +48,7 @@ NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no eva
 WINNERS = {  # which evaluators name another winner, and why
     "wrong": "Tie order changes the winner of {}: {}.",
     "open": "Tie order could change the winner of {}, however unlikely that is: {}.",
-    "apart": "Apart from tie order, the definitions of {} have another winner than yours: {}.",
+    "apart": "Whatever the tie order, {} name another winner than yours by definition: {}.",
 }
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "

@@ -78,11 +78,14 @@ def _of_series(rows: pl.DataFrame) -> list[str]:
         f"{visible(version, MODEL_WIDTH)} ({size(difference, sign='+', minus='-')})"
         for version, difference in marked.select("version", "difference").iter_rows()
     ]
-    number = f"{marked.height} of {with_number(possible.height, 'step')}" if texts else "no step"
+    number = f"{marked.height} of {with_number(possible.height, 'step')}"
     verb = "are" if marked.height > 1 else "is"
-    found = f": {first_names(texts, MAX_STEPS)}" if texts else ""
-    news = f"{what}: {number} {verb} more than tie order and queries explain{found}."
-    sentences = [news] if possible.height else []
+    news = (
+        f"{number} {verb} more than tie order and queries explain: {first_names(texts, MAX_STEPS)}"
+    )
+    if not texts:
+        news = "every step may be due to tie order or to the choice of queries"
+    sentences = [f"{what}: {news}."] if possible.height else []
     version = f"{visible(last['version'], MODEL_WIDTH)}, the last version, is"
     best = visible(last["best"] or "", MODEL_WIDTH)
     others = {"first": "the first", "best": f"{best}, the best before it,"}

@@ -368,7 +368,7 @@ def test_what_is_no_better_than_chance_passes_by_no_margin() -> None:
         made = rr.Study(models, **rules, baseline="baseline", margin=0.5)
         assert "no better ordered than by chance" in made.decision
         assert made.chip == made.contents().chip != "ship"
-        with pytest.raises(rr.DataError, match="no margin can let this pass, because the lists of"):
+        with pytest.raises(rr.DataError, match="no margin can let this pass: the lists of"):
             rr.gate(baseline, candidate, **rules, margin=0.5)
 
 
