@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -20,7 +20,7 @@ from retrieval_report.engines.disk import collect_counts, collect_scores
 from retrieval_report.engines.score_parts import score_part
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.reading.finding import is_streamed
-from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import score_with_means, start
 from retrieval_report.scoring.scorer import Scored
 from retrieval_report.scoring.ties import count_rows
@@ -313,10 +313,26 @@ def evaluate_with_draws(
         raise ParameterError(
             f"policies: 'shuffled' is needed, not {quoted(settings.policies)} alone"
         )
-    requests = parse_metrics(measures, cutoffs, metrics)
-    scores, means = score_with_means(
-        start(judge(rankings, judgements, queries, settings), requests, settings)
+    judged = judge(rankings, judgements, queries, settings)
+    return score_with_draws(
+        judged, measures=measures, cutoffs=cutoffs, metrics=metrics, policies=policies, **options
     )
+
+
+def score_with_draws(
+    judged: Judged,
+    *,
+    measures: Metrics = None,
+    cutoffs: Cutoffs = None,
+    metrics: Metrics = None,
+    weights: pl.DataFrame | None = None,
+    **options: Any,
+) -> Scored:
+    """Return what :func:`evaluate_with_draws` does of judged rankings; with ``weights`` (``model``,
+    ``query``, ``metric``, ``cutoff``, ``weight``) means are weighted.
+    """
+    run = start(judged, parse_metrics(measures, cutoffs, metrics), Options(**options))
+    scores, means = score_with_means(run, weights)
     return scores.frame(), means
 
 

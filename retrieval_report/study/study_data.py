@@ -45,7 +45,7 @@ from retrieval_report.contracts.options import (
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.contracts.wording import advice, kind_of_reader, setting
 from retrieval_report.engines.check_scores import at_measure
-from retrieval_report.engines.evaluate import evaluate
+from retrieval_report.engines.evaluate import evaluate, score_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
 from retrieval_report.metrics.parsing import Cutoffs, Measure, parse_metrics
@@ -57,7 +57,6 @@ from retrieval_report.reading.frames import is_named
 from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.reading.readers import read_labels
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.run import score_with_means, start
 from retrieval_report.scoring.scorer import Scored
 from retrieval_report.systems.conventions import OF_ONE_ANSWER, system_of
 from retrieval_report.systems.evaluate_like import (
@@ -557,10 +556,7 @@ def _scored(
         if data.like is not None:
             return score_like(judged, data.like, judgements=None, queries=None, **arguments)
         if "shuffled" in policies:
-            settings = Options(**{**data.options, **draws._asdict(), "policies": policies})
-            run = start(judged, parse_metrics(**data.asked), settings)
-            scores, means = score_with_means(run, weights)
-            return scores.frame(), means
+            return score_with_draws(judged, weights=weights, **arguments)
         return evaluate(judged, **arguments), pl.DataFrame()
 
 

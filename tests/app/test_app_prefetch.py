@@ -17,7 +17,7 @@ import streamlit as st
 import prefetch
 import retrieval_report as rr
 from made_pages import TIMEOUT, dashboard, drawn
-from retrieval_report.engines.evaluate import evaluate_with_draws
+from retrieval_report.engines.evaluate import score_with_draws
 from retrieval_report.study.server import BROWSER
 
 ALL = len(METRICS) * len(CUTOFFS)  # measures that are scored at once
@@ -46,7 +46,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     wait_for_threads()  # those of tests before, whose data may be the same
     found: list[Any] = []
     monkeypatch.setattr(study_data, "evaluate", listening(rr.evaluate, found))
-    monkeypatch.setattr(study_data, "evaluate_with_draws", listening(evaluate_with_draws, found))
+    monkeypatch.setattr(study_data, "score_with_draws", listening(score_with_draws, found))
     st.cache_resource.clear()
     yield found
     wait_for_threads()

@@ -14,7 +14,7 @@ from made_cuts import ranked, top
 from made_reports import made_rankings
 from retrieval_report.comparison.queries import deciding_queries
 from retrieval_report.contracts import options
-from retrieval_report.engines.evaluate import evaluate_with_draws
+from retrieval_report.engines.evaluate import score_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.study import study_data
 
@@ -61,9 +61,9 @@ def test_random_orders_are_drawn_once_for_all_measures(monkeypatch: pytest.Monke
 
     def listen(rows: Any, **given: Any) -> Any:
         asked.append(given["policies"])
-        return evaluate_with_draws(rows, **given)
+        return score_with_draws(rows, **given)
 
-    monkeypatch.setattr(study_data, "evaluate_with_draws", listen)
+    monkeypatch.setattr(study_data, "score_with_draws", listen)
     made = study().at("ndcg@3", "ap@3")
     assert made.verdict
     assert asked == []
