@@ -21,7 +21,9 @@ KEYS = ["model", "query"]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # of numbers over all 64 bits
 PLACES = 22  # bits of a key that are its place in a small table
 SHIFT = np.uint64(64 - PLACES)
-SWAPPED = ": the judgements have most of them as items, as if the columns of queries and items were swapped"
+SWAPPED = (
+    ": the judgements have most of them as items: are the columns of queries and items swapped?"
+)
 SLOTS = 18  # bits of a key that are its place in a table of some lists
 
 
@@ -196,11 +198,11 @@ def all_lists(
                     f"queries like {unjudged.min()!r}, the judgements like "
                     f"{judged['query'].min()!r}; make their ids agree"
                 )
+            cause = _strangers(present, judgements) or (SWAPPED if len(swapped) else "")
+            cure = advice("; {} leaves them out", setting("unjudged_query", "skip"))
             raise KeyMismatchError(
                 f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no judgements, "
-                f"first {unjudged.min()!r}"
-                + (_strangers(present, judgements) or (SWAPPED if len(swapped) else ""))
-                + advice("; {} leaves them out", setting("unjudged_query", "skip"))
+                f"first {unjudged.min()!r}{cause}{'' if cause.endswith('swapped?') else cure}"
             )
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
@@ -250,14 +252,14 @@ def _strangers(present: pl.DataFrame, judgements: pl.DataFrame) -> str:
     model, query = models.select("model", "query").row(0)
     names = models.filter(model=model)["query"].cast(pl.String)
     items = names.filter(names.is_in(judgements["item"].cast(pl.String).unique().implode()))
+    if len(items):
+        return (
+            f": model {model!r} has queries like {items[0]!r}, which the judgements have as an item: "
+            "are its columns of queries and items swapped?"
+        )
     return (
         f": no query of model {model!r} is judged; it has queries like {query!r}, the judgements "
-        f"like {judgements['query'].min()!r}"
-        + (
-            f" and {items[0]!r} as an item, as if the columns of queries and items were swapped"
-            if len(items)
-            else ", so make their ids agree"
-        )
+        f"like {judgements['query'].min()!r}, so make their ids agree"
     )
 
 

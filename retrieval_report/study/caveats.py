@@ -236,8 +236,10 @@ def _deeper(ends: pl.DataFrame) -> str:
     reached = ends.filter(pl.col("open_share") > 0)
     whole = reached.filter(pl.col("sufficient_depth").is_null())["model"]
     estimated = reached.drop_nulls("sufficient_depth")
-    if estimated.is_empty() or reached["cutoff"].null_count():
+    if reached["cutoff"].null_count():
         return "Retrieve deeper"
+    if estimated.is_empty():
+        return "Retrieve deeper (no depth can be told, where whole lists tie)"
     depths = estimated["sufficient_depth"].to_list()
     depth = max(deep for deep in depths if deep <= FAR * min(depths))
     far = estimated.filter(pl.col("sufficient_depth") > depth)["model"]

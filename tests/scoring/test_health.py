@@ -340,7 +340,7 @@ def test_judgements_that_are_scores_are_noted(decimals: int) -> None:
 def test_swapped_ids_that_are_also_queries_are_asked_whether_columns_are_swapped() -> None:
     judgements = {query: {7: 1, 8: 1, 9: 1} for query in (1, 2)}
     swapped = {item: {1: 0.5, 2: 0.25} for item in (1, 2, 7, 8, 9)}
-    with pytest.raises(rr.KeyMismatchError, match=r"3 of 5 queries .* first 7: .* were swapped"):
+    with pytest.raises(rr.KeyMismatchError, match=r"3 of 5 queries .* first 7: .* swapped\?$"):
         study(swapped, judgements).verdict  # noqa: B018
 
 
@@ -349,7 +349,7 @@ def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped() 
     frame = pl.DataFrame(swapped, ["query", "item", "score"], orient="row")
     with pytest.raises(
         rr.KeyMismatchError,
-        match=r"like 'a stranger', the judgements like 'q0' and 'd.* as an item",
+        match=r"model 'swapped' has queries like 'd.*, which the judgements have as an item: are its",
     ):
         study({"good": GOOD, "swapped": frame}).verdict  # noqa: B018
 
