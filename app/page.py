@@ -9,7 +9,7 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from cached import study_of, usual_study
+from cached import remembered_questions, study_of, usual_study
 from records import MEASURES, Choice, OpenedData
 from retrieval_report.study.leaderboard_rows import in_order_of
 from retrieval_report.study.three_tables import are_drawn
@@ -74,6 +74,16 @@ class Page:
     def study(self) -> rr.Study:
         """Return the study of the chosen measure, without random orders."""
         return self.drawn._undrawn
+
+    @property
+    def asked(self) -> rr.Study:
+        """Return the same with what was entered on other pages: costs, and a baseline with its
+        margin if it is among the chosen models.
+        """
+        answers = remembered_questions(self.data)
+        if answers.get("baseline") not in {None, *self.choice.models}:
+            answers = {**answers, "baseline": None, "margin": None}
+        return self.study.using(**answers) if answers else self.study
 
     @property
     def runs(self) -> rr.Study:

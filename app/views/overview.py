@@ -51,7 +51,7 @@ MEANINGS = (
 
 def show(page: Page) -> None:
     """Draw the page."""
-    study = page.study
+    study = page.asked
     waits = page.draws_wait
     (page.curve if waits else page.drawn_curve).summary  # noqa: B018  # of which the headline is part
     three, winners = (
@@ -70,7 +70,7 @@ def show(page: Page) -> None:
         boxes = [(CHECK, [*faults[:FINDINGS], findings[0]])]
     # A short verdict stands beside the numbers, so that charts begin higher.
     # What awaits the orders is as high as what has them, so that they move nothing.
-    awaited = page.choice.options["shuffles"] if waits and study.average == "micro" else 0
+    awaited = page.choice.options["shuffles"] if waits else 0
     beside = _winners(rows, winners.row(0, named=True), awaited)
     is_short = len(boxes) == 1 and sum(map(len, boxes[0][1])) <= SHORT and not folded
     with beside if is_short else st.container():
@@ -184,7 +184,7 @@ def _details(page: Page, above: list[str]) -> None:
     """Show the verdict without the sentences that stand ``above``, what could turn it around, and
     the leaderboard of all measures.
     """
-    study = page.study
+    study = page.asked
     if sentences := [plain(text) for text in study.verdict if text not in above]:
         st.subheader("Verdict")
         st.markdown("\n\n".join(sentences))

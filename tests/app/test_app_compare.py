@@ -147,3 +147,14 @@ def test_verdicts_on_pairs_are_those_of_the_means_beside_them_whatever_the_avera
         agrees(found[average], truth, " ".join(shown))
     differences = [page["difference"].to_list() for page in found.values()]
     assert differences[0] != differences[1]
+
+
+def test_the_overview_decides_by_the_baseline_and_the_margin_of_compare() -> None:
+    page = open_page("compare", DATA)
+    page = drawn(page.number_input(key="margin").set_value(0.3).run())
+    page.session_state["made page"] = "overview"
+    page = drawn(page.run())
+    decision = rr.Study(RANKINGS, "ndcg@3", baseline="fine", margin=0.3).decision
+    assert plain(decision) in words(page)
+    page = drawn(page.multiselect(key="models").set_value(["coarse", "rest"]).run())
+    assert plain(decision) not in words(page)
