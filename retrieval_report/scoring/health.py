@@ -87,7 +87,8 @@ SENTENCES = {
     "that were looked at ({example})",
     UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
     "{affected} of {total} items that were looked at ({example})",
-    UNORDERED: "relevant items come no earlier than others in {affected} of the {total} lists of {models} ({example})",
+    UNORDERED: "in {affected} of the {total} lists of {models}, taken together, relevant items come no "
+    "earlier than others ({example})",
     GRADES: "where one of two judged items is relevant, {models} put it first in {affected} of {total} "
     "pairs that were looked at, which chance does in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing, and chance "

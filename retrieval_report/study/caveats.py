@@ -48,7 +48,7 @@ NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no eva
 WINNERS = {  # which evaluators name another winner, and why
     "wrong": "Tie order changes the winner of {}: {}.",
     "open": "Tie order could change the winner of {}, however unlikely that is: {}.",
-    "apart": "Whatever the tie order, {} name another winner than yours by definition: {}.",
+    "apart": "By the mean over all orders and their own definitions, {} name another winner than yours: {}.",
 }
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "

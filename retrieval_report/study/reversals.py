@@ -62,12 +62,14 @@ def reversals(study: Study) -> pl.DataFrame:
         return pl.DataFrame(schema=schema("reversals"))
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
     level = equal_means(pair["value_a"], pair["value_b"])
+    by_chance = not {pair["model_a"], pair["model_b"]}.isdisjoint(study.at_random)
     rows = []
     for row in (row for rows_of in SOURCES for row in rows_of(study, pair)):
         if level and row["source"] != TIES and row["verdict"] not in (NOT_VARIED, OWN):
             row |= {"reversal": None, "verdict": verdicts.EQUAL}  # there is no lead to turn round
-        if pair["verdict"] in UNSAFE and row["verdict"] == verdicts.SAFE:
-            row |= {"verdict": pair["verdict"]}
+        if row["verdict"] == verdicts.SAFE and (by_chance or pair["verdict"] in UNSAFE):
+            unsafe = pair["verdict"] in UNSAFE
+            row |= {"verdict": pair["verdict"] if unsafe else verdicts.AT_RANDOM}
         rows.append({**pair, "family_p": None, **row})
     return frame_of(rows, schema("reversals"))
 

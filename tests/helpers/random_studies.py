@@ -148,6 +148,8 @@ def _against_its_number(row: dict[str, Any], level: bool, study: rr.Study) -> li
         fits = chance is not None and chance <= RISK
     elif word.startswith("depends on"):
         fits = chance is not None and chance > RISK
+    elif word == "at random":
+        fits = not {row["model_a"], row["model_b"]}.isdisjoint(study.at_random)
     elif word == "too few runs":
         runs = study.replicates["replicates"].to_list()
         fits = source == "seed" and min(runs) <= 4

@@ -245,4 +245,4 @@ def test_an_evaluator_is_apart_if_it_names_another_winner_than_this_average() ->
     for named in (best, other):
         means = pl.DataFrame({"model": [*LISTS], "value": [float(name == named) for name in LISTS]})
         said = " ".join(winner_sentences(audit, means))
-        assert ("Whatever the tie order" in said) == (named == other), said
+        assert ("By the mean over all orders" in said) == (named == other), said
