@@ -94,6 +94,9 @@ def no_repeats(rows: pl.DataFrame) -> bool:
     return rows.hash_rows().n_unique() == rows.height or rows.n_unique() == rows.height
 
 
+MOST_GRADES = 4  # of one item that a message names
+
+
 def check_grades(judgements: pl.DataFrame) -> None:
     """Raise a DataError if an item of a query has two grades."""
     keys = ["query", "item"]
@@ -105,10 +108,14 @@ def check_grades(judgements: pl.DataFrame) -> None:
     cure = advice("; {} decides", setting("repeated_judgements", "highest", "mean"))
     if judgements["item"].n_unique() == 1 < judgements["query"].n_unique():
         cure = f"; no row has another item than {item!r}: is another column that of the items?"
+    elif 2 * judgements["item"].n_unique() < judgements["relevance"].n_unique():
+        cure = "; there are more grades than items: are the two columns swapped?"
+    shown = [f"{grade:g}" for grade in grades[:MOST_GRADES]]
+    if len(grades) > MOST_GRADES:
+        shown.append(f"{len(grades) - MOST_GRADES} more")
     raise DataError(
         f"judgements: {with_number(odd.n_unique(keys), 'item')} with different grades in one query, "
-        f"first item {item!r} of query {query!r}: "
-        f"{' and '.join(f'{grade:g}' for grade in grades)}" + cure
+        f"first item {item!r} of query {query!r}: {' and '.join(shown)}{cure}"
     )
 
 

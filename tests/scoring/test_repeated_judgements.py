@@ -48,3 +48,13 @@ def test_different_grades_are_refused_with_both_values_and_the_choice(tmp_path: 
     assert "1 and 4; --repeated-judgements highest or mean decides" in refused.stderr
     scored = run(f"{words} --repeated-judgements mean")
     assert f"{DCG['mean']:.4f}" in scored.output
+
+
+def test_grades_in_the_place_of_items_are_suspected_and_few_are_named() -> None:
+    swapped = {"query": ["q"] * 9, "item": ["1"] * 5 + ["0"] * 4, "relevance": range(100, 109)}
+    with pytest.raises(DataError) as error:
+        rr.evaluate(RUN, judgements=pl.DataFrame(swapped))
+    assert str(error.value) == (
+        "judgements: 2 items with different grades in one query, first item '1' of query 'q': 100 and "
+        "101 and 102 and 103 and 1 more; there are more grades than items: are the two columns swapped?"
+    )
