@@ -189,7 +189,9 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     findings += (row for row in one_tie(prepared) if row[0] not in copies)
     explained = [model for model, name, *_ in findings if name != NO_LIST]
     findings += (row for row in unordered(judged, prepared, found) if row[0] not in explained)
-    findings += _fine(judged)
+    for finding in _fine(judged):  # a run that follows them shows whose scores they are
+        named = [None] if not copies else sorted({*judged.lists["model"]})
+        findings += [(model, FINE, bool(copies), *finding[3:]) for model in named]
     asked = prepared.names.select("query", relevant=prepared.relevant).filter(has_judgements)
     asked = asked.unique("query")
     none = asked.filter(relevant=0).height

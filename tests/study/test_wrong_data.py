@@ -481,3 +481,9 @@ def test_no_lead_over_a_model_no_better_than_chance_is_safe_from_tie_order() -> 
     assert (made.at_random, made.suspects, made.status) == (["a"], [], "not significant")
     assert made.reversals.row(0, named=True)["reversal"] == 0
     assert made.reversals.row(0, named=True)["verdict"] == "at random"
+
+
+def test_no_model_has_a_verdict_where_the_judgements_are_one_of_the_runs() -> None:
+    made = rr.Study({"good": GOOD, "fair": FAIR}, MEASURE, judgements=GOOD, truncated="no")
+    assert made.suspects == ["fair", "good"]
+    assert sum("a grade of its own" in sentence for sentence in made.verdict) == 1
