@@ -316,8 +316,11 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
         sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]
         scored = "Scored naively,"
     if accidental:
-        winner = model_text(min(accidental))
-        sentences.append(f"{scored} {winner} would win, purely because of how ties are ordered.")
+        would = "share first place" if len(accidental) > 1 else "win"
+        sentences.append(
+            f"{scored} {names_text(sorted(accidental))} would {would}, purely because of how ties are "
+            "ordered."
+        )
     return sentences
 
 

@@ -145,3 +145,13 @@ def test_naive_errors_are_those_of_models_with_complete_lists() -> None:
     for truncated, found in (("no", False), ({"a": "no", "b": "within_tie"}, True)):
         study = rr.Study(frame, "rr@2", truncated=truncated)
         assert (text in " ".join(study.verdict)) == found
+
+
+def test_models_that_share_first_place_by_accident_are_named_together() -> None:
+    tied = {query: {"x": 1.0, "y": 1.0} for query in "pqr"}
+    runs = {"a": tied, "b": {query: {"x": 1.0, "z": 1.0} for query in "pqr"}}
+    runs["c"] = {"p": {"x": 2.0, "y": 1.0}, "q": {"x": 2.0, "y": 1.0}, "r": {"x": 1.0, "y": 2.0}}
+    judged = {query: {"x": 1} for query in "pqr"}
+    made = rr.Study(runs, "rr", judgements=judged, truncated="no")
+    assert made.sentences[0].startswith("c has the highest")
+    assert "a and b would share first place, purely because of" in made.sentences[-1]
