@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools, Floats, Integers
 
 MOST_LISTS, MOST_ROWS = 300, 100  # lists of a model, and rows of each, that are looked at
 SCREEN = 4.0  # deviations: who holds so much more for its own queries is cleared cheaply
@@ -124,9 +124,12 @@ class _Lists:
         score = np.trace(gains)
         hits = self.rows.join(self.relevant, on=["query", "item"], how="semi").height
         found = Unrelated(model, hits, self.rows.height, self.queries.len(), is_clear=True)
-        causes = [
-            cause for cause in (self._other_queries(halves), self._shifted_ids(score)) if cause
-        ]
+        asked = (
+            self._other_queries(halves),
+            self._next_queries(halves.sum(0)),
+            self._shifted_ids(score),
+        )
+        causes = [cause for cause in asked if cause]
         if causes:
             return found._replace(cause=max(causes, key=lambda cause: cause[0]))
         orders = np.tile(np.arange(self.queries.len()), (ORDERS, 1))
@@ -184,6 +187,28 @@ class _Lists:
                 return None
         if not _no_accident(explained):
             return None
+        return self._of_others(explained, column)
+
+    def _next_queries(self, gains: Floats) -> Cause | None:
+        """Return whether lists, all or a part of them, hold what is relevant to the query after theirs,
+        or before it. Queries that are alike hold as much for both, so that the two counts then differ
+        by chance alone.
+        """
+        lists = np.arange(self.queries.len())
+        columns = [(self.own.astype(np.int64) + step) % self.columns.len() for step in (1, -1)]
+        own = FAR_BETTER * gains[lists, self.own]
+        better = [gains[lists, column] > own for column in columns]
+        counts = [int(part.sum()) for part in better]
+        most = int(np.argmax(counts))
+        if (
+            abs(counts[0] - counts[1]) <= SCREEN * sum(counts) ** 0.5
+            or counts[most] < PART * lists.size
+        ):
+            return None
+        return self._of_others(better[most], columns[most])
+
+    def _of_others(self, explained: Bools, column: Integers) -> Cause:
+        """Return the cause of lists that belong to the queries in these columns."""
         place = int(np.argmax(explained))
         example = (
             f"the list of query {self.queries[place]!r} holds what the judgements call relevant for "

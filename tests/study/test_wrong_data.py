@@ -487,3 +487,13 @@ def test_no_model_has_a_verdict_where_the_judgements_are_one_of_the_runs() -> No
     made = rr.Study({"good": GOOD, "fair": FAIR}, MEASURE, judgements=GOOD, truncated="no")
     assert made.suspects == ["fair", "good"]
     assert sum("a grade of its own" in sentence for sentence in made.verdict) == 1
+
+
+def test_half_of_the_lists_moved_to_the_next_query_are_found_where_they_hold_little() -> None:
+    sample = Path(__file__).parents[2] / "sample_data" / "docs"
+    lists = rr.read_rankings(sample / "runs" / "bm25.run.gz")
+    names = lists["query"].unique(maintain_order=True)[75:]
+    moved = lists.with_columns(pl.col("query").replace(names, [*names[1:], names[0]]))
+    for rows, found in ((lists, []), (moved, ["wrong queries"])):
+        made = rr.Study(rows, MEASURE, judgements=sample / "qrels.txt")
+        assert made.health["finding"].to_list() == found
