@@ -386,7 +386,7 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
 )
 @options("relevant_from", *ItemOptions.__annotations__, "decimals")
 @output_options(
-    "thresholds.csv, threshold_areas.csv, calibration.csv and, with --risk, abstention.csv"
+    "thresholds.csv, threshold_areas.csv, calibration.csv, health.csv and, with --risk, abstention.csv"
 )
 @json_option
 def thresholds(
@@ -406,15 +406,16 @@ def thresholds(
     all orders, and may have a fraction. The files count the right and wrong decisions at every
     threshold.
     """
-    output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in ACCEPTED))
+    output.check(data.paths, "thresholds.csv", "health.csv", *(f"{name}.csv" for name in ACCEPTED))
     inputs = data.read()
     result = step("thresholds", lambda: rr.thresholds(**inputs, k=k, **settings))
+    health = rr.Study(**inputs, **settings).health
     frames = {"threshold_areas": result.areas, "calibration": result.calibrate(metric, at_least)}
     if risk is not None:
         frames["abstention"] = result.abstain(risk)
     shown = {**frames, "threshold_areas": result.areas.drop("ap", "tie_std")} if k else frames
     texts = [frame_table(frame, ACCEPTED[name]) for name, frame in shown.items()]
-    output.show({"thresholds": result.table, **frames}, *texts)
+    output.show({"thresholds": result.table, **frames}, health_text(health), *texts, health=health)
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:

@@ -84,7 +84,14 @@ def _of_series(rows: pl.DataFrame) -> list[str]:
         f"{number} {verb} more than tie order and queries explain: {first_names(texts, MAX_STEPS)}"
     )
     if not texts:
-        news = "every step may be due to tie order or to the choice of queries"
+        which = "every step"
+        if possible.height < rows.height - 1:
+            one = possible.height == 1
+            which = "the one step" if one else f"each of the {possible.height} steps"
+            which += " that could be tested"
+        news = f"{which} may be due to tie order or to the choice of queries"
+        if possible.filter(pl.col("difference") != 0).is_empty():
+            news = "no step changes the score"
     sentences = [f"{what}: {news}."] if possible.height else []
     version = f"{visible(last['version'], MODEL_WIDTH)}, the last version, is"
     best = visible(last["best"] or "", MODEL_WIDTH)

@@ -372,10 +372,10 @@ def test_what_is_no_better_than_chance_passes_by_no_margin() -> None:
             rr.gate(baseline, candidate, **rules, margin=0.5)
 
 
-@pytest.mark.parametrize("command", ["evaluate", "profile", "audit", "history"])
+@pytest.mark.parametrize("command", ["evaluate", "profile", "audit", "history", "thresholds"])
 def test_every_command_that_says_check_your_data_ends_with_2(command: str, folder: Path) -> None:
     paths, rules = written(folder, "random grades")
-    rules = rules[:2] if command == "profile" else rules
+    rules = rules[:2] if command in ("profile", "thresholds") else rules
     rules = rules[:4] if command == "audit" else rules
     rules += ["--pattern", "(?P<version>.+)"] if command == "history" else []
     result = CliRunner().invoke(cli, [command, *paths, *rules])
