@@ -264,11 +264,11 @@ def audit(
     output.show({"audit": table}, *texts, health=health)
 
 
-@cli.command(columns=explained("estimates", *ESTIMATED.split()))
+@cli.command(epilog=EXIT_CODES, columns=explained("estimates", *ESTIMATED.split()))
 @data_options(*FILES)
 @study_options
 @click.option("--human", metavar="JUDGE", default="human", help="Name of the human judge.")
-@output_options("estimates.csv")
+@output_options("estimates.csv and health.csv")
 @json_option
 def estimate(data: InputFiles, output: Output, human: str, **settings: object) -> None:
     """Estimate the scores of RANKINGS if people had judged all queries.
@@ -277,15 +277,18 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: object) -
     human=few.txt,gpt=many.txt. With several machines, choose one by --judge. The intervals hold
     however wrong the machine is, if the queries that people judged were drawn at random.
     """
-    output.check(data.paths, "estimates.csv")
-    table = study_of(data, settings).estimate(human)
+    output.check(data.paths, "estimates.csv", "health.csv")
+    study = study_of(data, settings)
+    table = study.estimate(human)
+    machine = next(name for name in (study.judge, *study.judgements) if name not in (human, None))
+    health = study.judged_by(str(machine)).health  # people judged but some of the queries
     single_models = table.filter(pl.col("model_b").is_null())
     few = single_models["model_a"].n_unique() <= MAX_MODELS_WITH_PAIRS
     text = _estimates_text(table if few else single_models)
     more = (
         "" if few else f"The {table.height - single_models.height} pairs are in --json and --out."
     )
-    output.show({"estimates": table}, text, more)
+    output.show({"estimates": table}, health_text(health), text, more, health=health)
 
 
 def _estimates_text(table: pl.DataFrame) -> str:

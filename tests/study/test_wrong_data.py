@@ -497,3 +497,15 @@ def test_half_of_the_lists_moved_to_the_next_query_are_found_where_they_hold_lit
     for rows, found in ((lists, []), (moved, ["wrong queries"])):
         made = rr.Study(rows, MEASURE, judgements=sample / "qrels.txt")
         assert made.health["finding"].to_list() == found
+
+
+def test_an_estimate_checks_the_data_by_the_judge_of_all_queries(folder: Path) -> None:
+    paths, rules = written(folder, "random grades")
+    everything = Path(rules[1])
+    few = everything.with_name("few.txt")
+    some = [line for line in everything.read_text().splitlines() if line.split()[0][-1] in "02468"]
+    few.write_text("\n".join(some) + "\n")
+    rules[1] = f"human={few},gpt={everything}"
+    result = CliRunner().invoke(cli, ["estimate", *paths, *rules])
+    assert result.stdout.startswith("Check your data"), result.output
+    assert result.exit_code == 2
