@@ -75,7 +75,7 @@ class Page:
         """Return the study of the chosen measure, without random orders."""
         return self.drawn._undrawn
 
-    @property
+    @cached_property
     def asked(self) -> rr.Study:
         """Return the same with what was entered on other pages: costs, and a baseline with its
         margin if it is among the chosen models.

@@ -42,7 +42,7 @@ def agrees(found: Any, wanted: Any) -> None:
         for case, more, wanted, *warned in rows
     ],
 )
-def test_answer(function: str, given: dict[str, Any], wanted: Any, warned: list[str]) -> None:
+def test_answer(function: str, given: dict[str, Any], wanted: Any, warned: list[str]):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         agrees(call(function, given), wanted)

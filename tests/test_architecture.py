@@ -140,7 +140,7 @@ def layer(module: str) -> int:
     return found[0]
 
 
-def test_imports_point_one_way() -> None:
+def test_imports_point_one_way():
     upward = [
         f"{module} imports {name}"
         for module, path in package_modules().items()
@@ -150,7 +150,7 @@ def test_imports_point_one_way() -> None:
     assert upward == []
 
 
-def test_no_module_imports_itself_in_a_circle() -> None:
+def test_no_module_imports_itself_in_a_circle():
     """What draws a study names its type, which is no import when the package runs."""
     graph = {
         module: own_imports(path, types=False) - {module}
@@ -164,7 +164,7 @@ def third_parties(path: Path) -> set[str]:
     return {name.split(".")[0] for name in imports(path)} - set(sys.stdlib_module_names) - {PACKAGE}
 
 
-def test_third_parties_have_one_home_each() -> None:
+def test_third_parties_have_one_home_each():
     strangers = [
         f"{module} imports {name}"
         for module, path in package_modules().items()
@@ -201,7 +201,7 @@ def app_part(path: Path) -> str:
     return path.relative_to(ROOT / "app").parts[0].removesuffix(".py")
 
 
-def test_modules_of_the_dashboard_import_one_way() -> None:
+def test_modules_of_the_dashboard_import_one_way():
     upward = [
         f"{path.name} imports {name}"
         for path in APP
@@ -211,14 +211,14 @@ def test_modules_of_the_dashboard_import_one_way() -> None:
     assert upward == []
 
 
-def test_the_dashboard_needs_no_more_than_streamlit_and_polars() -> None:
+def test_the_dashboard_needs_no_more_than_streamlit_and_polars():
     known = {*APP_LAYERS, "polars", "streamlit", "starlette"}  # the last is Streamlit's server
     assert {
         path.name: third_parties(path) - known for path in APP if third_parties(path) - known
     } == {}
 
 
-def test_the_dashboard_caches_in_one_module() -> None:
+def test_the_dashboard_caches_in_one_module():
     cached = {path.name for path in APP for node in nodes(path) if is_cache(node)}
     assert cached == {"cached.py"}
 
@@ -251,7 +251,7 @@ def functions_in(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     ]
 
 
-def test_files_and_functions_are_small() -> None:
+def test_files_and_functions_are_small():
     long_files = [path for path in OWN_CODE if lines_of_code(path) > 600]
     long_functions = [
         f"{path}:{function.lineno}: {function.name}"
@@ -262,7 +262,7 @@ def test_files_and_functions_are_small() -> None:
     assert (long_files, long_functions) == ([], [])
 
 
-def test_kernels_take_six_arguments_at_most() -> None:
+def test_kernels_take_six_arguments_at_most():
     """Of fourteen arrays in a row two of one type are exchanged unseen; a record names what it
     carries.
     """
@@ -276,7 +276,7 @@ def test_kernels_take_six_arguments_at_most() -> None:
     assert {name: number for name, number in taken.items() if number > 6} == {}
 
 
-def test_only_one_module_and_its_cache_know_the_compiler() -> None:
+def test_only_one_module_and_its_cache_know_the_compiler():
     folder = ROOT / PACKAGE / "kernels"
     knowing = {
         path.name
@@ -286,7 +286,7 @@ def test_only_one_module_and_its_cache_know_the_compiler() -> None:
     assert knowing == {"compiler.py", "cache.py"}
 
 
-def test_importing_the_package_leaves_what_is_heavy_and_optional_alone() -> None:
+def test_importing_the_package_leaves_what_is_heavy_and_optional_alone():
     heavy = {"altair", "jinja2", "numba", "pandas", "pyarrow", "scipy", "streamlit"}
     program = (
         f"import sys, {PACKAGE} as rr; rr.evaluate, rr.summarise; print(*sorted({heavy} & "
@@ -298,7 +298,7 @@ def test_importing_the_package_leaves_what_is_heavy_and_optional_alone() -> None
     assert outcome.stdout.strip() == ""
 
 
-def test_scores_and_means_need_no_scipy() -> None:
+def test_scores_and_means_need_no_scipy():
     """It is for tests and wide intervals; Numba, which is off here, loads it to compile."""
     program = (
         f"import sys, {PACKAGE} as rr;"
@@ -329,7 +329,7 @@ def imported_by(*words: str) -> set[str]:
     return set(subprocess.run(words, capture_output=True, text=True, check=True).stderr.split())
 
 
-def test_help_needs_no_library_and_evaluate_no_report() -> None:
+def test_help_needs_no_library_and_evaluate_no_report():
     assert imported_by("--help") & {"numba", "numpy", "polars", "scipy"} == set()
     data = ROOT / "sample_data/docs"
     files = [str(data / "runs/bm25.run.gz"), "--judgements", str(data / "qrels.txt")]
@@ -339,7 +339,7 @@ def test_help_needs_no_library_and_evaluate_no_report() -> None:
     assert imported_by("leaderboard", *files) & {"altair", "jinja2"} == set()
 
 
-def test_only_the_catalogue_asks_what_kind_of_metric_or_term_a_record_is() -> None:
+def test_only_the_catalogue_asks_what_kind_of_metric_or_term_a_record_is():
     """Everything else reads the facts on the record, so that a user's own metric has them too."""
     records = {
         node.name

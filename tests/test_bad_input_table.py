@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def test_every_row_has_a_test() -> None:
+def test_every_row_has_a_test():
     page = (ROOT / "docs/bad-input.md").read_text(encoding="utf-8")
     rows = [f"{int(row):03}" for row in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
     data = [ROOT / f"tests/data/{name}.json" for name in ("answers", "files", "frames")]

@@ -45,7 +45,7 @@ def scores(rows: pl.DataFrame, judgements: pl.DataFrame, k: int) -> dict[tuple[s
     return {(metric, policy): value for metric, policy, value in found}
 
 
-def test_the_sample_is_scored_as_the_package_scores_it(calculator: Any) -> None:
+def test_the_sample_is_scored_as_the_package_scores_it(calculator: Any):
     texts = {name: field(calculator, name).input_value() for name in ("a", "b", "judgements")}
     frames = {
         name: pl.DataFrame(
@@ -70,7 +70,7 @@ def test_the_sample_is_scored_as_the_package_scores_it(calculator: Any) -> None:
     )
 
 
-def test_drawn_runs_are_scored_as_the_package_scores_them(calculator: Any) -> None:
+def test_drawn_runs_are_scored_as_the_package_scores_them(calculator: Any):
     for seed in range(20):
         draw = random.Random(seed)
         judged = [
@@ -98,7 +98,7 @@ def test_drawn_runs_are_scored_as_the_package_scores_them(calculator: Any) -> No
             assert found["measures"][metric][kind] == pytest.approx(value, abs=1e-9)
 
 
-def test_what_cannot_be_read_is_named(calculator: Any) -> None:
+def test_what_cannot_be_read_is_named(calculator: Any):
     box = field(calculator, "a")
     before = box.input_value()
     for text, said in (
@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_named(calculator: Any) -> None:
     box.fill(before)
 
 
-def test_a_file_is_taken_and_named(calculator: Any, tmp_path: Path) -> None:
+def test_a_file_is_taken_and_named(calculator: Any, tmp_path: Path):
     file = tmp_path / "bm25.run"
     file.write_text("".join(f"q1 Q0 d{n} 1 {n % 3} tag\n" for n in range(9_000)), encoding="utf-8")
     field(calculator, "file-b").set_input_files(str(file))
@@ -134,7 +134,7 @@ def test_a_file_is_taken_and_named(calculator: Any, tmp_path: Path) -> None:
     )
 
 
-def test_the_page_loads_nothing(calculator: Any) -> None:
+def test_the_page_loads_nothing(calculator: Any):
     part = (DOCS / "calculator.html").read_text(encoding="utf-8")
     for word in (
         "http:",

@@ -37,13 +37,13 @@ FACES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
 
 @pytest.mark.parametrize("rows", [BINARY, RANKINGS], ids=["binary", "graded"])
 @pytest.mark.parametrize("face", FACES)
-def test_four_measures_are_the_default(face: str, rows: pl.DataFrame) -> None:
+def test_four_measures_are_the_default(face: str, rows: pl.DataFrame):
     found = measures_in(FACES[face](rows))
     assert sorted(found, key=USUAL.index) == USUAL
     assert found == USUAL or face == "audit"  # which follows the order of the system's calls
 
 
-def test_the_first_is_the_headline() -> None:
+def test_the_first_is_the_headline():
     assert report_contents(RANKINGS, shuffles=2).measure == rr.Study(RANKINGS).measure == "ndcg@10"
     assert (
         report_contents(RANKINGS, metrics="ap", cutoffs=[1, 5, None], shuffles=2).measure == "ap@1"
@@ -53,7 +53,7 @@ def test_the_first_is_the_headline() -> None:
     assert tuple(USUAL) == records.MEASURES
 
 
-def test_the_default_on_disk_and_in_commands(tmp_path: Path) -> None:
+def test_the_default_on_disk_and_in_commands(tmp_path: Path):
     rows, out = str(tmp_path / "rows.parquet"), tmp_path / "scores.parquet"
     RANKINGS.write_parquet(rows)
     assert measures_in(pl.read_parquet(rr.evaluate_to(out, rows))) == USUAL
@@ -67,7 +67,7 @@ def test_the_default_on_disk_and_in_commands(tmp_path: Path) -> None:
         assert {(row["metric"], row["cutoff"]) for row in frame} == set(USUAL), command
 
 
-def test_cutoffs_alone_give_the_four_metrics_at_these_and_a_metric_alone_the_whole_list() -> None:
+def test_cutoffs_alone_give_the_four_metrics_at_these_and_a_metric_alone_the_whole_list():
     asked: Any = {"policies": "expected"}
     assert measures_in(rr.evaluate(RANKINGS, cutoffs=[2, "all"], **asked)) == [
         (metric, cutoff) for metric, _ in USUAL for cutoff in (2, None)

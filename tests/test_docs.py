@@ -68,14 +68,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @needs_the_extra
 @pytest.mark.slow
-def test_no_page_loads_anything_from_the_network_and_all_links_lead_somewhere(site: Path) -> None:
+def test_no_page_loads_anything_from_the_network_and_all_links_lead_somewhere(site: Path):
     assert len(list(site.rglob("*.html"))) > 100
     assert problems(site) == []
 
 
 @needs_the_extra
 @pytest.mark.slow
-def test_formulas_are_mathml(site: Path) -> None:
+def test_formulas_are_mathml(site: Path):
     page = (site / "metrics.html").read_text(encoding="utf-8")
     assert page.count("<math") > 20
     assert "merror" not in page
@@ -84,7 +84,7 @@ def test_formulas_are_mathml(site: Path) -> None:
 
 @needs_the_extra
 @pytest.mark.slow
-def test_no_page_shows_a_folder_of_this_machine(site: Path) -> None:
+def test_no_page_shows_a_folder_of_this_machine(site: Path):
     shown = {
         page.name
         for page in site.rglob("*.html")
@@ -103,13 +103,13 @@ def test_no_page_shows_a_folder_of_this_machine(site: Path) -> None:
         ("howto/codes", "tie R counts-frame truncated naive-score"),
     ],
 )
-def test_the_first_use_of_a_term_links_to_the_glossary(site: Path, page: str, terms: str) -> None:
+def test_the_first_use_of_a_term_links_to_the_glossary(site: Path, page: str, terms: str):
     text = (site / f"{page}.html").read_text("utf-8")
     for term in terms.split():
         assert f'glossary.html#term-{term}"' in text, term
 
 
-def test_what_is_wrong_with_a_page_is_found(tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_page_is_found(tmp_path: Path):
     page = """<a id="here" href="#here">1</a><a href="other.html#there">2</a><a href="gone.html">3</a>
         <a href="https://example.org/a">4</a><a href="https://example">5</a><a href="javascript:x()">6</a>
         <script src="https://cdn.example.org/a.js"></script><img src="//cdn.example.org/a.png">
@@ -134,7 +134,7 @@ def test_what_is_wrong_with_a_page_is_found(tmp_path: Path) -> None:
     ]
 
 
-def test_every_public_name_is_in_one_group_of_the_reference() -> None:
+def test_every_public_name_is_in_one_group_of_the_reference():
     block = (
         r"currentmodule:: (\S+)\n\n\.\. autosummary::\n   :toctree: generated\n\n((?:   \w+\n)+)"
     )
@@ -155,7 +155,7 @@ def test_every_public_name_is_in_one_group_of_the_reference() -> None:
     assert sorted(listed) == sorted((known | inside) - elsewhere)
 
 
-def test_every_file_that_a_text_names_is_there() -> None:
+def test_every_file_that_a_text_names_is_there():
     """Files are moved now and then; what sends a reader to them has to follow."""
     texts = [
         ROOT / "README.md",
@@ -172,7 +172,7 @@ def test_every_file_that_a_text_names_is_there() -> None:
             assert any((root / name).exists() for root in roots), f"{page.name} names {name}"
 
 
-def test_every_section_of_a_report_is_explained() -> None:
+def test_every_section_of_a_report_is_explained():
     template = ROOT / "retrieval_report/study/templates/report.html.j2"
     sections = re.findall(r'<section id="(\w+)"', template.read_text())
     assert len(sections) >= 8
@@ -210,11 +210,11 @@ def not_marked(page: str) -> list[str]:
     sorted([*(DOCS / "howto").glob("*.md"), *(DOCS / "moving-from").glob("*.md")]),
     ids=lambda page: f"{page.parent.name}/{page.stem}",
 )
-def test_code_of_a_how_to_is_run_or_said_not_to_be(page: Path) -> None:
+def test_code_of_a_how_to_is_run_or_said_not_to_be(page: Path):
     assert not_marked(page.read_text(encoding="utf-8")) == []
 
 
-def test_a_metric_takes_under_30_lines() -> None:
+def test_a_metric_takes_under_30_lines():
     page = (DOCS / "howto/add-a-metric.md").read_text(encoding="utf-8")
     cells = [
         re.sub(r"^:tags:.*\n", "", cell)
@@ -230,13 +230,13 @@ def test_a_metric_takes_under_30_lines() -> None:
 @pytest.mark.parametrize(
     "page", sorted((DOCS / "gallery").glob("*.md")), ids=lambda page: page.stem
 )
-def test_a_notebook_of_the_gallery_has_at_most_15_cells(page: Path) -> None:
+def test_a_notebook_of_the_gallery_has_at_most_15_cells(page: Path):
     assert page.read_text(encoding="utf-8").count("```{code-cell}") <= 15
 
 
 @needs_the_extra
 @pytest.mark.slow
-def test_the_reactive_notebook_runs_and_answers_its_controls() -> None:
+def test_the_reactive_notebook_runs_and_answers_its_controls():
     app: Any = runpy.run_path(str(DOCS / "gallery/reactive.py"))["app"]
     _, names = app.run()
     assert names["chosen"].model_names == ["cosine-1-digit", "itq-16", "lsh-64"]

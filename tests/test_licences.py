@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MADE: Any = runpy.run_path(str(ROOT / "docs" / "make_vega.py"))
 
 
-def test_every_dependency_stands_in_the_table_of_licences() -> None:
+def test_every_dependency_stands_in_the_table_of_licences():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     asked = [*project["dependencies"], *extras["app"], *extras["images"], *extras["spark"]]
@@ -29,7 +29,7 @@ def test_every_dependency_stands_in_the_table_of_licences() -> None:
     assert {re.match(r"[\w-]+", line)[0] for line in asked} <= set(listed)  # type: ignore[index]
 
 
-def test_the_javascript_is_what_was_made_and_its_licences_name_its_versions() -> None:
+def test_the_javascript_is_what_was_made_and_its_licences_name_its_versions():
     data = MADE["FILE"].read_bytes()
     assert hashlib.sha256(data).hexdigest() == MADE["SHA256"]
     assert f'"{MADE["VEGA_LITE"]}"'.encode() in data
@@ -39,7 +39,7 @@ def test_the_javascript_is_what_was_made_and_its_licences_name_its_versions() ->
     assert "vega-embed" in licences
 
 
-def test_the_javascript_draws_what_this_altair_writes() -> None:
+def test_the_javascript_draws_what_this_altair_writes():
     drawn, written = (
         tuple(map(int, text.lstrip("v").split(".")[:2]))
         for text in (MADE["VEGA_LITE"], alt.SCHEMA_VERSION)
@@ -49,7 +49,7 @@ def test_the_javascript_draws_what_this_altair_writes() -> None:
 
 
 @pytest.mark.slow
-def test_the_javascript_is_made_again_as_it_is() -> None:
+def test_the_javascript_is_made_again_as_it_is():
     if pytest.importorskip("vl_convert").__version__ != MADE["VL_CONVERT"]:
         pytest.skip("another version of vl-convert made it")
     assert MADE["bundle"]().encode() == MADE["FILE"].read_bytes()

@@ -148,15 +148,13 @@ NAMES = [relation.__name__ for relation, _, _ in RELATIONS]
 
 
 @pytest.mark.parametrize(("relation", "ours", "_broken"), RELATIONS, ids=NAMES)
-def test_the_relation_holds(
-    relation: Callable[..., None], ours: Any, _broken: Any, tmp_path: Path
-) -> None:
+def test_the_relation_holds(relation: Callable[..., None], ours: Any, _broken: Any, tmp_path: Path):
     relation(ours, tmp_path)
 
 
 @pytest.mark.parametrize(("relation", "_ours", "broken"), RELATIONS, ids=NAMES)
 def test_a_planted_fault_breaks_the_relation(
     relation: Callable[..., None], _ours: Any, broken: Any, tmp_path: Path
-) -> None:
+):
     with pytest.raises(AssertionError):
         relation(broken, tmp_path)

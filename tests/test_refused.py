@@ -17,7 +17,7 @@ from data_records import call, read
         for more, *said in rows
     ],
 )
-def test_refused(function: str, given: dict[str, Any], error: str, message: str) -> None:
+def test_refused(function: str, given: dict[str, Any], error: str, message: str):
     with pytest.raises(getattr(rr, error)) as caught:
         call(function, given)
     said = str(caught.value)

@@ -26,14 +26,14 @@ def printed(*words: str, codes: tuple[int, ...] = (0,)) -> Any:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_the_files_are_those_that_the_script_writes(name: str) -> None:
+def test_the_files_are_those_that_the_script_writes(name: str):
     jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
     stored = (ROOT / "docs" / "schemas" / f"{name}.json").read_text(encoding="utf-8")
     assert json.loads(stored) == SCHEMAS[name], "run python docs/make_schemas.py"
 
 
 @pytest.mark.parametrize("command", ["evaluate", "leaderboard", "compare"])
-def test_what_commands_print_keeps_to_their_schemas(command: str) -> None:
+def test_what_commands_print_keeps_to_their_schemas(command: str):
     found = printed(command, RUNS, *MEASURES, "--json")
     jsonschema.validate(found, SCHEMAS[command])
     known = SCHEMAS[command]["properties"]
@@ -44,7 +44,7 @@ def test_what_commands_print_keeps_to_their_schemas(command: str) -> None:
             assert rows[0].keys() <= known[frame]["items"]["properties"].keys()
 
 
-def test_data_that_are_wrong_keep_to_the_schema_too(tmp_path: Path) -> None:
+def test_data_that_are_wrong_keep_to_the_schema_too(tmp_path: Path):
     lines = [f"q{query} Q0 d{item} {item} {-item}" for query in range(9) for item in range(1, 20)]
     for name, sign in (("sound", ""), ("reversed", "-")):
         text = "\n".join(line.replace(" -", f" {sign}") + f" {name}" for line in lines)
@@ -58,7 +58,7 @@ def test_data_that_are_wrong_keep_to_the_schema_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("margin", "code"), [("0.4", 0), ("0.0001", 3)])
-def test_a_gate_keeps_to_its_schema(margin: str, code: int) -> None:
+def test_a_gate_keeps_to_its_schema(margin: str, code: int):
     runs = sorted((DOCS / "runs").iterdir())[:2]
     judgements = MEASURES[:2]
     found = printed(
@@ -72,7 +72,7 @@ def test_a_gate_keeps_to_its_schema(margin: str, code: int) -> None:
         assert (found["status"], found["exit_code"]) == ("passed", 0)
 
 
-def test_a_report_keeps_to_its_schema(tmp_path: Path) -> None:
+def test_a_report_keeps_to_its_schema(tmp_path: Path):
     out = tmp_path / "out"
     run("report --formats json", RUNS, *MEASURES, "--out", out)
     schema = SCHEMAS["report"]
@@ -84,7 +84,7 @@ def test_a_report_keeps_to_its_schema(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["evaluate"])
-def test_a_schema_refuses_what_is_not_in_it(name: str) -> None:
+def test_a_schema_refuses_what_is_not_in_it(name: str):
     frame = next(iter(SCHEMAS[name]["properties"]))
     wrongs: Any = [{}, {"notices": [], frame: {}}, {"notices": "", frame: []}]
     for wrong in wrongs:

@@ -36,7 +36,7 @@ def public() -> list[tuple[str, Any]]:
     ]
 
 
-def test_what_a_newcomer_sees_is_short_and_loads() -> None:
+def test_what_a_newcomer_sees_is_short_and_loads():
     assert len(NAMES) <= 53
     assert [name for name in dir(rr) if isinstance(getattr(rr, name), ModuleType)] == (
         [group.__name__.rpartition(".")[2] for group in GROUPS]
@@ -46,7 +46,7 @@ def test_what_a_newcomer_sees_is_short_and_loads() -> None:
         rr.evalute  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_type_checkers_see_the_names_that_python_sees() -> None:
+def test_type_checkers_see_the_names_that_python_sees():
     stub = ast.parse(Path(rr.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     homes = {
         alias.name: node.module
@@ -60,7 +60,7 @@ def test_type_checkers_see_the_names_that_python_sees() -> None:
     assert homes == {**vars(rr)["_HOMES"], **groups}
 
 
-def test_a_name_has_one_home_and_a_docstring() -> None:
+def test_a_name_has_one_home_and_a_docstring():
     found: dict[int, list[str]] = {}
     for name, value in public():
         if isinstance(value, type) or inspect.isfunction(value):
@@ -79,7 +79,7 @@ def test_a_name_has_one_home_and_a_docstring() -> None:
 @pytest.mark.parametrize(
     ("name", "value"), public(), ids=lambda one: one if isinstance(one, str) else ""
 )
-def test_no_public_function_takes_just_anything(name: str, value: object) -> None:
+def test_no_public_function_takes_just_anything(name: str, value: object):
     methods = (
         [part for part in vars(value).values() if inspect.isfunction(part)]
         if isinstance(value, type)
@@ -104,7 +104,7 @@ def keywords(function: Callable[..., object]) -> dict[str, Any]:
     return {part.name: hints[part.name] for part in parameters if part.kind is part.KEYWORD_ONLY}
 
 
-def test_options_are_those_of_evaluate_in_every_spelling() -> None:
+def test_options_are_those_of_evaluate_in_every_spelling():
     asked = keywords(rr.evaluate)
     data = {"judgements", "queries", "measures", "metrics", "cutoffs"}
     assert asked == get_type_hints(EvaluateOptions) | {name: asked[name] for name in data}
@@ -126,7 +126,7 @@ def test_options_are_those_of_evaluate_in_every_spelling() -> None:
 ])  # fmt: skip
 def test_options_that_are_passed_on_are_those_of_the_function(
     function: Callable[..., object], options: Any, own: set[str]
-) -> None:
+):
     asked = {name: hint for name, hint in keywords(function).items() if name not in own}
     wanted = get_type_hints(options)
     assert {name: wanted[name] for name in asked} == asked
@@ -136,7 +136,7 @@ def test_options_that_are_passed_on_are_those_of_the_function(
     }
 
 
-def test_a_misspelt_option_is_an_error_for_type_checkers_and_at_run_time() -> None:
+def test_a_misspelt_option_is_an_error_for_type_checkers_and_at_run_time():
     rows = {"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]}
     with pytest.raises(TypeError, match="treshold"):
         rr.tie_profile(rows, distance_treshold=1)  # type: ignore[call-arg]

@@ -198,11 +198,9 @@ def all_lists(
                     f"queries like {unjudged.min()!r}, the judgements like "
                     f"{judged['query'].min()!r}; make their ids agree"
                 )
-            cause = _strangers(present, judgements) or (SWAPPED if len(swapped) else "")
-            cure = advice("; {} leaves them out", setting("unjudged_query", "skip"))
             raise KeyMismatchError(
                 f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no judgements, "
-                f"first {unjudged.min()!r}{cause}{'' if cause.endswith('swapped?') else cure}"
+                f"first {unjudged.min()!r}{_why_unjudged(present, judgements, len(swapped) > 0)}"
             )
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
@@ -239,16 +237,18 @@ def queries_as_items(queries: pl.Series, rows: pl.DataFrame) -> pl.Series:
     return found if 2 * len(found) > len(queries) else found.clear()
 
 
-def _strangers(present: pl.DataFrame, judgements: pl.DataFrame) -> str:
-    """Name the first model of which no query is judged, as its ids are of another form; nothing
-    where every model has judged queries.
+def _why_unjudged(present: pl.DataFrame, judgements: pl.DataFrame, swapped: bool) -> str:
+    """Say why queries have no judgements, as far as ids show it, and what to do. Where a model has no
+    judged query, its ids are of another form; where columns look swapped, leaving queries out would
+    hide it.
     """
+    leave = advice("; {} leaves them out", setting("unjudged_query", "skip"))
+    if judgements.is_empty():
+        return f": the judgements have no rows{leave}"
     answered = present.join(judgements, on="query", how="semi")
     models = present.join(answered, on="model", how="anti").sort("model", "query")
-    if judgements.is_empty():
-        return ": the judgements have no rows"
     if models.is_empty():
-        return ""
+        return SWAPPED if swapped else leave
     model, query = models.select("model", "query").row(0)
     names = models.filter(model=model)["query"].cast(pl.String)
     items = names.filter(names.is_in(judgements["item"].cast(pl.String).unique().implode()))
@@ -259,7 +259,7 @@ def _strangers(present: pl.DataFrame, judgements: pl.DataFrame) -> str:
         )
     return (
         f": no query of model {model!r} is judged; it has queries like {query!r}, the judgements "
-        f"like {judgements['query'].min()!r}, so make their ids agree"
+        f"like {judgements['query'].min()!r}, so make their ids agree{leave}"
     )
 
 

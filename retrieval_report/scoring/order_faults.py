@@ -208,11 +208,8 @@ def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Iterator[Finding]:
         return
     pairs, right = models.select(pl.sum("pairs", "right")).row(0)
     serious, example = models.height > 1, OTHER_GRADES
-    if (
-        by_line := _moved_grades(rows, known, right)
-        if right < (CLEARLY_ABOVE - 0.5) * pairs
-        else ""
-    ):
+    is_doubtful = right < (CLEARLY_ABOVE - 0.5) * pairs
+    if by_line := _moved_grades(rows, known, right) if is_doubtful else "":
         serious, example = True, by_line
     elif not models.select(LEVEL.all()).item():
         return

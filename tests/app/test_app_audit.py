@@ -11,7 +11,7 @@ RANKINGS = made_rankings(("coarse", "fine", "middle"))
 DATA = made_data(RANKINGS)
 
 
-def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:
+def test_the_table_is_that_of_audit_for_the_model_chosen():
     page = open_page("audit", DATA, model="middle")
     truth = rr.audit(RANKINGS, metrics="ndcg", cutoffs=3).filter(model="middle")
     keys = ["system", "version", "call"]
@@ -26,7 +26,7 @@ def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:
         assert joined[name].fill_nan(None).to_list() == joined[f"{name}_told"].to_list()
 
 
-def test_winners_that_are_accidents_are_counted_and_named() -> None:
+def test_winners_that_are_accidents_are_counted_and_named():
     page = open_page("audit", made_data(ACCIDENT, metric="rr", cutoff=3))
     truth = rr.audit(ACCIDENT, metrics="rr", cutoffs=3).unique(
         ["system", "version", "call"], maintain_order=True
@@ -53,25 +53,25 @@ def test_winners_that_are_accidents_are_counted_and_named() -> None:
     assert shown.height == truth.height
 
 
-def test_counts_have_no_order_to_audit() -> None:
+def test_counts_have_no_order_to_audit():
     page = open_page("audit", made_data(rr.count_ties(RANKINGS)))
     assert page.info[0].value.startswith("This data consists of counts.")
     assert not page.dataframe
 
 
-def test_a_metric_that_nobody_prints_says_so() -> None:
+def test_a_metric_that_nobody_prints_says_so():
     page = open_page("audit", DATA, metric="acg")
     assert page.info[0].value.startswith(r"audit\: none of the systems prints acg at these cutoffs")
     assert not page.dataframe
 
 
-def test_one_model_has_no_winner() -> None:
+def test_one_model_has_no_winner():
     page = open_page("audit", made_data(RANKINGS.filter(model="fine")))
     assert page.info[0].value.startswith("There is only one model")
     assert len(page.dataframe) == 1
 
 
-def test_large_data_is_audited_only_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_data_is_audited_only_where_asked_for(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("views.audit.MOST_AUDITED", 10)
     page = open_page("audit", DATA)
     assert not page.dataframe

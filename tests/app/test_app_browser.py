@@ -101,7 +101,7 @@ VISITS = [(PHONE, path) for path in PAGES] + [(LAPTOP, "overview")]
 @pytest.mark.parametrize(("size", "path"), VISITS)
 def test_every_page_draws_without_a_complaint_or_a_request_to_others(
     browser: Any, server: str, size: dict[str, int], path: str
-) -> None:
+):
     scheme = "dark" if size is PHONE else "light"
     with Visit(browser, server, path, size, color_scheme=scheme) as visit:
         visit.title(PAGES[path])
@@ -120,7 +120,7 @@ def test_every_page_draws_without_a_complaint_or_a_request_to_others(
         visit.assert_clean()
 
 
-def test_a_phone_has_the_three_scores_side_by_side(browser: Any, server: str) -> None:
+def test_a_phone_has_the_three_scores_side_by_side(browser: Any, server: str):
     with Visit(browser, server, "", PHONE) as visit:
         heads = visit.page.locator(".phone th")
         heads.first.wait_for()
@@ -134,7 +134,7 @@ def test_a_phone_has_the_three_scores_side_by_side(browser: Any, server: str) ->
         assert not heads.first.is_visible()
 
 
-def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) -> None:
+def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str):
     with Visit(
         browser, server, "?models=https://evil.example%20www.evil.example&seed=me@evil.example"
     ) as visit:
@@ -151,7 +151,7 @@ def dark(browser: Any, server: str) -> Iterator[Visit]:
         yield visit
 
 
-def test_dark_pages_are_dark_and_their_charts_are_read(dark: Visit) -> None:
+def test_dark_pages_are_dark_and_their_charts_are_read(dark: Visit):
     text = dark.page.locator("[data-testid=stVegaLiteChart] svg text").first
     text.wait_for(state="attached")
     shade = (
@@ -164,7 +164,7 @@ def test_dark_pages_are_dark_and_their_charts_are_read(dark: Visit) -> None:
 
 def test_the_answer_stands_on_the_first_screen_and_the_keyboard_reaches_all_controls(
     dark: Visit,
-) -> None:
+):
     alert = dark.page.locator("[data-testid=stAlert]").first.bounding_box()
     assert alert["y"] + alert["height"] < LAPTOP["height"]  # the answer is on the first screen
     # Streamlit fetches the code of a control when the first one is drawn, which may be after the
@@ -179,7 +179,7 @@ def test_the_answer_stands_on_the_first_screen_and_the_keyboard_reaches_all_cont
     assert all(name in told for name in ("Compare", "Audit", "Metric", "Cutoff k", "Models"))
 
 
-def test_back_returns_to_the_last_setting(browser: Any, server: str) -> None:
+def test_back_returns_to_the_last_setting(browser: Any, server: str):
     with Visit(browser, server) as visit:
         visit.title("Overview: ndcg@10")
         visit.choose("Metric", "precision")
@@ -201,7 +201,7 @@ def test_back_returns_to_the_last_setting(browser: Any, server: str) -> None:
 
 
 @pytest.mark.slow
-def test_rows_of_the_first_table_choose_models(browser: Any, server: str) -> None:
+def test_rows_of_the_first_table_choose_models(browser: Any, server: str):
     with Visit(browser, server) as visit:
         visit.title("Overview")
         names = choose_rows(visit, 0, 2)
@@ -220,7 +220,7 @@ def test_rows_of_the_first_table_choose_models(browser: Any, server: str) -> Non
 @pytest.mark.slow
 def test_a_laptop_shows_six_chosen_models_and_the_button_that_opens_files(
     browser: Any, server: str
-) -> None:
+):
     names = ["bfloat16", "float16", "float32", "int8", "binary-64", "binary-256"]
     with Visit(
         browser, server, "?models=" + "&models=".join(f"wordllama-{n}" for n in names)

@@ -22,7 +22,7 @@ def grades(path: Path, **study: object) -> list[float]:
     return frame.filter(policy="expected", metric="ndcg", cutoff=10)["value"].to_list()
 
 
-def test_a_file_that_changed_within_the_same_size_is_read_again(tmp_path: Path) -> None:
+def test_a_file_that_changed_within_the_same_size_is_read_again(tmp_path: Path):
     path = tmp_path / "lists.csv"
     path.write_text(ROWS.format(1, 0), encoding="utf-8")
     first = grades(path)
@@ -33,7 +33,7 @@ def test_a_file_that_changed_within_the_same_size_is_read_again(tmp_path: Path) 
     assert grades(path) != first
 
 
-def test_a_file_that_grew_at_the_same_moment_is_read_again(tmp_path: Path) -> None:
+def test_a_file_that_grew_at_the_same_moment_is_read_again(tmp_path: Path):
     path = tmp_path / "lists.csv"
     path.write_text(ROWS.format(0, 1), encoding="utf-8")
     first = grades(path)
@@ -43,7 +43,7 @@ def test_a_file_that_grew_at_the_same_moment_is_read_again(tmp_path: Path) -> No
     assert grades(path) != first
 
 
-def test_data_of_one_name_are_told_apart_by_their_content() -> None:
+def test_data_of_one_name_are_told_apart_by_their_content():
     rankings = made_rankings(("coarse", "fine"))
     turned = rankings.with_columns(distance=20 - pl.col("distance"))
     first, second = made_data(rankings), made_data(turned)
@@ -52,7 +52,7 @@ def test_data_of_one_name_are_told_apart_by_their_content() -> None:
     assert not scores[0].equals(scores[1])
 
 
-def test_frames_are_told_apart_by_all_their_rows() -> None:
+def test_frames_are_told_apart_by_all_their_rows():
     data = made_data(made_rankings(("coarse", "fine")))
     frames = [pl.DataFrame({"row": [*range(50), last, *range(50)]}) for last in (1, 2)]
     found = [answered(data, _given_back, {"frame": frame}) for frame in frames]
@@ -63,7 +63,7 @@ def _given_back(frame: pl.DataFrame, **_: object) -> pl.DataFrame:
     return frame
 
 
-def test_models_in_the_address_are_those_shown_and_unknown_ones_are_named() -> None:
+def test_models_in_the_address_are_those_shown_and_unknown_ones_are_named():
     data = made_data(made_rankings(("coarse", "fine", "middle")))
     page = open_page("overview", data, models=["fine", "nobody"])
     assert page.multiselect(key="models").value == ["fine"]

@@ -67,9 +67,7 @@ def open_queries(browser: Any, server: str, query: str = "") -> Visit:
 
 
 @pytest.mark.slow
-def test_a_row_chooses_its_list_and_a_rectangle_the_first_of_its_queries(
-    browser: Any, server: str
-) -> None:
+def test_a_row_chooses_its_list_and_a_rectangle_the_first_of_its_queries(browser: Any, server: str):
     with open_queries(browser, server) as visit:
         query = choose_row(visit, 2, "query")
         # What the chart of the chosen list says:

@@ -13,7 +13,7 @@ from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOT_SIGNIFICA
 from text import plain
 
 
-def test_the_table_holds_the_pairs_of_compare_with_the_model_ahead_first() -> None:
+def test_the_table_holds_the_pairs_of_compare_with_the_model_ahead_first():
     truth = comparison()
     pairs = table(open_page("compare", DATA), 0)
     assert (pairs["difference"] >= 0).all()  # whoever is ahead is A
@@ -26,7 +26,7 @@ def test_the_table_holds_the_pairs_of_compare_with_the_model_ahead_first() -> No
     assert sorted(pairs["verdict"]) == sorted(verdicts)
 
 
-def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_margin() -> None:
+def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_margin():
     short = RANKINGS.filter(pl.int_range(pl.len()).over("model", "query") < 3, model="coarse")
     cut = pl.concat([RANKINGS.filter(pl.col("model") != "coarse"), short])
     judged = RANKINGS.filter(model="fine").select("query", "item", "relevance")
@@ -43,7 +43,7 @@ def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_ma
     assert 0 < float(held[NOT_DECIDED]) < 1
 
 
-def test_intervals_are_said_to_be_of_one_pair_where_p_is_of_several() -> None:
+def test_intervals_are_said_to_be_of_one_pair_where_p_is_of_several():
     several, one = open_page("compare", DATA), open_page("compare", DATA, models=["fine", "coarse"])
     said = "p is corrected for all pairs; each interval is of its pair alone."
     assert (said in words(several), said in words(one)) == (True, False)
@@ -55,14 +55,14 @@ def test_intervals_are_said_to_be_of_one_pair_where_p_is_of_several() -> None:
     assert (table(several, 0).height, table(one, 0).height) == (3, 1)
 
 
-def test_one_model_has_nothing_to_be_compared_with() -> None:
+def test_one_model_has_nothing_to_be_compared_with():
     page = open_page("compare", DATA, models="fine")
     assert page.info[0].value.startswith("Comparing takes two models.")
     assert charts(page) == {}
     assert numbers(page) == {}
 
 
-def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
+def test_no_worse_than_a_baseline_is_said_and_shown():
     page = open_page("compare", DATA, baseline="fine", margin="0.3")
     assert len(page.dataframe) == 2  # all pairs, and no worse than
     study = rr.Study(RANKINGS, "ndcg@3", baseline="fine", margin=0.3)
@@ -79,7 +79,7 @@ def test_no_worse_than_a_baseline_is_said_and_shown() -> None:
     assert plain(f"{share['margin'][0]:.3g}") in words(relative)
 
 
-def test_the_decision_is_that_of_the_report_and_begins_with_what_a_study_asked() -> None:
+def test_the_decision_is_that_of_the_report_and_begins_with_what_a_study_asked():
     asked: Any = {"baseline": "fine", "margin": "90 %"}
     costs = pl.DataFrame({"model": ["coarse", "fine", "middle"], "bytes": [8, 64, 16]})
     query = pl.col("query").cast(pl.String)
@@ -93,7 +93,7 @@ def test_the_decision_is_that_of_the_report_and_begins_with_what_a_study_asked()
     assert plain(study.decision) in open_page("overview", data).success[0].value
 
 
-def test_models_with_identical_lists_are_compared_once() -> None:
+def test_models_with_identical_lists_are_compared_once():
     copy = RANKINGS.filter(model="fine").with_columns(model=pl.lit("fine again"))
     page = open_page("compare", made_data(pl.concat([RANKINGS, copy])))
     pairs = table(page, 0)
@@ -106,7 +106,7 @@ def test_models_with_identical_lists_are_compared_once() -> None:
     assert table(page, 1).height == 2
 
 
-def test_only_a_baseline_and_a_margin_that_somebody_chose_go_into_the_report() -> None:
+def test_only_a_baseline_and_a_margin_that_somebody_chose_go_into_the_report():
     assert "Keep " not in words(open_page("compare", DATA))  # nor is anything decided about others
     asked = f"asked of {DATA.digest}"
     page = open_page("compare", DATA)
@@ -117,7 +117,7 @@ def test_only_a_baseline_and_a_margin_that_somebody_chose_go_into_the_report() -
     assert page.session_state[asked] == {}
 
 
-def test_a_margin_too_small_is_refused_in_words_and_its_unit_converts_it() -> None:
+def test_a_margin_too_small_is_refused_in_words_and_its_unit_converts_it():
     page = open_page("compare", DATA, baseline="fine", margin="0.3")
     page = drawn(page.number_input(key="margin").set_value(0).run())
     assert page.warning[0].value == "The margin must be at least 0.0001; 0.3 still applies."
@@ -131,7 +131,7 @@ def test_a_margin_too_small_is_refused_in_words_and_its_unit_converts_it() -> No
     assert page.number_input(key="margin").value == 0.2
 
 
-def test_verdicts_on_pairs_are_those_of_the_means_beside_them_whatever_the_average() -> None:
+def test_verdicts_on_pairs_are_those_of_the_means_beside_them_whatever_the_average():
     names = RANKINGS["query"].unique().sort()
     labels = pl.DataFrame({"query": names, "label": ["l0"] + ["l1"] * (names.len() - 1)})
     data = made_data(RANKINGS, queries=labels)
@@ -149,7 +149,7 @@ def test_verdicts_on_pairs_are_those_of_the_means_beside_them_whatever_the_avera
     assert differences[0] != differences[1]
 
 
-def test_the_overview_decides_by_the_baseline_and_the_margin_of_compare() -> None:
+def test_the_overview_decides_by_the_baseline_and_the_margin_of_compare():
     page = open_page("compare", DATA)
     page = drawn(page.number_input(key="margin").set_value(0.3).run())
     page.session_state["made page"] = "overview"

@@ -27,7 +27,7 @@ def upload(page: AppTest, content: str) -> AppTest:
 
 
 @pytest.mark.slow
-def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
+def test_the_front_is_that_of_the_study_and_goes_into_the_report():
     page = open_page("costs", DATA)
     assert page.info[0].value == "No costs entered yet."
     for content, message in (
@@ -58,12 +58,12 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
     assert b"Scores against costs" in part
 
 
-def test_a_file_that_is_no_csv_is_refused() -> None:
+def test_a_file_that_is_no_csv_is_refused():
     with pytest.raises(FileError, match=r"costs\.csv"):
         costs_from(opened(Upload("costs.csv", b"\x89PNG\r\n\x1a\n" + bytes(200))))
 
 
-def test_known_costs_stand_in_the_table_and_are_drawn_at_once() -> None:
+def test_known_costs_stand_in_the_table_and_are_drawn_at_once():
     costs = pl.DataFrame({"model": ["coarse", "fine"], "bytes": [8, 64]})
     page = open_page("costs", replace(DATA, costs=costs))
     assert not page.info

@@ -28,7 +28,7 @@ def marks(spec: dict[str, Any], column: str) -> list[dict[str, Any]]:
     return [row for rows in spec["datasets"].values() for row in rows if column in row]
 
 
-def test_panels_and_map_show_the_three_scores() -> None:
+def test_panels_and_map_show_the_three_scores():
     page = open_page("overview", DATA)
     three = rr.Study(RANKINGS, "ndcg", cutoffs=CUTOFFS).three_scores
     truth = {
@@ -53,7 +53,7 @@ def test_panels_and_map_show_the_three_scores() -> None:
 
 def test_precision_along_recall_is_computed_when_it_is_opened(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     title = "Precision along recall"
     closed = open_page("overview", DATA)
     assert title in [part.label for part in closed.expander]
@@ -66,14 +66,14 @@ def test_precision_along_recall_is_computed_when_it_is_opened(
     assert "would take minutes" in page.info[-1].value
 
 
-def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs() -> None:
+def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs():
     page = open_page("overview", DATA, metric="r_precision")
     (title,) = charts(page)
     assert title.startswith("r_precision@all: expected, shuffled and naive.")
     assert "along the cutoffs" not in words(page)
 
 
-def test_of_many_models_the_leaders_and_the_endangered_have_panels() -> None:
+def test_of_many_models_the_leaders_and_the_endangered_have_panels():
     names = tuple(f"model {place:02}" for place in range(20))
     rankings = made_rankings(names)
     page = open_page("overview", made_data(rankings))

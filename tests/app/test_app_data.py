@@ -54,7 +54,7 @@ def rows(test: AppTest) -> dict[str, int]:
     return dict(zip(facts["frame"], facts["rows"], strict=True))
 
 
-def test_warnings_are_shown_whole_beside_the_data_and_folded_on_other_pages() -> None:
+def test_warnings_are_shown_whole_beside_the_data_and_folded_on_other_pages():
     whole = made_rankings(("coarse", "fine"), 12).with_columns(pl.col("distance") // 2)
     nothing = whole.with_columns(relevance=pl.lit(0))
     page = upload(opened(), "rankings upload", ("nothing.csv", nothing.write_csv().encode()))
@@ -70,7 +70,7 @@ def test_warnings_are_shown_whole_beside_the_data_and_folded_on_other_pages() ->
     assert [box.value for box in folded.warning] == said
 
 
-def test_a_table_is_opened_under_the_name_of_its_file() -> None:
+def test_a_table_is_opened_under_the_name_of_its_file():
     test = upload(opened(), "rankings upload", ("../../etc/fine lists.csv", CSV))
     assert sidebar_data(test) == "docs"  # nothing is opened before it is asked for
     drawn(test.button[0].click().run())
@@ -80,7 +80,7 @@ def test_a_table_is_opened_under_the_name_of_its_file() -> None:
     assert test.query_params["open"] == "fine lists.csv"
 
 
-def test_columns_of_unknown_names_are_asked_for() -> None:
+def test_columns_of_unknown_names_are_asked_for():
     test = upload(opened(), "rankings upload", ("other.csv", NAMED_OTHERWISE))
     said = words(test).replace("\\", "")
     assert said.count("lack query, item") == 1
@@ -99,14 +99,14 @@ def test_columns_of_unknown_names_are_asked_for() -> None:
     assert rows(test) == {"rankings": 4}
 
 
-def test_judgements_alone_wait_for_rankings() -> None:
+def test_judgements_alone_wait_for_rankings():
     test = upload(opened(), "judgements upload", ("qrels.txt", b"q 0 a 1\n"))
     assert "Choose a file of rankings, too" in words(test)
     swapped = upload(opened(), "rankings upload", ("qrels.txt", b"q 0 a 1\nq 0 b 0\n"))
     assert "Is this a file of judgements?" in words(swapped)
 
 
-def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost() -> None:
+def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost():
     test = upload(opened(), "rankings upload", ("good.csv", CSV))
     drawn(test.button[0].click().run())
     before = rows(test)
@@ -125,7 +125,7 @@ def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost
 
 
 @pytest.mark.slow
-def test_row_101_uploads_stay_in_their_session_and_the_report_is_made_on_demand() -> None:
+def test_row_101_uploads_stay_in_their_session_and_the_report_is_made_on_demand():
     test = upload(opened(), "rankings upload", ("mine.csv", CSV))
     drawn(test.button[0].click().run())
     labels = [button.label for button in test.download_button]
@@ -151,7 +151,7 @@ def started_with(monkeypatch: pytest.MonkeyPatch, path: Path, content: bytes) ->
 
 def test_files_of_the_command_line_are_open_and_read_again_once_they_change(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+):
     path = tmp_path / "lists.csv"
     test = started_with(monkeypatch, path, CSV)
     assert sidebar_data(test) == "files"
@@ -162,7 +162,7 @@ def test_files_of_the_command_line_are_open_and_read_again_once_they_change(
 
 def test_label_sets_of_the_command_line_are_ranked_by_grade(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+):
     (tmp_path / "graders").mkdir()
     for name, grades in {"gpt": (3, 3), "llama": (1, 2)}.items():
         lines = [f"q 0 {item} {grade}\n" for item, grade in zip("ab", grades, strict=True)]
@@ -177,9 +177,7 @@ def test_label_sets_of_the_command_line_are_ranked_by_grade(
     assert "could reverse this lead" not in words(test)
 
 
-def test_files_without_rows_are_told_on_every_page(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_files_without_rows_are_told_on_every_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Nothing else is: the verdict on a sample could be taken for that on the files."""
     test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\n")
     for page in ("data", "overview"):
@@ -192,7 +190,7 @@ def test_files_without_rows_are_told_on_every_page(
 
 def test_where_nothing_can_be_scored_other_data_can_be_opened(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+):
     test = started_with(
         monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\nq,a,nan,1\n"
     )
@@ -208,7 +206,7 @@ def test_where_nothing_can_be_scored_other_data_can_be_opened(
     assert not overview.subheader
 
 
-def test_uploaded_data_that_a_reload_lost_are_asked_for_again() -> None:
+def test_uploaded_data_that_a_reload_lost_are_asked_for_again():
     test = dashboard(open="lists.csv")
     page = drawn(test.run())
     said = next(box.value for box in page.warning if "lists" in box.value).replace("\\", "")
@@ -216,7 +214,7 @@ def test_uploaded_data_that_a_reload_lost_are_asked_for_again() -> None:
     assert "keeps the settings, not the data" in said
 
 
-def test_what_no_control_takes_of_the_address_is_said_once() -> None:
+def test_what_no_control_takes_of_the_address_is_said_once():
     test = to_page(dashboard(view="Compare", baseline="nobody"), "compare")
     first, second = sorted(warning.value for warning in test.warning)
     assert first.startswith("baseline: “nobody” in the address is not used")

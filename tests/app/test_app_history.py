@@ -11,7 +11,7 @@ from text import plain
 RANKINGS = made_rankings(("run-1", "run-2", "run-10"))
 
 
-def test_the_table_is_that_of_history() -> None:
+def test_the_table_is_that_of_history():
     page = open_page("history", made_data(RANKINGS, history=r"run-(?P<version>\d+)"))
     policies = ("expected", "best", "worst")
     scores = rr.evaluate(RANKINGS, metrics="ndcg@3", policies=policies)
@@ -22,14 +22,14 @@ def test_the_table_is_that_of_history() -> None:
     assert [title for title in charts(page) if title.startswith("ndcg@3 by version")]
 
 
-def test_without_a_pattern_it_says_how_to_start() -> None:
+def test_without_a_pattern_it_says_how_to_start():
     page = open_page("history", made_data(RANKINGS))
     assert "--history" in page.info[0].value
     page = open_page("history", made_data(RANKINGS, history="(?P<version>x)"))
     assert "does not fit model" in page.error[0].value
 
 
-def test_several_models_are_chosen_from() -> None:
+def test_several_models_are_chosen_from():
     names = {"run-1": "a-1", "run-2": "a-2", "run-10": "b-1"}
     rankings = RANKINGS.with_columns(pl.col("model").replace_strict(names))
     page = open_page("history", made_data(rankings, history="(?P<model>.)-(?P<version>.)"))

@@ -31,7 +31,7 @@ def answer(server: str, host: str, origin: str | None = None) -> str:
 
 
 @pytest.mark.browser
-def test_a_name_that_was_made_to_mean_this_machine_opens_no_session(server: str) -> None:
+def test_a_name_that_was_made_to_mean_this_machine_opens_no_session(server: str):
     for host in ("127.0.0.1", "localhost", "LOCALHOST.", "[::1]"):
         assert "101" in answer(server, host), host
     for host in (
@@ -52,7 +52,7 @@ def test_a_name_that_was_made_to_mean_this_machine_opens_no_session(server: str)
         *(r"http://evil.example\@localhost", "http://evil.example@localhost", "http://xlocalhost"),
     ],
 )
-def test_pages_of_elsewhere_are_refused_and_nobody_is_asked(server: str, origin: str) -> None:
+def test_pages_of_elsewhere_are_refused_and_nobody_is_asked(server: str, origin: str):
     """Streamlit answered the first two with an internal error, and asked the internet for the
     others.
     """
@@ -64,7 +64,7 @@ NAMES = (("localhost", "200"), ("[::1]", "200"), ("evil.example", "403"), ("xloc
 
 @pytest.mark.browser
 @pytest.mark.parametrize("path", ["/", "/_stcore/health", "/_stcore/host-config"])
-def test_pages_are_answered_to_names_of_this_machine_alone(server: str, path: str) -> None:
+def test_pages_are_answered_to_names_of_this_machine_alone(server: str, path: str):
     port = urlsplit(server).port
     for host, status in NAMES:
         with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as connection:
@@ -72,12 +72,12 @@ def test_pages_are_answered_to_names_of_this_machine_alone(server: str, path: st
             assert status in connection.recv(1000).decode("latin-1").splitlines()[0], host
 
 
-def test_tracebacks_stay_in_the_terminal() -> None:
+def test_tracebacks_stay_in_the_terminal():
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     assert settings["client"]["showErrorDetails"] == "type"
 
 
-def test_only_this_machine_is_served() -> None:
+def test_only_this_machine_is_served():
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))["server"]
     assert settings["address"] == "127.0.0.1"
     assert settings["allowedHosts"] == ["localhost", "127.0.0.1", "::1"]

@@ -13,7 +13,7 @@ CHOSEN = {"pair": {"a": "**bold**", "b": "<b>tag</b>"}}
 
 
 @pytest.mark.parametrize("name", ["overview", "pair", "compare", "ties", "audit", "queries"])
-def test_names_are_text(name: str) -> None:
+def test_names_are_text(name: str):
     page = open_page(name, DATA, **CHOSEN.get(name, {}))
     said = words(page)
     assert not [text for text in NAMES if text in said]

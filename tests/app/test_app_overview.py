@@ -32,7 +32,7 @@ def usual_page() -> AppTest:
     return open_page("overview", made_data(RANKINGS))
 
 
-def test_an_accidental_winner_is_named_in_the_first_box() -> None:
+def test_an_accidental_winner_is_named_in_the_first_box():
     page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
     assert numbers(page)["Wins by items retrieved"] == "fine"  # the last tie may go on
     assert not page.metric[2].delta  # a share of these orders is none of all
@@ -52,7 +52,7 @@ def test_an_accidental_winner_is_named_in_the_first_box() -> None:
     assert page.caption[0].value == r"made · 1 of 2 models · 1 query"
 
 
-def test_queries_without_lists_count_as_they_do_in_the_means() -> None:
+def test_queries_without_lists_count_as_they_do_in_the_means():
     judgements = pl.DataFrame({"query": [*"pqrs"], "item": [*"abab"], "relevance": [1, 1, 1, 1]})
     rankings = pl.DataFrame(
         {"model": ["m"] * 3, "query": [*"ppt"], "item": [*"abc"], "score": [2.0, 1.0, 1.0]}
@@ -64,7 +64,7 @@ def test_queries_without_lists_count_as_they_do_in_the_means() -> None:
     assert judged.size == "1 model · 1 query"
 
 
-def test_page_one_says_at_which_cutoffs_the_order_is_an_accident() -> None:
+def test_page_one_says_at_which_cutoffs_the_order_is_an_accident():
     page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
     said = cutoffs_sentence(rr.Study(ACCIDENT, "rr", cutoffs=(1, 3, 5)).by_cutoff)
     begin = said[: said.index("cutoff")]
@@ -74,7 +74,7 @@ def test_page_one_says_at_which_cutoffs_the_order_is_an_accident() -> None:
     assert "along-the-cutoffs" in [part.anchor for part in page.subheader]
 
 
-def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded() -> None:
+def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded():
     queries = pl.DataFrame({"query": [f"q{n}" for n in range(30)]}).with_row_index("kind")
     items = pl.DataFrame({"distance": range(20), "relevance": [1] * 5 + [0] * 15})
     near = queries.select("query").join(items, how="cross")
@@ -115,7 +115,7 @@ def part_value(part: object) -> str:
     return str(getattr(part, "value", ""))
 
 
-def test_a_safe_winner_is_not_called_an_accident() -> None:
+def test_a_safe_winner_is_not_called_an_accident():
     rows = [(model, f"q{query}", item, item if model == "good" else -item, int(item == 0)) for model in ("good", "bad")
             for query in range(12) for item in range(4)]  # fmt: skip
     rankings = pl.DataFrame(
@@ -130,7 +130,7 @@ def test_a_safe_winner_is_not_called_an_accident() -> None:
     assert "accident" not in words(page)
 
 
-def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summary() -> None:
+def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summary():
     page = usual_page()
     scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3, policies=POLICIES)
     summary = rr.summarise(scores)
@@ -146,7 +146,7 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
     assert shown.columns == leaderboard_of(study)[1].split()
 
 
-def test_an_estimate_names_the_control_that_says_that_lists_are_whole() -> None:
+def test_an_estimate_names_the_control_that_says_that_lists_are_whole():
     ends = RANKINGS.with_columns(item=pl.format("{} of {}", "item", "query"))
     for cutoff, said in ((None, True), (1, False)):
         page = open_page("overview", made_data(ends, metric="precision", cutoff=cutoff))
@@ -154,13 +154,13 @@ def test_an_estimate_names_the_control_that_says_that_lists_are_whole() -> None:
         assert "truncated" not in words(page)
 
 
-def test_one_model_has_scores_but_no_order() -> None:
+def test_one_model_has_scores_but_no_order():
     page = open_page("overview", made_data(RANKINGS), models="fine")
     assert [table(page, number)["model"].to_list() for number in range(2)] == [["fine"]] * 2
     assert len(page.dataframe) == 2
 
 
-def test_what_could_turn_the_lead_round_stands_above_the_leaderboard() -> None:
+def test_what_could_turn_the_lead_round_stands_above_the_leaderboard():
     page = usual_page()
     assert [heading.value for heading in page.subheader] == [
         "Verdict",
@@ -175,7 +175,7 @@ def test_what_could_turn_the_lead_round_stands_above_the_leaderboard() -> None:
     assert plain("Not varied: judge, seed, data set.") in words(page)
 
 
-def test_other_averages_are_those_of_summarise() -> None:
+def test_other_averages_are_those_of_summarise():
     queries = pl.DataFrame(
         {
             "query": [f"query {n}" for n in range(6)],
@@ -196,7 +196,7 @@ def test_other_averages_are_those_of_summarise() -> None:
     assert drawn == {*moved.select("model", "value").rows()}
 
 
-def test_the_measure_without_a_score_is_said_to_have_none() -> None:
+def test_the_measure_without_a_score_is_said_to_have_none():
     page = open_page("overview", made_data(RANKINGS.with_columns(relevance=0)), no_relevant="skip")
     assert page.info[0].value.startswith("No model has a score")
     assert {*numbers(page).values()} == {"–"}
@@ -212,7 +212,7 @@ def marks(spec: dict[str, Any], column: str) -> list[dict[str, Any]]:
     return [row for rows in spec["datasets"].values() for row in rows if column in row]
 
 
-def test_the_numbers_at_the_top_are_the_winners_of_the_study() -> None:
+def test_the_numbers_at_the_top_are_the_winners_of_the_study():
     page = usual_page()
     row = rr.Study(RANKINGS, "ndcg@3").winners.row(0, named=True)
     assert numbers(page) == {
@@ -224,7 +224,7 @@ def test_the_numbers_at_the_top_are_the_winners_of_the_study() -> None:
     assert page.metric[2].delta == f"{whole_percent(row['agreeing_chance'])} of all orders"
 
 
-def test_a_winner_shares_first_place_with_its_copy() -> None:
+def test_a_winner_shares_first_place_with_its_copy():
     best = rr.Study(RANKINGS, "ndcg@3").winners["winner"][0]
     copy = RANKINGS.filter(model=best).with_columns(model=pl.lit(f"{best} again"))
     page = open_page("overview", made_data(pl.concat([RANKINGS, copy])))
@@ -232,7 +232,7 @@ def test_a_winner_shares_first_place_with_its_copy() -> None:
     assert page.metric[0].help == f"The same lists: {best} again"
 
 
-def test_the_first_table_is_that_of_the_three_scores() -> None:
+def test_the_first_table_is_that_of_the_three_scores():
     page = usual_page()
     truth, shown = rr.Study(RANKINGS, "ndcg@3").three_scores, table(page, 0)
     names = ["model", "expected", "naive", "off_by", "expected_rank", "shuffled_rank", "naive_rank"]
@@ -243,7 +243,7 @@ def test_the_first_table_is_that_of_the_three_scores() -> None:
         assert {*text} == {f"{low:.4f}", f"{high:.4f}"}
 
 
-def test_a_decision_and_the_lead_have_a_box_each_in_its_own_colour() -> None:
+def test_a_decision_and_the_lead_have_a_box_each_in_its_own_colour():
     asked: Any = {"baseline": "fine", "margin": "90 %"}
     copies = [RANKINGS.with_columns(query=pl.format("{} {}", "query", pl.lit(n))) for n in range(5)]
     many = pl.concat(copies)
@@ -253,7 +253,7 @@ def test_a_decision_and_the_lead_have_a_box_each_in_its_own_colour() -> None:
     assert lead.value == plain(study.findings[1])
 
 
-def test_what_is_wrong_with_the_data_is_said_once() -> None:
+def test_what_is_wrong_with_the_data_is_said_once():
     rows = [
         {"model": model, "query": f"q{query}", "item": item, "relevance": int(item < 3)}
         | {"score": float(item if model == "turned" else -item)}
@@ -270,7 +270,7 @@ def test_what_is_wrong_with_the_data_is_said_once() -> None:
     assert "highest expected" in verdict_of(page)
 
 
-def test_other_orders_are_drawn_by_the_next_seed() -> None:
+def test_other_orders_are_drawn_by_the_next_seed():
     page = open_page("overview", made_data(RANKINGS))
     (button,) = [button for button in page.button if button.label == "Draw others"]
     orders = []
@@ -287,7 +287,7 @@ def test_other_orders_are_drawn_by_the_next_seed() -> None:
     assert orders[0] != orders[1]
 
 
-def test_no_orders_are_offered_where_nothing_ties() -> None:
+def test_no_orders_are_offered_where_nothing_ties():
     untied = RANKINGS.with_columns(distance=pl.col("item") + pl.col("model").str.len_chars() / 9)
     page = open_page("overview", made_data(untied))
     assert "Draw others" not in [button.label for button in page.button]
@@ -295,7 +295,7 @@ def test_no_orders_are_offered_where_nothing_ties() -> None:
 
 def test_exact_scores_come_before_random_orders_that_take_long(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     overview, seen = importlib.import_module("views.overview"), []
 
     def noted(study: rr.Study) -> object:

@@ -16,7 +16,7 @@ from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.writing.numbers import interval, number
 
 
-def test_a_pair_is_told_with_both_uncertainties() -> None:
+def test_a_pair_is_told_with_both_uncertainties():
     page = open_page("pair", DATA, a="coarse", b="fine")
     row = row_of(comparison(), "coarse", "fine")
     shown = numbers(page)
@@ -42,7 +42,7 @@ def middle_and_coarse() -> AppTest:
     return open_page("pair", DATA, a="middle", b="coarse")
 
 
-def test_the_table_is_that_of_compare() -> None:
+def test_the_table_is_that_of_compare():
     page = middle_and_coarse()
     truth = comparison()
     row = row_of(truth, "coarse", "middle")
@@ -59,7 +59,7 @@ def test_the_table_is_that_of_compare() -> None:
         assert (row["difference"], row["ci_low"]) == (-exact["difference"], -exact["ci_high"])
 
 
-def test_missing_items_are_not_called_tie_order() -> None:
+def test_missing_items_are_not_called_tie_order():
     short = RANKINGS.filter(pl.int_range(pl.len()).over("model", "query") < 3, model="coarse")
     cut = made_data(pl.concat([RANKINGS.filter(model="fine"), short]))
     page = open_page("pair", cut, a="coarse", b="fine", truncated="within_tie")
@@ -69,7 +69,7 @@ def test_missing_items_are_not_called_tie_order() -> None:
     assert "either may be ahead" in str(charts(page))
 
 
-def test_the_first_pair_is_no_copy_and_copies_are_named_as_such() -> None:
+def test_the_first_pair_is_no_copy_and_copies_are_named_as_such():
     twice = pl.concat([ACCIDENT, ACCIDENT.with_columns(pl.col("model") + " again")])
     data = made_data(twice, metric="rr", cutoff=3)
     page = open_page("pair", data)
@@ -78,7 +78,7 @@ def test_the_first_pair_is_no_copy_and_copies_are_named_as_such() -> None:
     assert "share their ranks: fine and fine again." in words(page).replace("\\", "")
 
 
-def test_one_model_or_the_same_twice_is_said() -> None:
+def test_one_model_or_the_same_twice_is_said():
     page = open_page("pair", DATA, models="fine")
     assert page.info[0].value.startswith("Comparing takes two models.")
     assert charts(page) == {}
@@ -87,7 +87,7 @@ def test_one_model_or_the_same_twice_is_said() -> None:
     assert len(page.dataframe) == 0
 
 
-def test_the_queries_are_those_that_decide() -> None:
+def test_the_queries_are_those_that_decide():
     page = middle_and_coarse()
     deciding = rr.Study(RANKINGS, "ndcg@3").pair("middle", "coarse").deciding
     truth, shown = deciding.filter(policy="expected"), table(page, 1)
@@ -101,7 +101,7 @@ def test_the_queries_are_those_that_decide() -> None:
     assert page.selectbox(key="pair_query").value == truth["query"][0]
 
 
-def test_both_lists_of_a_query_are_shown_with_their_ties_and_ranges() -> None:
+def test_both_lists_of_a_query_are_shown_with_their_ties_and_ranges():
     page = open_page("pair", DATA, a="middle", b="coarse", pair_query="query 4")
     lists = [ranking_ties(RANKINGS, model=name, query="query 4") for name in ("middle", "coarse")]
     for at, (own, other) in enumerate((lists, lists[::-1])):
@@ -116,7 +116,7 @@ def test_both_lists_of_a_query_are_shown_with_their_ties_and_ranges() -> None:
         assert delta == (span if row["spread"] else "the same in every tie order")
 
 
-def test_next_and_previous_go_by_the_table() -> None:
+def test_next_and_previous_go_by_the_table():
     page = open_page("pair", DATA, a="middle", b="coarse")
     names = table(page, 1)["query"].to_list()
     back, on = (button for button in page.button if "query" in button.label)
@@ -130,7 +130,7 @@ def test_next_and_previous_go_by_the_table() -> None:
     assert "No query of this name" in odd.info[-1].value
 
 
-def test_an_item_that_nobody_judged_has_no_relevance() -> None:
+def test_an_item_that_nobody_judged_has_no_relevance():
     judgements = RANKINGS.select("query", "item", "relevance").unique(["query", "item"])
     judged = judgements.filter(pl.col("item") != 0)
     data = made_data(RANKINGS.drop("relevance"), judgements=judged)

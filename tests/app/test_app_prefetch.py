@@ -54,7 +54,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
 def test_the_first_page_finds_its_numbers_and_charts_ready(
     asked: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     prefetch.prepare()
     assert asked == [ALL, ALL]  # exact scores, and then random orders
     monkeypatch.setattr(
@@ -70,7 +70,7 @@ def test_the_server_prepares_and_opens_a_browser(
     asked: list[Any],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+):
     opened: list[str] = []
     monkeypatch.setattr(prefetch, "open_browser", opened.append)
     monkeypatch.setattr(st, "get_option", {"server.port": 8765}.__getitem__)
@@ -90,7 +90,7 @@ def test_the_server_prepares_and_opens_a_browser(
 
 def test_bad_data_end_it_in_silence(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+):
     monkeypatch.setattr(prefetch, "first_files", lambda: Files("gone", {"rankings": ["gone.csv"]}))
     prefetch.prepare()
     assert capfd.readouterr().err == ""

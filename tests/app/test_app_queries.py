@@ -28,7 +28,7 @@ def row_of(model: str, query: object) -> dict[str, Any]:
     return query_table().filter(model=model, query=query).row(0, named=True)
 
 
-def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
+def test_the_table_is_that_of_query_table_and_its_first_list_is_shown():
     page = open_page("queries", DATA)
     truth = query_table()
     shown = table(page, 0)
@@ -45,7 +45,7 @@ def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
     assert numbers(page) == {}
 
 
-def test_a_link_restores_the_list_with_its_scores() -> None:
+def test_a_link_restores_the_list_with_its_scores():
     page = open_page("queries", DATA, model="middle", query="query 4")
     row = row_of("middle", "query 4")
     assert numbers(page) == {
@@ -66,7 +66,7 @@ def test_a_link_restores_the_list_with_its_scores() -> None:
     assert [row["probability"] for row in bars] == pytest.approx(truth["probability"].to_list())
 
 
-def test_whole_number_ids_and_judgements() -> None:
+def test_whole_number_ids_and_judgements():
     rankings = RANKINGS.with_columns(query=pl.col("query").str.slice(-1).cast(pl.UInt16))
     judgements = rankings.select("query", "item", "relevance").unique(
         ["query", "item"], maintain_order=True
@@ -78,21 +78,21 @@ def test_whole_number_ids_and_judgements() -> None:
     assert table(page, 1).height == rankings.filter(model="middle", query=4).height
 
 
-def test_a_model_without_the_query_has_no_list() -> None:
+def test_a_model_without_the_query_has_no_list():
     missing = RANKINGS.filter((pl.col("model") != "fine") | (pl.col("query") != "query 1"))
     page = open_page("queries", made_data(missing), model="fine", query="query 1")
     assert page.info[0].value.endswith("the model has no rows for it.")
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
-def test_rules_that_leave_nothing_say_so() -> None:
+def test_rules_that_leave_nothing_say_so():
     nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
     page = open_page("queries", nothing, no_relevant="skip")
     assert page.info[0].value.startswith(r"No query has a score for ndcg\@3")
     assert charts(page) == {}
 
 
-def test_counts_have_scores_but_no_list() -> None:
+def test_counts_have_scores_but_no_list():
     page = open_page("queries", made_data(rr.count_ties(RANKINGS)), model="middle", query="query 4")
     row = row_of("middle", "query 4")
     assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
@@ -100,7 +100,7 @@ def test_counts_have_scores_but_no_list() -> None:
     assert page.info[0].value == "Counts have no items, so there is no ranked list to show."
 
 
-def test_texts_of_query_and_items_are_shown_as_text() -> None:
+def test_texts_of_query_and_items_are_shown_as_text():
     items = pl.DataFrame({"item": ["0", "1"], "text": ["# first", "**second**"]})
     queries = pl.DataFrame({"query": ["query 4"], "text": ["what is *this*?"]})
     queries = pl.concat(

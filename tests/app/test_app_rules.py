@@ -80,7 +80,7 @@ def answers(data: OpenedData, **options: Any) -> pl.DataFrame:
 @pytest.mark.parametrize(("rankings", "others", "rule", "value"), CURED)
 def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
     rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
-) -> None:
+):
     data = made_data(rankings, **others)
     with pytest.raises(RetrievalReportError) as said:
         answers(data)
@@ -100,7 +100,7 @@ def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
 @pytest.mark.parametrize(("rankings", "others", "rules"), CHANGING)
 def test_a_link_with_rules_gives_the_numbers_of_the_library(
     rankings: pl.DataFrame, others: dict[str, Any], rules: dict[str, Any]
-) -> None:
+):
     data, address = made_data(rankings, **others), {name: str(rules[name]) for name in rules}
     truth = answers(data, **rules)
     exact = truth.filter(policy="expected").sort("value", descending=True)
@@ -125,7 +125,7 @@ def test_a_link_with_rules_gives_the_numbers_of_the_library(
     assert ("evaluators have no such rule" in words(page)) == (audited != rules)
 
 
-def test_menus_of_rules_have_words_and_links_may_have_the_names_of_the_library() -> None:
+def test_menus_of_rules_have_words_and_links_may_have_the_names_of_the_library():
     page = open_page("overview", made_data(RANKINGS), truncated="between_ties")
     menu = page.selectbox(key="truncated")
     assert menu.options == ["from the data", "not cut", "between two ties", "within a tie"]
@@ -136,7 +136,7 @@ def test_menus_of_rules_have_words_and_links_may_have_the_names_of_the_library()
     assert page.selectbox(key="unjudged").options[0] == "by default"
 
 
-def test_the_report_follows_the_rules() -> None:
+def test_the_report_follows_the_rules():
     rankings, others, rules = CHANGING[0].values
     data = made_data(rankings, **others)
     options = {**USUAL, **rules, "shuffles": 5}
@@ -146,7 +146,7 @@ def test_the_report_follows_the_rules() -> None:
     assert 3 not in [cutoff for _, cutoff in MEASURES]  # so the cutoff above is the choice's own
 
 
-def test_queries_without_a_list_count_or_are_refused_and_reported() -> None:
+def test_queries_without_a_list_count_or_are_refused_and_reported():
     data = made_data(NO_LIST)
     page = open_page("overview", data)
     assert table(page, 1).filter(model="fine")["expected"].to_list() == [
@@ -158,7 +158,7 @@ def test_queries_without_a_list_count_or_are_refused_and_reported() -> None:
     assert page.error[0].value.startswith(plain(str(said.value).partition(";")[0]))
 
 
-def test_scores_have_no_distance_to_be_cut_at() -> None:
+def test_scores_have_no_distance_to_be_cut_at():
     scored = RANKINGS.with_columns(score=-pl.col("distance")).drop("distance")
     page = open_page("overview", made_data(scored), distance_threshold="2")
     assert [box.key for box in page.number_input] == ["relevant_from", "shuffles", "seed"]
@@ -166,7 +166,7 @@ def test_scores_have_no_distance_to_be_cut_at() -> None:
     assert charts(page)
 
 
-def test_numbers_that_no_control_takes_are_refused() -> None:
+def test_numbers_that_no_control_takes_are_refused():
     pairs = [
         ("inf", "-inf"),
         ("1" + "0" * 5000, "1e400"),
@@ -186,7 +186,7 @@ def top(models: int = 2) -> OpenedData:
     return made_data(kept.filter(pl.col("model").is_in(["coarse", "fine"][:models])))
 
 
-def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
+def test_the_overview_of_cut_lists_says_so_after_the_verdict():
     data = top()
     page = open_page("overview", data)
     (first,) = [box.value for box in page.warning]
@@ -207,7 +207,7 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     assert table(open_page("ties", data), 0)["ends_in_cut_tie"].sum() > 0
 
 
-def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> None:
+def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it():
     data = top()
     page = open_page("queries", data, model="fine", query="query 4", truncated="no")
     for rule in ("own", "pooled"):
@@ -231,7 +231,7 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
 )
 def test_a_measure_in_the_address_may_be_spelled_as_elsewhere(
     spelled: str, measure: str, options: dict[str, Any]
-) -> None:
+):
     page = open_page("overview", made_data(RANKINGS), metric=spelled, cutoff="5")
     name, _, cutoff = measure.partition("@")
     assert page.selectbox(key="metric").value == name.partition("(")[0]
@@ -243,14 +243,14 @@ def test_a_measure_in_the_address_may_be_spelled_as_elsewhere(
     assert REFUSED not in page.session_state
 
 
-def test_a_measure_in_the_address_that_no_control_can_say_is_refused() -> None:
+def test_a_measure_in_the_address_that_no_control_can_say_is_refused():
     for text in ("rbp(p=0.5)@3", "infAP"):
         page = open_page("overview", made_data(RANKINGS), metric=text)
         assert page.selectbox(key="metric").value == "ndcg"
         assert "metric" in page.session_state[REFUSED]
 
 
-def test_a_rule_that_is_changed_reads_no_file_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_that_is_changed_reads_no_file_again(monkeypatch: pytest.MonkeyPatch):
     page = dashboard().run()
     assert not page.exception
 

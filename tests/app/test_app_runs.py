@@ -21,7 +21,7 @@ PATTERN = r"(?P<model>.+)-s\d+"
 NAMES = [f"{model}-s{seed}" for model in MODELS for seed in range(2)]
 
 
-def test_the_overview_speaks_of_models() -> None:
+def test_the_overview_speaks_of_models():
     page = open_page("overview", made_data(RUNS, replicate=PATTERN))
     study = rr.Study(RUNS, "ndcg@3", replicate=PATTERN)
     tables = [table(page, number) for number in range(len(page.dataframe))]
@@ -34,7 +34,7 @@ def test_the_overview_speaks_of_models() -> None:
     assert all(sorted(shown["model"].to_list()) == MODELS for shown in ranked)
 
 
-def test_two_models_show_a_list_of_one_run_each() -> None:
+def test_two_models_show_a_list_of_one_run_each():
     page = open_page("pair", made_data(RUNS, replicate=PATTERN), a="fine", b="coarse")
     assert page.selectbox("run_A").options == ["fine-s0", "fine-s1"]
     assert plain("coarse-s0") in words(page)
@@ -49,7 +49,7 @@ def runs_of(names: Iterable[str]) -> set[str]:
     return {name.partition(" = ")[0] for name in names}
 
 
-def test_queries_and_ties_are_of_runs() -> None:
+def test_queries_and_ties_are_of_runs():
     page = open_page("queries", made_data(RUNS, replicate=PATTERN))
     assert page.selectbox("model").options == NAMES
     assert runs_of(table(page, 0)["model"]) <= set(NAMES)
@@ -60,7 +60,7 @@ def test_queries_and_ties_are_of_runs() -> None:
 
 
 @pytest.mark.parametrize("name", ["compare", "thresholds"])
-def test_every_other_page_opens(name: str) -> None:
+def test_every_other_page_opens(name: str):
     page = open_page(name, made_data(RUNS, replicate=PATTERN))
     assert not page.error
     assert numbers(page) is not None

@@ -21,7 +21,7 @@ QUERIES = pl.DataFrame(
 )
 
 
-def test_the_winners_are_those_of_the_study() -> None:
+def test_the_winners_are_those_of_the_study():
     page = open_page("segments", made_data(RANKINGS, queries=QUERIES), by="language")
     truth = rr.Study(RANKINGS, "ndcg@3", queries=QUERIES, by="language").segments
     shown = table(page, 0)
@@ -36,7 +36,7 @@ def test_the_winners_are_those_of_the_study() -> None:
     assert page.selectbox(key="by").options == ["language", "long"]  # fractions are no segments
 
 
-def test_one_segment_has_the_tables_of_the_overview() -> None:
+def test_one_segment_has_the_tables_of_the_overview():
     page = open_page("segments", made_data(RANKINGS, queries=QUERIES), by="long", segment="true")
     here = rr.Study(RANKINGS, "ndcg@3", queries=QUERIES).where(long=True)
     exact = here.summary.filter(policy="expected").sort("value", descending=True)
@@ -46,7 +46,7 @@ def test_one_segment_has_the_tables_of_the_overview() -> None:
     assert plain(here.sentences[0]) in words(page)
 
 
-def test_another_winner_is_named() -> None:
+def test_another_winner_is_named():
     rows = [
         (
             model,
@@ -72,7 +72,7 @@ def test_another_winner_is_named() -> None:
     )
 
 
-def test_without_segments_it_says_what_is_needed() -> None:
+def test_without_segments_it_says_what_is_needed():
     page = open_page("segments", made_data(RANKINGS, queries=QUERIES.select("query", "length")))
     assert page.info[0].value.startswith("No column divides these queries into segments.")
     assert not page.dataframe

@@ -31,9 +31,7 @@ def study(**options: Any) -> rr.Study:
     return rr.Study(RANKINGS, "ap@2, rr@3", queries=QUERIES, shuffles=7, seed=3, **options)
 
 
-def test_the_page_shows_the_numbers_of_the_study(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_shows_the_numbers_of_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     rules: Any = {"relevant_from": 1.0, "no_relevant": "one", "correction": "holm"}
     asked: Any = {"baseline": "fine", "margin": 0.5}
     made = study(average="macro", **asked, **rules)
@@ -62,9 +60,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     assert plain("Ship wordllama-int8: no worse than wordllama-float32 (margin 0.02") in words(page)
 
 
-def test_a_server_answers_and_ends_with_its_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_answers_and_ends_with_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     opened: list[str] = []
     monkeypatch.setattr(server.webbrowser, "open", opened.append)  # type: ignore[attr-defined]
@@ -90,7 +86,7 @@ def test_a_server_answers_and_ends_with_its_files(
 
 def test_a_server_that_does_not_start_is_said_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     script = tmp_path / "fails.py"
     script.write_text("raise SystemExit(3)", encoding="utf-8")
     files = tmp_path / "files"
@@ -109,7 +105,7 @@ def test_a_server_that_does_not_start_is_said_and_leaves_nothing(
         ({"truncated": {"fine": "no", "coarse": "no", "middle": "no"}}, "truncated="),
     ],
 )
-def test_what_the_dashboard_cannot_show_is_refused(options: dict[str, Any], said: str) -> None:
+def test_what_the_dashboard_cannot_show_is_refused(options: dict[str, Any], said: str):
     with pytest.raises(rr.ParameterError, match=f"dashboard: there is no control for {said}"):
         study(**options).dashboard()
     with pytest.raises(rr.ParameterError, match="no control for ap"):
@@ -118,7 +114,7 @@ def test_what_the_dashboard_cannot_show_is_refused(options: dict[str, Any], said
 
 def test_judges_seeds_data_sets_and_clusters_come_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     runs = made_rankings(("coarse", "fine"))
     rankings = pl.concat([runs.with_columns(seed=pl.lit(seed)) for seed in (1, 2)])
     rankings = rankings.with_columns(corpus=pl.col("query").cast(pl.String))

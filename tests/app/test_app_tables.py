@@ -32,7 +32,7 @@ def shown() -> None:
     )
 
 
-def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:
+def test_small_probabilities_are_not_0_and_shares_have_one_decimal():
     page = AppTest.from_function(shown, default_timeout=TIMEOUT).run()
     pairs, profile, areas, _ = (element.value for element in page.dataframe)
     assert pairs["segments_p"].dropna().to_list() == ["< 0.0001", "0.0400"]
@@ -63,7 +63,7 @@ def long_names() -> None:
     frame_table(pairs, of="comparison", show="model_a model_b")
 
 
-def test_long_names_lose_whole_words_and_differ() -> None:
+def test_long_names_lose_whole_words_and_differ():
     page = AppTest.from_function(long_names, default_timeout=TIMEOUT).run()
     three, pairs = (element.value for element in page.dataframe)
     assert three["model"].to_list() == [
@@ -98,7 +98,7 @@ def signs() -> None:
     frame_table(level, of="three_scores", show="model off_by expected")
 
 
-def test_negative_numbers_have_a_true_minus_and_no_difference_is_shown_as_0() -> None:
+def test_negative_numbers_have_a_true_minus_and_no_difference_is_shown_as_0():
     page = AppTest.from_function(signs, default_timeout=TIMEOUT).run()
     texts = [
         pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all()
@@ -127,7 +127,7 @@ def winners() -> None:
     frame_table(rows, of="audit", show="winner exact_winner")
 
 
-def test_two_models_that_may_both_be_best_are_named_whole() -> None:
+def test_two_models_that_may_both_be_best_are_named_whole():
     page = AppTest.from_function(winners, default_timeout=TIMEOUT).run()
     (shown,) = (element.value for element in page.dataframe)
     assert shown["winner"].to_list()[-1] == "cosine-int8 or nearest-centroid"

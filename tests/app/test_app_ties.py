@@ -25,7 +25,7 @@ def best_first(profile: pl.DataFrame) -> pl.DataFrame:
     return means.select("model").join(profile, on="model", maintain_order="left")
 
 
-def test_the_profile_is_that_of_tie_profile() -> None:
+def test_the_profile_is_that_of_tie_profile():
     page = open_page("ties", DATA)
     shown, truth = table(page, 0), best_first(rr.tie_profile(RANKINGS, cutoffs=3))
     agrees(shown, truth, "model")
@@ -43,7 +43,7 @@ def test_the_profile_is_that_of_tie_profile() -> None:
     assert set(table(page, 0)["model"]) == set(table(page, 1)["model"]) == {"fine"}
 
 
-def test_a_model_and_its_copies_share_a_row_on_the_pages_of_lists() -> None:
+def test_a_model_and_its_copies_share_a_row_on_the_pages_of_lists():
     copy = RANKINGS.filter(model="fine").with_columns(model=pl.lit("fine again"))
     data = made_data(pl.concat([RANKINGS, copy]))
     assert len(data.models) == 4
@@ -57,7 +57,7 @@ def test_a_model_and_its_copies_share_a_row_on_the_pages_of_lists() -> None:
     assert not page.exception
 
 
-def test_a_cutoff_between_ties_and_the_whole_list_cut_nothing() -> None:
+def test_a_cutoff_between_ties_and_the_whole_list_cut_nothing():
     between = RANKINGS.filter(model="middle").with_columns(
         distance=(pl.col("item") // 4).cast(pl.Float64)
     )
@@ -69,7 +69,7 @@ def test_a_cutoff_between_ties_and_the_whole_list_cut_nothing() -> None:
     assert whole.info[0].value.startswith("The whole list is scored, so no cutoff splits a tie.")
 
 
-def test_near_ties_and_other_oddities_are_told() -> None:
+def test_near_ties_and_other_oddities_are_told():
     near = pl.DataFrame(
         {
             "query": [query for query in range(8) for _ in range(4)],
@@ -89,7 +89,7 @@ def test_near_ties_and_other_oddities_are_told() -> None:
         assert [box for box in page.warning if box.value.endswith(plain(fact))], hint
 
 
-def test_what_is_judged_is_listed_metric_by_metric_with_the_best_model_first() -> None:
+def test_what_is_judged_is_listed_metric_by_metric_with_the_best_model_first():
     judged = RANKINGS.filter(pl.col("item") > 0, model="fine").select("query", "item", "relevance")
     data = made_data(RANKINGS.drop("relevance"), judgements=judged)
     page = open_page("ties", data)
@@ -100,7 +100,7 @@ def test_what_is_judged_is_listed_metric_by_metric_with_the_best_model_first() -
     assert covered["model"].to_list() == best * 2
 
 
-def test_one_sentence_says_that_everything_is_judged() -> None:
+def test_one_sentence_says_that_everything_is_judged():
     judgements = RANKINGS.select("query", "item", "relevance").unique()
     data = made_data(RANKINGS.drop("relevance"), judgements=judgements)
     page = open_page("ties", data)

@@ -32,11 +32,11 @@ CSV = RANKINGS.drop("model").write_csv().encode()
         ("x" * 500 + ".csv", "x" * 116 + ".csv"),
     ],
 )
-def test_row_096_a_name_is_a_label(name: str, label: str) -> None:
+def test_row_096_a_name_is_a_label(name: str, label: str):
     assert Upload(name, b"").label == label
 
 
-def test_texts_of_items_come_from_a_table_of_their_own() -> None:
+def test_texts_of_items_come_from_a_table_of_their_own():
     table = b'item,text,other\n007,seven,x\n7,"a, b",y\n'
     data = read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", table))
     assert data.items is not None
@@ -45,7 +45,7 @@ def test_texts_of_items_come_from_a_table_of_their_own() -> None:
         read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", b"item,name\na,b\n"))
 
 
-def test_pictures_of_items_come_with_their_table_and_never_from_the_network() -> None:
+def test_pictures_of_items_come_with_their_table_and_never_from_the_network():
     table = b"item,image\n007,data:image/png;base64,AAAA\n".replace(
         b"png;base64,AAAA", b"svg+xml;utf8"
     )
@@ -61,7 +61,7 @@ def test_pictures_of_items_come_with_their_table_and_never_from_the_network() ->
 
 def test_row_096_nothing_is_opened_even_where_a_file_of_the_name_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.chdir(tmp_path)
     Path("lists.csv").write_text("query,item,distance,relevance\nsecret,a,1,1\n", encoding="utf-8")
     Path("lists.csv.sha256").write_text("0" * 64, encoding="utf-8")
@@ -70,7 +70,7 @@ def test_row_096_nothing_is_opened_even_where_a_file_of_the_name_is_there(
     assert data.models == ("lists",)
 
 
-def test_several_packed_runs_and_their_judgements_are_several_models() -> None:
+def test_several_packed_runs_and_their_judgements_are_several_models():
     lines = b"".join(f"q Q0 d{item} 1 {10 - item // 2} tag\n".encode() for item in range(6))
     runs = [
         Upload(f"{name}.run.gz", gzip.compress(lines.replace(b"tag", name.encode())))
@@ -89,13 +89,13 @@ LONG = b"query,item,distance,relevance\n" + b"q,a,1,1\n" * 1000
 
 def test_row_094_an_upload_that_unpacks_to_more_than_the_cap_is_refused(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     monkeypatch.setattr("uploads.MOST_BYTES", 1000)
     with pytest.raises(FileError, match="more than"):
         read_tables([Upload("bomb.csv.gz", gzip.compress(LONG))])
 
 
-def test_row_094_the_caps_are_those_that_the_settings_and_the_page_name() -> None:
+def test_row_094_the_caps_are_those_that_the_settings_and_the_page_name():
     settings = Path(__file__).parents[2] / "app" / ".streamlit" / "config.toml"
     megabytes = tomllib.loads(settings.read_text(encoding="utf-8"))["server"]["maxUploadSize"]
     assert uploads.MOST_BYTES == megabytes * 2**20 == 256 * 2**20
@@ -103,13 +103,13 @@ def test_row_094_the_caps_are_those_that_the_settings_and_the_page_name() -> Non
     assert uploads.MOST_ROWS == 50_000_000
 
 
-def test_row_095_an_upload_larger_than_the_cap_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_095_an_upload_larger_than_the_cap_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("uploads.MOST_BYTES", 1000)
     with pytest.raises(FileError, match="more than"):
         read_tables([Upload("large.csv", LONG)])
 
 
-def test_row_094_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_094_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("uploads.MOST_ROWS", 10)
     buffer = io.BytesIO()
     RANKINGS.write_parquet(buffer)
@@ -118,20 +118,20 @@ def test_row_094_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("name", ["aborts.parquet", "aborts.arrow"])
-def test_an_upload_that_ends_its_reader_is_refused(name: str) -> None:
+def test_an_upload_that_ends_its_reader_is_refused(name: str):
     upload = Upload(name, (Path(__file__).parents[1] / "data" / name).read_bytes())
     with pytest.raises(FileError, match=f"{name}: damaged file.* ended by SIGABRT"):
         read_tables([upload])
 
 
-def test_columns_that_are_not_read_are_told() -> None:
+def test_columns_that_are_not_read_are_told():
     data = read_tables([Upload("lists.csv", b"query,item,distance,relevance,text\nq,a,1,1,x\n")])
     assert data.notes == ("lists.csv: columns not read: text",)
     run = Upload("bm25.run", b"1 Q0 a 1 2.5 bm25\n1 Q0 b 2 1.5 bm25\n")
     assert read_tables([run], Upload("qrels.txt", b"1 0 a 1\n1 0 b 0\n")).notes == ()
 
 
-def test_each_thread_hears_its_own_warnings() -> None:
+def test_each_thread_hears_its_own_warnings():
     heard: dict[str, list[str]] = {}
     together = threading.Barrier(2)
 
@@ -150,7 +150,7 @@ def test_each_thread_hears_its_own_warnings() -> None:
     assert heard == {"one": ["one"], "two": ["two"]}
 
 
-def test_plain_text_has_no_mark_that_acts() -> None:
+def test_plain_text_has_no_mark_that_acts():
     text = "**b** <i> $x$ :material/x: `c` [l](u) # 1. | ~~s~~ http://a.b\n* c"
     escaped = plain(text)
     assert escaped.replace("\\", "").replace("\u2060", "") == text.replace("\n", "n").replace(

@@ -20,7 +20,7 @@ UPSIDE_DOWN = pl.DataFrame(
 )
 
 
-def test_health_is_said_in_the_words_of_each_reader() -> None:
+def test_health_is_said_in_the_words_of_each_reader():
     study = rr.Study(UPSIDE_DOWN, "ndcg@5", truncated="no")
     for _ in range(2):  # whoever asks first
         said = " ".join(health_sentences(study.health))
@@ -35,18 +35,18 @@ def test_health_is_said_in_the_words_of_each_reader() -> None:
         assert "“Column of distance: score”, when you open the files on the page “Data" in said
 
 
-def test_models_without_a_verdict_leave_nothing_to_compare() -> None:
+def test_models_without_a_verdict_leave_nothing_to_compare():
     page = open_page("compare", made_data(UPSIDE_DOWN, truncated="no"))
     assert plain("No verdict is given on turned.") in words(page)
     assert [box.value for box in page.info] == ["So no two models are left to compare."]
 
 
-def test_messages_begin_with_a_capital_and_names_are_kept() -> None:
+def test_messages_begin_with_a_capital_and_names_are_kept():
     assert sentence("query 'q' has no list").startswith("Query")
     for text in ("lists.csv: no rows", "bm25 has no list", "cutoff: 0 is not above 0", "", "two"):
         assert sentence(text).replace("\\", "").startswith(text[:5])
 
 
-def test_a_name_to_be_chosen_stands_without_angle_brackets() -> None:
+def test_a_name_to_be_chosen_stands_without_angle_brackets():
     said = DashboardReader(columns=True).setting("columns", ({"distance": PLACEHOLDER},), "")
     assert said == "“Column of distance: your name for it”"

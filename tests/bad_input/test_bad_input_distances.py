@@ -25,7 +25,7 @@ def ties(distance: Any, *, order: str = "distance") -> list[int]:
 
 
 @pytest.mark.parametrize("order", ["distance"])
-def test_row_012_half_precision_is_warned_of_with_its_ties(order: str) -> None:
+def test_row_012_half_precision_is_warned_of_with_its_ties(order: str):
     frame = one_list(numbers([1.0, 1.0, 2.0, 3.0], pl.Float16), [0, 1, 0, 0], order=order)
     with pytest.warns(
         RetrievalReportWarning, match=rf"'{order}' is Float16: 50% of its rows are tied"
@@ -34,7 +34,7 @@ def test_row_012_half_precision_is_warned_of_with_its_ties(order: str) -> None:
     assert found == pytest.approx(0.75 if order == "distance" else (1 / 3 + 1 / 4) / 2, rel=1e-12)
 
 
-def test_few_ties_of_half_precision_are_not_called_none() -> None:
+def test_few_ties_of_half_precision_are_not_called_none():
     frame = one_list(numbers([*range(299), 298.0], pl.Float16), [1] * 300)
     with pytest.warns(RetrievalReportWarning, match="Float16: less than 1% of its rows are tied"):
         value(frame, "rr")
@@ -44,9 +44,7 @@ def test_few_ties_of_half_precision_are_not_called_none() -> None:
     ("name", "text"),
     [("a.csv", "query,item,distance\nq,a,{}\nq,b,2\n"), ("a.json", '{{"q": {{"a": {}, "b": 2}}}}')],
 )
-def test_a_whole_number_longer_than_python_reads_is_refused(
-    name: str, text: str, tmp_path: Path
-) -> None:
+def test_a_whole_number_longer_than_python_reads_is_refused(name: str, text: str, tmp_path: Path):
     """Python converts at most 4 300 digits, which ended in a traceback."""
     path = tmp_path / name
     path.write_text(text.format("1" * 4301))
@@ -56,7 +54,7 @@ def test_a_whole_number_longer_than_python_reads_is_refused(
             evaluate(read_rankings(path), judgements={"q": {"a": 1}}, metrics="rr")
 
 
-def test_row_018_decimals_are_compared_exactly() -> None:
+def test_row_018_decimals_are_compared_exactly():
     digits = "0.12345678901234567890123456789"
     distance = numbers([Decimal(digits + end) for end in ("1", "", "0")], pl.Decimal(38, 30))
     assert float(distance[0]) == float(distance[1])
@@ -65,14 +63,14 @@ def test_row_018_decimals_are_compared_exactly() -> None:
     assert value(one_list(distance, [1, 0, 0]), "rr", decimals=2) == pytest.approx(11 / 18)
 
 
-def test_row_019_objects_and_bytes() -> None:
+def test_row_019_objects_and_bytes():
     frame = rankings(distance=numbers([object()] * 4, pl.Object))
     refused(frame, ColumnError, "'distance'", "Python objects")
     frame = rankings(distance=numbers([b"1"] * 4, pl.Binary))
     refused(frame, ColumnError, "'distance'", "Binary", "must be a number")
 
 
-def test_row_019_decimals_that_are_no_numbers() -> None:
+def test_row_019_decimals_that_are_no_numbers():
     frame = {
         "query": ["q", "q"],
         "item": ["a", "b"],
@@ -83,7 +81,7 @@ def test_row_019_decimals_that_are_no_numbers() -> None:
         evaluate(frame)
 
 
-def test_row_021_without_ties_every_policy_gives_the_same_bits() -> None:
+def test_row_021_without_ties_every_policy_gives_the_same_bits():
     generator = np.random.default_rng(21)
     frame = pl.DataFrame(
         {
@@ -104,7 +102,7 @@ def test_row_021_without_ties_every_policy_gives_the_same_bits() -> None:
     assert (found.filter(pl.col("policy").is_in(["expected", "shuffled"]))["std"] == 0).all()
 
 
-def test_row_022_distances_sorted_as_scores_are_warned_of() -> None:
+def test_row_022_distances_sorted_as_scores_are_warned_of():
     def lists(number: int, step: int, column: str = "distance") -> pl.DataFrame:
         rows = [
             (f"q{query}", item, step * (item // 2), int(item == 0))

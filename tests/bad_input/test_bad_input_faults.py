@@ -25,7 +25,7 @@ LISTS: Any = {
 
 @pytest.mark.filterwarnings("ignore:column 'distance' is Float16")
 @pytest.mark.parametrize("dtype", [pl.Float16, pl.Float32, pl.Float64])
-def test_the_largest_distance_has_neighbours_below_it(dtype: Any) -> None:
+def test_the_largest_distance_has_neighbours_below_it(dtype: Any):
     most = {
         pl.Float16: 65504.0,
         pl.Float32: 3.4028234663852886e38,
@@ -39,7 +39,7 @@ def test_the_largest_distance_has_neighbours_below_it(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("function", [rr.compare, rr.stats.tie_ranks, rr.leaderboard])
-def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[..., object]) -> None:
+def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[..., object]):
     scores = rr.evaluate(pl.DataFrame(LISTS), metrics="ap")
     with pytest.raises(
         ParameterError, match=r"resamples: 1000000000 is not a whole number from \d+ to 10000000"
@@ -51,7 +51,7 @@ def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[...
     os.name != "posix" or sys.platform == "darwin", reason="names of files are text here"
 )
 @pytest.mark.parametrize("name", [b"\xff.csv", b"caf\xe9.run"])
-def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes) -> None:
+def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes):
     path = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
     Path(path).write_bytes(b"query,item,distance\nq,a,1\n")
     for read in (read_rankings, rr.evaluate):
@@ -63,7 +63,7 @@ def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes) 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_a_file_deleted_between_header_and_body(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+):
     path = tmp_path / name
     path.write_text('{"query": "q"}\n' if name == "a.jsonl" else "query,item,distance\nq,a,1\n")
     detect = formats.detect_format
@@ -78,7 +78,7 @@ def test_a_file_deleted_between_header_and_body(
         read_rankings(path)
 
 
-def test_warnings_are_told_and_no_errors_whatever_python_is_asked(tmp_path: Path) -> None:
+def test_warnings_are_told_and_no_errors_whatever_python_is_asked(tmp_path: Path):
     path = tmp_path / "a.csv"
     path.write_text("query,item,distance,relevance\nq,a,1,1\nq,b,2,0")
     with warnings.catch_warnings():
@@ -92,7 +92,7 @@ def test_warnings_are_told_and_no_errors_whatever_python_is_asked(tmp_path: Path
 
 def test_reports_quote_paths_as_seen_from_where_they_were_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     (tmp_path / "here").mkdir()
     pl.DataFrame(LISTS).write_csv(tmp_path / "a.csv")
     monkeypatch.chdir(tmp_path / "here")

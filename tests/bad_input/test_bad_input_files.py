@@ -43,14 +43,14 @@ def refused(path: Path, message: str, error: type[RetrievalReportError] = FileEr
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le", "utf-32"])
-def test_row_075_utf16(tmp_path: Path, encoding: str) -> None:
+def test_row_075_utf16(tmp_path: Path, encoding: str):
     content = (HEADER + ROWS).encode(encoding)
     refused(write(tmp_path / "a.csv", content), "UTF-16|UTF-32")
     refused(write(tmp_path / "b.csv.gz", gzip.compress(content)), "UTF-16|UTF-32")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
-def test_row_076_latin1_bytes(tmp_path: Path, name: str) -> None:
+def test_row_076_latin1_bytes(tmp_path: Path, name: str):
     # Beyond the first chunk, and behind a character of two bytes, so that the offset has to be
     # right.
     before = (HEADER + "é" + ROWS * 150_000).encode()
@@ -60,14 +60,14 @@ def test_row_076_latin1_bytes(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["NaN", "-inf", ""])
-def test_row_083_missing_and_infinite_values_reach_the_rules(tmp_path: Path, text: str) -> None:
+def test_row_083_missing_and_infinite_values_reach_the_rules(tmp_path: Path, text: str):
     read = read_rankings(write(tmp_path / "a.csv", HEADER + ROWS + f"q3,a,{text},1\n"))
     assert read["distance"].dtype.is_numeric()
     with pytest.raises(DataError, match=r"column 'distance'.*query 'q3'"):
         evaluate(read)
 
 
-def test_row_085_type_changes_after_100_rows(tmp_path: Path) -> None:
+def test_row_085_type_changes_after_100_rows(tmp_path: Path):
     rows = "".join(f"{query},a,1,1\n" for query in range(5000))
     read = read_rankings(write(tmp_path / "a.csv", HEADER + rows + "q7,a,0.5,0.25\n"))
     assert read.schema["query"] == pl.String
@@ -77,7 +77,7 @@ def test_row_085_type_changes_after_100_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.csv.gz"])
 @pytest.mark.parametrize("rows", [1, 500_000])
-def test_row_086_nul_bytes_inside_are_damage(tmp_path: Path, name: str, rows: int) -> None:
+def test_row_086_nul_bytes_inside_are_damage(tmp_path: Path, name: str, rows: int):
     lines = {
         "a.run": ("", "q1 Q0 a{} 1 0.5 t\n"),
         "a.jsonl": ("", '{{"query": "q1", "item": "a{}", "score": 1}}\n'),
@@ -92,7 +92,7 @@ def test_row_086_nul_bytes_inside_are_damage(tmp_path: Path, name: str, rows: in
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
-def test_row_087_truncated_text(tmp_path: Path, name: str) -> None:
+def test_row_087_truncated_text(tmp_path: Path, name: str):
     text = {
         "run": "q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.25 t",
         "jsonl": '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "item": "b", "score": '
@@ -123,7 +123,7 @@ READ: list[Any] = [read_rankings, lambda path: evaluate(path, metrics="rr", trun
 
 
 @pytest.mark.parametrize("read", READ)
-def test_row_089_a_page_whose_checksum_is_wrong(tmp_path: Path, read: Any) -> None:
+def test_row_089_a_page_whose_checksum_is_wrong(tmp_path: Path, read: Any):
     for version in ("1.0", "2.0"):
         how: Any = {
             "write_page_checksum": True,
@@ -142,7 +142,7 @@ def test_row_089_a_page_whose_checksum_is_wrong(tmp_path: Path, read: Any) -> No
 @pytest.mark.parametrize(
     "how", [{}, {"use_dictionary": False}, {"data_page_version": "2.0"}, {"data_page_size": 10}]
 )
-def test_row_089_row_counts_that_all_lie_alike(tmp_path: Path, read: Any, how: Any) -> None:
+def test_row_089_row_counts_that_all_lie_alike(tmp_path: Path, read: Any, how: Any):
     whole = of_pyarrow(tmp_path / "a.parquet", **how)
     size = int.from_bytes(whole[-8:-4], "little") + 8
     fifty, half = (b"\x16" + bytes([2 * count]) for count in (50, 25))
@@ -161,7 +161,7 @@ def test_row_089_row_counts_that_all_lie_alike(tmp_path: Path, read: Any, how: A
         {"data_page_version": "2.0", "use_dictionary": False, "write_page_index": True},
     ],
 )
-def test_row_089_whole_files_of_other_writers_are_read(tmp_path: Path, how: Any) -> None:
+def test_row_089_whole_files_of_other_writers_are_read(tmp_path: Path, how: Any):
     of_pyarrow(tmp_path / "a.parquet", **how)
     assert read_rankings(tmp_path / "a.parquet").height == how.get("rows", 50)
     FRAME.write_parquet(tmp_path / "b.parquet", row_group_size=9, data_page_size=1)
@@ -169,7 +169,7 @@ def test_row_089_whole_files_of_other_writers_are_read(tmp_path: Path, how: Any)
 
 
 @pytest.mark.parametrize("read", READ)
-def test_row_088_decimals_of_256_bits(tmp_path: Path, read: Callable[[Path], object]) -> None:
+def test_row_088_decimals_of_256_bits(tmp_path: Path, read: Callable[[Path], object]):
     pa = pytest.importorskip("pyarrow")
     distances = pa.array([Decimal("1.5"), Decimal("2.5")], pa.decimal256(50, 2))
     table = pa.table({"query": ["q", "q"], "item": ["a", "b"], "distance": distances})
@@ -193,18 +193,18 @@ def binary(folder: Path, name: str) -> bytes:
 
 @pytest.mark.parametrize("kept", [8, 100, -1, -9])
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
-def test_row_088_truncated_parquet_or_arrow(tmp_path: Path, name: str, kept: int) -> None:
+def test_row_088_truncated_parquet_or_arrow(tmp_path: Path, name: str, kept: int):
     path = write(tmp_path / f"a.{name}", binary(tmp_path, name)[:kept])
     refused(path, "damaged or truncated file")
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
-def test_row_088_a_binary_ending_without_its_content(tmp_path: Path, name: str) -> None:
+def test_row_088_a_binary_ending_without_its_content(tmp_path: Path, name: str):
     path = write(tmp_path / f"a.{name}", b"\x00\x01\x02\x80" + binary(tmp_path, name)[4:])
     refused(path, f"is not in {name} format .it begins b'.*; damaged or misnamed")
 
 
-def test_row_090_gzip(tmp_path: Path) -> None:
+def test_row_090_gzip(tmp_path: Path):
     content = gzip.compress((HEADER + ROWS * 1000).encode())
     assert read_rankings(write(tmp_path / "a.csv.gz", content), model="m").height == 3000
     two_members = gzip.compress(HEADER.encode()) + gzip.compress(ROWS.encode())
@@ -218,7 +218,7 @@ def test_row_090_gzip(tmp_path: Path) -> None:
     refused(write(tmp_path / "f.csv.gz", gzip.compress(content)), "gzip inside gzip")
 
 
-def test_row_091_a_header_only(tmp_path: Path) -> None:
+def test_row_091_a_header_only(tmp_path: Path):
     read = read_rankings(write(tmp_path / "c.csv", HEADER))
     assert read.height == 0
     assert read.schema == {
@@ -232,7 +232,7 @@ def test_row_091_a_header_only(tmp_path: Path) -> None:
     assert read_judgements(tmp_path / "c.csv").schema["relevance"] == pl.Int64
 
 
-def test_row_092_content_decides_against_the_ending(tmp_path: Path) -> None:
+def test_row_092_content_decides_against_the_ending(tmp_path: Path):
     for ending in ("csv", "run", "jsonl", "gz", "unknown"):
         path = write(tmp_path / f"a.{ending}", binary(tmp_path, "parquet"))
         assert read_rankings(path)["item"].dtype == pl.Int64
@@ -248,11 +248,11 @@ def test_row_092_content_decides_against_the_ending(tmp_path: Path) -> None:
         (b"FEA1\x00\x00", "first version of Feather"),
     ],
 )
-def test_row_092_other_containers_are_named(tmp_path: Path, start: bytes, name: str) -> None:
+def test_row_092_other_containers_are_named(tmp_path: Path, start: bytes, name: str):
     refused(write(tmp_path / "a.csv", start + b"\x00" * 100), name)
 
 
-def test_row_093_missing_folder_or_odd_path(tmp_path: Path) -> None:
+def test_row_093_missing_folder_or_odd_path(tmp_path: Path):
     refused(tmp_path / "missing.csv", "No such file")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     refused(tmp_path / "loop", "symbolic links")
@@ -269,7 +269,7 @@ def test_row_093_missing_folder_or_odd_path(tmp_path: Path) -> None:
     )
 
 
-def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = write(tmp_path / "a.csv", HEADER + ROWS)
 
     def refuse(self: Path, *args: object, **options: object) -> None:
@@ -282,7 +282,7 @@ def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     refused(tmp_path, "Permission denied")
 
 
-def test_row_093_fifo_and_device(tmp_path: Path) -> None:
+def test_row_093_fifo_and_device(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe.csv")
     refused(tmp_path / "pipe.csv", "is a pipe.*; only regular files are read")
     with pytest.raises(FileError, match="the folder has no file"):
@@ -291,11 +291,11 @@ def test_row_093_fifo_and_device(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="a file of Linux alone")
-def test_row_093_a_file_of_the_kernel_that_would_block(tmp_path: Path) -> None:
+def test_row_093_a_file_of_the_kernel_that_would_block(tmp_path: Path):
     refused(Path("/proc/kmsg"), "is empty")
 
 
-def test_row_093_links_in_a_circle(tmp_path: Path) -> None:
+def test_row_093_links_in_a_circle(tmp_path: Path):
     for name in ("a", "b", "c"):
         (tmp_path / name).symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "runs [1]").mkdir()
@@ -309,7 +309,7 @@ def test_row_093_links_in_a_circle(tmp_path: Path) -> None:
         read_rankings(f"{tmp_path}/**/*.parquet")
 
 
-def test_row_094_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_094_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = write(tmp_path / "a.csv.gz", gzip.compress((HEADER + ROWS * 10_000).encode()))
     size = len(HEADER + ROWS * 10_000)
     assert read_rankings(path, max_bytes=size).height == 30_000
@@ -323,7 +323,7 @@ def test_row_094_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_row_094_a_gzip_bomb_is_counted_before_it_is_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     path = tmp_path / "a.csv.gz"
     with gzip.open(path, "wb", 1) as file:
         file.write(HEADER.encode())
@@ -337,7 +337,7 @@ def test_row_094_a_gzip_bomb_is_counted_before_it_is_held(
     tracemalloc.stop()
 
 
-def test_row_094_zeros_behind_text_are_refused_before_they_are_held(tmp_path: Path) -> None:
+def test_row_094_zeros_behind_text_are_refused_before_they_are_held(tmp_path: Path):
     path = tmp_path / "a.csv.gz"
     with gzip.open(path, "wb", 1) as file:
         file.write((HEADER + ROWS).encode())
@@ -349,7 +349,7 @@ def test_row_094_zeros_behind_text_are_refused_before_they_are_held(tmp_path: Pa
     tracemalloc.stop()
 
 
-def test_row_090_pieces_zeros_and_a_huge_name_in_a_header(tmp_path: Path) -> None:
+def test_row_090_pieces_zeros_and_a_huge_name_in_a_header(tmp_path: Path):
     head, *rows = (HEADER + ROWS).splitlines(keepends=True)
     pieces = [gzip.compress(piece.encode()) for piece in (head, "", *rows, *[""] * 3000)]
     path = write(tmp_path / "a.csv.gz", b"".join(pieces) + bytes(100_000))
@@ -365,7 +365,7 @@ def test_row_090_pieces_zeros_and_a_huge_name_in_a_header(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow", "arrows"])
-def test_row_094_rows_are_counted_before_they_are_read(tmp_path: Path, name: str) -> None:
+def test_row_094_rows_are_counted_before_they_are_read(tmp_path: Path, name: str):
     path = write(tmp_path / f"a.{name}", binary(tmp_path, name))
     assert read_rankings(path, max_rows=200).height == 200
     with pytest.raises(FileError, match=rf"a.{name}: 200 rows are more than max_rows=199"):

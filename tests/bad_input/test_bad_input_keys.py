@@ -31,7 +31,7 @@ IDS = ("model", "query", "item")
 
 
 @pytest.mark.parametrize("column", ["query", "item"])
-def test_row_039_blanks_belong_to_ids(column: str) -> None:
+def test_row_039_blanks_belong_to_ids(column: str):
     ids = ["a", " a", "a ", ""]
     message = rf"'{column}': 2 ids differ only by what strip\(\) would remove, such as ' a' and 'a'"
     with pytest.warns(RetrievalReportWarning, match=message):
@@ -39,7 +39,7 @@ def test_row_039_blanks_belong_to_ids(column: str) -> None:
     assert sorted(groups[column]) == sorted(ids)
 
 
-def test_row_039_blanks_around_a_header_do_not_matter() -> None:
+def test_row_039_blanks_around_a_header_do_not_matter():
     wanted = evaluate(rankings(), metrics="rr")
     assert_frame_equal(evaluate(rankings().rename({"query": " Query"}), metrics="rr"), wanted)
     both = rankings().with_columns(
@@ -49,7 +49,7 @@ def test_row_039_blanks_around_a_header_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize("column", ["query", "item"])
-def test_row_040_unicode_ids_are_compared_as_bytes(column: str) -> None:
+def test_row_040_unicode_ids_are_compared_as_bytes(column: str):
     ids = [
         "e\u0301",
         "\u00e9",
@@ -65,14 +65,14 @@ def test_row_040_unicode_ids_are_compared_as_bytes(column: str) -> None:
 
 
 @pytest.mark.parametrize("column", ["model", "query", "item"])
-def test_row_042_half_a_surrogate_pair(column: str) -> None:
+def test_row_042_half_a_surrogate_pair(column: str):
     columns = rankings().to_dict(as_series=False) | {column: ["a", "b", "c", "\ud800"]}
     refused(columns, DataError, f"'{column}'", r"\ud800", "not Unicode")
     judgements = JUDGEMENTS.to_dict(as_series=False) | {"item": ["a", "\udfff", "b"]}
     refused(BARE, DataError, "judgements", "'item'", r"\udfff", judgements=judgements)
 
 
-def test_row_043_queries_of_another_kind() -> None:
+def test_row_043_queries_of_another_kind():
     numbered = QUERIES.with_columns(query=pl.Series([1, 2]))
     found = evaluate(rankings())
     for average in ("macro", "weighted"):
@@ -83,7 +83,7 @@ def test_row_043_queries_of_another_kind() -> None:
 
 
 @pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["itq", "q2", "q1", "b", "a"])])
-def test_row_045_categories_are_compared_as_text(dtype: Any) -> None:
+def test_row_045_categories_are_compared_as_text(dtype: Any):
     plain = rankings(distance=[1, 1, 1, 1])
     coded = plain.with_columns(pl.col(*IDS).cast(dtype))
     for order in (
@@ -94,7 +94,7 @@ def test_row_045_categories_are_compared_as_text(dtype: Any) -> None:
         assert_frame_equal(evaluate(coded, naive_order=order), evaluate(plain, naive_order=order))
 
 
-def test_row_046_ids_of_text_files_stay_apart(tmp_path: Path) -> None:
+def test_row_046_ids_of_text_files_stay_apart(tmp_path: Path):
     ids = ["7", "007", "1e5", "NA", "99999999999999999999"]
     rows = "".join(f"{query},{item},1\n" for query in ids for item in ids)
     (tmp_path / "run.csv").write_text("query,item,distance\n" + rows)
@@ -105,7 +105,7 @@ def test_row_046_ids_of_text_files_stay_apart(tmp_path: Path) -> None:
     assert value(read.filter(query="7"), "precision", judgements=judgements) == 0.2
 
 
-def test_row_048_queries_frame_that_lacks_a_query() -> None:
+def test_row_048_queries_frame_that_lacks_a_query():
     found = evaluate(rankings())
     for average in ("macro", "weighted"):
         with pytest.raises(

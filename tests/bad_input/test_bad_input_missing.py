@@ -10,7 +10,7 @@ from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
 BARE = rankings(relevance=None, weight=None)
 
 
-def test_judgements_of_other_items_are_told() -> None:
+def test_judgements_of_other_items_are_told():
     other = JUDGEMENTS.with_columns(item=pl.lit("00") + pl.col("item"))
     with pytest.warns(RetrievalReportWarning) as told:
         found = evaluate(
@@ -25,7 +25,7 @@ def test_judgements_of_other_items_are_told() -> None:
 
 
 @pytest.mark.parametrize("rule", ["zero", "skip", "one", "error"])
-def test_lists_without_rows_are_ruled_by_missing_query_alone(rule: str) -> None:
+def test_lists_without_rows_are_ruled_by_missing_query_alone(rule: str):
     """What one model has not is no query without relevant items: another model shows one."""
     rows = [
         ("m1", "p", "a", 1, 1),

@@ -50,7 +50,7 @@ NO_CUTOFFS = [
 
 
 @pytest.mark.parametrize("cutoffs", NO_CUTOFFS)
-def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
+def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any):
     with pytest.raises(
         ParameterError, match=r"cutoffs: .* is not a whole number from 1 on, None or 'all'"
     ):
@@ -60,7 +60,7 @@ def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
 
 
 @pytest.mark.parametrize("integer", [np.int8, np.uint64])
-def test_row_059_numpy_integers(integer: Any) -> None:
+def test_row_059_numpy_integers(integer: Any):
     frame = one_list([1, 2], [1, 0])
     for cutoffs in (integer(2), [integer(2)]):
         assert scores(frame, "precision", cutoffs) == [0.5]
@@ -68,13 +68,13 @@ def test_row_059_numpy_integers(integer: Any) -> None:
 
 
 @pytest.mark.parametrize("missing", [None, "all", pd.NA, pd.NaT])
-def test_row_059_what_pandas_makes_of_no_cutoff_is_the_whole_list(missing: Any) -> None:
+def test_row_059_what_pandas_makes_of_no_cutoff_is_the_whole_list(missing: Any):
     frame = one_list([1, 2], [1, 0])
     assert scores(frame, "precision", missing) == scores(frame, "precision", [missing]) == [0.5]
     assert scores(frame, "precision", [1, missing, None]) == [1.0, 0.5]
 
 
-def test_row_059_the_whole_list_and_other_iterables() -> None:
+def test_row_059_the_whole_list_and_other_iterables():
     frame = one_list([1, 2, 3], [1, 0, 1])
     for whole in (None, "all", [None], ["all", None]):
         assert scores(frame, "precision", whole) == pytest.approx([2 / 3])
@@ -91,7 +91,7 @@ def test_row_059_the_whole_list_and_other_iterables() -> None:
         evaluate(frame, cutoffs=[])
 
 
-def test_row_060_cutoff_beyond_the_list() -> None:
+def test_row_060_cutoff_beyond_the_list():
     frame = one_list([1, 1, 2], [1, 0, 1])
     short = evaluate(frame, metrics=TEXTS, cutoffs=3, policies="expected")
     far = evaluate(frame, metrics=TEXTS, cutoffs=12, policies="expected")
@@ -104,7 +104,7 @@ def test_row_060_cutoff_beyond_the_list() -> None:
 
 
 @pytest.mark.parametrize("metrics", [5, AP, [AP], [None], Metric(), [Metric()]])
-def test_row_062_what_is_no_metric(metrics: Any) -> None:
+def test_row_062_what_is_no_metric(metrics: Any):
     for call in (evaluate, shuffled_means, query_weights):
         with pytest.raises(ParameterError, match="measures: "):
             call(rankings(), metrics=metrics)
@@ -112,7 +112,7 @@ def test_row_062_what_is_no_metric(metrics: Any) -> None:
 
 @pytest.mark.parametrize("make", [DCG, NDCG])
 @pytest.mark.parametrize("gain", [None, [0, 1], {"a": 1}, {0: "x"}, {}])
-def test_row_062_gains_that_are_no_gains(make: type[DCG], gain: Any) -> None:
+def test_row_062_gains_that_are_no_gains(make: type[DCG], gain: Any):
     with pytest.raises(ParameterError, match="gain"):
         evaluate(rankings(), metrics=make(gain=gain))
 
@@ -121,7 +121,7 @@ def test_row_062_gains_that_are_no_gains(make: type[DCG], gain: Any) -> None:
     "function",
     [lambda x: x * np.nan, lambda x: -x, lambda x: x[:1], lambda x: None],
 )
-def test_row_062_gain_functions_that_give_no_gains(function: Any) -> None:
+def test_row_062_gain_functions_that_give_no_gains(function: Any):
     with pytest.raises(ParameterError, match="gain"):
         evaluate(rankings(), metrics=DCG(gain=function))
 
@@ -130,18 +130,18 @@ def test_row_062_gain_functions_that_give_no_gains(function: Any) -> None:
     "discount",
     [None, [1, 0.5], np.array([1, 0.5]), "log", lambda rank: rank],
 )
-def test_row_062_discounts_that_are_no_discounts(discount: Any) -> None:
+def test_row_062_discounts_that_are_no_discounts(discount: Any):
     with pytest.raises(ParameterError, match="discount"):
         evaluate(rankings(), metrics=DCG(discount=discount))
 
 
 @pytest.mark.parametrize("policies", [None, ["Expected"], "", [["best"]]])
-def test_row_062_what_is_no_policy(policies: Any) -> None:
+def test_row_062_what_is_no_policy(policies: Any):
     with pytest.raises(ParameterError, match="policies"):
         evaluate(rankings(), policies=policies)
 
 
-def test_row_062_numpy_scalars_are_numbers() -> None:
+def test_row_062_numpy_scalars_are_numbers():
     frame = one_list([1, 2, 3], [1, 2, 0])
     for one in (np.int64(2), np.float32(2)):
         assert scores(frame, "recall", relevant_from=one) == [1.0]
@@ -154,7 +154,7 @@ GOLDEN_DRAWS = [0.25, 1.0, 1.0, 1 / 3, 1.0, 1.0, 0.5, 0.5]
 GOLDEN_INTEGER_DRAWS = [1.0, 0.2, 0.5, 1.0, 0.2, 0.5, 1.0, 1 / 3]
 
 
-def test_row_070_draws_are_the_same_everywhere_and_always() -> None:
+def test_row_070_draws_are_the_same_everywhere_and_always():
     frame = one_list([1] * 6, [1, 0, 0, 0, 0, 1])
 
     def draws(frame: pl.DataFrame, **asked: Any) -> list[float]:
@@ -169,12 +169,12 @@ def test_row_070_draws_are_the_same_everywhere_and_always() -> None:
 
 
 @pytest.mark.parametrize("seed", [np.int64(5), np.uint8(5), np.uint64(5)])
-def test_row_070_numpy_seeds(seed: Any) -> None:
+def test_row_070_numpy_seeds(seed: Any):
     given = {"metrics": "rr", "cutoffs": None, "policies": "shuffled", "shuffles": 5}
     assert scores(rankings(), seed=seed, **given) == scores(rankings(), seed=5, **given)
 
 
-def test_row_071_one_shuffle_has_no_spread() -> None:
+def test_row_071_one_shuffle_has_no_spread():
     found = evaluate(
         one_list([1, 1], [1, 0]), metrics="rr", cutoffs=1, policies="shuffled", shuffles=1
     )

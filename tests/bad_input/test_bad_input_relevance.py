@@ -22,7 +22,7 @@ INTEGERS = (
 )
 
 
-def test_row_023_counts_and_weights_need_every_relevance_too() -> None:
+def test_row_023_counts_and_weights_need_every_relevance_too():
     frame = rankings(relevance=numbers([1, 0, 0, None], pl.Int64))
     with pytest.raises(DataError, match="'relevance'"):
         count_ties(frame)
@@ -30,7 +30,7 @@ def test_row_023_counts_and_weights_need_every_relevance_too() -> None:
     refused(counts, DataError, "'relevance'", "1 null", "'q2'", "'itq'", policies="expected")
 
 
-def test_row_026_boolean_relevance() -> None:
+def test_row_026_boolean_relevance():
     as_numbers, as_booleans = rankings(), rankings(relevance=[True, False, False, True])
     assert scores(as_booleans, TEXTS, [1, None]) == scores(as_numbers, TEXTS, [1, None])
     truth = JUDGEMENTS.with_columns(relevance=pl.Series([True, False, True]))
@@ -44,14 +44,14 @@ STEEP = (
 
 @pytest.mark.filterwarnings(STEEP)
 @pytest.mark.parametrize("dtype", [*INTEGERS, pl.Float32, pl.Float64])
-def test_row_028_gains_are_computed_in_float64(dtype: Any) -> None:
+def test_row_028_gains_are_computed_in_float64(dtype: Any):
     for grade in (10, 40, 62, 63, 64, 100, 127):
         frame = one_list([1, 2], numbers([grade, 0], dtype))
         assert scores(frame, ["dcg(gain=exp2)", "ndcg(gain=exp2)"]) == [2.0**grade - 1.0, 1.0]
 
 
 @pytest.mark.filterwarnings(STEEP)
-def test_row_028_the_largest_grade_that_has_a_gain() -> None:
+def test_row_028_the_largest_grade_that_has_a_gain():
     frame = one_list([1, 2], [1023, 0])
     assert value(frame, "dcg(gain=exp2)") == 2.0**1023
     assert scores(frame, ["ndcg(gain=exp2)", "ndcg(gain=exp2,ideal=list)"]) == [1.0, 1.0]
@@ -68,7 +68,7 @@ def test_row_028_the_largest_grade_that_has_a_gain() -> None:
         ("wap", 1.7e308),
     ],
 )
-def test_row_028_sums_that_are_not_finite_are_no_silent_null(metric: str, grade: float) -> None:
+def test_row_028_sums_that_are_not_finite_are_no_silent_null(metric: str, grade: float):
     try:
         found = value(one_list([1, 1, 1], [grade] * 3), metric)
     except (DataError, ParameterError):
@@ -78,7 +78,7 @@ def test_row_028_sums_that_are_not_finite_are_no_silent_null(metric: str, grade:
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_row_030_small_integers_do_not_wrap_in_sums(dtype: Any) -> None:
+def test_row_030_small_integers_do_not_wrap_in_sums(dtype: Any):
     n = 1000
     frame = one_list(np.arange(n) // 10, numbers([100] * n, dtype))
     assert value(frame, "acg") == 100.0
@@ -93,7 +93,7 @@ ONE = ("recall", "ap", "wap", "ndcg", "rr", "hit_rate", "r_precision", "ap_at_r"
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_row_031_query_without_relevant_item(policy: str) -> None:
+def test_row_031_query_without_relevant_item(policy: str):
     frame = rankings(relevance=[1, 0, 0, 0])
     given = {"metrics": TEXTS, "cutoffs": [1, None], "policies": policy, "shuffles": 2}
     given["truncated"] = "no"
@@ -110,7 +110,7 @@ def test_row_031_query_without_relevant_item(policy: str) -> None:
 
 
 @pytest.mark.parametrize(("rule", "row"), [("skip", (None, 0, 2)), ("zero", (0.0, 2, 2))])
-def test_row_032_no_relevant_item_in_any_query(rule: str, row: tuple[Any, ...]) -> None:
+def test_row_032_no_relevant_item_in_any_query(rule: str, row: tuple[Any, ...]):
     asked: Any = {"metrics": ["ap", "precision"], "cutoffs": None, "no_relevant": rule}
     with pytest.warns(RetrievalReportWarning, match="no query has a relevant item"):
         found = summarise(evaluate(rankings(relevance=[0, 0, 0, 0]), **asked))

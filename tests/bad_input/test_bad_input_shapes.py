@@ -35,7 +35,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("kind", EMPTY)
-def test_row_054_empty_frame(kind: str) -> None:
+def test_row_054_empty_frame(kind: str):
     found = evaluate(EMPTY[kind], metrics=TEXTS, policies=POLICIES)
     assert found.height == 0
     assert found.columns == list(SCORES)
@@ -54,7 +54,7 @@ def test_row_054_empty_frame(kind: str) -> None:
     ]
 
 
-def test_row_054_empty_judgements_and_queries() -> None:
+def test_row_054_empty_judgements_and_queries():
     judgements = pl.DataFrame(schema={"query": pl.String, "item": pl.String, "relevance": pl.Int64})
     found = evaluate(rankings(relevance=None), judgements=judgements, unjudged_query="skip")
     assert found["value"].null_count() == found.height
@@ -62,12 +62,12 @@ def test_row_054_empty_judgements_and_queries() -> None:
 
 
 @pytest.mark.parametrize("nothing", [{}, {"q": {}}])
-def test_row_054_a_model_without_rows_does_not_vanish(nothing: dict[str, dict[str, float]]) -> None:
+def test_row_054_a_model_without_rows_does_not_vanish(nothing: dict[str, dict[str, float]]):
     with pytest.raises(DataError, match="model 'B': no rows"):
         read_rankings({"A": {"q": {"a": 1.0}}, "B": nothing})
 
 
-def test_row_054_a_file_without_rows_does_not_vanish(tmp_path: Path) -> None:
+def test_row_054_a_file_without_rows_does_not_vanish(tmp_path: Path):
     """It names a model; one of several parts of a table may be empty."""
     for name, row in {"A": "q,a,1\n", "B": ""}.items():
         (tmp_path / f"{name}.csv").write_text(f"query,item,distance\n{row}")
@@ -78,7 +78,7 @@ def test_row_054_a_file_without_rows_does_not_vanish(tmp_path: Path) -> None:
     assert read_rankings(tmp_path).height == 1
 
 
-def test_row_054_masked_rows_are_in_no_tie() -> None:
+def test_row_054_masked_rows_are_in_no_tie():
     frame = one_list([1, 1, 2], [1, None, 1], mask=[True, False, True])
     counts = count_ties(frame)
     assert counts.select("distance", "relevance", "count").rows() == [(1, 1, 1), (2, 1, 1)]
@@ -86,7 +86,7 @@ def test_row_054_masked_rows_are_in_no_tie() -> None:
     assert tie_groups(frame)["tie_size"].to_list() == [1, 1]
 
 
-def test_row_055_columns_of_other_functions() -> None:
+def test_row_055_columns_of_other_functions():
     with pytest.raises(ColumnError, match=r"no column 'metric'.*expected what evaluate returns"):
         summarise(rankings())
     with pytest.raises(ColumnError, match=r"no column 'weight'"):
@@ -100,7 +100,7 @@ def test_row_055_columns_of_other_functions() -> None:
 
 
 @pytest.mark.parametrize("name", ["query", "note"])
-def test_row_056_column_name_that_is_there_twice(name: str) -> None:
+def test_row_056_column_name_that_is_there_twice(name: str):
     table = (
         rankings()
         .to_arrow()
@@ -111,7 +111,7 @@ def test_row_056_column_name_that_is_there_twice(name: str) -> None:
     refused(table.to_pandas(), ColumnError, name, "twice")
 
 
-def test_row_057_other_columns_are_left_out() -> None:
+def test_row_057_other_columns_are_left_out():
     extra = rankings(note=["x"] * 4, tie=[1, 2, 3, 4], object=numbers([{}] * 4, pl.Object))
     for function in (evaluate, count_ties, tie_groups):
         assert_frame_equal(function(extra), function(rankings()))
@@ -119,7 +119,7 @@ def test_row_057_other_columns_are_left_out() -> None:
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
 @pytest.mark.parametrize("relevance", [1, 0])
-def test_row_058_one_item(relevance: int) -> None:
+def test_row_058_one_item(relevance: int):
     names = [
         "precision",
         "recall",
@@ -153,7 +153,7 @@ NO_FRAMES = [
 
 
 @pytest.mark.parametrize("frame", NO_FRAMES, ids=lambda frame: type(frame).__name__)
-def test_row_072_what_is_no_frame(frame: Any) -> None:
+def test_row_072_what_is_no_frame(frame: Any):
     for call in (*ENTRANCES.values(), summarise):
         with pytest.raises(
             (ColumnError, DataError, FileError), match=r"rankings|scores|runs\.csv: No such file"
@@ -165,7 +165,7 @@ def test_row_072_what_is_no_frame(frame: Any) -> None:
         evaluate(rankings(), queries=frame if frame is not None else 0)
 
 
-def test_row_072_rows_as_objects_name_the_columns_they_lack() -> None:
+def test_row_072_rows_as_objects_name_the_columns_they_lack():
     refused([{"query": "q"}], ColumnError, "rankings", "no column 'item'", "found 'query'")
     pair = [{"query": "q", "item": item} for item in "ab"]
     refused(pair, ColumnError, "neither 'distance' nor 'score'", "found 'query', 'item'")

@@ -25,7 +25,7 @@ def refused_counts(counts: pl.DataFrame) -> None:
         count_ties(counts)
 
 
-def test_row_063_counts_beyond_64_bits() -> None:
+def test_row_063_counts_beyond_64_bits():
     """Run apart: wrong totals send kernels beyond their arrays."""
     code = (
         "import polars as pl; from retrieval_report import evaluate; from retrieval_report import "
@@ -46,14 +46,14 @@ def test_row_063_counts_beyond_64_bits() -> None:
     "count",
     [numbers([2**64 - 1, 1], pl.UInt64), numbers([2**100, 1], pl.Int128)],
 )
-def test_row_063_a_count_that_is_no_64_bit_number(count: pl.Series) -> None:
+def test_row_063_a_count_that_is_no_64_bit_number(count: pl.Series):
     counts = pl.DataFrame(
         {"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": count}
     )
     refused_counts(counts)
 
 
-def test_row_064_many_short_lists() -> None:
+def test_row_064_many_short_lists():
     queries = 200_000
     frame = pl.DataFrame(
         {
@@ -68,7 +68,7 @@ def test_row_064_many_short_lists() -> None:
 
 
 @pytest.mark.slow
-def test_row_065_one_long_list_and_many_short_ones() -> None:
+def test_row_065_one_long_list_and_many_short_ones():
     generator = np.random.default_rng(65)
     sizes = [30_000, *[2] * 3_000]
     frame = pl.DataFrame(
@@ -90,7 +90,7 @@ def test_row_065_one_long_list_and_many_short_ones() -> None:
         assert_frame_equal(other, whole, check_exact=True)
 
 
-def test_row_066_ties_of_one_item() -> None:
+def test_row_066_ties_of_one_item():
     frame = one_list([1, 2, 2, 3], [1, 0, 2, 1])
     found = evaluate(
         frame, metrics=TEXTS, cutoffs=[1, 2, 3, 4, None], policies="expected", truncated="no"
@@ -103,7 +103,7 @@ def test_row_066_ties_of_one_item() -> None:
     assert set(alone["std"]) == {0.0}
 
 
-def test_row_067_far_down_a_long_list() -> None:
+def test_row_067_far_down_a_long_list():
     n = 300_000
     relevance = np.zeros(n, np.int64)
     relevance[-3:] = [1, 0, 1]
@@ -131,12 +131,12 @@ def test_row_067_far_down_a_long_list() -> None:
     assert spread[0] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
 
 
-def test_row_068_the_order_of_the_rows_of_a_lazy_frame_is_the_naive_one() -> None:
+def test_row_068_the_order_of_the_rows_of_a_lazy_frame_is_the_naive_one():
     frame = one_list([1, 1, 1], [0, 0, 1])
     assert scores(frame[::-1].lazy(), "rr", policies="naive") == [1.0]
 
 
-def test_row_069_threads_of_polars_give_the_same_bytes() -> None:
+def test_row_069_threads_of_polars_give_the_same_bytes():
     code = (
         "import numpy as np, polars as pl; from retrieval_report import evaluate, summarise\n"
         "g = np.random.default_rng(3); n = 400; query = g.integers(0, 9, n)\n"

@@ -36,7 +36,7 @@ def refused_summary(scores: object, error: Errors, *words: str, **given: Any) ->
     assert not missing, f"no {missing} in {caught.value}"
 
 
-def test_row_001_nan_and_null_values_are_queries_left_out() -> None:
+def test_row_001_nan_and_null_values_are_queries_left_out():
     half = pl.when(pl.col("query") == "q1").then("value")
     for other in (SCORES.with_columns(half), SCORES.with_columns(half.fill_null(float("nan")))):
         assert summarise(other)["queries"].unique().to_list() == [1]
@@ -46,7 +46,7 @@ def test_row_001_nan_and_null_values_are_queries_left_out() -> None:
 
 
 @pytest.mark.parametrize("weight", [1e308, 1e-300])
-def test_row_028_weights_of_any_size_weigh(weight: float) -> None:
+def test_row_028_weights_of_any_size_weigh(weight: float):
     even = QUERIES.with_columns(weight=pl.lit(weight))
     found = summarise(SCORES, queries=even, average="weighted")
     np.testing.assert_allclose(
@@ -57,7 +57,7 @@ def test_row_028_weights_of_any_size_weigh(weight: float) -> None:
 @pytest.mark.parametrize(
     "labels", [["x", "y"], [7, 9], [True, False], numbers([2**100, 0], pl.Int128)]
 )
-def test_row_045_labels_of_every_kind(labels: Any) -> None:
+def test_row_045_labels_of_every_kind(labels: Any):
     wanted = summarise(SCORES, queries=QUERIES, average="macro")
     label = pl.Series(labels)
     kinds = [label] if label.dtype != pl.String else [label.cast(pl.Categorical), label]

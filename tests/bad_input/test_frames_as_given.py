@@ -50,7 +50,7 @@ def agrees(frame: pl.DataFrame, columns: dict[str, list[Any]]) -> None:
 
 
 @pytest.mark.parametrize("record", by_name(FRAMES["refused"]))
-def test_refused(record: dict[str, Any]) -> None:
+def test_refused(record: dict[str, Any]):
     """By every function, or where there are options by those that take them."""
     frame, asked = given(record)
     calls: list[Any] = [rr.evaluate, rr.shuffled_means] if asked else [*ENTRANCES.values()]
@@ -63,7 +63,7 @@ def test_refused(record: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("record", by_name(FRAMES["scored"]))
-def test_scored(record: dict[str, Any]) -> None:
+def test_scored(record: dict[str, Any]):
     frame, asked = given(record)
     frames = [frame]
     if "ties" in record:

@@ -20,7 +20,7 @@ def mean(rankings: object, measure: str, **options: Any) -> float:
     return float(rr.summarise(rr.evaluate(rankings, metrics=measure, **asked))["value"].item())
 
 
-def test_a_run_on_a_sample_of_the_queries_says_so_and_compares_lists_that_exist() -> None:
+def test_a_run_on_a_sample_of_the_queries_says_so_and_compares_lists_that_exist():
     study = rr.Study(RUNS, "rr", judgements=QRELS, truncated="no")
     assert "3 of 4 judged queries have no list from x and y (" in study.verdict[0]
     assert "unequal length" not in " ".join(study.verdict)
@@ -34,7 +34,7 @@ SEARCHED = np.random.default_rng(0).normal(size=(50, 8)).astype(np.float32)
 
 
 @pytest.mark.parametrize("k", [5])
-def test_inner_products_judge_the_nearest_items(k: int) -> None:
+def test_inner_products_judge_the_nearest_items(k: int):
     products = SEARCHED @ SEARCHED.T
     found = np.argsort(-products, axis=1)[:, :20]
     values = np.take_along_axis(products, found, 1)
@@ -50,7 +50,7 @@ def test_inner_products_judge_the_nearest_items(k: int) -> None:
         rr.lists.neighbour_judgements(values, found, k, 0.1, scores=True)
 
 
-def test_two_columns_that_may_name_models_are_asked_about() -> None:
+def test_two_columns_that_may_name_models_are_asked_about():
     rows = {"query": ["q"] * 2, "item": ["x", "y"], "score": [4, 3], "relevance": [1, 0]}
     named = pl.DataFrame(rows | {"retriever": ["a"] * 2, "pipeline": ["c"] * 2})
     with pytest.raises(ColumnError, match="can all name the model of a row"):
@@ -79,7 +79,7 @@ ARMS = [
 @pytest.mark.parametrize("order", [None, ["query", "printed"], ["printed"]])
 def test_a_column_whose_name_says_nothing_of_models_is_found_by_its_lists(
     ranks: bool, form: str, order: list[str] | None, tmp_path: Path
-) -> None:
+):
     names = ["query", "item", "arm", "score", "printed", "relevance"]
     frame = pl.DataFrame(ARMS, schema=names, orient="row").with_columns(page=pl.lit(1), text="item")
     frame = (frame.sort(order, maintain_order=True) if order else frame).rename({"printed": "rank"})
@@ -105,7 +105,7 @@ def test_a_column_whose_name_says_nothing_of_models_is_found_by_its_lists(
     assert means.select("model", "value").rows() == [("x", 0.75), ("y", 1.0)]
 
 
-def test_columns_that_divide_lists_by_something_else_are_left_alone() -> None:
+def test_columns_that_divide_lists_by_something_else_are_left_alone():
     random = np.random.default_rng(2)
     size = 400
     frame = pl.DataFrame(
@@ -130,7 +130,7 @@ def test_columns_that_divide_lists_by_something_else_are_left_alone() -> None:
 @pytest.mark.filterwarnings("ignore:.*nearest items are relevant")  # labels are drawn
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
-def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any) -> None:
+def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any):
     random = np.random.default_rng(1)
     codes, labels = random.integers(0, 2, (60, 12)).astype(bool), random.integers(0, classes, 60)
     column = labels.astype(dtype)[:, None]
@@ -148,7 +148,7 @@ def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("others", [["KILT_7:2", "KILT_7:5"], ["whole"]])
-def test_collapse_says_which_ids_its_pattern_does_not_fit(others: list[str]) -> None:
+def test_collapse_says_which_ids_its_pattern_does_not_fit(others: list[str]):
     run = {"q": dict.fromkeys(["MARCO_1-3", "MARCO_1-4", *others], 1.0)}
     said = rf"{len(others)} of {2 + len(others)} item ids, such as '{others[0]}', do not match"
     with pytest.warns(rr.RetrievalReportWarning, match=said):
@@ -157,7 +157,7 @@ def test_collapse_says_which_ids_its_pattern_does_not_fit(others: list[str]) -> 
 
 
 @pytest.mark.parametrize("ranks", [False, True])
-def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool) -> None:
+def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool):
     users = [f"u{number}" for number in range(3)]
     frame = pl.DataFrame(
         {
@@ -193,14 +193,14 @@ def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool) -> Non
         ("CMC@1", ("hit_rate", 1)),
     ],
 )
-def test_other_spellings_mean_what_they_mean_there(text: str, ours: tuple[str, int | None]) -> None:
+def test_other_spellings_mean_what_they_mean_there(text: str, ours: tuple[str, int | None]):
     assert parse_measure(text) == ours
     assert rr.evaluate({"q": {"a": 1}}, judgements={"q": {"a": 1}}, metrics=text).height
 
 
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("measure", ["ndcg@5", "ap", "recall@4"])
-def test_expressions_take_the_judged_grades_as_a_column_of_lists(measure: str, lazy: bool) -> None:
+def test_expressions_take_the_judged_grades_as_a_column_of_lists(measure: str, lazy: bool):
     random = np.random.default_rng(0)
     run = pl.DataFrame(
         [(f"q{q}", f"d{d}", int(random.integers(0, 4))) for q in range(20) for d in range(8)],

@@ -60,7 +60,7 @@ def parameters(function: Callable[..., object]) -> list[str]:
 @pytest.mark.parametrize("name", CALLS)
 def test_any_object_as_any_argument_works_or_is_refused_by_our_errors(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.chdir(tmp_path)  # texts are valid names of files
     function, given, named = CALLS[name]
     folders = (tmp_path / f"out-{number}" for number in itertools.count())

@@ -43,13 +43,13 @@ def plain(draw: Callable[[Frames], Any]) -> dict[str, Any]:
 
 
 @every_chart
-def test_one_model_is_drawn(draw: Callable[[Frames], Any]) -> None:
+def test_one_model_is_drawn(draw: Callable[[Frames], Any]):
     spec = drawn(draw(frames(PLAIN[:1])))
     assert spec["description"].endswith(".")
     assert spec["config"]["background"] == "transparent"
 
 
-def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None:
+def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there():
     summary = frames(PLAIN)["summary"]
     wanted = charts.scores_by_cutoff(summary, metric="precision").to_dict()["title"]
     for metric in (rr.Precision(), "P@2"):
@@ -73,7 +73,7 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
 
 
 @every_chart
-def test_names_are_data_and_drawn_as_text(draw: Callable[[Frames], Any]) -> None:
+def test_names_are_data_and_drawn_as_text(draw: Callable[[Frames], Any]):
     spec = drawn(draw(frames(HOSTILE)))
     leaves = walk(spec)
     code = ("labelExpr", "calculate", "expr", "test", "filter")
@@ -89,7 +89,7 @@ def test_names_are_data_and_drawn_as_text(draw: Callable[[Frames], Any]) -> None
 
 
 @every_chart
-def test_nothing_is_told_as_such(draw: Callable[[Frames], Any]) -> None:
+def test_nothing_is_told_as_such(draw: Callable[[Frames], Any]):
     spec = drawn(
         draw(
             {name: frame.clear() for name, frame in frames(PLAIN).items()}
@@ -111,12 +111,12 @@ def in_pandas() -> Any:
 
 
 @every_chart
-def test_pandas_frames_are_taken(draw: Callable[[Frames], Any]) -> None:
+def test_pandas_frames_are_taken(draw: Callable[[Frames], Any]):
     assert text_of(drawn(draw(in_pandas()))) == text_of(plain(draw))
 
 
 @every_chart
-def test_the_text_takes_another_colour(draw: Callable[[Frames], Any]) -> None:
+def test_the_text_takes_another_colour(draw: Callable[[Frames], Any]):
     spec = drawn(styled(draw(frames(PLAIN)), text="#fafafa"))
     config = spec["config"]
     colours = [config["axis"]["labelColor"], config["title"]["color"], config["text"]["color"]]
@@ -124,18 +124,18 @@ def test_the_text_takes_another_colour(draw: Callable[[Frames], Any]) -> None:
     assert "white" not in [value for _, value in walk(spec["config"])]
 
 
-def test_nothing_changes_in_altair_itself() -> None:
+def test_nothing_changes_in_altair_itself():
     before = (alt.data_transformers.active, alt.theme.active, alt.renderers.active)
     for draw in CHARTS.values():
         draw(frames(PLAIN))
     assert (alt.data_transformers.active, alt.theme.active, alt.renderers.active) == before
 
 
-def test_all_charts_are_listed() -> None:
+def test_all_charts_are_listed():
     assert {name.split(",")[0] for name in CHARTS} == set(charts.__all__)
 
 
-def test_labels_differ_where_names_do() -> None:
+def test_labels_differ_where_names_do():
     labels = unique_labels(HOSTILE)
     assert len(set(labels.values())) == len(HOSTILE)
     assert max(map(len, labels.values())) <= 32

@@ -37,14 +37,14 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("page", ["#ffffff", "#1e1e1e"])
-def test_colours_stand_out_from_the_page(page: str) -> None:
+def test_colours_stand_out_from_the_page(page: str):
     assert min(contrast(colour, page) for colour in (*PALETTE, GREY)) >= 3
 
 
 @pytest.mark.parametrize(
     ("reader", "least"), [("all colours", 35), ("no green", 11), ("no red", 13)]
 )
-def test_no_two_colours_are_alike(reader: str, least: float) -> None:
+def test_no_two_colours_are_alike(reader: str, least: float):
     seen = [lab(colour, SEEN[reader]) for colour in (*PALETTE, GREY)]
     apart = [float(np.linalg.norm(one - other)) for one, other in combinations(seen, 2)]
     assert min(apart) >= least

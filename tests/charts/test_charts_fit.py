@@ -46,7 +46,7 @@ def phone(browser: Any) -> Any:
     return page
 
 
-def test_no_text_leaves_its_plot_on_a_phone(phone: Any) -> None:
+def test_no_text_leaves_its_plot_on_a_phone(phone: Any):
     own = cut(frames(LONG))
     for name, draw in CHARTS.items():
         for panel in responsive(draw(own)).panels:
@@ -69,7 +69,7 @@ NUMBERS = """async (specification) => {
 }"""
 
 
-def test_the_numbers_of_a_matrix_are_read_on_a_phone(phone: Any) -> None:
+def test_the_numbers_of_a_matrix_are_read_on_a_phone(phone: Any):
     """They are turned where they would be wider than their cells, in which the smallest fits, too."""
     compared = frames(LONG)["comparison"].with_columns(pl.col("difference") / 1000)
     chart = CHARTS["comparison_matrix"]({**frames(LONG), "comparison": compared})

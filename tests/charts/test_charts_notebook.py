@@ -14,7 +14,7 @@ from retrieval_report import charts, evaluate, summarise
 pytestmark = pytest.mark.browser
 
 
-def test_a_chart_displays_without_network(browser: Any, tmp_path: Path) -> None:
+def test_a_chart_displays_without_network(browser: Any, tmp_path: Path):
     rankings = pl.DataFrame(
         {
             "query": ["q"] * 4,

@@ -38,7 +38,7 @@ def at_measure(policy: str) -> pl.DataFrame:
     return summary.filter(metric="precision", cutoff=2, policy=policy).sort("model")
 
 
-def test_policies_draw_the_summary() -> None:
+def test_policies_draw_the_summary():
     chart = charts.policies(frames(PLAIN)["summary"], **PLACE)
     dots = rows_with(chart, "model", "expected", "ci_low", "ci_high")
     assert dots["expected"].to_list() == at_measure("expected")["value"].to_list()
@@ -51,7 +51,7 @@ def test_policies_draw_the_summary() -> None:
     assert ranges["tie_std"].to_list() == at_measure("expected")["tie_std"].to_list()
 
 
-def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
+def test_lines_draw_every_cutoff_and_the_whole_list_last():
     summary = frames(PLAIN)["summary"]
     chart = charts.scores_by_cutoff(summary, metric="precision")
     drawn = rows_with(chart, "model", "k", "expected")
@@ -62,7 +62,7 @@ def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
     assert chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2", "all"]
 
 
-def test_lines_that_cross_are_told_by_who_is_ahead() -> None:
+def test_lines_that_cross_are_told_by_who_is_ahead():
     rows = [
         (model, f"{model}{rank}", rank, relevance)
         for model, grades in (("early", [1, 0, 0]), ("late", [0, 1, 1]))
@@ -75,7 +75,7 @@ def test_lines_that_cross_are_told_by_who_is_ahead() -> None:
     assert "highest as drawn, without a test: early at 1; early = late at 2; late at 3" in said
 
 
-def test_rings_are_where_the_naive_order_says_another_score_whatever_the_colour() -> None:
+def test_rings_are_where_the_naive_order_says_another_score_whatever_the_colour():
     names = [f"model {number}" for number in range(8)]
     scores = [
         scores_of(
@@ -99,7 +99,7 @@ def test_rings_are_where_the_naive_order_says_another_score_whatever_the_colour(
     assert "; ring: naive order, where it differs" in said
 
 
-def test_the_deciding_queries_say_how_many_differ_and_what_their_ranges_are_over() -> None:
+def test_the_deciding_queries_say_how_many_differ_and_what_their_ranges_are_over():
     values = {"a": [0.9, 0.5, 0.4], "b": [0.2, 0.5, 0.5]}
     table = rr.stats.deciding_queries(scores_of(values, metric="rr", cutoff=2), "a", "b")
     for std, over in ((0.0, "tie orders"), (None, "tie orders and missing items")):
@@ -111,14 +111,14 @@ def test_the_deciding_queries_say_how_many_differ_and_what_their_ranges_are_over
         )
 
 
-def test_lines_break_in_no_name() -> None:
+def test_lines_break_in_no_name():
     for words in range(30, 60):
         given = f"{'x ' * words}bm25-rm3-axiomatic"
         chart = finish(alt.Chart().mark_point(), given, given, pl.DataFrame())
         assert " ".join(chart.title.text) == " ".join(chart.title.subtitle) == given
 
 
-def test_all_draws_are_counted() -> None:
+def test_all_draws_are_counted():
     own = frames(PLAIN)
     bars = rows_with(
         charts.shuffled_distribution(own["means"], own["summary"], **PLACE), "value", "probability"
@@ -129,7 +129,7 @@ def test_all_draws_are_counted() -> None:
     }
 
 
-def test_draws_that_agree_are_a_sentence() -> None:
+def test_draws_that_agree_are_a_sentence():
     own = frames(PLAIN)
     means = own["means"].with_columns(value=pl.lit(0.5))
     chart = charts.shuffled_distribution(means, own["summary"], **PLACE)
@@ -138,7 +138,7 @@ def test_draws_that_agree_are_a_sentence() -> None:
     )
 
 
-def test_every_pair_is_drawn_once_each_way() -> None:
+def test_every_pair_is_drawn_once_each_way():
     comparison = frames(PLAIN)["comparison"]
     chart = charts.comparison_matrix(comparison, **PLACE)
     cells = rows_with(chart, "model_a", "model_b", "difference", "ahead")
@@ -155,7 +155,7 @@ def test_every_pair_is_drawn_once_each_way() -> None:
         assert tile.select("difference", "p_tie").row(0) == (abs(difference), chance)
 
 
-def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> None:
+def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties():
     names = [f"model {number:02}" for number in range(20)]
     values = {name: [0.9 - number / 40] * 3 for number, name in enumerate(names)}
     comparison = pair_verdicts(compare(scores_of(values, metric="rr", cutoff=2)))
@@ -169,7 +169,7 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     assert title_of(matrix) == "Every pair of 16 of the 20 models at rr@2"
 
 
-def test_no_star_stands_on_a_pair_that_missing_items_could_reverse() -> None:
+def test_no_star_stands_on_a_pair_that_missing_items_could_reverse():
     values = {"high": [0.9, 0.8, 0.9], "cut": [0.5, 0.4, 0.5], "low": [0.1, 0.2, 0.1]}
     judged = pair_verdicts(compare(scores_of(values, metric="rr", cutoff=2)))
     both = pl.col("model_a").eq("cut") & pl.col("model_b").eq("high")
@@ -195,7 +195,7 @@ def test_no_star_stands_on_a_pair_that_missing_items_could_reverse() -> None:
     assert subtitle_of(matrix).endswith("reverses the pair")
 
 
-def test_models_whose_lines_lie_on_each_other_are_named() -> None:
+def test_models_whose_lines_lie_on_each_other_are_named():
     values = {"a": [0.1, 0.2], "copy of a": [0.1, 0.2], "b": [0.4, 0.2]}
     parts = [scores_of(values, metric="rr", cutoff=cutoff) for cutoff in (1, 2)]
     parts[1] = parts[1].with_columns(pl.col("value") + 0.1)
@@ -205,7 +205,7 @@ def test_models_whose_lines_lie_on_each_other_are_named() -> None:
     assert "on one line" not in subtitle_of(charts.recall_curve(curve))
 
 
-def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted() -> None:
+def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted():
     one = {"query": ["q"] * 2, "item": ["y", "x"]}
     for models, drawn, said in (
         (12, 12, ""),
@@ -228,7 +228,7 @@ def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted()
 
 
 @pytest.mark.parametrize(("off_by", "strongest"), [(5e-6, 0.001), (0.25, 0.25)])
-def test_an_error_that_is_written_as_0_is_pale(off_by: float, strongest: float) -> None:
+def test_an_error_that_is_written_as_0_is_pale(off_by: float, strongest: float):
     tied = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1], "relevance": [1, 0]}
     rows = rr.Study(tied, "rr@1, rr@2", truncated="no").three_scores
     spec: Any = charts.off_by(rows.with_columns(off_by=off_by), metric="rr").to_dict()
@@ -236,7 +236,7 @@ def test_an_error_that_is_written_as_0_is_pale(off_by: float, strongest: float) 
     assert [scale["domain"] for scale in scales if "domain" in scale] == [[0, strongest]]
 
 
-def test_policies_have_three_looks_and_a_legend_of_all() -> None:
+def test_policies_have_three_looks_and_a_legend_of_all():
     spec: Any = charts.policies(frames(PLAIN)["summary"], **PLACE).to_dict()
     colours = [layer["encoding"]["color"] for layer in spec["layer"]]
     known = ["expected score", "range over tie orders", "printed in the naive order"]
@@ -245,7 +245,7 @@ def test_policies_have_three_looks_and_a_legend_of_all() -> None:
     assert {row["shown"] for row in rows} == {*known}
 
 
-def test_names_on_a_phone_keep_what_differs() -> None:
+def test_names_on_a_phone_keep_what_differs():
     names = [
         *(
             f"anserini-2019-06-{day}-{run}"
@@ -266,7 +266,7 @@ def test_names_on_a_phone_keep_what_differs() -> None:
     assert {word for label in labels for word in re.split(r"[-_.…]", label)} - {""} <= words
 
 
-def test_a_cutoff_beyond_the_end_of_the_lists_has_no_number() -> None:
+def test_a_cutoff_beyond_the_end_of_the_lists_has_no_number():
     rankings = {"query": ["q"] * 3, "item": [*"abc"], "distance": [0, 2, 2], "relevance": [0, 1, 0]}
     spec: Any = charts.profile(rr.tie_profile(rankings, cutoffs=(1, 2, 3, 9))).to_dict()
     tiles = {
@@ -275,7 +275,7 @@ def test_a_cutoff_beyond_the_end_of_the_lists_has_no_number() -> None:
     assert tiles == {"1": "0", "2": "100", "3": "end", "9": "end"}
 
 
-def test_profile_draws_the_profile() -> None:
+def test_profile_draws_the_profile():
     profile = frames(PLAIN)["profile"]
     drawn = rows_with(charts.profile(profile), "model", "k", "cut_share").filter(
         pl.col("k") != "all"
@@ -305,7 +305,7 @@ def big_table(queries: int, distinct: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("distinct", [50, 20_000])
-def test_twenty_thousand_queries_are_counted_first(distinct: int) -> None:
+def test_twenty_thousand_queries_are_counted_first(distinct: int):
     table = big_table(20_000, distinct)
     chart = charts.query_scatter(table, **PLACE)
     points = rows_with(chart, "query", "naive", "expected", "lists").with_columns(
@@ -318,7 +318,7 @@ def test_twenty_thousand_queries_are_counted_first(distinct: int) -> None:
     assert charts.query_scatter(table.reverse(), **PLACE).to_dict() == chart.to_dict()
 
 
-def test_points_have_a_legend_of_sizes_only_where_they_differ_in_size() -> None:
+def test_points_have_a_legend_of_sizes_only_where_they_differ_in_size():
     for queries, legends in ((120, 1), (100, 0), (3, 0)):
         chart = charts.query_scatter(big_table(queries, 50), **PLACE).to_dict()
         sizes = [layer["encoding"].get("size", {}) for layer in chart["layer"]]
@@ -327,14 +327,14 @@ def test_points_have_a_legend_of_sizes_only_where_they_differ_in_size() -> None:
         assert all(scale["range"][0] >= 16 for scale in scales)  # a single list is seen
 
 
-def test_lists_whose_missing_items_could_change_the_score_are_not_printed_right() -> None:
+def test_lists_whose_missing_items_could_change_the_score_are_not_printed_right():
     table = big_table(4, 50).with_columns(naive=0.5, expected=0.5, naive_error=0.0)
     cut = table.with_columns(truncated=pl.col("query") < 1)
     points = rows_with(charts.query_scatter(cut, **PLACE), "side", "lists")
     assert dict(points.rows()) == {"not known: items may be missing": 1, "printed right": 3}
 
 
-def test_names_of_models_that_score_nearly_the_same_do_not_lie_on_each_other() -> None:
+def test_names_of_models_that_score_nearly_the_same_do_not_lie_on_each_other():
     """One over the other by a line of text, however close their scores are, on any width."""
     names = {"a": 0.5, "b": 0.5001, "c": 0.5002, "d": 0.9}
     summary = summarise(scores_of({name: [score] * 2 for name, score in names.items()}))
@@ -346,7 +346,7 @@ def test_names_of_models_that_score_nearly_the_same_do_not_lie_on_each_other() -
     assert (rows["named_at"][0], rows["named_at"][-1]) == (0.5, 0.9)
 
 
-def test_the_steps_of_the_front_lie_above_the_intervals_and_below_the_dots() -> None:
+def test_the_steps_of_the_front_lie_above_the_intervals_and_below_the_dots():
     """A small step to the best model would be lost under its interval."""
     summary = summarise(scores_of({"a": [0.2, 0.8], "b": [0.21, 0.8]}))
     chart = charts.costs(rr.stats.cost_table(summary, {"a": 1, "b": 2}), metric="ap", cutoff=10)

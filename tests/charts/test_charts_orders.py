@@ -34,7 +34,7 @@ def distribution(rankings: pl.DataFrame = LIST, metric: str = "rr") -> pl.DataFr
     return score_distribution(rankings, model="model", query="q", metric=metric)
 
 
-def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
+def test_bars_stand_at_the_scores_and_are_as_high_as_their_share():
     chart = charts.score_distribution(
         distribution(), **PLACE, marks={"expected": 11 / 18, "order received": 1.0}
     )
@@ -50,7 +50,7 @@ def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
     assert title(chart) == "rr@all of one list under its tie orders"
 
 
-def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
+def test_many_scores_are_counted_in_bars_that_hold_all_of_them():
     wide = LIST.select(
         pl.lit("q").alias("query"),
         item=pl.int_range(80),
@@ -65,7 +65,7 @@ def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
     assert bars[-1]["low"] < 1.0 == bars[-1]["high"]
 
 
-def test_drawn_orders_are_not_called_all_of_them() -> None:
+def test_drawn_orders_are_not_called_all_of_them():
     long = LIST.select(
         pl.lit("q").alias("query"),
         item=pl.int_range(40),
@@ -83,7 +83,7 @@ def test_drawn_orders_are_not_called_all_of_them() -> None:
     assert same == f"All 50 random orders give the same ap@all: {alike['value'][0]:.4f}."
 
 
-def test_one_score_is_a_sentence() -> None:
+def test_one_score_is_a_sentence():
     chart = charts.score_distribution(
         distribution(metric="precision"), metric="precision", cutoff=None
     )

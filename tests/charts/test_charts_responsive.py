@@ -23,7 +23,7 @@ def drawn(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["policies", "cutoffs", "matrix", "profile"])
-def test_every_plot_fits_its_element(name: str) -> None:
+def test_every_plot_fits_its_element(name: str):
     chart = drawn(name)
     whole, parts = chart.to_dict(), responsive(chart)
     assert parts.title == " ".join(whole["title"]["text"])
@@ -46,7 +46,7 @@ def test_every_plot_fits_its_element(name: str) -> None:
         )
 
 
-def test_a_sentence_is_text() -> None:
+def test_a_sentence_is_text():
     chart = charts.policies(frames(PLAIN)["summary"].clear(), **PLACE)
     assert responsive(chart).panels == ()
     assert responsive(chart).title == chart.to_dict()["description"]
@@ -55,7 +55,7 @@ def test_a_sentence_is_text() -> None:
 @pytest.mark.parametrize("name", ["matrix", "profile"])
 def test_tiles_let_a_page_shine_through_that_says_its_colour_and_are_light_elsewhere(
     name: str,
-) -> None:
+):
     alone = drawn(name).to_dict()["config"]
     assert {tones[0] for tones in alone["range"].values()} == {"#ececec"}
     assert alone["style"]["in-cell"]["color"] == "#222222"

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 
-def test_charts_say_why_they_need_docstrings() -> None:
+def test_charts_say_why_they_need_docstrings():
     words = [sys.executable, "-OO", "-c", "from retrieval_report import charts"]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1

@@ -70,7 +70,7 @@ def run_gate_step(folder: Path, candidate: str, **inputs: str) -> subprocess.Com
     )
 
 
-def test_the_action_writes_verdict_comment_and_report(tmp_path: Path) -> None:
+def test_the_action_writes_verdict_comment_and_report(tmp_path: Path):
     write_runs(tmp_path)
     done = run_gate_step(tmp_path, "worse")
     assert done.returncode == 1, done.stderr
@@ -96,7 +96,7 @@ def test_the_action_writes_verdict_comment_and_report(tmp_path: Path) -> None:
 )
 def test_the_exit_of_the_gate_decides_that_of_the_step(
     tmp_path: Path, code: int, undecided: str, returned: int, told: str
-) -> None:
+):
     program = tmp_path / "retrieval-report"  # which stands for ours
     program.write_text(f"#!/bin/sh\necho said > retrieval-gate/comment.md; exit {code}\n")
     program.chmod(0o755)
@@ -106,7 +106,7 @@ def test_the_exit_of_the_gate_decides_that_of_the_step(
     assert all(path.read_text().startswith(told) for path in tmp_path.glob("output.txt"))
 
 
-def test_workflows_call_targets_and_files_that_there_are() -> None:
+def test_workflows_call_targets_and_files_that_there_are():
     known = (ROOT / "Makefile").read_text(encoding="utf-8")
     for path in sorted((ROOT / ".github").rglob("*.yml")):
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -146,7 +146,7 @@ PROGRAM = "import json, sys, pytest\nfor words in json.loads(sys.argv[1]): pytes
 
 def test_the_fixture_passes_what_is_no_worse_and_fails_where_nothing_was_shown(
     tmp_path: Path,
-) -> None:
+):
     """In a process of its own, for an installation that does not know the plugin yet."""
     write_runs(tmp_path)
     (tmp_path / "test_all.py").write_text(dedent(SAME + "".join(OTHERS)))
@@ -167,7 +167,7 @@ def test_the_fixture_passes_what_is_no_worse_and_fails_where_nothing_was_shown(
     assert "there is no baseline; pass --retrieval-baseline RUN" in done.stdout
 
 
-def test_the_picture_shows_interval_margin_and_zero_in_their_order() -> None:
+def test_the_picture_shows_interval_margin_and_zero_in_their_order():
     def gate(low: float | None, middle: float, high: float) -> Gate:
         bounds = (0.6, 0.6 + middle, middle, low, high, 0.01, 0.9)
         return Gate("passed", "a", "b", "rr@10", 0.02, "expected", 0.05, *bounds, None, None, 9)

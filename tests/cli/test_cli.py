@@ -47,7 +47,7 @@ def table_rows(output: str) -> dict[str, list[str]]:
     }
 
 
-def test_the_table_holds_the_three_scores_spread_and_bounds(rankings: Path) -> None:
+def test_the_table_holds_the_three_scores_spread_and_bounds(rankings: Path):
     result = run(f"evaluate {rankings} --metrics precision,rr --cutoffs 1,all --truncated no")
     # The relevant item is first in one order of three: sqrt(1/3 · 2/3)
     lists = rr.read_rankings(rankings)
@@ -74,7 +74,7 @@ def test_the_table_holds_the_three_scores_spread_and_bounds(rankings: Path) -> N
     }
 
 
-def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path) -> None:
+def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path):
     folder = tmp_path / "report"
     result = run(f"evaluate {rankings} --metrics rr@1 --out {folder}")
     assert f"Wrote {folder / 'scores.csv'}" in result.output
@@ -91,7 +91,7 @@ def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path) -> None:
     }
 
 
-def test_columns_can_be_mapped_and_judgements_given_apart(tmp_path: Path) -> None:
+def test_columns_can_be_mapped_and_judgements_given_apart(tmp_path: Path):
     (tmp_path / "hits.csv").write_text("who,what,near\nq1,a,0.9\nq1,b,0.9\nq2,a,0.9\n")
     (tmp_path / "qrels.csv").write_text("query,item,relevance\nq1,b,1\nq2,a,1\n")
     (tmp_path / "queries.csv").write_text("query,weight\nq1,3\nq2,1\n")
@@ -119,7 +119,7 @@ BAD_INPUT = {
 @pytest.mark.parametrize("case", BAD_INPUT)
 def test_bad_input_ends_with_2_and_one_clear_message(
     rankings: Path, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
+):
     words, expected = BAD_INPUT[case]
     (rankings.parent / "nan.csv").write_text(TIED.replace(",2,", ",nan,"))
     monkeypatch.chdir(rankings.parent)
@@ -130,7 +130,7 @@ def test_bad_input_ends_with_2_and_one_clear_message(
     assert sorted(path.name for path in rankings.parent.iterdir()) == ["nan.csv", "rankings.csv"]
 
 
-def test_a_warning_is_one_line_without_a_place_in_the_code(rankings: Path) -> None:
+def test_a_warning_is_one_line_without_a_place_in_the_code(rankings: Path):
     rankings.write_text(TIED.replace(",1\n", ",0\n"))
     outcome = start("evaluate", rankings)
     assert outcome.returncode == 0
@@ -148,9 +148,7 @@ INTERRUPT = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGTERM"])
-def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(
-    rankings: Path, name: str
-) -> None:
+def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(rankings: Path, name: str):
     number = int(getattr(signal, name))
     folder = rankings.parent / "report"
     outcome = start("evaluate", rankings, "--out", folder, prelude=INTERRUPT.format(number))
@@ -161,7 +159,7 @@ def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(
 
 def test_a_reader_that_leaves_early_costs_neither_files_nor_a_traceback(
     rankings: Path,
-) -> None:
+):
     folder = rankings.parent / "report"
     outcome = start("evaluate", rankings, "--out", folder, redirect="| head -n 1")
     assert "Traceback" not in outcome.stderr
@@ -170,7 +168,7 @@ def test_a_reader_that_leaves_early_costs_neither_files_nor_a_traceback(
 
 
 @pytest.mark.slow
-def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
+def test_row_108_the_locale_does_not_matter(rankings: Path):
     text = rankings.read_text(encoding="utf-8")
     rankings.write_text(text.replace("lsh", "naïve"), encoding="utf-8")
     plain, c_locale = (
@@ -186,7 +184,7 @@ def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None:
+def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path):
     result = run(f"demo --out {tmp_path}/report")
     for title, winner in (("digits: ", "cosine-float32"), ("docs: ", "wordllama-float16")):
         block = result.output[result.output.index(title) :].split("\n\n")[1]
@@ -212,13 +210,13 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None
     assert all(Path(line.strip()).is_file() for line in last[1:3])
 
 
-def test_version_and_help() -> None:
+def test_version_and_help():
     assert run("--version").stdout.removeprefix("cli") == f" {rr.__version__}\n"
     assert "retrieval-report demo" in run("--help").output
     assert "Examples:" in run("evaluate --help").output
 
 
-def test_help_lists_every_option_once_and_those_that_commands_share_under_a_heading() -> None:
+def test_help_lists_every_option_once_and_those_that_commands_share_under_a_heading():
     for name in COMMANDS:
         text = run(f"{name} --help").output.partition("\nOptions:")[2]
         command = cli.get_command(click.Context(cli), name)
@@ -241,7 +239,7 @@ def test_help_lists_every_option_once_and_those_that_commands_share_under_a_head
         ("--hlep", "Error: No such option '--hlep'. Did you mean '--help'?"),
     ],
 )
-def test_a_mistyped_command_is_told_the_nearest(word: str, said: str) -> None:
+def test_a_mistyped_command_is_told_the_nearest(word: str, said: str):
     result = run(word, code=2)
     assert result.output.splitlines()[-1] == said
 
@@ -258,7 +256,7 @@ REPLACED = {
 @pytest.mark.parametrize("case", REPLACED)
 def test_no_input_is_replaced_by_a_result(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     words, name = REPLACED[case]
     monkeypatch.chdir(tmp_path)
     Path("other.csv").write_text(TIED, encoding="utf-8")

@@ -35,7 +35,7 @@ def rankings(tmp_path: Path) -> Path:
     return path
 
 
-def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Path) -> None:
+def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Path):
     path = tmp_path / "runs.csv"
     items = [("a", 1), ("b", 0), ("c", 0), ("d", 0)]
     lists = {
@@ -65,7 +65,7 @@ def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Pat
     )  # measures keep their order all the same
 
 
-def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path) -> None:
+def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path):
     path = tmp_path / "rankings.csv"
     lists = made_rankings(tuple(f"m{number:02}" for number in range(14)), queries=9)
     copy = lists.filter(model="m03").with_columns(model=pl.lit("copy of m03"))
@@ -86,7 +86,7 @@ def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path) -> 
 
 def test_compare_prints_of_many_models_the_neighbours_that_tie_order_may_reverse(
     tmp_path: Path,
-) -> None:
+):
     """Model i finds the relevant item at rank i + 1; the tie of models 30 and 31 holds it somewhere."""
     models, tied = range(44), {30: 3, 31: 2}
     lists = pl.DataFrame(
@@ -112,7 +112,7 @@ def test_compare_prints_of_many_models_the_neighbours_that_tie_order_may_reverse
 
 def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
     rankings: Path, tmp_path: Path
-) -> None:
+):
     rankings.write_text(
         ROWS + "".join(line.replace("b,", "c,", 1) for line in ROWS.splitlines(True)[5:])
     )
@@ -131,7 +131,7 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
     ]
 
 
-def test_compare_of_one_model_is_refused(tmp_path: Path) -> None:
+def test_compare_of_one_model_is_refused(tmp_path: Path):
     path = tmp_path / "a.csv"
     path.write_text(ROWS[: ROWS.index("b,q1")])
     result = run(f"compare {path} --out {tmp_path}/out", code=2)
@@ -139,7 +139,7 @@ def test_compare_of_one_model_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path) -> None:
+def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path):
     result = run(f"profile {rankings} --cutoffs 1 --out {tmp_path}/out")
     assert result.output.startswith("cutoff 1\nmodel  queries  cut_share")
     head, row, *_ = (line.split() for line in result.output.splitlines()[1:])
@@ -149,14 +149,14 @@ def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path) ->
     assert (tmp_path / "out/hints.csv").is_file()
 
 
-def test_profile_of_rankings_without_relevance(tmp_path: Path) -> None:
+def test_profile_of_rankings_without_relevance(tmp_path: Path):
     path = tmp_path / "plain.csv"
     path.write_text("query,item,distance\nq,x,1\nq,y,1\n")
     result = run(f"profile {path} --cutoffs 1")
     assert "plain" in result.output
 
 
-def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misleads() -> None:
+def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misleads():
     folder = sample_folder() / "docs"
     asked = f"audit {folder}/runs --judgements {folder}/qrels.txt --metrics"
     short, whole = (run(f"{asked} rr@10{more}").output.splitlines() for more in ("", " --all"))
@@ -188,7 +188,7 @@ def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misle
     assert not any(re.search(r" no +", line) for line in quiet)
 
 
-def test_audit_says_why_one_definition_has_several_expected_values(tmp_path: Path) -> None:
+def test_audit_says_why_one_definition_has_several_expected_values(tmp_path: Path):
     """Of two relevant items one was retrieved, and some evaluators are given the list alone."""
     (tmp_path / "a.run").write_text("q Q0 a 1 2 mine\nq Q0 b 2 1 mine\n")
     (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 z 1\n")
@@ -198,7 +198,7 @@ def test_audit_says_why_one_definition_has_several_expected_values(tmp_path: Pat
     assert why not in run(*asked, "precision@2").output
 
 
-def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(rankings: Path) -> None:
+def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(rankings: Path):
     folder = sample_folder() / "docs"
     runs = [folder / "runs" / f"{name}.run.gz" for name in ("bm25", "wordllama-int8")]
     result = run(f"compare --judgements {folder}/qrels.txt --truncated no", *runs)
@@ -226,7 +226,7 @@ def cut(tmp_path: Path) -> Path:
     return path
 
 
-def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut: Path) -> None:
+def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut: Path):
     asked = f"evaluate {cut} --metrics recall --cutoffs 4 --truncated"
     result = run(f"{asked} within_tie")
     assert "truncated_share" in result.output
@@ -246,7 +246,7 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
 
 
 @pytest.mark.parametrize("command", ["evaluate", "report"])
-def test_every_command_scores_like_another_system(command: str, tmp_path: Path) -> None:
+def test_every_command_scores_like_another_system(command: str, tmp_path: Path):
     path = tmp_path / "scored.csv"
     tied = "a,q1,x,2,2\na,q1,y,2,1\n"
     path.write_text("model,query,item,score,relevance\n" + tied + "b,q1,x,1,2\nb,q1,y,2,1\n")
@@ -259,12 +259,12 @@ def test_every_command_scores_like_another_system(command: str, tmp_path: Path) 
     assert "--no-relevant: not with --like" in refused.stderr
 
 
-def test_scores_like_another_system_are_computed_in_memory(tmp_path: Path) -> None:
+def test_scores_like_another_system_are_computed_in_memory(tmp_path: Path):
     result = run(f"evaluate {tmp_path}/x.parquet --like trec_eval --engine disk", code=2)
     assert "--like does not work with --engine" in result.stderr
 
 
-def test_similarity_tells_other_ties_from_other_results(tmp_path: Path) -> None:
+def test_similarity_tells_other_ties_from_other_results(tmp_path: Path):
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
     first.write_text("query,item,distance\nq1,x,1\nq1,y,1\nq2,x,1\nq2,y,2\n")
     second.write_text("query,item,distance\nq1,x,1\nq1,y,2\nq2,x,2\nq2,y,1\n")
@@ -278,7 +278,7 @@ def test_similarity_tells_other_ties_from_other_results(tmp_path: Path) -> None:
     assert dict(zip(header.split(), row.split(), strict=True))["items"] == "0.5000"
 
 
-def test_profile_tells_how_much_is_judged(tmp_path: Path) -> None:
+def test_profile_tells_how_much_is_judged(tmp_path: Path):
     (tmp_path / "run.csv").write_text("query,item,distance\nq1,x,1\nq1,y,1\n")
     (tmp_path / "qrels.txt").write_text("q1 0 x 1\n")
     asked = f"--judgements {tmp_path}/qrels.txt --cutoffs 1 --truncated no --out {tmp_path}/out"
@@ -290,7 +290,7 @@ def test_profile_tells_how_much_is_judged(tmp_path: Path) -> None:
     assert pl.read_csv(tmp_path / "out/coverage.csv")["value"][0] == 0.5
 
 
-def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path) -> None:
+def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path):
     distances, indices, out = (
         tmp_path / name for name in ("distances.npy", "indices.npy", "qrels.csv")
     )

@@ -8,7 +8,7 @@ import polars as pl
 from commands import run
 
 
-def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> None:
+def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path):
     generator = np.random.default_rng(0)
     queries, items = generator.choice([-1, 1], (5, 16)), generator.choice([-1, 1], (40, 16))
     labels, own = generator.integers(0, 3, 40), generator.integers(0, 3, 5)
@@ -29,7 +29,7 @@ def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> 
     assert pl.read_parquet(tmp_path / "out/counts.parquet")["count"].sum() == 200
 
 
-def test_it_says_why_there_is_no_radius_table(tmp_path: Path) -> None:
+def test_it_says_why_there_is_no_radius_table(tmp_path: Path):
     codes, labels = np.arange(16, dtype=np.uint8).reshape(4, 4) % 2, np.array([0, 1, 0, 1])
     for name in ("q.npz", "i.npz"):
         np.savez(tmp_path / name, codes=codes, labels=labels)

@@ -41,7 +41,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["dashboard", *arguments])
 
 
-def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]) -> None:
+def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]):
     assert run("--no-browser").exit_code == 0
     assert served[0]["files"] is None
     assert served[0]["browser"] is None
@@ -56,9 +56,7 @@ def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]
     }
 
 
-def test_it_hands_over_the_files(
-    served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_hands_over_the_files(served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(sample_folder() / "docs")
     with socket.create_server(("127.0.0.1", 0)) as server:
         free = server.getsockname()[1]
@@ -111,7 +109,7 @@ def test_what_cannot_be_opened_is_refused_in_words(
     served: list[dict[str, Any]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     monkeypatch.chdir(tmp_path)
     Path("good.csv").write_text("query,item,distance,relevance\nq,a,1,1\n", encoding="utf-8")
     Path("empty.csv").touch()
@@ -125,7 +123,7 @@ def test_what_cannot_be_opened_is_refused_in_words(
     assert served == []
 
 
-def test_a_port_that_is_taken_is_refused(served: list[dict[str, Any]]) -> None:
+def test_a_port_that_is_taken_is_refused(served: list[dict[str, Any]]):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         outcome = run("--port", str(port))
@@ -138,7 +136,7 @@ def test_a_port_that_is_taken_is_refused(served: list[dict[str, Any]]) -> None:
 
 def test_without_streamlit_it_says_what_to_install(
     served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     find = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *more: None if name == "streamlit" else find(name)
@@ -159,7 +157,7 @@ def test_without_streamlit_it_says_what_to_install(
 )
 def test_a_browser_is_opened_where_there_is_a_screen(
     platform: str, screen: dict[str, str], opened: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     asked: list[str] = []
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
@@ -173,7 +171,7 @@ def test_a_browser_is_opened_where_there_is_a_screen(
 
 def test_it_hands_over_judges_labels_seeds_data_sets_and_clusters(
     served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+):
     folder, other = sample_folder() / "docs", tmp_path / "gpt.txt"
     monkeypatch.chdir(folder)
     other.write_bytes(Path("qrels.txt").read_bytes())
@@ -192,7 +190,7 @@ def test_it_hands_over_judges_labels_seeds_data_sets_and_clusters(
 
 def test_it_hands_over_label_sets_whatever_their_files_are_called(
     served: list[dict[str, Any]], tmp_path: Path
-) -> None:
+):
     (tmp_path / "gpt").write_text("q 0 a 3\nq 0 b 3\n")
     judged = ("--judgements", str(tmp_path / "gpt"), "--labels-as-rankings")
     outcome = run(str(tmp_path), *judged)

@@ -41,7 +41,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "rankings.parquet"
 
 
-def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path) -> None:
+def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path):
     queries = tmp_path / "queries.csv"
     queries.write_text("query,weight\n" + "".join(f"q{query},{query + 1}\n" for query in range(12)))
     asked = f"evaluate {file} {ASKED} --queries {queries} --average weighted --out {tmp_path}"
@@ -68,7 +68,7 @@ def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path) -> No
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_no_rows(tmp_path: Path, engine: str) -> None:
+def test_no_rows(tmp_path: Path, engine: str):
     file = tmp_path / "rankings.parquet"
     rankings().clear().write_parquet(file)
     result = run(f"evaluate {file} --engine {engine} --out {tmp_path}/out", code=2)
@@ -86,9 +86,7 @@ cli(sys.argv[1:])
 """
 
 
-def test_row_099_a_kill_leaves_no_new_scores_beside_an_old_summary(
-    tmp_path: Path, file: Path
-) -> None:
+def test_row_099_a_kill_leaves_no_new_scores_beside_an_old_summary(tmp_path: Path, file: Path):
     out = tmp_path / "out"
     words = f"evaluate {file} {ASKED} --engine disk --out {out}"
     run(words, code=2)
@@ -101,7 +99,7 @@ def test_row_099_a_kill_leaves_no_new_scores_beside_an_old_summary(
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == old
 
 
-def test_what_the_average_lacks_is_told_before_the_work(tmp_path: Path, file: Path) -> None:
+def test_what_the_average_lacks_is_told_before_the_work(tmp_path: Path, file: Path):
     result = run(f"evaluate {file} --engine disk --average macro --out {tmp_path}/out", code=2)
     assert "needs queries with a column 'label'" in result.stderr
     assert list(tmp_path.iterdir()) == [file]
@@ -110,7 +108,7 @@ def test_what_the_average_lacks_is_told_before_the_work(tmp_path: Path, file: Pa
 @pytest.mark.parametrize("engines", [("memory", "disk")])
 def test_scores_of_an_earlier_run_by_the_other_engine_do_not_stay_beside_new_ones(
     tmp_path: Path, file: Path, engines: tuple[str, str]
-) -> None:
+):
     for engine in engines:
         run(f"evaluate {file} {ASKED} --out {tmp_path}/out --engine {engine}", code=2)
     kind = {"memory": "csv", "disk": "parquet"}[engines[1]]

@@ -38,7 +38,7 @@ def study_of(labels: Path, *names: str, judge: str | None = None) -> rr.Study:
     return rr.Study(runs, "ndcg@2", judgements=given, judge=judge, truncated="no")
 
 
-def test_leaderboard_is_that_of_the_judge_named(labels: Path) -> None:
+def test_leaderboard_is_that_of_the_judge_named(labels: Path):
     runs = f"{labels}/gpt.txt {labels}/llama.txt --labels-as-rankings"
     given = f"--judgements {judges(labels, 'human', 'llama')} {MEASURE} --json"
     for chosen, judge in ("", "human"), ("--judge llama", "llama"):
@@ -49,7 +49,7 @@ def test_leaderboard_is_that_of_the_judge_named(labels: Path) -> None:
         assert [row["value"] for row in shown] == board["value"].to_list()
 
 
-def test_label_sets_are_whole_by_the_definitions_of_another_system(tmp_path: Path) -> None:
+def test_label_sets_are_whole_by_the_definitions_of_another_system(tmp_path: Path):
     (tmp_path / "gpt.txt").write_text("q 0 a 3\nq 0 b 3\nq 0 c 3\n")
     (tmp_path / "llama.txt").write_text("q 0 a 1\nq 0 d 1\n")
     (tmp_path / "human.txt").write_text("q 0 a 1\nq 0 b 0\n")
@@ -59,9 +59,7 @@ def test_label_sets_are_whole_by_the_definitions_of_another_system(tmp_path: Pat
     assert "may be cut" in run(f"{asked} --truncated auto").output
 
 
-def test_compare_and_report_say_what_the_other_judges_would_change(
-    labels: Path, tmp_path: Path
-) -> None:
+def test_compare_and_report_say_what_the_other_judges_would_change(labels: Path, tmp_path: Path):
     runs = f"{labels}/gpt.txt {labels}/llama.txt --labels-as-rankings"
     given = f"--judgements {judges(labels, *LABELS)} {MEASURE}"
     result = run(f"compare {runs} {given}")
@@ -82,7 +80,7 @@ def test_compare_and_report_say_what_the_other_judges_would_change(
     ]
 
 
-def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Path) -> None:
+def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Path):
     for command in ("evaluate", "compare"):
         result = run(f"{command} {labels}/gpt.txt --judgements {labels}/human.txt", code=2)
         assert "is TREC qrels, not rankings" in result.output
@@ -103,7 +101,7 @@ def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Pa
     assert (tmp_path / "out" / "leaderboard.csv").is_file()
 
 
-def test_a_folder_of_labels_is_ranked_by_grade(labels: Path) -> None:
+def test_a_folder_of_labels_is_ranked_by_grade(labels: Path):
     given = f"--labels-as-rankings --judgements {labels}/human.txt {MEASURE} --json"
     result = run(f"leaderboard {labels} {given}")
     shown = {row["model"]: row["value"] for row in json.loads(result.output)["leaderboard"]}
@@ -113,7 +111,7 @@ def test_a_folder_of_labels_is_ranked_by_grade(labels: Path) -> None:
     assert shown == dict(study.leaderboard.select("model", "value").iter_rows())
 
 
-def test_label_sets_are_whole_unless_truncated_is_given(labels: Path) -> None:
+def test_label_sets_are_whole_unless_truncated_is_given(labels: Path):
     short = labels / "short.txt"  # c, with the lowest grade, may be tied with d
     short.write_text("".join((labels / "gpt.txt").read_text().splitlines(keepends=True)[4:7]))
     given = f"--labels-as-rankings --judgements {labels}/human.txt --metrics ndcg@3 --json"
@@ -124,7 +122,7 @@ def test_label_sets_are_whole_unless_truncated_is_given(labels: Path) -> None:
         assert (row["tie_std"] is not None) == known
 
 
-def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Path) -> None:
+def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Path):
     odd = labels / "judge=human.txt"
     odd.write_bytes((labels / "human.txt").read_bytes())
     runs = f"{labels}/gpt.txt --labels-as-rankings {MEASURE} --json"
@@ -144,7 +142,7 @@ def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Pa
         ),
     ],
 )
-def test_bad_judges_are_refused(labels: Path, command: str, given: str, said: str) -> None:
+def test_bad_judges_are_refused(labels: Path, command: str, given: str, said: str):
     text = given.format(human=labels / "human.txt")
     flag = "--labels-as-rankings" * (command == "leaderboard")
     result = run(f"{command} {labels}/gpt.txt {flag} --judgements {text}", code=2)

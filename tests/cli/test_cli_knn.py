@@ -31,7 +31,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"knn {folder}/few.parquet --labels {folder}/labels.csv"
 
 
-def test_it_prints_and_writes_what_the_function_returns(command: str, tmp_path: Path) -> None:
+def test_it_prints_and_writes_what_the_function_returns(command: str, tmp_path: Path):
     asked = f"{command} {QUERIES} --k 5 --tied-votes nearest"
     result = run(f"{asked} --out {tmp_path}")
     rankings, queries = (
@@ -62,11 +62,11 @@ def test_it_prints_and_writes_what_the_function_returns(command: str, tmp_path: 
         ("--tied-votes last", "'--tied-votes': 'last' is not one of"),
     ],
 )
-def test_bad_options_are_named(command: str, words: str, message: str) -> None:
+def test_bad_options_are_named(command: str, words: str, message: str):
     result = run(f"{command} {QUERIES} {words}", code=2)
     assert message in result.stderr
 
 
-def test_without_queries_their_labels_are_asked_for(command: str) -> None:
+def test_without_queries_their_labels_are_asked_for(command: str):
     result = run(command, code=2)
     assert "--queries is missing" in result.stderr

@@ -34,7 +34,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     return {name: str(tmp_path / f"{name}.csv") for name in ("queries", "costs")}
 
 
-def test_the_leaderboard_begins_with_the_verdict_and_the_three_scores() -> None:
+def test_the_leaderboard_begins_with_the_verdict_and_the_three_scores():
     above, _, below = run(ASKED).output.partition("\n\n")
     assert run(ASKED.replace("leaderboard", "compare", 1)).output.startswith(f"{above}\n\n")
     first, second, *rest, depths = above.splitlines()
@@ -59,7 +59,7 @@ def test_the_leaderboard_begins_with_the_verdict_and_the_three_scores() -> None:
 
 def test_the_leaderboard_and_every_question_are_those_of_a_study(
     files: dict[str, str], tmp_path: Path
-) -> None:
+):
     asked = f"--queries {files['queries']} --by group --baseline bm25 --margin 0.02"
     output = run(f"{ASKED} {asked} --costs {files['costs']} --out {tmp_path}/out").output
     study = rr.Study(
@@ -86,7 +86,7 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(
 
 def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
     tmp_path: Path,
-) -> None:
+):
     rows = [
         {
             "model": model,
@@ -112,7 +112,7 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
 
 def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(
     files: dict[str, str],
-) -> None:
+):
     for wrong, message in (
         ("--margin 0.1", "margin: it is given without baseline"),
         (

@@ -41,7 +41,7 @@ def runs(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[list[str], set
     return files, {"dense", "bm25"} if request.param == "bm25" else {"one", "two"}
 
 
-def test_every_face_gives_the_same_names(runs: tuple[list[str], set[str]]) -> None:
+def test_every_face_gives_the_same_names(runs: tuple[list[str], set[str]]):
     (one, two, flag, qrels), names = runs
     found: dict[str, set[str]] = {}
     for command in ("evaluate", "audit"):

@@ -65,7 +65,7 @@ EXITS = {"gate": (0, 1, 3)}
 @pytest.mark.parametrize(("command", "first"), list(zip(COMMANDS, itertools.cycle([0, 3]))))
 def test_every_command_takes_spellings_of_all_its_files(
     home: Path, command: str, first: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     """Each of its words is spelt in another way than the one before."""
     monkeypatch.chdir(home)
     monkeypatch.setenv("HOME", str(home))
@@ -85,6 +85,6 @@ def test_every_command_takes_spellings_of_all_its_files(
 )
 def test_an_empty_name_is_not_the_current_folder(
     home: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.chdir(home / "runs and more")
     assert "the name is empty" in run("", *words, code=2).output

@@ -25,7 +25,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retrieval_report.contracts.steps.SLOW", 0.0)
 
 
-def test_slow_steps_are_told_on_standard_error_alone() -> None:
+def test_slow_steps_are_told_on_standard_error_alone():
     result = run("compare a.parquet b.parquet --metrics rr --json")
     lines = result.stderr.splitlines()
     for beginning in ("Reading … ", "Scoring … ", "Comparing pairs … "):
@@ -43,7 +43,7 @@ def test_slow_steps_are_told_on_standard_error_alone() -> None:
         ("neighbours d.npy i.npy --k 1", "Judging neighbours … "),
     ],
 )
-def test_every_slow_command_says_what_it_did(command: str, told: str) -> None:
+def test_every_slow_command_says_what_it_did(command: str, told: str):
     result = CliRunner().invoke(cli, command.split())
     assert result.exit_code in (0, 1, 3), result.output
     assert any(line.startswith(told) for line in result.stderr.splitlines()), result.stderr

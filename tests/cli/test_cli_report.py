@@ -20,7 +20,7 @@ def rankings(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path) -> None:
+def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path):
     result = run(
         f"report {rankings} --metrics rr@1 --formats csv,markdown --out {tmp_path}/out --title Mine"
     )
@@ -35,7 +35,7 @@ def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path) -> N
 
 def test_the_terminal_says_at_which_cutoffs_the_naive_order_is_an_accident(
     rankings: Path, tmp_path: Path
-) -> None:
+):
     rankings.write_text(
         "model,query,item,distance,relevance\n"
         + "".join(
@@ -52,7 +52,7 @@ def test_the_terminal_says_at_which_cutoffs_the_naive_order_is_an_accident(
 
 def test_the_default_title_names_the_data_their_size_and_the_day(
     rankings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     how = ("--metrics", "rr@1", "--formats", "csv", "--out", tmp_path / "out")
     packed = tmp_path / "runs.csv.gz"

@@ -73,12 +73,12 @@ def asked(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_a_master_is_refused_by_other_engines(engine: str) -> None:
+def test_a_master_is_refused_by_other_engines(engine: str):
     result = run(f"evaluate x.parquet --engine {engine} --master local", code=2)
     assert f"--master does not work with --engine {engine}" in result.stderr
 
 
-def test_without_pyspark_a_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyspark_a_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     for name in [name for name in sys.modules if name.startswith("retrieval_report.spark")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyspark", None)
@@ -135,7 +135,7 @@ def session_here(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.spark
 @PANDAS_3
 @pytest.mark.usefixtures("session_here")
-def test_on_one_machine(tmp_path: Path, asked: list[str]) -> None:
+def test_on_one_machine(tmp_path: Path, asked: list[str]):
     result = run("", *on_spark(tmp_path, asked, "local[2]"), code=2)
     agrees(tmp_path, result.stdout, asked)
 
@@ -143,7 +143,7 @@ def test_on_one_machine(tmp_path: Path, asked: list[str]) -> None:
 @pytest.mark.spark
 def test_on_two_executors_one_of_which_is_killed_half_way(
     tmp_path: Path, asked: list[str], sessions: spark_sessions.Sessions
-) -> None:
+):
     """All rows are read and exchanged when the first worker starts; its executor dies, with what it
     had exchanged.
     """
@@ -172,7 +172,7 @@ def test_on_two_executors_one_of_which_is_killed_half_way(
 @pytest.mark.spark
 @PANDAS_3
 @pytest.mark.usefixtures("session_here")
-def test_errors_of_executors_speak_in_options(tmp_path: Path) -> None:
+def test_errors_of_executors_speak_in_options(tmp_path: Path):
     nothing = {"query": ["q"], "item": ["a"], "distance": [None], "relevance": [1]}
     frame = pl.DataFrame(nothing, schema_overrides={"distance": pl.Float64})
     frame.write_parquet(tmp_path / "run.parquet")
@@ -182,7 +182,7 @@ def test_errors_of_executors_speak_in_options(tmp_path: Path) -> None:
     assert "null_distance=" not in result.stderr
 
 
-def test_a_terminal_keeps_its_options_in_another_process() -> None:
+def test_a_terminal_keeps_its_options_in_another_process():
     with click.Context(click.Command("c", params=[click.Option(["--judgements", "--qrels"])])):
         reader = pickle.loads(pickle.dumps(Terminal(columns="judgements").portable()))
     with speaking_to(reader):

@@ -30,13 +30,13 @@ def loaded(output: str) -> dict[str, Any]:
     return found
 
 
-def test_messages_call_standard_input_by_its_name() -> None:
+def test_messages_call_standard_input_by_its_name():
     outcome = run(f"evaluate - {ASKED}", given=b"a b c\n", code=2)
     assert "standard-input: neither a table" in outcome.stderr
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
+def test_a_dash_is_standard_input(tmp_path: Path, pack: Any):
     (tmp_path / "lists.csv").write_bytes(TEXT)
     of_file = printed(f"evaluate {tmp_path}/lists.csv {ASKED}")
     assert printed(f"evaluate - {ASKED}", given=pack(TEXT)) == of_file
@@ -53,7 +53,7 @@ def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
 )
 def test_streams_that_are_full_or_closed_end_with_a_message(
     tmp_path: Path, words: str, redirect: str, message: str
-) -> None:
+):
     (tmp_path / "lists.csv").write_bytes(TEXT)
     command = [sys.executable, "-m", "retrieval_report"]
     command += words.format(tmp_path / "lists.csv").split()
@@ -66,7 +66,7 @@ def test_streams_that_are_full_or_closed_end_with_a_message(
 
 def test_standard_input_that_does_not_end_is_refused_at_a_bound(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     endless = b"a,b,c\n" * 1000
     outcome = run("evaluate - --max-bytes 5999", given=endless, code=2)
     message = "standard-input: holds more than 5999 bytes; if that is right, raise --max-bytes"
@@ -82,7 +82,7 @@ def test_standard_input_that_does_not_end_is_refused_at_a_bound(
 
 
 @pytest.mark.parametrize("command", ["evaluate", "leaderboard"])
-def test_an_option_moves_the_bound_of_gzipped_files(tmp_path: Path, command: str) -> None:
+def test_an_option_moves_the_bound_of_gzipped_files(tmp_path: Path, command: str):
     path = tmp_path / "lists.csv.gz"
     path.write_bytes(gzip.compress(TEXT))
     words = f"{command} {path} --max-bytes"
@@ -91,7 +91,7 @@ def test_an_option_moves_the_bound_of_gzipped_files(tmp_path: Path, command: str
         run(f"{words} {len(TEXT)}")
 
 
-def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:
+def test_judgements_come_from_standard_input_too(tmp_path: Path):
     RANKINGS.drop("relevance").write_csv(tmp_path / "lists.csv")
     judgements = (
         RANKINGS.select("query", "item", "relevance").unique(["query", "item"]).write_csv().encode()
@@ -99,7 +99,7 @@ def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:
     assert "ndcg@3" in printed(f"evaluate {tmp_path}/lists.csv --qrels - {ASKED}", judgements)
 
 
-def test_json_holds_the_frames_that_are_printed() -> None:
+def test_json_holds_the_frames_that_are_printed():
     study = rr.Study(RANKINGS, "ndcg@3, ap@3")
     summary = loaded(printed(f"evaluate - --json {ASKED}"))["summary"]
     means = {(row["model"], row["metric"], row["policy"]): row["value"] for row in summary}
@@ -112,14 +112,14 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     assert [row["verdict"] for row in compared["flips"]] == study.flips["verdict"].to_list()
 
 
-def test_latex_is_the_table_of_a_study() -> None:
+def test_latex_is_the_table_of_a_study():
     table = printed(f"leaderboard - --latex {ASKED}")
     assert table == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
     table = printed(f"leaderboard - --latex --correction holm {ASKED}")
     assert "with Holm's correction over" in table
 
 
-def test_help_names_every_command_without_cutting_it() -> None:
+def test_help_names_every_command_without_cutting_it():
     outcome = CliRunner().invoke(cli, ["--help"], env={"COLUMNS": "80"})
     lines = outcome.output.splitlines()
     assert len(lines) <= 36

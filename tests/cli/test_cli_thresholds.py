@@ -11,7 +11,7 @@ from made_reports import made_rankings
 from retrieval_report.study.samples import sample_folder
 
 
-def test_it_prints_and_writes_what_the_function_returns(tmp_path: Path) -> None:
+def test_it_prints_and_writes_what_the_function_returns(tmp_path: Path):
     given = sample_folder() / "digits" / "rankings.parquet"
     asked = "--k 5 --metric precision --at-least 0.9 --risk 0.1"
     result = run(f"thresholds {given} {asked} --out {tmp_path}")
@@ -41,7 +41,7 @@ def test_it_prints_and_writes_what_the_function_returns(tmp_path: Path) -> None:
         ("--k 0", "--k: 0 is not a whole number from 1 on"),
     ],
 )
-def test_bad_options_are_named(tmp_path: Path, words: str, message: str) -> None:
+def test_bad_options_are_named(tmp_path: Path, words: str, message: str):
     made_rankings(("a",)).write_csv(tmp_path / "run.csv")
     result = run(f"thresholds {tmp_path}/run.csv {words}", code=2)
     assert message in result.stderr

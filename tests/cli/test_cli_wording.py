@@ -26,7 +26,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_messages_name_options(files: Path) -> None:
+def test_messages_name_options(files: Path):
     run_csv = files / "run.csv"
     given = f"evaluate {run_csv} --judgements {files}/judged.csv"
     for words, told in (
@@ -57,7 +57,7 @@ def test_messages_name_options(files: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engine: str) -> None:
+def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engine: str):
     pl.read_csv(files / "run.csv").write_parquet(files / "run.parquet")
     judged = f"--judgements {files}/strange.csv --judgement-columns item=thing,relevance=how_much"
     queries = f"--queries {files}/queries.csv --query-columns query=number,label=kind"
@@ -66,7 +66,7 @@ def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engin
     assert "0.7500   0.2500" in result.output
 
 
-def test_reading_options_are_not_for_spark(files: Path) -> None:
+def test_reading_options_are_not_for_spark(files: Path):
     result = run(f"evaluate {files}/run.csv --engine spark --judgement-columns item=doc", code=2)
     assert "--judgement-columns does not work with --engine spark" in result.stderr
 
@@ -85,9 +85,7 @@ OF_THE_ROW = {"rank", "measure", "model", "model_a", "model_b", "queries", "syst
 
 
 @pytest.mark.parametrize("command", TABLES)
-def test_the_help_of_a_command_explains_every_column_that_it_prints(
-    tmp_path: Path, command: str
-) -> None:
+def test_the_help_of_a_command_explains_every_column_that_it_prints(tmp_path: Path, command: str):
     few = tmp_path / "few.txt"
     lines = (DOCS / "qrels.txt").read_text().splitlines(keepends=True)
     few.write_text("".join(lines[: len(lines) // 2]))
@@ -100,7 +98,7 @@ def test_the_help_of_a_command_explains_every_column_that_it_prints(
     assert columns <= {*re.findall(r"^  (\w+)", section, re.M)}
 
 
-def test_a_gate_names_a_run_by_its_model_and_in_errors_by_its_file_too(tmp_path: Path) -> None:
+def test_a_gate_names_a_run_by_its_model_and_in_errors_by_its_file_too(tmp_path: Path):
     lines = [f"q{number} Q0 x 1 1 {{}}\n" for number in range(4)]
     for name, tag, count in (("old", "old", 4), ("half", "new", 2)):
         (tmp_path / f"{name}.run").write_text("".join(lines[:count]).format(*[tag] * count))

@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("call", GIVEN["calls"])
-def test_no_command_prints_python(call: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_command_prints_python(call: str, folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(folder)
     result = CliRunner().invoke(cli, call.split())
     assert result.exit_code in (0, 1, 2), result.exception
@@ -65,7 +65,7 @@ ELSEWHERE = {
 }  # fmt: skip
 
 
-def test_messages_name_arguments_by_the_one_function_for_it() -> None:
+def test_messages_name_arguments_by_the_one_function_for_it():
     root = Path(__file__).parents[2] / "retrieval_report"
     for path in sorted(root.rglob("*.py")):
         if str(path.relative_to(root)) not in ELSEWHERE:

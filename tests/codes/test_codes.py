@@ -15,7 +15,7 @@ from retrieval_report.codes import count_codes, shards
 
 
 @pytest.mark.parametrize("width", [2, 5, 64, 90])
-def test_multi_hot_labels(width: int) -> None:
+def test_multi_hot_labels(width: int):
     queries, items = random_bits(15, 4, 16), random_bits(16, 40, 16)
     own, other = random_bits(17, 4, width), random_bits(18, 40, width)
     distance, shared = pairs(queries, items, hamming), own @ other.T
@@ -27,7 +27,7 @@ def test_multi_hot_labels(width: int) -> None:
     assert rows(graded) == by_hand(distance, shared)
 
 
-def test_ids_and_model_are_kept_and_sorted_by() -> None:
+def test_ids_and_model_are_kept_and_sorted_by():
     model = "é"
     codes = random_bits(37, 3, 8)
     counts = count_codes(
@@ -49,7 +49,7 @@ def test_ids_and_model_are_kept_and_sorted_by() -> None:
 
 
 @pytest.mark.parametrize("kind", ["classes", "any", "shared"])
-def test_a_query_can_be_left_out_of_its_own_list(kind: str) -> None:
+def test_a_query_can_be_left_out_of_its_own_list(kind: str):
     items = random_bits(41, 30, 11)
     measures = [4, 20, 7]
     known: Any = {
@@ -72,7 +72,7 @@ def test_a_query_can_be_left_out_of_its_own_list(kind: str) -> None:
     assert sorted((order[row[0]], *row[1:]) for row in rows(counts)) == by_hand(distance, relevance)
 
 
-def test_without_ids_query_i_is_item_i() -> None:
+def test_without_ids_query_i_is_item_i():
     items = random_bits(44, 12, 9)
     labels = classes(45, 12)
     distance = pairs(items[:5], items, hamming)
@@ -91,7 +91,7 @@ def test_without_ids_query_i_is_item_i() -> None:
 @pytest.mark.parametrize("depth", [1, 2, 5, 17, 39, 40, 1000])
 def test_depth_keeps_the_nearest_and_the_last_tie_whole(
     depth: int, exclude: bool, sliced: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     items = random_bits(46, 40, 9)
     queries = items[:6]
     labels = classes(47, 40)

@@ -55,7 +55,7 @@ def items(folder: Path) -> list[Path]:
     return [folder / name for name in ("a.npz", "b.npy", "c.npz")]
 
 
-def test_files_are_shards(folder: Path) -> None:
+def test_files_are_shards(folder: Path):
     result = codes_command(folder / "queries.npz", items(folder))
     counts = expected_counts()
     assert result["counts.parquet"].equals(counts)
@@ -67,7 +67,7 @@ def test_files_are_shards(folder: Path) -> None:
     assert result["radius.csv"].equals(evaluate_radius(counts))
 
 
-def test_results_are_written(folder: Path) -> None:
+def test_results_are_written(folder: Path):
     options = f"--model m --metrics ap --cutoffs 5 --out {folder}/out"
     run(f"codes {options}", folder / "queries.npz", *items(folder))
     assert {path.name for path in (folder / "out").iterdir()} == set(WRITTEN)
@@ -75,7 +75,7 @@ def test_results_are_written(folder: Path) -> None:
     assert pl.read_csv(folder / "out/scores.csv").height == 8 * 4
 
 
-def test_counts_of_the_nearest_keep_r(folder: Path) -> None:
+def test_counts_of_the_nearest_keep_r(folder: Path):
     result = codes_command(folder / "queries.npz", items(folder), cutoffs=(1, 5), depth=5)
     whole = summarise(
         evaluate(
@@ -87,7 +87,7 @@ def test_counts_of_the_nearest_keep_r(folder: Path) -> None:
     assert "radius.csv" not in result
 
 
-def test_r_leaves_the_query_out_where_the_counts_do(folder: Path) -> None:
+def test_r_leaves_the_query_out_where_the_counts_do(folder: Path):
     ids = [f"i{n}" for n in range(90)]
     np.savez(folder / "all.npz", codes=ITEMS, labels=OTHER, ids=ids)
     np.savez(folder / "some.npz", codes=ITEMS[:8], labels=OTHER[:8], ids=ids[:8])
@@ -98,7 +98,7 @@ def test_r_leaves_the_query_out_where_the_counts_do(folder: Path) -> None:
     assert near["summary.csv"].equals(whole["summary.csv"])
 
 
-def test_packed_codes_tell_their_bits(folder: Path) -> None:
+def test_packed_codes_tell_their_bits(folder: Path):
     np.savez(folder / "packed.npz", codes=np.packbits(QUERIES, axis=1), labels=OWN, bits=20)
     np.save(folder / "db.npy", np.packbits(ITEMS, axis=1))
     np.save(folder / "db.labels.npy", OTHER)
@@ -107,7 +107,7 @@ def test_packed_codes_tell_their_bits(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_rows_of_arrays_are_read_when_they_are_needed(folder: Path, order: Any) -> None:
+def test_rows_of_arrays_are_read_when_they_are_needed(folder: Path, order: Any):
     values = np.random.default_rng(3).integers(-9, 9, (50, 7), np.int16)
     np.save(folder / "some.npy", np.asarray(values, order=order))
     rows = load_codes(folder / "some.npy").codes
@@ -146,13 +146,13 @@ def broken(folder: Path, name: str) -> Path:
         ("bits.npz", "bits is not a whole number"),
     ],
 )
-def test_broken_files_are_named(folder: Path, name: str, message: str) -> None:
+def test_broken_files_are_named(folder: Path, name: str, message: str):
     with pytest.raises(FileError, match=f"{name}': {message}"):
         codes_command(folder / "queries.npz", [folder / "a.npz", broken(folder, name)])
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_matlab_files_give_the_scores_of_archives(folder: Path, packed: bool) -> None:
+def test_matlab_files_give_the_scores_of_archives(folder: Path, packed: bool):
     np.savez(folder / "all.npz", codes=ITEMS, labels=OTHER)
     np.savez(folder / "q.npz", codes=QUERIES, labels=OWN, ids=[f"q{n}" for n in range(8)])
     path = folder / "codes.mat"
@@ -169,7 +169,7 @@ def test_matlab_files_give_the_scores_of_archives(folder: Path, packed: bool) ->
         assert frame.equals(found[name])
 
 
-def test_labels_of_matlab_files_may_be_sparse_and_ids_text(tmp_path: Path) -> None:
+def test_labels_of_matlab_files_may_be_sparse_and_ids_text(tmp_path: Path):
     classes = np.eye(3, dtype=np.int64)[[0, 1, 1, 2]]
     held = {"codes": np.eye(4), "labels": csr_matrix(classes), "ids": ["a", "bcd", "e", "f"]}
     savemat(tmp_path / "a.mat", held | {"bits": 4.0})
@@ -180,7 +180,7 @@ def test_labels_of_matlab_files_may_be_sparse_and_ids_text(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.mat"])
-def test_row_094_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, name: str) -> None:
+def test_row_094_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, name: str):
     path = tmp_path / name
     zeros = np.zeros((2000, 1000))
     if name == "a.mat":
@@ -200,14 +200,14 @@ def test_row_094_archives_that_unpack_to_too_much_are_refused(tmp_path: Path, na
 
 
 @pytest.mark.parametrize("again", ["other/../a.npz", "link.npz"])
-def test_a_shard_is_not_counted_twice(folder: Path, again: str) -> None:
+def test_a_shard_is_not_counted_twice(folder: Path, again: str):
     (folder / "other").mkdir()
     (folder / "link.npz").symlink_to(folder / "a.npz")
     with pytest.raises(FileError, match=r"\.npz': listed more than once"):
         codes_command(folder / "queries.npz", [folder / "a.npz", f"{folder}/{again}"])
 
 
-def test_the_shard_at_fault_is_named(folder: Path) -> None:
+def test_the_shard_at_fault_is_named(folder: Path):
     codes = ITEMS.copy()
     codes[0, 1] = 2
     np.savez(folder / "bad.npz", codes=codes, labels=OTHER)
@@ -262,7 +262,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("damage", FOREIGN)
-def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage: str) -> None:
+def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage: str):
     path = tmp_path / "codes.npz"
     path.write_bytes(FOREIGN[damage])
     with pytest.raises(FileError, match=re.escape(f"'{path}': ")):
@@ -272,7 +272,7 @@ def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage:
 @pytest.mark.parametrize(
     "name", ["../codes.npy", "/etc/codes.npy", "C:\\codes.npy", "codes.npy/../../x"]
 )
-def test_row_097_members_of_archives_are_never_unpacked(tmp_path: Path, name: str) -> None:
+def test_row_097_members_of_archives_are_never_unpacked(tmp_path: Path, name: str):
     array = io.BytesIO()
     np.save(array, np.ones((2, 8)))
     path = tmp_path / "inside" / "codes.npz"
@@ -285,7 +285,7 @@ def test_row_097_members_of_archives_are_never_unpacked(tmp_path: Path, name: st
 
 
 @pytest.mark.parametrize("dtype", ["<U0", "|S0", "|V0"])
-def test_a_trillion_empty_ids_are_refused(tmp_path: Path, dtype: str) -> None:
+def test_a_trillion_empty_ids_are_refused(tmp_path: Path, dtype: str):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("codes.npy", array("(2, 4)", "|b1") + bytes(8))
         archive.writestr("ids.npy", array("(1000000000000,)", dtype))

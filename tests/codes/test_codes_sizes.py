@@ -41,7 +41,7 @@ def forms(bits: Array) -> dict[str, tuple[Array, int | None]]:
 
 @pytest.mark.parametrize("bits", [8, 20, 64, 100])
 @pytest.mark.parametrize("form", list(forms(np.zeros((1, 1), int))))
-def test_every_form_of_codes_gives_the_same_counts(form: str, bits: int) -> None:
+def test_every_form_of_codes_gives_the_same_counts(form: str, bits: int):
     queries, items = random_bits(5, 4, bits), random_bits(6, 9, bits)
     expected = by_hand(pairs(queries, items, hamming), np.zeros((4, 9), int))
     (query_codes, told), (item_codes, _) = forms(queries)[form], forms(items)[form]
@@ -51,7 +51,7 @@ def test_every_form_of_codes_gives_the_same_counts(form: str, bits: int) -> None
     assert rows(counts) == expected
 
 
-def test_bytes_of_zeros_and_ones_are_bits_unless_told_otherwise() -> None:
+def test_bytes_of_zeros_and_ones_are_bits_unless_told_otherwise():
     codes = np.array([[0, 1], [1, 0]], np.uint8)
     labels: Any = {"query_labels": [0, 0], "item_labels": [0, 0]}
     assert count_codes(codes, codes, **labels)["distance"].max() == 2
@@ -75,7 +75,7 @@ def counted_at_once(
 
 @pytest.mark.parametrize("size", [1, 8, 9, 4095, 4096, 4097, 20_001])
 @pytest.mark.parametrize("bits", [20, 64, 96])
-def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int) -> None:
+def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int):
     queries, items = random_bits(7, 3, bits), random_bits(8, size, bits)
     own, other = classes(9, 3), classes(10, size)
     counts = count_codes(queries, items, query_labels=own, item_labels=other)
@@ -96,7 +96,7 @@ def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int)
         ((1 << 16) + 129, 1, 256, "half equal"),
     ],
 )
-def test_many_items_of_any_classes_and_codes(size: int, kinds: int, bits: int, kind: str) -> None:
+def test_many_items_of_any_classes_and_codes(size: int, kinds: int, bits: int, kind: str):
     generator = np.random.default_rng(bits)
     queries, items = random_bits(1, 64, bits), random_bits(2, size, bits)
     items[: {"random": 0, "equal": size, "half equal": size // 2}[kind]] = queries[0]
@@ -109,7 +109,7 @@ def test_many_items_of_any_classes_and_codes(size: int, kinds: int, bits: int, k
 
 
 @given(data=st.data())
-def test_any_codes_any_shards(data: st.DataObject) -> None:
+def test_any_codes_any_shards(data: st.DataObject):
     bits = data.draw(st.sampled_from([1, 7, 8, 11, 24, 63, 64, 65, 130]))
     seed = data.draw(st.integers(0, 1000))
     size = data.draw(st.integers(1, 60))
@@ -126,7 +126,7 @@ def test_any_codes_any_shards(data: st.DataObject) -> None:
     assert count_ties(pl.concat(each)).equals(whole)
 
 
-def test_shards_with_labels_and_ids() -> None:
+def test_shards_with_labels_and_ids():
     queries, items = random_bits(25, 3, 12), random_bits(26, 30, 12)
     labels, ids = classes(27, 30), np.arange(100, 130)
     known: Any = {
@@ -140,7 +140,7 @@ def test_shards_with_labels_and_ids() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(counting, "BLOCKS", 7)
     for bits in (8, 64):
         queries, items = random_bits(33, 50, bits), random_bits(34, 3000, bits)
@@ -151,7 +151,7 @@ def test_threads_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -
         assert rows(count_codes(queries, items, threads=threads, **labels)) == expected
 
 
-def test_progress_counts_items(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_counts_items(capsys: pytest.CaptureFixture[str]):
     codes = random_bits(65, 3000, 8)
     labels: Any = {"query_labels": [0] * 3000, "item_labels": [0] * 3000}
     count_codes(codes, codes, progress=True, **labels)

@@ -126,7 +126,7 @@ def searched(runs: Any, model: str) -> list[list[tuple[int, float]]]:
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 @pytest.mark.parametrize("text", FORMATS)
-def test_every_format_equals_brute_force(text: str, similarity: str) -> None:
+def test_every_format_equals_brute_force(text: str, similarity: str):
     for rows, count, width, depth in ((9, 60, 6, 7), (1, 1, 5, 3), (4, 9, 7, 20)):
         queries, items = on_grid(rows, rows, width), on_grid(1, count, width)
         runs = rr.from_embeddings(queries, items, [text], depth=depth, similarity=similarity)
@@ -139,7 +139,7 @@ def test_every_format_equals_brute_force(text: str, similarity: str) -> None:
 @pytest.mark.parametrize("order", ["as drawn", "farthest first", "nearest first"])
 def test_results_do_not_depend_on_the_size_of_blocks(
     monkeypatch: pytest.MonkeyPatch, order: str, similarity: str
-) -> None:
+):
     rng = np.random.default_rng(5)
     queries, items = rng.normal(size=(7, 40)), rng.normal(size=(300, 40))
     items = np.concatenate([items, items[:50]])  # ties of float32
@@ -154,7 +154,7 @@ def test_results_do_not_depend_on_the_size_of_blocks(
     assert rr.from_embeddings(queries, items, **asked).rankings.equals(whole)
 
 
-def test_equal_vectors_tie_wherever_they_stand() -> None:
+def test_equal_vectors_tie_wherever_they_stand():
     rng = np.random.default_rng(3)
     queries, one = rng.normal(size=(20, 333)), rng.normal(size=(1, 333))
     items = np.concatenate([rng.normal(size=(91, 333)), one, rng.normal(size=(78, 333)), one])
@@ -163,7 +163,7 @@ def test_equal_vectors_tie_wherever_they_stand() -> None:
     assert twins.agg(pl.n_unique("score"))["score"].to_list() == [1] * 40
 
 
-def test_whole_numbers_beyond_single_precision_are_exact() -> None:
+def test_whole_numbers_beyond_single_precision_are_exact():
     rng = np.random.default_rng(8)
     queries, items = (rng.choice([-1.0, 1.0], (rows, 2000)) for rows in (3, 50))
     items[10] = items[20] = queries[0]
@@ -173,7 +173,7 @@ def test_whole_numbers_beyond_single_precision_are_exact() -> None:
     assert max(score for found in expected for _, score in found) > 2**24
 
 
-def test_costs_are_bytes_per_vector() -> None:
+def test_costs_are_bytes_per_vector():
     vectors = on_grid(4, 3, 130)
     formats = {"full": "float32", "half": "float16", "bits": "binary", "short": "int4+truncate:63"}
     runs = rr.from_embeddings(vectors, vectors, formats)
@@ -186,7 +186,7 @@ def test_costs_are_bytes_per_vector() -> None:
     assert runs.rankings["model"].unique(maintain_order=True).to_list() == list(sizes)
 
 
-def test_a_study_takes_ends_and_costs_unless_told_otherwise() -> None:
+def test_a_study_takes_ends_and_costs_unless_told_otherwise():
     vectors = on_grid(5, 60, 8)
     labels = vectors.argmax(axis=1)  # which near ones share
     found = rr.from_embeddings(
@@ -205,7 +205,7 @@ def test_a_study_takes_ends_and_costs_unless_told_otherwise() -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float16, np.int8, np.bool_, list])
-def test_numbers_of_any_type_are_read(kind: Any) -> None:
+def test_numbers_of_any_type_are_read(kind: Any):
     values = np.random.default_rng(9).integers(0, 2, (12, 6))
     values[:, 0] = 1
     vectors = values.tolist() if kind is list else values.astype(kind)
@@ -213,7 +213,7 @@ def test_numbers_of_any_type_are_read(kind: Any) -> None:
     assert rr.from_embeddings(vectors, vectors).rankings.equals(expected)
 
 
-def test_faiss_finds_the_same() -> None:
+def test_faiss_finds_the_same():
     faiss = pytest.importorskip("faiss")
     rng = np.random.default_rng(11)
     queries, items = (rng.normal(size=(rows, 64)).astype(np.float32) for rows in (8, 500))
@@ -243,7 +243,7 @@ def test_faiss_finds_the_same() -> None:
     assert [[-score for _, score in row[:50]] for row in found] == distances.tolist()
 
 
-def test_calibration_sets_the_ranges_and_values_outside_are_clipped() -> None:
+def test_calibration_sets_the_ranges_and_values_outside_are_clipped():
     queries, items, sample = on_grid(20, 4, 6) * 3, on_grid(21, 30, 6) * 3, on_grid(22, 50, 6)
     codes = [steps(vectors, sample, 8) for vectors in (queries, items)]
     runs = rr.from_embeddings(
@@ -253,7 +253,7 @@ def test_calibration_sets_the_ranges_and_values_outside_are_clipped() -> None:
     assert {codes[1].min(), codes[1].max()} == {-128, 127}
 
 
-def test_ties_of_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ties_of_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(nearest, "MOST_ROWS", 100)
     vectors = on_grid(31, 40, 4)
     with pytest.raises(rr.DataError, match=r"format 'digits:0': .* rows for the first 40 queries"):
@@ -264,11 +264,11 @@ def test_ties_of_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     ("text", "storage"),
     [("fp32", "float32"), ("bf16+truncate:64", "bfloat16"), ("ubinary", "binary")],
 )
-def test_short_names_of_formats(text: str, storage: str) -> None:
+def test_short_names_of_formats(text: str, storage: str):
     assert parse_format(text).storage == storage
 
 
-def test_row_115_packed_bits_are_not_taken_for_numbers() -> None:
+def test_row_115_packed_bits_are_not_taken_for_numbers():
     bits = np.random.default_rng(0).normal(size=(20, 64)) > 0
     packed = np.packbits(bits, axis=1)
     relevant: Any = {"query_labels": [0] * 20, "item_labels": [0] * 20}
@@ -280,7 +280,7 @@ def test_row_115_packed_bits_are_not_taken_for_numbers() -> None:
     assert_frame_equal(from_bits.rankings, whole.rankings)
 
 
-def test_quantised_vectors_are_not_quantised_again() -> None:
+def test_quantised_vectors_are_not_quantised_again():
     values = np.random.default_rng(0).normal(size=(20, 64)).round(2)
     relevant: Any = {"query_labels": [0] * 20, "item_labels": [0] * 20}
     codes = (values * 30).astype(np.int8)
@@ -292,7 +292,7 @@ def test_quantised_vectors_are_not_quantised_again() -> None:
     assert rr.from_embeddings(codes, codes, "float32", **relevant).rankings.height
 
 
-def test_formats_have_one_order_whatever_others_are_beside_them() -> None:
+def test_formats_have_one_order_whatever_others_are_beside_them():
     values = np.random.default_rng(0).normal(size=(20, 16))
     relevant: Any = {"query_labels": [0] * 20, "item_labels": [0] * 20}
     alone = rr.from_embeddings(values, values, "float32", **relevant).rankings
@@ -303,7 +303,7 @@ def test_formats_have_one_order_whatever_others_are_beside_them() -> None:
 
 
 @pytest.mark.parametrize("query", ["q0", 20])
-def test_judgements_of_queries_that_rows_do_not_number_need_ids(query: object) -> None:
+def test_judgements_of_queries_that_rows_do_not_number_need_ids(query: object):
     values = np.random.default_rng(0).normal(size=(20, 16))
     judgements: Any = {query: {0: 1}}
     with pytest.raises(rr.KeyMismatchError, match=f"{query!r} is not a query .* query_ids= and"):
@@ -311,12 +311,12 @@ def test_judgements_of_queries_that_rows_do_not_number_need_ids(query: object) -
     rr.from_embeddings(values[:1], values, "float32", judgements=judgements, query_ids=[query])
 
 
-def test_row_115_a_dictionary_of_vectors_is_told_what_to_pass() -> None:
+def test_row_115_a_dictionary_of_vectors_is_told_what_to_pass():
     with pytest.raises(rr.DataError, match="pass the original vectors once, and name the formats"):
         rr.from_embeddings({"float32": [[1.0]]}, [[1.0]], query_labels=[0], item_labels=[0])
 
 
-def test_arrays_of_bfloat16_are_read_as_numbers() -> None:
+def test_arrays_of_bfloat16_are_read_as_numbers():
     """What JAX returns is a NumPy array of a type that NumPy itself lacks."""
     brain = pytest.importorskip("ml_dtypes", reason="it comes with JAX").bfloat16
     queries, items = on_grid(1, 4, 6), on_grid(2, 20, 6)  # eighths, which bfloat16 holds

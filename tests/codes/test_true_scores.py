@@ -58,7 +58,7 @@ def enumerated(true: float, others: list[float]) -> dict[tuple[str, int | None],
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(0, 2), max_size=5)), min_size=1))
-def test_scores_are_means_over_all_orders(queries: list[tuple[int, list[int]]]) -> None:
+def test_scores_are_means_over_all_orders(queries: list[tuple[int, list[int]]]):
     true = np.array([own for own, _ in queries])
     others = np.empty(len(queries), object)
     others[:] = [np.array(row, np.int64) for _, row in queries]
@@ -73,7 +73,7 @@ def test_scores_are_means_over_all_orders(queries: list[tuple[int, list[int]]]) 
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_realistic_ranks_are_those_of_the_other_packages(seed: int) -> None:
+def test_realistic_ranks_are_those_of_the_other_packages(seed: int):
     matrix, true = made(seed)
     rows = np.arange(len(true))
     own = matrix[rows, true]
@@ -96,7 +96,7 @@ def test_realistic_ranks_are_those_of_the_other_packages(seed: int) -> None:
             np.testing.assert_allclose(found["value"].to_numpy(), values, rtol=1e-12)
 
 
-def test_every_form_gives_the_same_counts() -> None:
+def test_every_form_gives_the_same_counts():
     matrix, true = made(7)
     own = matrix[np.arange(len(true)), true]
     wanted = rr.from_scores((own, matrix), true_included=True).rankings

@@ -35,7 +35,7 @@ class Module:
 
 def test_every_callback_logs_the_exact_metric_of_all_batches(
     capsys: pytest.CaptureFixture[str],
-) -> None:
+):
     rng = np.random.default_rng(0)
     scores, relevance, masks = rng.integers(0, (5, 2, 2), (40, 20, 3)).transpose(2, 0, 1)
 

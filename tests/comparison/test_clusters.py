@@ -38,7 +38,7 @@ def made(seed: int, sizes: tuple[int, ...] = SIZES, models: int = 3, holes: int 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("holes", [0, 6])
-def test_t_and_its_interval_are_those_of_statsmodels(seed: int, holes: int) -> None:
+def test_t_and_its_interval_are_those_of_statsmodels(seed: int, holes: int):
     api = pytest.importorskip("statsmodels.api", reason=MISSING)
     scores, queries, value, topic = made(seed, holes=holes)
     rows = rr.compare(scores, cluster="topic", queries=queries, confidence=0.9)
@@ -58,7 +58,7 @@ def test_t_and_its_interval_are_those_of_statsmodels(seed: int, holes: int) -> N
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("holes", [0, 6])
-def test_all_patterns_of_signs_of_clusters_are_tried(seed: int, holes: int) -> None:
+def test_all_patterns_of_signs_of_clusters_are_tried(seed: int, holes: int):
     scores, queries, value, topic = made(seed, holes=holes)
     rows = rr.compare(scores, cluster="topic", queries=queries)
     pairs = [(0, 1), (0, 2), (1, 2)]
@@ -96,14 +96,14 @@ ANSWERS: dict[str, Callable[..., pl.DataFrame]] = {
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 def test_where_every_query_is_a_cluster_nothing_changes(
     answer: Callable[..., pl.DataFrame],
-) -> None:
+):
     scores, queries, _, _ = made(1, holes=6)
     alone = queries.with_columns(topic=pl.col("query").str.reverse())
     found = answer(scores, cluster="topic", queries=alone)
     assert_frame_equal(found, answer(scores), check_exact=True)
 
 
-def test_one_cluster_has_no_p() -> None:
+def test_one_cluster_has_no_p():
     scores, queries, _, _ = made(0)
     over: Any = {
         "cluster": "topic",
@@ -118,7 +118,7 @@ def test_one_cluster_has_no_p() -> None:
     assert set(verdicts) == {"not decided"}
 
 
-def test_a_mean_over_clusters_is_weighted_as_statsmodels_does() -> None:
+def test_a_mean_over_clusters_is_weighted_as_statsmodels_does():
     api = pytest.importorskip("statsmodels.api", reason=MISSING)
     scores, queries, value, topic = made(4, models=1)
     weight = np.random.default_rng(4).integers(1, 5, topic.size)
@@ -134,7 +134,7 @@ def test_a_mean_over_clusters_is_weighted_as_statsmodels_does() -> None:
     assert [row["ci_low"], row["ci_high"]] == pytest.approx(fit.conf_int()[0], rel=1e-9)
 
 
-def test_new_clusters_are_new_queries_of_the_means_of_equal_clusters() -> None:
+def test_new_clusters_are_new_queries_of_the_means_of_equal_clusters():
     _, _, value, topic = made(5, sizes=(4,) * 25, models=2)
     difference = value[0] - value[1]
     means = np.bincount(topic, difference) / 4

@@ -24,7 +24,7 @@ SCORES = pl.concat(
 )
 
 
-def test_numbers_are_those_of_scipy() -> None:
+def test_numbers_are_those_of_scipy():
     row = compare(SCORES, confidence=0.9).filter(
         metric="ap", policy="expected", model_a="a", model_b="d"
     )
@@ -56,7 +56,7 @@ def test_numbers_are_those_of_scipy() -> None:
 
 
 @pytest.mark.parametrize("adjust", ["permutation", "t", "wilcoxon"])
-def test_corrections_are_over_the_pairs_of_a_metric_and_policy(adjust: str) -> None:
+def test_corrections_are_over_the_pairs_of_a_metric_and_policy(adjust: str):
     for part in compare(SCORES, adjust=adjust, correction="holm").partition_by(
         "metric", "cutoff", "policy"
     ):
@@ -68,7 +68,7 @@ def test_corrections_are_over_the_pairs_of_a_metric_and_policy(adjust: str) -> N
     assert found["family_p"].to_list() == found["bh_p"].to_list()
 
 
-def test_a_baseline_is_the_second_of_every_pair() -> None:
+def test_a_baseline_is_the_second_of_every_pair():
     comparison = compare(SCORES, baseline="b", policies="expected")
     assert comparison.filter(metric="ap").select("model_a", "model_b").rows() == [
         ("a", "b"),
@@ -83,7 +83,7 @@ def test_a_baseline_is_the_second_of_every_pair() -> None:
     )
 
 
-def test_p_tie_is_for_the_expected_policy_alone() -> None:
+def test_p_tie_is_for_the_expected_policy_alone():
     comparison = compare(SCORES)
     naive = comparison.filter(policy="naive")
     for name in ("tie_std", "tied_queries", "p_tie", "p_tie_method"):
@@ -107,7 +107,7 @@ def skewed_p(difference: NDArray[np.float64]) -> float:
     return float(min(1.0, 2 * max(student, min(sides))))
 
 
-def test_skewed_differences_are_tested_by_both_t_with_holm() -> None:
+def test_skewed_differences_are_tested_by_both_t_with_holm():
     generator = np.random.default_rng(4)
     values = generator.exponential(0.1, (5, 25)) * np.linspace(1, 2, 5)[:, None]
     values[1, :20] = values[0, :20]  # two models that differ in five queries
@@ -132,7 +132,7 @@ def test_skewed_differences_are_tested_by_both_t_with_holm() -> None:
 
 
 @pytest.mark.parametrize("queries", [1, 2, 30])
-def test_skewed_differences_need_two_queries_and_a_difference(queries: int) -> None:
+def test_skewed_differences_need_two_queries_and_a_difference(queries: int):
     values = np.random.default_rng(0).random(queries)
     scores = scores_of({"a": values.tolist(), "b": values.tolist()})
     p = compare(scores, correction="skewed")["family_p"].to_list()
@@ -140,7 +140,7 @@ def test_skewed_differences_need_two_queries_and_a_difference(queries: int) -> N
 
 
 @pytest.mark.parametrize("correction", ["holm", "bh", "max-t", "skewed"])
-def test_neighbours_and_the_best_alone_have_the_p_values_of_all_pairs(correction: str) -> None:
+def test_neighbours_and_the_best_alone_have_the_p_values_of_all_pairs(correction: str):
     generator = np.random.default_rng(2)
     scores = scores_of({f"m{number:02}": generator.random(30) + number / 9 for number in range(5)})
     every, near = (compare(scores, correction=correction, most_apart=most) for most in (None, 1))

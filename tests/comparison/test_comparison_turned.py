@@ -9,7 +9,7 @@ SCORES = scores_of(
 )
 
 
-def test_a_turned_pair_is_what_compare_says_of_the_other_names() -> None:
+def test_a_turned_pair_is_what_compare_says_of_the_other_names():
     """Names in the opposite order of the alphabet make `compare` turn the pairs by itself."""
     other = compare(SCORES.with_columns(pl.col("model").replace({"a": "z", "b": "y", "c": "x"})))
     other = other.with_columns(pl.col("model_a", "model_b").replace({"z": "a", "y": "b", "x": "c"}))
@@ -19,6 +19,6 @@ def test_a_turned_pair_is_what_compare_says_of_the_other_names() -> None:
     assert mine.columns == list(COMPARISON)
 
 
-def test_no_difference_has_no_sign() -> None:
+def test_no_difference_has_no_sign():
     equal = turned(compare(scores_of({"a": [0.5, 0.25], "b": [0.5, 0.25]})), pl.lit(True))
     assert str(equal["difference"][0]) == "0.0"

@@ -14,7 +14,7 @@ def table(values: dict[str, float], costs: object) -> pl.DataFrame:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8))
-def test_the_front_by_its_definition(points: list[tuple[int, int]]) -> None:
+def test_the_front_by_its_definition(points: list[tuple[int, int]]):
     values = {f"m{row}": score / 8 for row, (score, _) in enumerate(points)}
     costs = {f"m{row}": amount for row, (_, amount) in enumerate(points)}
     found = table(values, costs)

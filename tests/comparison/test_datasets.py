@@ -48,7 +48,7 @@ def rows_of(frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_means_of_means_are_those_of_fractions(seed: int) -> None:
+def test_means_of_means_are_those_of_fractions(seed: int):
     scores = scores_of({"a": (), "b": (), "c": ()}, seed)
     table = rows_of(dataset_table(dataset_scores(scores, QUERIES)))
     joined = scores.join(QUERIES, on="query")
@@ -70,7 +70,7 @@ def test_means_of_means_are_those_of_fractions(seed: int) -> None:
         assert row["ci_high"] == pytest.approx(min(interval[1], 1))
 
 
-def test_a_model_that_lacks_a_data_set_is_named_and_not_averaged() -> None:
+def test_a_model_that_lacks_a_data_set_is_named_and_not_averaged():
     scores = scores_of({"whole": (), "other": (), "part": ("law", "web")}, 1)
     of_sets = dataset_scores(scores, QUERIES)
     lacking = of_sets.filter(model="part", dataset="law").row(0, named=True)
@@ -87,14 +87,14 @@ def test_a_model_that_lacks_a_data_set_is_named_and_not_averaged() -> None:
     assert table.head(2).equals(without)
 
 
-def test_one_data_set_has_a_mean_and_no_interval() -> None:
+def test_one_data_set_has_a_mean_and_no_interval():
     scores = scores_of({"a": (), "b": ()}, 3).filter(pl.col("query").str.starts_with("law"))
     table = dataset_table(dataset_scores(scores, QUERIES))
     assert table.select("ci_low", "ci_high").null_count().row(0) == (2, 2)
     assert table.select("rank_low", "rank_high").rows() == [(1, 2), (1, 2)]
 
 
-def test_scores_of_other_policies_are_refused() -> None:
+def test_scores_of_other_policies_are_refused():
     naive = scores_of({"a": ()}).with_columns(policy=pl.lit("naive"))
     with pytest.raises(rr.ParameterError, match="no policy 'expected'"):
         dataset_scores(naive, QUERIES)

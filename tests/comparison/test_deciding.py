@@ -12,7 +12,7 @@ from made_scores import scores_of
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
-def test_no_fewer_queries_would_do(steps: list[int]) -> None:
+def test_no_fewer_queries_would_do(steps: list[int]):
     """Against every smaller set of queries."""
     lead = np.array(steps) / 8
     rows = rr.stats.deciding_queries(

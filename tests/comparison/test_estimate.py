@@ -64,7 +64,7 @@ def by_hand(machine: Floats, human: Floats, confidence: float = 0.95) -> dict[st
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_models_and_pairs_are_those_of_the_formula(seed: int) -> None:
+def test_models_and_pairs_are_those_of_the_formula(seed: int):
     machine, human = made(seed)
     found = rr.stats.estimate(*frames(machine, human), confidence=0.9)
     pairs = [(0, 1), (0, 2), (1, 2)]
@@ -81,7 +81,7 @@ def test_models_and_pairs_are_those_of_the_formula(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("judged", [10, 200])
-def test_estimate_and_error_are_those_of_ppi_py(seed: int, judged: int) -> None:
+def test_estimate_and_error_are_those_of_ppi_py(seed: int, judged: int):
     ppi = pytest.importorskip("ppi_py", reason="ppi_py, of the extra `peers`, is not installed")
     machine, human = made(seed, queries=5_000, judged=judged, models=1)
     known = ~np.isnan(human[0])
@@ -102,7 +102,7 @@ def test_estimate_and_error_are_those_of_ppi_py(seed: int, judged: int) -> None:
 
 
 @pytest.mark.parametrize("judged", range(1, 6))
-def test_too_few_human_queries_have_no_interval_or_no_gain(judged: int) -> None:
+def test_too_few_human_queries_have_no_interval_or_no_gain(judged: int):
     """With one or two degrees of freedom, gains of 44 and 118 were printed."""
     found = rr.stats.estimate(*frames(*made(0, judged=judged)))
     assert found["judged"].unique().to_list() == [judged]
@@ -111,7 +111,7 @@ def test_too_few_human_queries_have_no_interval_or_no_gain(judged: int) -> None:
         assert found[name].is_not_null().unique().to_list() == [judged >= fewest]
 
 
-def test_a_useless_machine_is_not_trusted() -> None:
+def test_a_useless_machine_is_not_trusted():
     machine, human = made(8)
     constant = rr.stats.estimate(*frames(np.full_like(machine, 0.5), human))
     against = rr.stats.estimate(*frames(1 - machine, human))
@@ -121,7 +121,7 @@ def test_a_useless_machine_is_not_trusted() -> None:
     assert constant["gain"].to_list() == pytest.approx([1.0] * 6)
 
 
-def test_gaps_are_left_out_model_by_model() -> None:
+def test_gaps_are_left_out_model_by_model():
     machine, human = made(10)
     first, second = frames(machine, human)
     mine = pl.col("model") == "m0"
@@ -141,7 +141,7 @@ def covered(found: dict[str, Floats], truth: float) -> list[float]:
 
 
 @pytest.mark.parametrize(("lost", "won"), [(0.02, 0.0), (0.05, 0.03), (0.12, 0.1), (0.0, 0.1)])
-def test_intervals_of_differences_of_hits_hold_from_25_queries_on(lost: float, won: float) -> None:
+def test_intervals_of_differences_of_hits_hold_from_25_queries_on(lost: float, won: float):
     for judged in (25, 50, 100):
         draw = np.random.default_rng(judged)
         luck = draw.random((1_000, 400))
@@ -164,7 +164,7 @@ def chosen(machine: Floats, human: Floats, queries: Any) -> list[str]:
 
 @pytest.mark.parametrize("models", [1, 4])
 @pytest.mark.parametrize("worst", [True, False])
-def test_queries_that_the_machine_scores_otherwise_are_warned_of(models: int, worst: bool) -> None:
+def test_queries_that_the_machine_scores_otherwise_are_warned_of(models: int, worst: bool):
     machine, human = made(3, queries=300, judged=300, models=models)
     order = machine[models - 1].argsort()
     notes = chosen(machine, human, order[:25] if worst else order[-25:])
@@ -180,7 +180,7 @@ def test_queries_that_the_machine_scores_otherwise_are_warned_of(models: int, wo
         assert notes[0].endswith("estimates and intervals hold only for a random draw")
 
 
-def test_no_draw_is_tested_where_people_judged_all_or_one_query() -> None:
+def test_no_draw_is_tested_where_people_judged_all_or_one_query():
     machine, human = made(5, judged=60)
     assert chosen(machine, human, range(60)) == []
     assert chosen(machine, human, [int(machine[0].argmax())]) == []

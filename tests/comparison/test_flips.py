@@ -40,7 +40,7 @@ def verdict(models: dict[str, Row], **arguments: float) -> str:
     return found
 
 
-def test_thresholds_are_held_with_a_tolerance() -> None:
+def test_thresholds_are_held_with_a_tolerance():
     comparison = compare(scores())
     for name, value, wanted in (("p_tie_high", 1 / 20 + 1e-17, "safe"), ("p_tie_high", 0.0501, "depends on tie order"),
                                 ("family_p", 0.05 - 1e-17, "not significant"),
@@ -60,7 +60,7 @@ def scores() -> pl.DataFrame:
     )
 
 
-def test_a_comparison_tells_what_the_sample_leaves_undecided() -> None:
+def test_a_comparison_tells_what_the_sample_leaves_undecided():
     given = scores().with_columns(pl.col("std") / 1e4)
     summary = summarise(given)
     found = flips(summary, comparison=compare(given, resamples=999))

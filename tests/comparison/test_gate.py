@@ -57,7 +57,7 @@ def near(seed: int) -> pl.DataFrame:
     return ranking().with_columns(pl.col("distance") + pl.Series(noise))
 
 
-def test_the_same_run_passes_and_a_shifted_one_fails() -> None:
+def test_the_same_run_passes_and_a_shifted_one_fails():
     assert held(ranking()).exit_code == 0
     assert held(near(1)).status == "passed"
     worse = held(ranking(0.3))
@@ -78,7 +78,7 @@ def test_the_same_run_passes_and_a_shifted_one_fails() -> None:
     assert needed in junit_xml(unclear)
 
 
-def test_the_numbers_are_those_of_no_worse() -> None:
+def test_the_numbers_are_those_of_no_worse():
     found = held(ranking(0.02, seed=3))
     runs = pl.concat(
         frame.with_columns(model=pl.lit(name))
@@ -98,7 +98,7 @@ def test_the_numbers_are_those_of_no_worse() -> None:
         assert getattr(found, name) == row[name]
 
 
-def test_the_worst_tie_order_is_stricter() -> None:
+def test_the_worst_tie_order_is_stricter():
     tied = ranking(decimals=1)
     assert held(tied, tied).status == "passed"
     worst = held(tied, tied, tie_order="worst")
@@ -107,7 +107,7 @@ def test_the_worst_tie_order_is_stricter() -> None:
     assert held(ranking(), tie_order="worst").status == "passed"  # without ties there is one order
 
 
-def test_whole_numbers_of_one_run_do_not_tie_beside_decimals_of_the_other() -> None:
+def test_whole_numbers_of_one_run_do_not_tie_beside_decimals_of_the_other():
     """2⁶⁰ and 2⁶⁰ + 1 are one Float64; the item in second rank would be worth 0.75."""
     lists = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]})
     whole = lists.with_columns(distance=pl.Series([2**60, 2**60 + 1]))
@@ -130,13 +130,13 @@ def lacking(query: str) -> pl.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore:.*none of the.*:retrieval_report.RetrievalReportWarning")
-def test_judgements_that_fit_nothing_certify_nothing() -> None:
+def test_judgements_that_fit_nothing_certify_nothing():
     strange = JUDGEMENTS.with_columns(item="x" + pl.col("item"))
     with pytest.raises(rr.DataError, match="no query scores above 0 for baseline, because none of"):
         held(ranking(), judgements=strange)
 
 
-def test_a_baseline_whose_ids_are_shifted_is_told_so_as_by_other_commands() -> None:
+def test_a_baseline_whose_ids_are_shifted_is_told_so_as_by_other_commands():
     items = np.random.default_rng(0).integers(10_000, 15_000, 600)
     lists = pl.DataFrame({"query": np.repeat(np.arange(60), 10), "item": items})
     lists = lists.with_columns(score=pl.Series([*range(10, 0, -1)] * 60)).unique(["query", "item"])
@@ -146,7 +146,7 @@ def test_a_baseline_whose_ids_are_shifted_is_told_so_as_by_other_commands() -> N
         held(lists, shifted, judgements=judged)
 
 
-def test_a_part_of_the_queries_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_of_the_queries_is_not_certified(monkeypatch: pytest.MonkeyPatch):
     """In the worst order of a cut list nothing may bound a score: such queries are no fewer
     queries.
     """
@@ -183,7 +183,7 @@ def lists_of(depth: int, relevant: int, queries: int = 60) -> pl.DataFrame:
     )
 
 
-def test_cut_lists_are_not_certified_by_their_estimate() -> None:
+def test_cut_lists_are_not_certified_by_their_estimate():
     """The candidate's ten items tie at the end of its list; whole, it puts forty others into that
     tie.
     """
@@ -209,7 +209,7 @@ def test_cut_lists_are_not_certified_by_their_estimate() -> None:
     assert 'pass truncated="no"; ' in found.line().replace("'", '"')  # the cure comes first
 
 
-def test_an_unknown_r_is_not_certified() -> None:
+def test_an_unknown_r_is_not_certified():
     """Of three relevant items that both runs retrieve the candidate has more among its first
     three.
     """
@@ -231,7 +231,7 @@ def test_an_unknown_r_is_not_certified() -> None:
     "ignore:no query has a relevant item:retrieval_report.RetrievalReportWarning"
 )
 @pytest.mark.parametrize("no_relevant", ["one", "zero"])
-def test_data_without_a_relevant_item_decide_nothing(no_relevant: str) -> None:
+def test_data_without_a_relevant_item_decide_nothing(no_relevant: str):
     nothing = lists_of(10, 0)
     found = rr.gate(
         nothing, nothing, measure="recall@3", margin=0.05, truncated="no", no_relevant=no_relevant
@@ -240,13 +240,13 @@ def test_data_without_a_relevant_item_decide_nothing(no_relevant: str) -> None:
     assert "no query has a relevant item" in found.line()
 
 
-def test_queries_that_neither_answers_count_where_asked() -> None:
+def test_queries_that_neither_answers_count_where_asked():
     short = lacking("q07")
     assert held(short, short, missing_query="zero").queries == 160
     assert held(short, short, missing_query="skip").queries == 159
 
 
-def test_one_query_decides_nothing() -> None:
+def test_one_query_decides_nothing():
     one = ranking(queries=1)
     found = rr.gate(one, one, measure="rr", margin=0.1, judgements=JUDGEMENTS.filter(query="q00"))
     assert (found.status, found.same_lists) == ("passed", True)
@@ -263,7 +263,7 @@ def test_one_query_decides_nothing() -> None:
     assert "–" in markdown_summary(found)
 
 
-def test_junit_counts_what_did_not_pass_and_holds_any_name() -> None:
+def test_junit_counts_what_did_not_pass_and_holds_any_name():
     passed = held(ranking(), names=("old <&>", 'new "\x1b[31m"'))
     suite = ET.fromstring(junit_xml(passed))
     assert suite.attrib == {"tests": "1", "failures": "0"}
@@ -274,7 +274,7 @@ def test_junit_counts_what_did_not_pass_and_holds_any_name() -> None:
     assert failure.attrib["type"] == "failed"
 
 
-def test_markdown_keeps_names_harmless() -> None:
+def test_markdown_keeps_names_harmless():
     text = markdown_summary(held(ranking(), names=("a|b", "<img>")))
     assert "a|b" not in text
     assert "<img>" not in text
@@ -315,7 +315,7 @@ def gate_of(
 )
 def test_the_exit_code_is_the_answer(
     files: Path, candidate: str, margin: str, code: int, word: str
-) -> None:
+):
     result = gate_of(files, candidate, margin=margin, code=code)
     if code == 2:
         assert result.stdout == ""
@@ -325,7 +325,7 @@ def test_the_exit_code_is_the_answer(
         assert len(result.stdout.splitlines()) == 1
 
 
-def test_json_junit_and_markdown(files: Path) -> None:
+def test_json_junit_and_markdown(files: Path):
     junit, markdown = files / "junit.xml", files / "gate.md"
     written = "--junit", junit, "--markdown", markdown
     result = gate_of(files, "worse.csv", "--json", *written, code=1)
@@ -335,7 +335,7 @@ def test_json_junit_and_markdown(files: Path) -> None:
     assert markdown.read_text().startswith("**failed**: ndcg@5 of worse against base")
 
 
-def test_runs_of_one_name_in_two_folders_are_told_apart(files: Path) -> None:
+def test_runs_of_one_name_in_two_folders_are_told_apart(files: Path):
     (files / "new").mkdir()
     shutil.copy(files / "base.csv", files / "new/base.csv")
     told = json.loads(gate_of(files, "new/base.csv", "--json").stdout)
@@ -343,7 +343,7 @@ def test_runs_of_one_name_in_two_folders_are_told_apart(files: Path) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--junit", "--markdown"])
-def test_no_input_is_written_over(files: Path, flag: str) -> None:
+def test_no_input_is_written_over(files: Path, flag: str):
     before = (files / "base.csv").read_bytes()
     gate_of(files, "same.csv", flag, files / "base.csv", code=2)
     assert (files / "base.csv").read_bytes() == before
@@ -351,7 +351,7 @@ def test_no_input_is_written_over(files: Path, flag: str) -> None:
     assert not (files / "x").exists()
 
 
-def test_help_names_the_exit_codes() -> None:
+def test_help_names_the_exit_codes():
     text = run("gate --help").output
     for line in (
         "0  passed",
@@ -362,7 +362,7 @@ def test_help_names_the_exit_codes() -> None:
         assert line in text
 
 
-def test_of_margins_by_measure_the_gate_takes_its_own() -> None:
+def test_of_margins_by_measure_the_gate_takes_its_own():
     several = {"recall@5": "1 %", "ndcg@5": "5 %"}
     found = held(near(1), margin=several)
     assert found.baseline_value is not None
@@ -370,7 +370,7 @@ def test_of_margins_by_measure_the_gate_takes_its_own() -> None:
     assert held(near(1), margin="recall@5=0.1, ndcg@5=0.02").margin == 0.02
 
 
-def test_a_gate_in_a_notebook_is_the_line_of_the_command() -> None:
+def test_a_gate_in_a_notebook_is_the_line_of_the_command():
     rows = {"q": {"x": 2.0, "y": 1.0}}
     result = rr.gate(rows, rows, measure="rr@2", margin=0.1, judgements={"q": {"x": 1}})
     assert repr(result) == str(result) == result.line()

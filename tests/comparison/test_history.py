@@ -22,7 +22,7 @@ def made(names: list[str] = NAMES, queries: int = 8) -> pl.DataFrame:
     return rr.evaluate(frame, metrics="ndcg@3, ap", policies=policies, truncated="no")
 
 
-def test_versions_are_sorted_by_their_numbers_and_steps_are_those_of_compare() -> None:
+def test_versions_are_sorted_by_their_numbers_and_steps_are_those_of_compare():
     scores = made()
     steps = history(scores, r"(?P<model>\w+)-v(?P<version>\d+)")
     order = [("other", "1"), ("run", "2"), ("run", "9"), ("run", "10")]
@@ -44,7 +44,7 @@ def test_versions_are_sorted_by_their_numbers_and_steps_are_those_of_compare() -
         assert part["difference"].null_count() == 2  # the first version of either model
 
 
-def test_only_a_step_beyond_ties_and_queries_is_marked() -> None:
+def test_only_a_step_beyond_ties_and_queries_is_marked():
     lists = {"query": list("abcdefghij") * 2, "item": ["x"] * 10 + ["y"] * 10}
     relevant = [1] * 10 + [0] * 10
     runs = {"v1": [2] * 10 + [1] * 10, "v2": [1] * 20, "v3": [1] * 10 + [2] * 10}

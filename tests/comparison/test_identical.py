@@ -4,7 +4,7 @@ import retrieval_report as rr
 from retrieval_report.study.caveats import identical_sentence
 
 
-def test_identical_runs_are_named_as_such() -> None:
+def test_identical_runs_are_named_as_such():
     lists = {"q1": {"x": 3.0, "y": 3.0, "z": 1.0}, "q2": {"x": 1.0, "y": 2.0, "z": 0.5}}
     scaled = {
         query: {item: 2 * score for item, score in items.items()} for query, items in lists.items()
@@ -29,7 +29,7 @@ def test_identical_runs_are_named_as_such() -> None:
     assert study.flips.filter(model_b="another").equals(alone.filter(model_b="another"))
 
 
-def test_of_many_groups_the_first_are_named_and_said_to_share_their_ranks() -> None:
+def test_of_many_groups_the_first_are_named_and_said_to_share_their_ranks():
     groups = [(name, name * 2) for name in "abcd"]
     (said,) = identical_sentence(groups)
     assert "share their ranks" in said

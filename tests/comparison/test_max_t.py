@@ -54,7 +54,7 @@ def closed_tests(scores: list[list[Fraction]]) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_few_queries_give_the_closed_tests_of_all_sets_of_pairs(seed: int) -> None:
+def test_few_queries_give_the_closed_tests_of_all_sets_of_pairs(seed: int):
     """Sixths are not exact in binary, and make many equal statistics: all of them count as
     reached.
     """
@@ -64,7 +64,7 @@ def test_few_queries_give_the_closed_tests_of_all_sets_of_pairs(seed: int) -> No
     assert found.tolist() == [float(p) for p in expected]
 
 
-def test_equal_differences_are_infinitely_significant_and_no_differences_not_at_all() -> None:
+def test_equal_differences_are_infinitely_significant_and_no_differences_not_at_all():
     values = np.array([[0.3, 0.4, 0.6, 0.7], [0.1, 0.2, 0.4, 0.5], [0.1, 0.2, 0.4, 0.5]])
     expected = closed_tests([[Fraction(round(10 * one), 10) for one in row] for row in values])
     found = step_down(values, Pairs.every(3), 9_999, 0)
@@ -73,7 +73,7 @@ def test_equal_differences_are_infinitely_significant_and_no_differences_not_at_
     assert step_down(many, Pairs.every(3), 99, 0).tolist() == [0.01, 0.01, 1.0]
 
 
-def test_thirteen_queries_that_differ_are_enumerated_and_fourteen_drawn() -> None:
+def test_thirteen_queries_that_differ_are_enumerated_and_fourteen_drawn():
     values = np.stack([np.full(40, 0.5), np.full(40, 0.5)])
     values[0, :13] += 0.25
     assert step_down(values, Pairs.every(2), 99, 0).item() == 2.0**-12
@@ -83,14 +83,14 @@ def test_thirteen_queries_that_differ_are_enumerated_and_fourteen_drawn() -> Non
 
 @pytest.mark.parametrize("queries", [40])
 @pytest.mark.parametrize("correction", ["max-t", "holm", "bh"])
-def test_two_models_need_no_correction(queries: int, correction: str) -> None:
+def test_two_models_need_no_correction(queries: int, correction: str):
     values = np.random.default_rng(queries).random((2, queries)) + np.array([[0.15], [0.0]])
     pair = rr.compare(scores_of({"a": values[0], "b": values[1]}), correction=correction)
     assert pair["family_p"].item() == pair["permutation_p"].item()
     assert pair.select("family", "family_method").row(0) == (1, correction)
 
 
-def test_missing_scores_leave_each_pair_its_own_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_scores_leave_each_pair_its_own_queries(monkeypatch: pytest.MonkeyPatch):
     """By the definition: every pair by |Σ d| / √Σ d² over the queries that both have."""
     values = np.random.default_rng(1).random((3, 8)) + np.array([[0.3], [0.1], [0.0]])
     values[0, :2] = values[1, 6] = np.nan
@@ -111,7 +111,7 @@ def test_missing_scores_leave_each_pair_its_own_queries(monkeypatch: pytest.Monk
     assert all(within(one, other, 20_000) for one, other in zip(drawn_p, found, strict=True))
 
 
-def test_runs_125_and_126_of_ad_hoc_8_give_the_published_p_value() -> None:
+def test_runs_125_and_126_of_ad_hoc_8_give_the_published_p_value():
     """Urbano, Lima and Hanjalic (SIGIR 2019) print it for average precision, two-sided, 10⁶
     draws.
     """
@@ -123,7 +123,7 @@ def ranks_of(board: pl.DataFrame) -> list[tuple[int, int]]:
     return board.select("query_rank_low", "query_rank_high").rows()
 
 
-def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
+def test_ranks_by_queries_are_those_that_the_pairs_leave_open():
     generator = np.random.default_rng(7)
     values: dict[str, list[float | None]] = {
         f"m{row}": [*column]
@@ -151,7 +151,7 @@ def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
 
 def test_thousands_of_queries_are_tested_as_patterns_of_signs_would(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     generator = np.random.default_rng(8)
     values = generator.random((4, 4_000)) + np.array([0.0, 0.006, 0.012, 0.02])[:, None]
     pairs = Pairs.every(4)
@@ -165,7 +165,7 @@ def test_thousands_of_queries_are_tested_as_patterns_of_signs_would(
 
 
 @pytest.mark.slow  # it compares one of them with 2 499
-def test_too_many_models_are_refused_in_one_sentence_at_once() -> None:
+def test_too_many_models_are_refused_in_one_sentence_at_once():
     scores = scores_of({f"m{row}": [row / 2_500] for row in range(2_500)})
     for test in (rr.compare, rr.leaderboard):
         with pytest.raises(rr.ParameterError, match=r"^scores: 2500 models have 3123750 pairs"):

@@ -74,7 +74,7 @@ def test_batches_are_one_evaluation_to_the_bit(
     options: dict[str, Any],
     near: bool,
     metrics: list[str],
-) -> None:
+):
     lists = [rows for rows in lists if rows]  # evaluate does not know of lists without rows
     if order == "distance" and near:
         options = {**options, "distance_threshold": 1.0}
@@ -95,7 +95,7 @@ def test_batches_are_one_evaluation_to_the_bit(
 @pytest.mark.parametrize(("items", "masked"), [(10, True), (300, False)])
 def test_where_few_items_are_relevant_the_others_are_counted_to_the_same_bits(
     items: int, masked: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     rng = np.random.default_rng(items)
     scores: np.ndarray = rng.integers(-20, 20, (30, items)).astype(np.float32)
     grades = rng.choice([0, 1, 2, 3], scores.shape, p=[0.94, 0.03, 0.02, 0.01])
@@ -113,7 +113,7 @@ def test_where_few_items_are_relevant_the_others_are_counted_to_the_same_bits(
     assert meter.scores.equals(evaluated(rows, METRICS, cutoffs=[1, 5, 40, None]))
 
 
-def test_a_gain_of_grade_0_needs_the_order_of_all_items() -> None:
+def test_a_gain_of_grade_0_needs_the_order_of_all_items():
     scores, grades = made(6, 50)
     metric = rr.NDCG(gain={0: 1, 1: 2, 2: 3, 3: 4})
     meter = rr.Meter(metric, 5)
@@ -139,7 +139,7 @@ class Tensor:
         return np.asarray(self.values, dtype)
 
 
-def test_matrices_tensors_rows_and_frames_are_the_same() -> None:
+def test_matrices_tensors_rows_and_frames_are_the_same():
     scores, grades = made(12, 30)
     whole = evaluated(frame_of(scores.tolist(), grades.tolist()), "ndcg@5, ap")
     inputs: Any = [
@@ -156,7 +156,7 @@ def test_matrices_tensors_rows_and_frames_are_the_same() -> None:
         assert meter.scores.equals(whole), batch.keys()
 
 
-def test_weights_of_queries_are_those_of_the_mean() -> None:
+def test_weights_of_queries_are_those_of_the_mean():
     scores, grades = made(9, 11)
     weights = np.array([0, 1, 2, 3, 0.5, 1, 1, 0.25, 4])
     meter = rr.Meter("precision@4")
@@ -172,9 +172,7 @@ def test_weights_of_queries_are_those_of_the_mean() -> None:
 
 
 @pytest.mark.parametrize(("no_relevant", "ids"), [("zero", None), ("skip", list("qwertzuiop"))])
-def test_weights_of_items_are_those_of_query_weights_and_weigh_gains(
-    no_relevant: str, ids: Any
-) -> None:
+def test_weights_of_items_are_those_of_query_weights_and_weigh_gains(no_relevant: str, ids: Any):
     scores, grades = made(10, 12)
     grades[[2, 7]] = 0
     rng = np.random.default_rng(3)
@@ -211,7 +209,7 @@ def test_weights_of_items_are_those_of_query_weights_and_weigh_gains(
 
 
 @pytest.mark.parametrize("ids", [None, list("qwertzuiop")])
-def test_meters_of_workers_merge_and_travel(ids: Any) -> None:
+def test_meters_of_workers_merge_and_travel(ids: Any):
     scores, grades = made(10, 8)
     named = [{}] * 3 if ids is None else [{"query_ids": ids[a:b]} for a, b in ((0, 3), (3, 10))]
     one, other, whole = (rr.Meter("ap, ndcg@3", relevant_from=2) for _ in range(3))
@@ -230,7 +228,7 @@ def test_meters_of_workers_merge_and_travel(ids: Any) -> None:
     assert one.scores.equals(whole.scores)
 
 
-def test_memory_grows_with_queries_alone() -> None:
+def test_memory_grows_with_queries_alone():
     sizes = []
     for items in (10, 1000):
         meter = rr.Meter("ap")
@@ -239,7 +237,7 @@ def test_memory_grows_with_queries_alone() -> None:
     assert sizes[0] == pytest.approx(sizes[1], rel=0.01)
 
 
-def test_a_change_is_what_compare_says_of_the_queries() -> None:
+def test_a_change_is_what_compare_says_of_the_queries():
     scores, grades = made(40, 12)
     before, after = rr.Meter("ap"), rr.Meter("ap")
     before.update(scores, grades)
@@ -257,7 +255,7 @@ def test_a_change_is_what_compare_says_of_the_queries() -> None:
     assert (same["difference"], same["verdict"]) == (0.0, "depends on tie order")
 
 
-def test_labels_below_0_and_the_mask_of_keras_rs_leave_items_out() -> None:
+def test_labels_below_0_and_the_mask_of_keras_rs_leave_items_out():
     scores, grades = made(8, 9)
     rng = np.random.default_rng(4)
     ignored, masks = rng.random((2, *scores.shape)) < 0.2
@@ -271,7 +269,7 @@ def test_labels_below_0_and_the_mask_of_keras_rs_leave_items_out() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
-def test_a_batch_of_nothing_has_no_scores_or_those_of_empty_lists(shape: tuple[int, int]) -> None:
+def test_a_batch_of_nothing_has_no_scores_or_those_of_empty_lists(shape: tuple[int, int]):
     meter = rr.Meter("ndcg@2, ap, rr, err")
     meter.update(np.empty(shape), np.empty(shape))
     assert meter.scores["query"].n_unique() == shape[0]
@@ -286,7 +284,7 @@ SCORES, GRADES = made(2, 3)
 
 
 @pytest.mark.parametrize("name", ["relevance", "sample_weight"])
-def test_a_refused_batch_is_left_out(name: str) -> None:
+def test_a_refused_batch_is_left_out(name: str):
     meter = rr.Meter("ap")
     meter.update(SCORES, GRADES, query_ids=["x", "y"])
     before = meter.scores
@@ -296,7 +294,7 @@ def test_a_refused_batch_is_left_out(name: str) -> None:
     assert meter.scores.equals(before)
 
 
-def test_queries_have_one_kind_of_names_and_come_once() -> None:
+def test_queries_have_one_kind_of_names_and_come_once():
     meter = rr.Meter("ap")
     meter.update(SCORES, GRADES, query_ids=["x", "y"])
     for ids, message in (
@@ -312,7 +310,7 @@ def test_queries_have_one_kind_of_names_and_come_once() -> None:
             meter.merge(other)
 
 
-def test_options_are_those_of_single_lists() -> None:
+def test_options_are_those_of_single_lists():
     with pytest.raises(TypeError, match="'shuffles'; a Meter takes relevant_from"):
         rr.Meter("ap", shuffles=3)  # type: ignore[call-arg]
     with pytest.raises(rr.ParameterError, match="distance_threshold"):
@@ -321,7 +319,7 @@ def test_options_are_those_of_single_lists() -> None:
         rr.Meter("ap", no_relevant="error").update(SCORES, GRADES * 0)
 
 
-def test_a_meter_says_in_words_what_it_measures_and_on_how_much() -> None:
+def test_a_meter_says_in_words_what_it_measures_and_on_how_much():
     meter = rr.Meter("ndcg@2, ap")
     meter.update(scores=[[3, 2], [1, 2]], relevance=[[0, 1], [1, 0]])
     text = "Meter of ndcg@2 and ap@all: 2 queries so far; .compute() and .log() return the means"

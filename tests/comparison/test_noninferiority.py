@@ -42,7 +42,7 @@ def unseen_p(difference: np.ndarray, margin: float, largest: float = 1.0) -> flo
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("margin", [0.002, 0.01])
-def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float) -> None:
+def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float):
     weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason=MISSING)
     values = pair(seed, loss=0.004)
     difference = values["int8"] - values["float32"]
@@ -62,7 +62,7 @@ def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float) -> Non
 
 
 @pytest.mark.parametrize("queries", [2, 5, 50, 1_000])
-def test_power_is_that_of_statsmodels(queries: int) -> None:
+def test_power_is_that_of_statsmodels(queries: int):
     power = pytest.importorskip("statsmodels.stats.power", reason=MISSING).TTestPower()
     effect = rr.stats.detectable_effect(0.2, queries, power=0.9, alpha=0.01)
     found = power.power(effect / 0.2, queries, 0.01, alternative="larger")
@@ -84,7 +84,7 @@ def test_power_is_that_of_statsmodels(queries: int) -> None:
 )
 def test_differences_without_spread(
     loss: float, queries: int, p: tuple[float, float], verdict: str
-) -> None:
+):
     base = [0.5, 0.75, 0.25] * (queries // 3) + [0.5] * (queries % 3)
     scores = scores_of({"a": base, "b": [value - loss for value in base]})
     row = rr.stats.no_worse(scores, baseline="a", margin=0.01).row(0, named=True)
@@ -94,7 +94,7 @@ def test_differences_without_spread(
     assert row["bound_low"] < row["bound_high"]  # an interval of width 0 would be certain
 
 
-def test_every_model_and_place_against_the_baseline() -> None:
+def test_every_model_and_place_against_the_baseline():
     values = {**pair(0, 400), "binary": pair(0, 400, loss=0.3)["int8"]}
     scores = pl.concat([scores_of(values), scores_of(values, cutoff=None)])
     told = rr.stats.no_worse(scores, baseline="float32", margin=0.01)
@@ -105,7 +105,7 @@ def test_every_model_and_place_against_the_baseline() -> None:
     assert told.equals(rr.stats.no_worse(mixed, baseline="float32", margin=0.01))
 
 
-def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other() -> None:
+def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other():
     generator = np.random.default_rng(0)
     base = generator.random(400) * 0.5 + 0.25
     tied = (base, base, base - 0.02, base + 0.02)
@@ -122,7 +122,7 @@ def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other() -> No
     )
 
 
-def test_an_estimate_is_held_to_the_margin_by_its_bounds() -> None:
+def test_an_estimate_is_held_to_the_margin_by_its_bounds():
     """One query of b is cut: only its lowest value decides "no worse", only its highest "worse"."""
     base = np.linspace(0.4, 0.6, 400)
     noise = np.random.default_rng(0).normal(0, 0.001, 400)
@@ -147,7 +147,7 @@ def test_an_estimate_is_held_to_the_margin_by_its_bounds() -> None:
     assert verdict(-0.001, math.nan, 0.0, truncated=True) == ("no worse", False, True)
 
 
-def test_numbers_of_queries_at_the_ends() -> None:
+def test_numbers_of_queries_at_the_ends():
     assert rr.stats.queries_needed(0.1, 1e-7) is None
     assert rr.stats.queries_needed(math.nan, 0.1) is None
     assert rr.stats.queries_needed(0.0, 0.1) == 2
@@ -186,7 +186,7 @@ AT_THE_MARGIN: dict[str, Draw] = {
 }
 
 
-def test_bounds_are_the_margins_at_which_the_test_turns() -> None:
+def test_bounds_are_the_margins_at_which_the_test_turns():
     generator = np.random.default_rng(2)
     for draw in AT_THE_MARGIN.values():
         base = np.full(250, 2.0)
@@ -197,7 +197,7 @@ def test_bounds_are_the_margins_at_which_the_test_turns() -> None:
             assert (row["no_worse_p"].item() < 0.05) == below
 
 
-def test_clusters_are_tested_by_their_number_and_size() -> None:
+def test_clusters_are_tested_by_their_number_and_size():
     base = np.random.default_rng(4).random(600)
     scores = scores_of({"a": base, "b": base})
     queries = pl.DataFrame({"query": scores["query"].unique(maintain_order=True)}).with_columns(
@@ -210,7 +210,7 @@ def test_clusters_are_tested_by_their_number_and_size() -> None:
     assert (alone["verdict"].item(), row["verdict"].item()) == ("no worse", "not decided")
 
 
-def test_margins_by_measure_and_relative_to_the_baseline() -> None:
+def test_margins_by_measure_and_relative_to_the_baseline():
     base = np.full(400, 0.5)
     scores = pl.concat(
         scores_of({"a": base, "b": base - loss}, metric=metric)

@@ -39,7 +39,7 @@ def runs(model: str, values: np.ndarray) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize(("seed", "replicates", "queries"), [(0, 3, 25), (1, 5, 10), (2, 2, 40)])
-def test_components_are_those_of_statsmodels(seed: int, replicates: int, queries: int) -> None:
+def test_components_are_those_of_statsmodels(seed: int, replicates: int, queries: int):
     formula = pytest.importorskip("statsmodels.formula.api", reason=MISSING)
     anova = pytest.importorskip("statsmodels.stats.anova", reason=MISSING)
     values = drawn(seed, replicates, queries, spread=0.2)
@@ -71,7 +71,7 @@ def test_components_are_those_of_statsmodels(seed: int, replicates: int, queries
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_interval_is_that_of_banerjee(seed: int) -> None:
+def test_the_interval_is_that_of_banerjee(seed: int):
     values = drawn(seed, 4, 30)
     row = replicate_table(scores_of(runs("m", values)), PATTERN, confidence=0.9).row(0, named=True)
     reach = math.sqrt(
@@ -84,7 +84,7 @@ def test_the_interval_is_that_of_banerjee(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_p_is_that_of_the_interval_that_ends_at_0(seed: int) -> None:
+def test_p_is_that_of_the_interval_that_ends_at_0(seed: int):
     one, other = drawn(seed, 3, 20), drawn(seed, 5, 20, shift=-0.05 * seed)
     scores = scores_of({**runs("a", one), **runs("b", other)})
     pair = replicate_pairs(scores, PATTERN).row(0, named=True)
@@ -100,14 +100,14 @@ def test_p_is_that_of_the_interval_that_ends_at_0(seed: int) -> None:
     assert (pair["replicates_a"], pair["replicates_b"]) in ((3, 5), (5, 3))
 
 
-def test_p_without_variance_is_0_or_1() -> None:
+def test_p_without_variance_is_0_or_1():
     assert p_value(0.1, [VariancePart(0.0, 5), VariancePart(0.0, 2)]) == 0.0
     assert p_value(0.0, [VariancePart(0.0, 5)]) == 1.0
     assert math.isnan(p_value(0.1, [VariancePart(0.1, 5), VariancePart(math.nan, 0)]))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_seed_reversals_are_counted_pair_by_pair(seed: int) -> None:
+def test_seed_reversals_are_counted_pair_by_pair(seed: int):
     generator = np.random.default_rng(seed)
     values = {
         f"{model}-s{number}": (generator.integers(0, 9, 4) / 8).tolist()
@@ -130,7 +130,7 @@ def test_seed_reversals_are_counted_pair_by_pair(seed: int) -> None:
     assert pair["reversal"] == pytest.approx(scipy_stats.t.sf(t, freedom), rel=1e-9)
 
 
-def test_a_seed_that_decides_is_found_and_one_that_does_not_is_not() -> None:
+def test_a_seed_that_decides_is_found_and_one_that_does_not_is_not():
     scores = scores_of(
         {
             **runs("good", drawn(0, 4, 30, 0.01, 0.3)),
@@ -150,7 +150,7 @@ def test_a_seed_that_decides_is_found_and_one_that_does_not_is_not() -> None:
     assert pairs["family_p"].to_list() == pytest.approx(holm(pairs["p"].to_numpy()))
 
 
-def test_one_replicate_is_answered_with_what_it_cannot_say() -> None:
+def test_one_replicate_is_answered_with_what_it_cannot_say():
     scores = scores_of({**runs("many", drawn(0, 3, 20, 0.01, 0.5)), "bm25": [0.1] * 20})
     table = replicate_table(scores, PATTERN)
     alone = table.row(by_predicate=pl.col("model") == "bm25", named=True)
@@ -163,7 +163,7 @@ def test_one_replicate_is_answered_with_what_it_cannot_say() -> None:
     assert (pair["verdict"], pair["p"], pair["ci_low"]) == ("too few runs", None, None)
 
 
-def test_a_mapping_and_both_kinds_of_pattern_name_the_same_models() -> None:
+def test_a_mapping_and_both_kinds_of_pattern_name_the_same_models():
     names = ["a-s1", "a-s2", "b"]
     wanted = {"a-s1": "a", "a-s2": "a", "b": "b"}
     assert replicate_groups(names, PATTERN) == wanted

@@ -28,7 +28,7 @@ def made(seed: int = 0, queries: int = 60, models: int = 3) -> tuple[pl.DataFram
     return scores, given
 
 
-def test_tables_of_a_segment_are_those_of_its_queries() -> None:
+def test_tables_of_a_segment_are_those_of_its_queries():
     scores, queries = made()
     german = scores.join(
         queries.filter(language="de"), on="query", how="semi", maintain_order="left"
@@ -41,7 +41,7 @@ def test_tables_of_a_segment_are_those_of_its_queries() -> None:
     assert part.drop(corrected).equals(alone.drop(corrected))
 
 
-def test_pairs_are_corrected_over_all_segments() -> None:
+def test_pairs_are_corrected_over_all_segments():
     scores, queries = made()
     both = pl.concat([scores, scores.with_columns(cutoff=pl.lit(5, pl.Int64))])
     pairs = rr.stats.compare_by(both, queries, "language")
@@ -55,7 +55,7 @@ def test_pairs_are_corrected_over_all_segments() -> None:
     np.testing.assert_allclose(by_t["family_p"].to_numpy(), holm(by_t["t_p"].to_numpy()))
 
 
-def test_a_segment_with_another_winner_is_found() -> None:
+def test_a_segment_with_another_winner_is_found():
     scores, queries = made()
     found = rr.stats.segment_winners(scores, queries, "language")
     winners = dict(found.select("segment", "winner").iter_rows())
@@ -71,7 +71,7 @@ def test_a_segment_with_another_winner_is_found() -> None:
     assert row["overall_value"] == pytest.approx(means[row["overall_winner"]])
 
 
-def test_segments_of_any_kind_of_column_keep_its_order() -> None:
+def test_segments_of_any_kind_of_column_keep_its_order():
     scores = scores_of({"a": [0.1, 0.2, 0.3, 0.4]})
     names = ["q00000", "q00001", "q00002", "q00003"]
     for column, expected in (

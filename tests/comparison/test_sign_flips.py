@@ -27,7 +27,7 @@ def sampled(values: Floats, resamples: int = 9999, seed: int = 0) -> Floats:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 10])
 @pytest.mark.parametrize("digits", [1, 15])
-def test_exact_tries_every_pattern(size: int, digits: int) -> None:
+def test_exact_tries_every_pattern(size: int, digits: int):
     difference = np.round(np.random.default_rng(size).normal(0.3, 0.5, size=size), digits)
     holes = np.insert(difference, [0, size], [0.0, np.nan])
     expected = every_pattern(difference)
@@ -42,7 +42,7 @@ THIRDS = {  # scores over 12 whose differences, rounded to 12 digits, have other
 
 @pytest.mark.parametrize("name", THIRDS)
 @pytest.mark.parametrize("scale", [1, 1000])
-def test_rounding_sets_no_equal_sums_apart(name: str, scale: int) -> None:
+def test_rounding_sets_no_equal_sums_apart(name: str, scale: int):
     first, second = (np.array(values) for values in THIRDS[name])
     exact = every_pattern((first - second).astype(float))
     scores = scores_of({"a": first / 12 * scale, "b": second / 12 * scale}, metric="dcg")
@@ -50,13 +50,13 @@ def test_rounding_sets_no_equal_sums_apart(name: str, scale: int) -> None:
     assert rr.compare(scores)["family_p"].item() == exact
 
 
-def test_exact_leaves_long_pairs_and_pairs_without_queries_open() -> None:
+def test_exact_leaves_long_pairs_and_pairs_without_queries_open():
     rows = np.full((3, EXACT + 1), 0.5)
     rows[1, 0], rows[2] = 0.0, np.nan
     np.testing.assert_array_equal(exact_sign_flips(rows), [np.nan, 2.0 ** (1 - EXACT), np.nan])
 
 
-def test_sampled_agrees_with_all_patterns() -> None:
+def test_sampled_agrees_with_all_patterns():
     values = np.random.default_rng(5).random((3, 16))
     values[1] += 0.15
     patterns = 1.0 - 2.0 * ((np.arange(2**16)[:, None] >> np.arange(16)) & 1)
@@ -67,12 +67,12 @@ def test_sampled_agrees_with_all_patterns() -> None:
         assert within(found[pair], exact, 9999)
 
 
-def test_sampled_counts_the_pattern_seen() -> None:
+def test_sampled_counts_the_pattern_seen():
     values = np.stack([np.ones(40), np.zeros(40), np.zeros(40)])
     assert sampled(values, resamples=99) == pytest.approx([0.01, 0.01, 1.0])
 
 
-def test_rounding_does_not_part_equal_sums() -> None:
+def test_rounding_does_not_part_equal_sums():
     # All differences are 0.1 up to rounding, so many patterns have exactly the sum seen.
     values = np.stack([np.arange(20) % 3 / 10 + 0.1, np.arange(20) % 3 / 10, np.zeros(20)])
     values[1, ::2] += 0.2

@@ -12,9 +12,7 @@ def sample(seed: int, size: int) -> Floats:
 
 @pytest.mark.parametrize("size", [1, 5, 13, 14, 50, 51])
 @pytest.mark.parametrize("step", [0.0, 0.5], ids=["distinct", "with ties"])
-def test_wilcoxon_is_scipys_without_the_zeros_and_normal_from_50_on_as_in_r(
-    size: int, step: float
-) -> None:
+def test_wilcoxon_is_scipys_without_the_zeros_and_normal_from_50_on_as_in_r(size: int, step: float):
     difference = sample(size, size)
     if step:
         difference = np.round(difference / step) * step
@@ -42,7 +40,7 @@ DEPRESSION = np.array(
         (CYCLE[:49], 0.028291224846), (CYCLE[:50], 0.0175616112211), (CYCLE, 0.0161162149825),
     ],
 )  # fmt: skip
-def test_wilcoxon_is_what_r_prints(difference: Floats, p: float) -> None:
+def test_wilcoxon_is_what_r_prints(difference: Floats, p: float):
     """R 4.2.2 prints these for ``wilcox.test(difference, digits.rank = 12)``."""
     assert wilcoxon(np.round(difference, 12)[None])[0] == pytest.approx(p, rel=1e-9)
 
@@ -52,16 +50,16 @@ def test_wilcoxon_is_what_r_prints(difference: Floats, p: float) -> None:
 )
 def test_wilcoxon_of_few_differences_with_ties_is_exact_where_r_approximates(
     difference: list[float], p: float
-) -> None:
+):
     assert wilcoxon(np.array([difference]))[0] == p
 
 
-def test_wilcoxon_of_nothing() -> None:
+def test_wilcoxon_of_nothing():
     rows = np.array([[0.0, 0.0], [0.0, np.nan], [np.nan, np.nan], [0.5, np.nan]])
     np.testing.assert_array_equal(wilcoxon(rows), [1.0, 1.0, np.nan, 1.0])
 
 
-def test_holm_by_its_definition() -> None:
+def test_holm_by_its_definition():
     p = np.random.default_rng(4).random(20) ** 10  # many of them small
     adjusted = holm(p)
     for level in (0.001, 0.01, 0.05, 0.1, 0.3, 0.9):
@@ -71,7 +69,7 @@ def test_holm_by_its_definition() -> None:
         assert set(order[passed]) == set(np.flatnonzero(adjusted <= level))
 
 
-def test_benjamini_hochberg_against_a_table_and_scipy() -> None:
+def test_benjamini_hochberg_against_a_table_and_scipy():
     # The 15 p-values of Benjamini and Hochberg (1995), section 4.1: four are rejected at 0.05, Holm
     # rejects three.
     p = np.array(
@@ -85,5 +83,5 @@ def test_benjamini_hochberg_against_a_table_and_scipy() -> None:
 
 
 @pytest.mark.parametrize("correct", [holm, benjamini_hochberg])
-def test_corrections_of_no_p_value(correct: type) -> None:
+def test_corrections_of_no_p_value(correct: type):
     assert correct(np.empty(0)).size == 0

@@ -48,7 +48,7 @@ def ranges_of(models: list[list[Spread]]) -> Ranges:
     seed=st.integers(0, 100_000),
     heavy=st.sampled_from([1e-3, 0.05, 0.5]),
 )
-def test_the_truth_lies_between_the_bounds(queries: int, seed: int, heavy: float) -> None:
+def test_the_truth_lies_between_the_bounds(queries: int, seed: int, heavy: float):
     models = made(queries, seed, heavy)
     known = ranges_of(models)
     lead = float(known.value[0].sum() - known.value[1].sum())
@@ -64,7 +64,7 @@ def test_the_truth_lies_between_the_bounds(queries: int, seed: int, heavy: float
     assert low[0] - 1e-9 <= truth <= high[0] + 1e-9
 
 
-def test_unknown_deviations_leave_all_open_but_what_the_ranges_tell() -> None:
+def test_unknown_deviations_leave_all_open_but_what_the_ranges_tell():
     mean = np.array([[0.6], [0.4]])
     endless = np.full((2, 1), np.inf)
     assert tail_bounds(Ranges(mean, endless, mean, endless), PAIR, np.array([0.2]))[1].tolist() == [

@@ -40,7 +40,7 @@ def tied_rankings(queries: int, seed: int, items: int = 12) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("deviation", [0.3, 1.0, 2.7])
-def test_a_period_of_waves_bounds_what_normal_sums_have_beyond_it(deviation: float) -> None:
+def test_a_period_of_waves_bounds_what_normal_sums_have_beyond_it(deviation: float):
     period, outside = _Sums(-100.0, 100.0, 0.0, deviation, reach=deviation / 100).period()
     beyond = np.arange(1, 100) * period - MAX_DEVIATIONS * deviation
     assert 2 * stats.norm.sf(beyond / deviation).sum() <= outside <= TAIL_PROBABILITY
@@ -89,7 +89,7 @@ def reversal(rankings: pl.DataFrame, metric: str, cutoff: int | None) -> float |
 
 @pytest.mark.parametrize("seed", range(1, 7))
 @pytest.mark.slow
-def test_few_tied_queries_are_decided_by_all_orders(seed: int) -> None:
+def test_few_tied_queries_are_decided_by_all_orders(seed: int):
     rankings = tied_rankings(2, seed, items=4)
     asked: Any = {"metrics": METRICS, "cutoffs": (2, None)}
     scores = evaluate(rankings, policies="expected", **asked)
@@ -123,7 +123,7 @@ def lists(model: str, queries: Iterable[str], ties: Sequence[Sequence[int]]) -> 
     )
 
 
-def test_a_lattice_keeps_equal_means_apart_from_reversals() -> None:
+def test_a_lattice_keeps_equal_means_apart_from_reversals():
     """P@1 of 199 queries that tie two items: a binomial number of hits against a sure one."""
     queries = [f"q{number:03}" for number in range(199)]
     rankings = pl.concat([
@@ -137,7 +137,7 @@ def test_a_lattice_keeps_equal_means_apart_from_reversals() -> None:
     assert row["p_equal"] == pytest.approx(stats.binom.pmf(100, 199, 0.5), abs=1e-12)
 
 
-def test_cut_lists_are_open_unless_their_bounds_decide() -> None:
+def test_cut_lists_are_open_unless_their_bounds_decide():
     def found(lowest: float) -> dict[str, Any]:
         parts = [
             scores_of({"a": [0.8, 0.8], "b": [0.4, 0.4]}, stds={"a": [None, 0.0], "b": [0.0] * 2})
@@ -157,7 +157,7 @@ def test_cut_lists_are_open_unless_their_bounds_decide() -> None:
 
 
 @pytest.mark.parametrize("options", [{"relevant_from": 2}, {"distance_threshold": 0.0}])
-def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
+def test_rankings_of_other_scores_are_refused(options: dict[str, Any]):
     rankings = tied_rankings(8, 1, items=9).with_columns(
         pl.col("relevance") * (1 + pl.col("item") % 2)
     )
@@ -171,7 +171,7 @@ def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-def test_bounds_hold_where_few_lists_decide_and_many_hardly_matter() -> None:
+def test_bounds_hold_where_few_lists_decide_and_many_hardly_matter():
     """Six coins against a sum that five tails equal, and twelve lists that move it by a millionth.
 
     A Fourier series that covers the coins cannot tell a difference of a millionth from none:
@@ -206,7 +206,7 @@ def test_bounds_hold_where_few_lists_decide_and_many_hardly_matter() -> None:
     assert both["p_tie_method"] == "convolved"
 
 
-def test_metrics_that_are_no_sums_are_bounded_by_moments_unless_orders_are_few() -> None:
+def test_metrics_that_are_no_sums_are_bounded_by_moments_unless_orders_are_few():
     for queries, items, method in ((2, 4, "exact"), (12, 30, "normal")):
         rankings = tied_rankings(queries, 2, items=items)
         scores = evaluate(rankings, metrics="bpref", cutoffs=None, policies="expected")

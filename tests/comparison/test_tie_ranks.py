@@ -19,7 +19,7 @@ def by_model(ranks: pl.DataFrame) -> dict[str, tuple[int, int]]:
     }
 
 
-def test_ties_alone_by_their_moments() -> None:
+def test_ties_alone_by_their_moments():
     scores = scores_of(VALUES, stds=TIED)
     ranks = rr.stats.tie_ranks(scores, resamples=40_000)
     lead = (np.sum(VALUES["a"]) - np.sum(VALUES["b"])) / np.sqrt(0.1**2 + 0.2**2 + 0.1**2)
@@ -37,7 +37,7 @@ def test_ties_alone_by_their_moments() -> None:
 
 
 @pytest.mark.parametrize(("scale", "correction"), [(1, "holm"), (1e8, "max-t")])
-def test_the_same_scores_in_another_order_share_a_rank(scale: float, correction: str) -> None:
+def test_the_same_scores_in_another_order_share_a_rank(scale: float, correction: str):
     for seed in range(2):
         random = np.random.default_rng(seed)
         values = random.random(5) * scale
@@ -73,7 +73,7 @@ def cut_scores() -> pl.DataFrame:
     return scores.with_columns(truncated=cut & (pl.col("query") == "q00000"), std=known)
 
 
-def test_models_whose_lists_are_cut_leave_the_others_their_ranks() -> None:
+def test_models_whose_lists_are_cut_leave_the_others_their_ranks():
     ranks = rr.stats.tie_ranks(cut_scores(), policies="expected")
     assert by_model(ranks) == {"a": (1, 1), "b": (2, 4), "c": (2, 4), "d": (2, 4), "e": (5, 5)}
     methods = dict(ranks.select("model", "method").iter_rows())

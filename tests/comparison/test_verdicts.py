@@ -54,12 +54,12 @@ def code() -> list[Path]:
     ]
 
 
-def test_the_words_of_verdicts_have_one_home() -> None:
+def test_the_words_of_verdicts_have_one_home():
     found = {str(path.relative_to(ROOT)): strings(path) & WORDS for path in code()}
     assert {path: words for path, words in found.items() if words} == {RULES: WORDS}
 
 
-def test_only_the_analysis_holds_numbers_to_thresholds() -> None:
+def test_only_the_analysis_holds_numbers_to_thresholds():
     rules = {"ALPHA", "TIE_RISK", "with_verdicts", "segment_rule", "margin_rule"}
     users = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.id}"
@@ -72,7 +72,7 @@ def test_only_the_analysis_holds_numbers_to_thresholds() -> None:
     assert users == []
 
 
-def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
+def test_verdicts_of_a_comparison_are_those_of_flips():
     every = pl.concat([scores_of(VALUES, stds=STDS), scores_of(VALUES, policy="naive")])
     comparison = rr.compare(every)
     judged = rr.stats.pair_verdicts(comparison)
@@ -85,7 +85,7 @@ def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
     assert both["disagree"].to_list() == both["disagree_flips"].to_list()
 
 
-def test_thresholds_are_arguments() -> None:
+def test_thresholds_are_arguments():
     comparison = rr.compare(scores_of(VALUES))
     pair = {"model_a": "a", "model_b": "b"}
     usual = rr.stats.pair_verdicts(comparison).filter(**pair)

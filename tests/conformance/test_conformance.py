@@ -43,20 +43,20 @@ def assert_all_agree(cases: list[Case]) -> None:
     assert not lines, f"{len(lines)} values of {len(cases)} cases:\n" + "\n".join(lines)
 
 
-def test_there_are_824_direct_cases_and_all_can_be_asked() -> None:
+def test_there_are_824_direct_cases_and_all_can_be_asked():
     direct = [case for system in SYSTEMS for case in load_cases(system) if case.direct]
     assert len(direct) == 824
     assert [case.name for case in direct if reason_left_out(case)] == []
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_direct_cases(system: str) -> None:
+def test_direct_cases(system: str):
     cases = [case for case in load_cases(system) if case.direct]
     assert_all_agree(cases)
 
 
 @pytest.mark.parametrize("system", [name for name in SYSTEMS if name != "pytrec_eval"])
-def test_further_cases(system: str) -> None:
+def test_further_cases(system: str):
     """Weights, masks, own gains and discounts, macro means, empty lists, another order inside
     ties.
     """
@@ -67,7 +67,7 @@ def test_further_cases(system: str) -> None:
     assert_all_agree(cases)
 
 
-def test_cases_left_out() -> None:
+def test_cases_left_out():
     """Every case that is not run, by reason: a growing number needs a reason, here."""
     cases = [case for system in SYSTEMS for case in load_cases(system)]
     reasons = Counter(reason for case in cases if (reason := reason_left_out(case)))

@@ -71,14 +71,14 @@ def queries_of(bits: int) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def test_there_are_66_sets_of_354_queries() -> None:
+def test_there_are_66_sets_of_354_queries():
     assert sum(len(load_sets(bits)) for bits in BITS) == 66
     assert sum(len(queries_of(bits)) for bits in BITS) == 354
 
 
 @pytest.mark.parametrize("counted", [False, True], ids=["items", "counts"])
 @pytest.mark.parametrize("bits", BITS)
-def test_tie_ap_and_tie_ndcg(bits: int, counted: bool) -> None:
+def test_tie_ap_and_tie_ndcg(bits: int, counted: bool):
     frame = rr.count_ties(rankings_of(bits)) if counted else rankings_of(bits)
     asked: dict[str, Any] = {
         "metrics": ("ap", NDCG),
@@ -99,7 +99,7 @@ def test_tie_ap_and_tie_ndcg(bits: int, counted: bool) -> None:
 
 
 @pytest.mark.parametrize("bits", BITS)
-def test_ndcg_of_stable_optimistic_and_pessimistic_order(bits: int) -> None:
+def test_ndcg_of_stable_optimistic_and_pessimistic_order(bits: int):
     cutoffs = sorted({group["cutoff_of_ndcg_cut"] for group in load_sets(bits)})
     scores = rr.evaluate(
         rankings_of(bits),

@@ -199,7 +199,7 @@ OTHER_DEFINITION = {("out.test.aql", "rbp")}
 
 @pytest.mark.parametrize("policy", ["naive", "expected"])
 @pytest.mark.parametrize("name", RUNS)
-def test_results_that_trec_eval_prints(name: str, policy: str) -> None:
+def test_results_that_trec_eval_prints(name: str, policy: str):
     """Four decimals, per query and over all, of every option that the measures here know."""
     lines = [line for line in read_expected("expected_all.csv") if line["expected_file"] == name]
     lines = [line for line in lines if is_compared(line["measure"])]
@@ -216,7 +216,7 @@ def test_results_that_trec_eval_prints(name: str, policy: str) -> None:
 
 
 @pytest.mark.parametrize("dataset", PYTREC_EVAL_RUNS)
-def test_full_precision_of_pytrec_eval(dataset: str) -> None:
+def test_full_precision_of_pytrec_eval(dataset: str):
     """pytrec_eval casts the scores to float32 first, which we do here before we evaluate."""
     run = replace(PYTREC_EVAL_RUNS[dataset], float32=True)
     lines = [
@@ -235,7 +235,7 @@ def test_full_precision_of_pytrec_eval(dataset: str) -> None:
     assert not wrong, f"{len(wrong)} of {len(lines)}:\n" + "\n".join(wrong)
 
 
-def test_rbp_with_grades() -> None:
+def test_rbp_with_grades():
     """In qrels.rel_level the grades of query 301 go up to 4, so RBP's grades are fractions of 4."""
     rankings, judgements = read_files(RUNS["out.test.aql"])
     scores = rr.evaluate(

@@ -45,7 +45,7 @@ def scores_of(cases: list[dict[str, Any]]) -> pl.DataFrame:
 
 @pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
 @pytest.mark.parametrize("file", ["exact_small", "exact_medium"])
-def test_golden(file: str) -> None:
+def test_golden(file: str):
     cases = golden.cases(file)
     wrong, compared = [], 0
     for row in scores_of(cases).iter_rows(named=True):
@@ -71,7 +71,7 @@ def test_golden(file: str) -> None:
     assert compared > 10 * len(cases)
 
 
-def test_errors_of_large_ties_have_no_standard_deviation_rather_than_an_estimate() -> None:
+def test_errors_of_large_ties_have_no_standard_deviation_rather_than_an_estimate():
     frame = pl.DataFrame(
         {"query": "q", "distance": 0, "relevance": [0, 1, 2, 3], "count": [7000, 1000, 1000, 1000]}
     )

@@ -52,7 +52,7 @@ def lists_by_query(rankings: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
 
 @pytest.mark.parametrize("distances", [1, 3, 12])
 @pytest.mark.parametrize("gain", ["linear", "exp2"])
-def test_ndcg_averaged_over_ties_is_scikit_learns(distances: int, gain: str) -> None:
+def test_ndcg_averaged_over_ties_is_scikit_learns(distances: int, gain: str):
     reason = "scikit-learn, of the extra `dev`, is not installed"
     ranking = pytest.importorskip("sklearn.metrics", reason=reason)
     rankings = random_lists(queries=25, items=40, distances=distances, grades=4, seed=distances)
@@ -81,7 +81,7 @@ def metric_name(scores: pl.DataFrame, metric: str) -> str:
     return metric if metric in names else metric.split("(")[0]
 
 
-def test_naive_order_by_item_descending_is_pytrec_evals_order_inside_ties() -> None:
+def test_naive_order_by_item_descending_is_pytrec_evals_order_inside_ties():
     reason = "pytrec_eval-terrier, of the extra `dev`, is not installed"
     pytrec_eval = pytest.importorskip("pytrec_eval", reason=reason)
     rankings = random_lists(queries=40, items=60, distances=5, grades=3, seed=11)
@@ -114,7 +114,7 @@ def test_naive_order_by_item_descending_is_pytrec_evals_order_inside_ties() -> N
 
 
 @pytest.mark.parametrize("distances", [1, 4, 15])
-def test_expectation_and_bounds_are_those_of_tie_aware_retrieval_metrics(distances: int) -> None:
+def test_expectation_and_bounds_are_those_of_tie_aware_retrieval_metrics(distances: int):
     """Its bounds of precision and NDCG divide by the list's length where the list is shorter than
     k.
     """

@@ -26,7 +26,7 @@ def printed(run: Path, judgements: pl.DataFrame, metrics: list[str]) -> list[flo
 
 
 @pytest.mark.filterwarnings("ignore:.*more than 6 fields")  # lines of JASS have a seventh
-def test_core17_prints_what_trec_eval_printed() -> None:
+def test_core17_prints_what_trec_eval_printed():
     measure = folder("core17")
     judgements = read_judgements(measure / "qrels.txt")
     runs = sorted((measure / "runs").glob("*.gz"))

@@ -126,7 +126,7 @@ class Neighbours:
 
 
 @pytest.mark.parametrize("metric", RATES)
-def test_tf_similarity_calibrates_alike(metric: str) -> None:
+def test_tf_similarity_calibrates_alike(metric: str):
     tfs = tf_similarity()
     kinds = tfs.classification
     for seed in range(5):
@@ -162,7 +162,7 @@ def test_tf_similarity_calibrates_alike(metric: str) -> None:
 
 @pytest.mark.parametrize("vote", ["match_nearest", "match_majority_vote"])
 @pytest.mark.parametrize("k", [1, 2, 5, 12])
-def test_tf_similarity_predicts_alike_without_ties(vote: str, k: int) -> None:
+def test_tf_similarity_predicts_alike_without_ties(vote: str, k: int):
     tf_similarity()
     for seed in range(5):
         near = Neighbours(seed, k)
@@ -173,7 +173,7 @@ def test_tf_similarity_predicts_alike_without_ties(vote: str, k: int) -> None:
 
 @pytest.mark.parametrize("vote", ["match_nearest", "match_majority_vote"])
 @pytest.mark.parametrize("k", [1, 5])
-def test_tf_similarity_predicts_over_orders_as_often_as_the_chances_say(vote: str, k: int) -> None:
+def test_tf_similarity_predicts_over_orders_as_often_as_the_chances_say(vote: str, k: int):
     tf_similarity()
     near, rng = Neighbours(7, k, distances=6), np.random.default_rng(0)
     seen: Counter[tuple[int, int]] = Counter()
@@ -192,7 +192,7 @@ def test_tf_similarity_predicts_over_orders_as_often_as_the_chances_say(vote: st
 
 @pytest.mark.parametrize("distances", [None, 6])
 @pytest.mark.parametrize("k", [1, 5, 20])
-def test_tf_similarity_scores_lists_as_naive_ones(distances: int | None, k: int) -> None:
+def test_tf_similarity_scores_lists_as_naive_ones(distances: int | None, k: int):
     tfs = tf_similarity()
     near = Neighbours(3, k, distances=distances)
     sizes = Counter(near.item_labels.tolist())
@@ -249,7 +249,7 @@ def metered(measure: str, batches: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", KERAS)
 @pytest.mark.parametrize("batches", [1, 3])
-def test_keras_rs_computes_what_a_meter_does(name: str, batches: int) -> None:
+def test_keras_rs_computes_what_a_meter_does(name: str, batches: int):
     keras_rs()
     for seed in range(3):
         given = lists(seed, levels=None, batches=batches)
@@ -265,7 +265,7 @@ def weighed(measure: str, batch: tuple[Any, ...]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", KERAS)
-def test_keras_rs_computes_what_a_meter_does_with_weights_of_items(name: str) -> None:
+def test_keras_rs_computes_what_a_meter_does_with_weights_of_items(name: str):
     keras_rs()
     for seed in range(3):
         [(relevance, scores, mask, _)] = lists(seed, levels=None, batches=1)
@@ -278,7 +278,7 @@ def test_keras_rs_computes_what_a_meter_does_with_weights_of_items(name: str) ->
 
 
 @pytest.mark.parametrize("name", ["DCG", "NDCG", "MeanAveragePrecision"])
-def test_keras_rs_strays_about_weighed_gains_where_scores_tie(name: str) -> None:
+def test_keras_rs_strays_about_weighed_gains_where_scores_tie(name: str):
     keras_rs()
     [(relevance, scores, mask, _)] = lists(12, levels=4, batches=1)
     weights = np.random.default_rng(0).integers(1, 5, mask.shape).astype("float32")
@@ -290,7 +290,7 @@ def test_keras_rs_strays_about_weighed_gains_where_scores_tie(name: str) -> None
 
 
 @pytest.mark.parametrize("name", KERAS)
-def test_keras_rs_strays_about_the_meter_where_scores_tie(name: str) -> None:
+def test_keras_rs_strays_about_the_meter_where_scores_tie(name: str):
     keras_rs()
     given = lists(11, levels=4, batches=3)
     ours = metered(KERAS[name], given)

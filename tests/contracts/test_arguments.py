@@ -22,11 +22,11 @@ NO_NUMBERS: list[Any] = [
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: repr(value)[:20])
-def test_what_is_no_number(value: Any) -> None:
+def test_what_is_no_number(value: Any):
     assert not is_number(value)
 
 
-def test_numbers_of_python_and_numpy() -> None:
+def test_numbers_of_python_and_numpy():
     assert all(
         is_number(value) for value in (0, -2.5, np.float16(1), np.uint64(2**64 - 1), 10**300)
     )
@@ -42,7 +42,7 @@ def test_numbers_of_python_and_numpy() -> None:
         check_whole("decimals", 301, 0, 300)
 
 
-def test_options_keep_numbers_as_pythons() -> None:
+def test_options_keep_numbers_as_pythons():
     numbers: Any = {
         "relevant_from": np.float32(2),
         "distance_threshold": np.int64(-3),
@@ -60,7 +60,7 @@ def test_options_keep_numbers_as_pythons() -> None:
     assert RBP(p=np.float32(0.8)) != RBP()  # type: ignore[arg-type]
 
 
-def test_an_error_inside_an_iterable_is_not_swallowed() -> None:
+def test_an_error_inside_an_iterable_is_not_swallowed():
     def broken() -> Any:
         yield "ap"
         raise TypeError("mine")
@@ -69,7 +69,7 @@ def test_an_error_inside_an_iterable_is_not_swallowed() -> None:
         as_list(broken())
 
 
-def test_gains_of_small_grades_keep_their_digits() -> None:
+def test_gains_of_small_grades_keep_their_digits():
     whole = np.arange(1024.0)
     assert exponential(whole).tolist() == [2.0**grade - 1.0 for grade in range(1024)]
     tiny = np.array([1e-300, 1e-18, 1e-9])
@@ -79,7 +79,7 @@ def test_gains_of_small_grades_keep_their_digits() -> None:
     np.testing.assert_allclose(exponential(around), 2**around - 1, rtol=1e-15)
 
 
-def test_steep_gains_are_warned_of_where_they_are_taken() -> None:
+def test_steep_gains_are_warned_of_where_they_are_taken():
     with pytest.warns(UserWarning, match="grades up to 40") as caught:
         warn_steep(
             [AP(), DCG(gain="exp2"), DCG(gain="exp2", discount="reciprocal")], np.array([0.0, 40.0])
@@ -89,7 +89,7 @@ def test_steep_gains_are_warned_of_where_they_are_taken() -> None:
     warn_steep([DCG(gain="exp2")], np.array([]))
 
 
-def test_gains_that_are_given_twice_or_cannot_be_told_apart() -> None:
+def test_gains_that_are_given_twice_or_cannot_be_told_apart():
     frame = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
     with pytest.raises(ParameterError, match="one gain per grade"):
         evaluate(frame, metrics="dcg(gain=1:1;1:2)")
@@ -102,7 +102,7 @@ def test_gains_that_are_given_twice_or_cannot_be_told_apart() -> None:
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
-def test_summaries_of_large_scores_are_exact(average: str) -> None:
+def test_summaries_of_large_scores_are_exact(average: str):
     frame = pl.DataFrame(
         {
             "query": list("ppqqrrss"),
@@ -124,7 +124,7 @@ def test_summaries_of_large_scores_are_exact(average: str) -> None:
     assert found == tuple(number * 2.0**500 for number in plain)
 
 
-def test_mixed_lists_are_float64_only_where_that_holds_every_number() -> None:
+def test_mixed_lists_are_float64_only_where_that_holds_every_number():
     mixed = to_polars({"distance": [None, 2**53, 0.5, np.float32("nan"), np.int8(1)]}, "rankings")[
         "distance"
     ]

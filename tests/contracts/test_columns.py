@@ -72,7 +72,7 @@ def function_of(name: str) -> Any:
 
 def test_every_public_function_that_returns_a_frame_is_asked(
     returned: dict[str, pl.DataFrame],
-) -> None:
+):
     groups = {
         "": rr,
         "codes": rr.codes,
@@ -97,9 +97,7 @@ def test_every_public_function_that_returns_a_frame_is_asked(
 
 
 @pytest.mark.parametrize("name", sorted(FRAME_OF))
-def test_every_column_that_is_returned_is_declared(
-    name: str, returned: dict[str, pl.DataFrame]
-) -> None:
+def test_every_column_that_is_returned_is_declared(name: str, returned: dict[str, pl.DataFrame]):
     frame = returned[name]
     known = {part.name: part for part in FRAMES[FRAME_OF[name]].columns}
     assert set(frame.columns) <= known.keys()
@@ -110,7 +108,7 @@ def test_every_column_that_is_returned_is_declared(
 
 
 @pytest.mark.parametrize("name", sorted(FRAME_OF))
-def test_the_docstring_of_a_function_names_its_columns(name: str) -> None:
+def test_the_docstring_of_a_function_names_its_columns(name: str):
     """Where it does not say whose columns it returns."""
     text = inspect.getdoc(function_of(name)) or ""
     if re.search(r"(olumns of|s of|hat|result of) :func:|with the fields of|The rankings", text):
@@ -123,7 +121,7 @@ def test_the_docstring_of_a_function_names_its_columns(name: str) -> None:
     } == set()
 
 
-def test_a_column_has_one_title_everywhere() -> None:
+def test_a_column_has_one_title_everywhere():
     titles = defaultdict(set)
     for frame in FRAMES.values():
         for part in frame.columns:
@@ -150,7 +148,7 @@ def test_a_column_has_one_title_everywhere() -> None:
     )
 
 
-def test_titles_stand_nowhere_else() -> None:
+def test_titles_stand_nowhere_else():
     """No table of titles beside the declarations: nowhere is a name beside its title."""
     root = Path(rr.__file__).parent.parent
     every = {(part.name, part.title) for frame in FRAMES.values() for part in frame.columns}
@@ -163,6 +161,6 @@ def test_titles_stand_nowhere_else() -> None:
             assert pairs & known == set(), path
 
 
-def test_columns_of_files_are_described() -> None:
+def test_columns_of_files_are_described():
     frame = pl.DataFrame({"value": [1.0], "p_tie": [0.5]})
     assert describe({"comparison": frame.select("p_tie")}).row(0)[3].startswith("probability")

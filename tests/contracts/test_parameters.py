@@ -13,14 +13,14 @@ from retrieval_report.contracts.options import PARAMETERS, Options, options_with
 from retrieval_report.metrics.parsing import CATALOGUE, parameter_text, parse_metric
 
 
-def test_every_option_of_evaluate_is_declared() -> None:
+def test_every_option_of_evaluate_is_declared():
     names = {part.name for part in fields(Options)}
     assert PARAMETERS.keys() - names == {"metrics", "cutoffs", "average", "like", "correction"}
     assert names <= PARAMETERS.keys()
 
 
 @pytest.mark.parametrize("name", [name for name, known in PARAMETERS.items() if known.choices])
-def test_the_docstring_names_every_choice(name: str) -> None:
+def test_the_docstring_names_every_choice(name: str):
     documented = {"average": rr.summarise, "correction": rr.compare}.get(name, rr.evaluate)
     text = inspect.getdoc(documented) or ""
     assert [
@@ -31,7 +31,7 @@ def test_the_docstring_names_every_choice(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SETTINGS if PARAMETERS[name].choices])
-def test_every_choice_is_taken_by_function_and_command(name: str) -> None:
+def test_every_choice_is_taken_by_function_and_command(name: str):
     for choice in PARAMETERS[name].choices:
         options_with({name: choice})
     with pytest.raises(
@@ -50,7 +50,7 @@ def test_every_choice_is_taken_by_function_and_command(name: str) -> None:
         assert option.default == {part.name: part.default for part in fields(Options)}[name]
 
 
-def test_the_usual_choice_of_a_metric_is_its_default() -> None:
+def test_the_usual_choice_of_a_metric_is_its_default():
     for name, metric in CATALOGUE.items():
         formula = metric.formula
         for parameter in (
@@ -78,7 +78,7 @@ def row_of_docs(name: str) -> str:
     return f"| {names} | {formula.total} | {'–' if divisor == '1' else divisor} |"
 
 
-def test_the_table_of_metrics_in_the_documentation_has_these_formulas() -> None:
+def test_the_table_of_metrics_in_the_documentation_has_these_formulas():
     text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
     table = text.split("| name | sum", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     assert sorted(table) == sorted(row_of_docs(name) for name in CATALOGUE)

@@ -39,7 +39,7 @@ def source(tmp_path: Path) -> Path:
 
 def test_masks_thresholds_rounding_missing_distances_and_rows_of_their_own(
     tmp_path: Path, source: Path
-) -> None:
+):
     random = np.random.default_rng(5)
     frame = made(
         models=1, queries=46
@@ -61,7 +61,7 @@ def test_masks_thresholds_rounding_missing_distances_and_rows_of_their_own(
     agrees(tmp_path, written(source, [masked]), masked, **options)
 
 
-def test_ids_may_fill_the_whole_range_of_their_type(tmp_path: Path) -> None:
+def test_ids_may_fill_the_whole_range_of_their_type(tmp_path: Path):
     full = pl.DataFrame({"query": range(256), "item": 1, "distance": 1, "relevance": 1}).cast(
         {"query": pl.UInt8}
     )
@@ -69,7 +69,7 @@ def test_ids_may_fill_the_whole_range_of_their_type(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [True, False])
-def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(tmp_path: Path, text: bool) -> None:
+def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(tmp_path: Path, text: bool):
     frame = made(text=False)
     judged = frame.select("query", "item", "relevance").unique(maintain_order=True)
     texts = pl.col("query", "item").cast(pl.String)
@@ -107,7 +107,7 @@ ERRORS: list[tuple[type[Exception], str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("error", "message", "options"), ERRORS)
 def test_errors_leave_nothing_behind(
     tmp_path: Path, error: type[Exception], message: str, options: dict[str, Any]
-) -> None:
+):
     (tmp_path / "scores.parquet").write_text("older")
     with pytest.raises(error, match=message):
         evaluate_to(
@@ -119,7 +119,7 @@ def test_errors_leave_nothing_behind(
     assert (tmp_path / "scores.parquet").read_text() == "older"
 
 
-def test_what_cannot_be_read_or_written(tmp_path: Path, source: Path) -> None:
+def test_what_cannot_be_read_or_written(tmp_path: Path, source: Path):
     frame = made()
     written(source, [frame[:50], frame[50:].with_columns(pl.col("distance").cast(pl.Float32))])
     with pytest.raises(ColumnError, match="all files need the same columns and types"):
@@ -130,7 +130,7 @@ def test_what_cannot_be_read_or_written(tmp_path: Path, source: Path) -> None:
         evaluate_to(tmp_path / "absent" / "scores.parquet", frame)
 
 
-def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
+def test_no_rows_and_no_distances(tmp_path: Path, source: Path):
     frame = made()
     agrees(tmp_path, frame.clear(), frame.clear(), **FEW)
     judged = frame.select("query", "item", "relevance").unique(["query", "item"])
@@ -151,7 +151,7 @@ def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
         lambda table, folder: disk_parts.find_parts(table, lambda: folder, 5, 1),
     ],
 )
-def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, work: Any) -> None:
+def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, work: Any):
     frame = pl.DataFrame(
         {"query": ["q"] * 7, "item": range(7), "distance": range(7), "relevance": [1] * 7}
     )
@@ -163,14 +163,14 @@ def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, wor
         work(longer, tmp_path)
 
 
-def test_the_input_is_never_replaced(tmp_path: Path) -> None:
+def test_the_input_is_never_replaced(tmp_path: Path):
     made().write_parquet(tmp_path / "rankings.parquet")
     with pytest.raises(OutputError, match="one of the files to be read"):
         evaluate_to(tmp_path / "rankings.parquet", tmp_path)
     assert_frame_equal(pl.read_parquet(tmp_path / "rankings.parquet"), made())
 
 
-def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     frame = made().sample(fraction=1.0, shuffle=True, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tqdm's monitor thread

@@ -66,7 +66,7 @@ def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) ->
 @pytest.mark.parametrize("fails", [0, PARTS - 1])
 def test_it_goes_on_after_the_last_part_that_was_finished(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, fails: int
-) -> None:
+):
     expected, kept = scored(tmp_path, source, None), tmp_path / "kept"
     with monkeypatch.context() as patch:
         numbers_scored(patch, fails)
@@ -84,7 +84,7 @@ def test_it_goes_on_after_the_last_part_that_was_finished(
 @pytest.mark.parametrize("fails", range(1, 8))
 def test_it_goes_on_while_parts_that_decided_otherwise_are_scored_again(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, fails: int
-) -> None:
+):
     """One part proves that lists were cut, so three of four are scored twice."""
     path = source / "part-0.parquet"
     complete(5, 1).sort("query", maintain_order=True).slice(0, 479).write_parquet(path)
@@ -101,7 +101,7 @@ def test_it_goes_on_while_parts_that_decided_otherwise_are_scored_again(
 
 def test_a_warning_counts_the_lists_of_kept_parts_too(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     known = {
         "metrics": "ndcg@3",
         "queries": made().select("query").unique().with_columns(n_relevant=pl.lit(50)),
@@ -122,7 +122,7 @@ def test_a_warning_counts_the_lists_of_kept_parts_too(
 
 
 @pytest.mark.slow
-def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path) -> None:
+def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path):
     draw = random.Random(18)
     files = [str(tmp_path / "scores.parquet"), str(source), str(tmp_path / "kept")]
     whole = [str(tmp_path / "whole.parquet"), str(source), str(tmp_path / "others")]
@@ -153,7 +153,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_parts_of_another_run_are_refused(tmp_path: Path, source: Path, name: str) -> None:
+def test_parts_of_another_run_are_refused(tmp_path: Path, source: Path, name: str):
     kept = tmp_path / "kept"
     scored(tmp_path, source, kept)
     before = (tmp_path / "scores.parquet").read_bytes()
@@ -165,7 +165,7 @@ def test_parts_of_another_run_are_refused(tmp_path: Path, source: Path, name: st
     assert (tmp_path / "scores.parquet").read_bytes() == before
 
 
-def test_what_is_no_folder_of_parts_or_no_file_is_refused(tmp_path: Path, source: Path) -> None:
+def test_what_is_no_folder_of_parts_or_no_file_is_refused(tmp_path: Path, source: Path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.txt").write_text("mine")
@@ -175,7 +175,7 @@ def test_what_is_no_folder_of_parts_or_no_file_is_refused(tmp_path: Path, source
         rr.evaluate_to(tmp_path / "scores.parquet", made(), resume=other)
 
 
-def test_a_damaged_part_is_scored_again(tmp_path: Path, source: Path) -> None:
+def test_a_damaged_part_is_scored_again(tmp_path: Path, source: Path):
     kept = tmp_path / "kept"
     expected = scored(tmp_path, source, kept)
     first, second, *_ = sorted(kept.glob("part-*.npz"))
@@ -188,7 +188,7 @@ def test_a_damaged_part_is_scored_again(tmp_path: Path, source: Path) -> None:
 
 def test_the_command_line_removes_the_parts_once_the_results_are_written(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     words = f"evaluate {source} --engine disk --out {tmp_path}/out --resume --truncated=no"
     kept = tmp_path / "out" / "scores.parquet.parts"
     with monkeypatch.context() as patch:

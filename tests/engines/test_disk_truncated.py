@@ -81,7 +81,7 @@ LISTS = [
 )
 def test_parts_give_the_bits_of_the_whole(
     tmp_path: Path, beside: str, word: str, cut: Any, models: int
-) -> None:
+):
     whole = complete(3, models)
     rankings = cut(whole, 10)
     options: Any = {"truncated": word}
@@ -116,7 +116,7 @@ def test_parts_give_the_bits_of_the_whole(
 )
 def test_parts_that_decide_otherwise_than_the_whole_are_scored_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: str, again: int
-) -> None:
+):
     rankings = complete(5, 1, queries=4 if spoil == "one list a part" else 12).sort(
         "query", maintain_order=True
     )
@@ -137,7 +137,7 @@ def test_parts_that_decide_otherwise_than_the_whole_are_scored_again(
     assert scores["truncated"].any() == (spoil == "an item less")
 
 
-def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path: Path) -> None:
+def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path: Path):
     counts = pl.DataFrame(
         [
             (model, f"q{query:02}", 1, 1, query % 3 + (model == "b") * (query % 5))
@@ -153,7 +153,7 @@ def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.Float32])
-def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any) -> None:
+def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any):
     rankings = complete(3, 2).with_columns(
         relevance=pl.when(pl.col("relevance") > 0)
         .then(pl.col("query").rank("dense") % 5 + 1)
@@ -167,7 +167,7 @@ def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any) -> Non
     both(tmp_path, top(rankings, 8), truncated="within_tie", queries=numbers, relevant_from=2)
 
 
-def test_a_file_without_rows_is_no_model_however_large_the_parts(tmp_path: Path) -> None:
+def test_a_file_without_rows_is_no_model_however_large_the_parts(tmp_path: Path):
     """A model that retrieved nothing for any query is not known in memory, so parts must not know
     it either.
     """

@@ -61,7 +61,7 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("text", "order"), [(True, "grouped"), (False, "scattered")])
-def test_one_file(tmp_path: Path, source: Path, text: bool, order: str) -> None:
+def test_one_file(tmp_path: Path, source: Path, text: bool, order: str):
     frame = made(text=text)
     frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
     assert frame.height > 4 * PARTS
@@ -71,7 +71,7 @@ def test_one_file(tmp_path: Path, source: Path, text: bool, order: str) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_shards_of_the_items(source: Path) -> None:
+def test_shards_of_the_items(source: Path):
     frame = made()
     shards = [frame.filter(pl.col("item").cast(pl.Int64) % 3 == shard) for shard in range(3)]
     written(source, shards)
@@ -83,7 +83,7 @@ def test_shards_of_the_items(source: Path) -> None:
     same(pl.scan_parquet(source / "*.parquet"), pl.concat(nameless))
 
 
-def test_counts(source: Path) -> None:
+def test_counts(source: Path):
     counts = pl.concat([count_ties(made()), count_ties(made())])
     written(source, counts.iter_slices(70))
     for rankings in (source, counts.lazy()):
@@ -91,7 +91,7 @@ def test_counts(source: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [True, False])
-def test_a_lazy_frame_is_computed_once(tmp_path: Path, text: bool) -> None:
+def test_a_lazy_frame_is_computed_once(tmp_path: Path, text: bool):
     frame = made(text=text).sample(fraction=1.0, shuffle=True, seed=2)
     seen: list[int] = []
 
@@ -110,13 +110,13 @@ def test_a_lazy_frame_is_computed_once(tmp_path: Path, text: bool) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_a_lazy_frame_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lazy_frame_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
     with pytest.raises(OutputError, match="cannot make a temporary folder: No such file"):
         evaluate(made().lazy(), **FEW)
 
 
-def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -138,7 +138,7 @@ BAD: list[tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = [
 @pytest.mark.parametrize("queries", [3, 23], ids=["small", "large"])
 def test_columns_are_refused_in_the_same_words(
     change: Callable[[pl.DataFrame], pl.DataFrame], queries: int
-) -> None:
+):
     frame = change(made(queries=queries))
     for compute in (evaluate, count_ties):
         results = []
@@ -150,7 +150,7 @@ def test_columns_are_refused_in_the_same_words(
         assert results[0] == results[1]
 
 
-def test_bad_rows_are_found_in_any_part(source: Path) -> None:
+def test_bad_rows_are_found_in_any_part(source: Path):
     frame = made().with_row_index("n").with_columns(
         distance=pl.when(pl.col("n") != 200).then(pl.col("distance"))
     ).drop("n")  # fmt: skip
@@ -163,7 +163,7 @@ def test_bad_rows_are_found_in_any_part(source: Path) -> None:
         assert "Counted within part" in caught.value.__notes__[0]
 
 
-def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
+def test_what_is_no_table(tmp_path: Path, source: Path):
     for compute in (evaluate, count_ties):
         with pytest.raises(FileError, match="absent"):
             compute(tmp_path / "absent.parquet")
@@ -178,7 +178,7 @@ def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
         evaluate_to(tmp_path / "scores.parquet", source)
 
 
-def test_files_of_text_are_scored_as_a_study_reads_them(tmp_path: Path, source: Path) -> None:
+def test_files_of_text_are_scored_as_a_study_reads_them(tmp_path: Path, source: Path):
     """`rr.evaluate("runs", judgements="qrels.txt")` is as good as the same Study."""
     judgements = tmp_path / "qrels.txt"
     judgements.write_text("q 0 a 1\nq 0 b 0\n", encoding="utf-8")
@@ -193,7 +193,7 @@ def test_files_of_text_are_scored_as_a_study_reads_them(tmp_path: Path, source: 
         )
 
 
-def test_arguments_are_checked_before_rows_are_read(source: Path) -> None:
+def test_arguments_are_checked_before_rows_are_read(source: Path):
     for rankings in (made().lazy(), source / "absent.parquet"):
         with pytest.raises(ParameterError, match="policies"):
             evaluate(rankings, policies="naiv")
@@ -201,7 +201,7 @@ def test_arguments_are_checked_before_rows_are_read(source: Path) -> None:
             evaluate(rankings, metrics="ndgc")
 
 
-def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -239,7 +239,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
     return seen
 
 
-def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[int]]) -> None:
+def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[int]]):
     frame = made(queries=46).sample(fraction=1.0, shuffle=True, seed=1)
     evaluate(written(source, [frame]), **FEW)
     count_ties(frame.lazy())
@@ -267,7 +267,7 @@ def test_rows_of_a_query_that_stand_together_are_read_in_place(
     monkeypatch: pytest.MonkeyPatch,
     layout: str,
     text: bool,
-) -> None:
+):
     monkeypatch.setattr(disk_parts, "LOOK_ROWS", 50)  # a query may go on in the next look
     monkeypatch.setattr(disk_parts, "LEAST_RUN", 2)
     monkeypatch.setattr(disk_parts, "LEAST_RANGE", 10)
@@ -291,7 +291,7 @@ def test_rows_of_a_query_that_stand_together_are_read_in_place(
     assert max(parts) <= PARTS + longest
 
 
-def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:
+def test_a_warning_comes_once_and_points_at_the_caller(source: Path):
     written(source, [made(models=1).with_columns(relevance=pl.lit(0))])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

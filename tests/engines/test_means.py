@@ -8,7 +8,7 @@ from retrieval_report.contracts.errors import RetrievalReportWarning
 from retrieval_report.engines.score_grid import tie_means
 
 
-def test_means_are_those_of_summarise() -> None:
+def test_means_are_those_of_summarise():
     rankings = pl.DataFrame(
         {
             "model": ["a", "a", "a", "b", "b"],
@@ -32,7 +32,7 @@ def test_means_are_those_of_summarise() -> None:
     assert dict(means.select("model", "shortest").iter_rows()) == {"a": 1, "b": 0}
 
 
-def test_a_mean_of_no_query_is_null_and_no_scores_have_no_means() -> None:
+def test_a_mean_of_no_query_is_null_and_no_scores_have_no_means():
     rankings = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [0]})
     with pytest.warns(RetrievalReportWarning, match="no query has a relevant item"):
         scores = rr.evaluate(

@@ -15,13 +15,13 @@ generator = np.random.default_rng(20240)
 SKEWED = generator.beta(0.6, 2.0, size=40)
 
 
-def test_columns_and_types_are_those_of_the_contract() -> None:
+def test_columns_and_types_are_those_of_the_contract():
     assert dict(summarise(scores_of({"a": SKEWED})).schema) == SUMMARY
     assert dict(summarise(scores_of({"a": SKEWED}).clear()).schema) == SUMMARY
 
 
 @pytest.mark.parametrize("chance", [0.975, 0.9])
-def test_quantiles_are_scipys_from_a_table_and_beyond_it(chance: float) -> None:
+def test_quantiles_are_scipys_from_a_table_and_beyond_it(chance: float):
     freedom = [1, 2, 39, 999, 1000, 1001, 2345, 10**5, 10**8]
     found = [summaries._quantile(number, chance) for number in freedom]
     assert found == pytest.approx(stats.t.ppf(chance, freedom), rel=1e-14)
@@ -30,7 +30,7 @@ def test_quantiles_are_scipys_from_a_table_and_beyond_it(chance: float) -> None:
 
 
 @pytest.mark.parametrize("average", ["macro", "weighted"])
-def test_spreads_of_ties_are_those_of_a_sum_of_independent_scores(average: str) -> None:
+def test_spreads_of_ties_are_those_of_a_sum_of_independent_scores(average: str):
     shares = {"macro": [1 / 4, 1 / 4, 1 / 2], "weighted": [1 / 6, 2 / 6, 3 / 6]}[average]
     stds = [0.1, 0.2, 0.4]
     scores = scores_of({"a": [0.5] * 3}, stds={"a": stds})
@@ -43,7 +43,7 @@ def test_spreads_of_ties_are_those_of_a_sum_of_independent_scores(average: str) 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 3.0, -2.0])
 @pytest.mark.parametrize("clusters", [1, 2])
-def test_the_interval_of_equal_scores_has_a_width(value: float, clusters: int) -> None:
+def test_the_interval_of_equal_scores_has_a_width(value: float, clusters: int):
     size = 14
     scores = scores_of({"a": [value] * size})
     if abs(value) > 1:
@@ -62,13 +62,13 @@ def test_the_interval_of_equal_scores_has_a_width(value: float, clusters: int) -
     assert (row["value"], row["query_se"]) == pytest.approx((value, 0), abs=1e-12)
 
 
-def test_scores_that_went_through_pandas_are_understood() -> None:
+def test_scores_that_went_through_pandas_are_understood():
     scores = pl.concat([scores_of({"a": [0.5, None]}), scores_of({"a": [0.5, None]}, cutoff=None)])
     there_and_back = scores.to_pandas()
     assert str(there_and_back["cutoff"].dtype) == "float64"
     assert_frame_equal(summarise(there_and_back), summarise(scores))
 
 
-def test_scores_from_elsewhere_need_not_say_that_they_are_whole() -> None:
+def test_scores_from_elsewhere_need_not_say_that_they_are_whole():
     scores = scores_of({"m": [0.5, 0.25]})
     assert summarise(scores.drop("truncated", "pooled")).equals(summarise(scores))

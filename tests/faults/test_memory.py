@@ -41,7 +41,7 @@ def processor_seconds(process: int) -> float:
 @pytest.mark.parametrize("mebibytes", [1, 200, 1000])
 def test_row_110_without_memory_there_is_no_half_result(
     tmp_path: Path, command: str, mebibytes: int
-) -> None:
+):
     rows = pl.DataFrame({"query": range(4000)}).join(pl.DataFrame({"item": range(20)}), how="cross")
     rows = rows.with_columns(
         distance=pl.col("item") % 5, relevance=pl.col("query") % (pl.col("item") + 2) == 0

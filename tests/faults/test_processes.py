@@ -65,7 +65,7 @@ def forked(tmp_path: Path, first: str, then: str, how: str = "fork") -> str:
         *("evaluate", "read", "disk", "codes", "search", "report"),
     ],
 )
-def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, then: str) -> None:
+def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, then: str):
     said = forked(tmp_path, "evaluate", then)
     assert "was made by fork, which does not copy the threads" in said
     assert "multiprocessing.get_context('spawn')" in said
@@ -73,7 +73,7 @@ def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, then:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("first", "how"), [("nothing", "fork"), ("evaluate", "spawn")])
-def test_row_073_fork_before_first_use_and_spawn_work(tmp_path: Path, first: str, how: str) -> None:
+def test_row_073_fork_before_first_use_and_spawn_work(tmp_path: Path, first: str, how: str):
     assert forked(tmp_path, first, "evaluate", how) == "no error"
 
 
@@ -94,7 +94,7 @@ arrays.over_ranges(lambda first, last: last, np.arange(11) * arrays.SERIAL_BELOW
 
 
 @pytest.mark.slow
-def test_row_099_an_interrupt_while_a_thread_starts_ends_the_process() -> None:
+def test_row_099_an_interrupt_while_a_thread_starts_ends_the_process():
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED],
         capture_output=True,
@@ -124,7 +124,7 @@ main()
 
 
 @pytest.mark.slow
-def test_row_099_an_interrupt_while_modules_are_imported_ends_without_a_traceback() -> None:
+def test_row_099_an_interrupt_while_modules_are_imported_ends_without_a_traceback():
     ended = subprocess.run(
         [sys.executable, "-c", IMPORTING], capture_output=True, text=True, timeout=60, check=False
     )
@@ -163,7 +163,7 @@ USED = (
         (USED[1], 'rr.expr.tie("distance")'),
     ],
 )
-def test_row_073_an_expression_in_a_fork_is_refused_at_once(first: str, then: str) -> None:
+def test_row_073_an_expression_in_a_fork_is_refused_at_once(first: str, then: str):
     script = EXPRESSION.replace("FIRST", first).replace("THEN", then)
     words = [sys.executable, "-c", script]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=50, check=True)
@@ -193,7 +193,7 @@ group.main()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_row_099_an_interrupt_in_a_callback_of_compiled_code_ends_the_run(number: int) -> None:
+def test_row_099_an_interrupt_in_a_callback_of_compiled_code_ends_the_run(number: int):
     words = [sys.executable, "-c", CALLED_BACK, "demo", str(int(number))]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=40, check=False)
     assert ended.returncode == 128 + number

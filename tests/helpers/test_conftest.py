@@ -46,7 +46,7 @@ def run_pytest(
         (True, "2 failed, 1 passed, 1 xfailed, 2 errors"),
     ],
 )
-def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, forbid: bool, told: str) -> None:
+def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, forbid: bool, told: str):
     outcome = run_pytest(tmp_path, SKIPS, "--continue-on-collection-errors", forbid=forbid)
     assert told in outcome.stdout
     assert outcome.stdout.count("skips are forbidden here: no browser here") >= 2 * forbid
@@ -55,7 +55,7 @@ def test_skips_need_a_reason_and_can_be_forbidden(tmp_path: Path, forbid: bool, 
 
 
 @pytest.mark.slow
-def test_a_test_of_spark_belongs_in_a_file_of_them(tmp_path: Path) -> None:
+def test_a_test_of_spark_belongs_in_a_file_of_them(tmp_path: Path):
     outcome = run_pytest(tmp_path, {"it": "@pytest.mark.spark\ndef test_it() -> None: pass"})
     assert outcome.returncode != 0
     assert "tests of Spark belong in test_spark" in outcome.stdout + outcome.stderr

@@ -13,7 +13,7 @@ CASES = json.loads((Path(__file__).parents[1] / "data/long_lists.json").read_tex
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_long_lists(name: str) -> None:
+def test_long_lists(name: str):
     ties = [tie for times, block in CASES[name]["ties"] for tie in block * times]
     cells = [("q", at, grade, items) for at, tie in enumerate(ties) for grade, items in tie]
     counts = pl.DataFrame(cells, ["query", "distance", "relevance", "count"], orient="row")

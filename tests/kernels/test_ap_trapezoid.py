@@ -19,7 +19,7 @@ def oxford(hits: tuple[int, ...], relevant: int) -> float:
 
 
 @pytest.mark.parametrize("hits", list(itertools.product((0, 1), repeat=6))[1:])
-def test_a_list_without_ties_has_the_value_of_oxford(hits: tuple[int, ...]) -> None:
+def test_a_list_without_ties_has_the_value_of_oxford(hits: tuple[int, ...]):
     rows = {"query": ["q"] * 6, "item": range(6), "distance": range(6), "relevance": hits}
     scores = rr.evaluate(rows, measures="ap(interpolation=trapezoid)", truncated="no")
     wanted = oxford(hits, sum(hits))

@@ -51,7 +51,7 @@ def hits(function: Any) -> int:
     return sum(function.stats.cache_hits.values())
 
 
-def test_code_is_kept_and_found_again(folder: Path) -> None:
+def test_code_is_kept_and_found_again(folder: Path):
     first, second = kernel(plus_one), kernel(plus_one)
     assert (first(1), first(0.5)) == (2, 1.5)
     assert len(files(folder)) == 2
@@ -59,7 +59,7 @@ def test_code_is_kept_and_found_again(folder: Path) -> None:
     assert (hits(first), hits(second)) == (0, 2)
 
 
-def test_code_of_other_helpers_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_of_other_helpers_is_not_used(monkeypatch: pytest.MonkeyPatch):
     assert kernel(plus_one)(1) == 2
     monkeypatch.setattr(cache, "_sources", lambda: "a helper was edited")
     later = kernel(plus_one)
@@ -75,7 +75,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damaged_code_is_compiled_again(folder: Path, damage: Any) -> None:
+def test_damaged_code_is_compiled_again(folder: Path, damage: Any):
     kernel(plus_one)(1)
     (path,) = files(folder)
     path.write_bytes(damage(path.read_bytes()))
@@ -87,7 +87,7 @@ def test_damaged_code_is_compiled_again(folder: Path, damage: Any) -> None:
     assert (third(1), hits(third)) == (2, 1)
 
 
-def test_an_index_that_numba_left_broken_does_not_matter(folder: Path) -> None:
+def test_an_index_that_numba_left_broken_does_not_matter(folder: Path):
     kernel(plus_one)(1)
     (path,) = files(folder)
     path.with_name(path.name.split(".py3")[0] + f".py3{sys.version_info[1]}.nbi").write_bytes(b"")
@@ -97,7 +97,7 @@ def test_an_index_that_numba_left_broken_does_not_matter(folder: Path) -> None:
 
 def test_row_098_a_full_disk_does_not_stop_the_computation(
     folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -110,7 +110,7 @@ def test_row_098_a_full_disk_does_not_stop_the_computation(
     assert files(folder) == []
 
 
-def test_row_102_a_folder_that_is_gone_does_not_stop_the_computation(folder: Path) -> None:
+def test_row_102_a_folder_that_is_gone_does_not_stop_the_computation(folder: Path):
     function = kernel(plus_one)
     shutil.rmtree(folder)
     folder.write_text("a file is here now")
@@ -120,7 +120,7 @@ def test_row_102_a_folder_that_is_gone_does_not_stop_the_computation(folder: Pat
 
 def test_row_102_an_installation_and_a_home_that_cannot_be_written(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])  # none finds a folder
     with pytest.warns(RetrievalReportWarning, match="neither folder is writable") as caught:
         assert (kernel(plus_one)(1), kernel(plus_one)(0.5)) == (2, 1.5)
@@ -148,7 +148,7 @@ print(sum(moved.stats.cache_hits.values()))
 
 
 @pytest.mark.slow
-def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_path: Path) -> None:
+def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_path: Path):
     (tmp_path / "cold.py").write_text(MODULE)
     environment = {
         **os.environ,
@@ -179,7 +179,7 @@ integer_keys.compiled(np.zeros(1, np.uint64), np.zeros(1, np.uint64))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_alone_is_shown_that_kernels_compile(folder: Path, terminal: bool) -> None:
+def test_a_terminal_alone_is_shown_that_kernels_compile(folder: Path, terminal: bool):
     termios = pytest.importorskip("termios", reason="Windows has no pseudo-terminals")
     ours, theirs = os.openpty() if terminal else os.pipe()
     if terminal:

@@ -74,7 +74,7 @@ def curve() -> pl.DataFrame:
 OTHERS = {"random walks": chances, "codes": counted, "recall curve": curve}
 
 
-def test_kernels_write_no_power() -> None:
+def test_kernels_write_no_power():
     """Python's power and NumPy's functions round differently from compiled ones."""
     folder = Path(kernels.__file__).parent
     powers = [
@@ -88,7 +88,7 @@ def test_kernels_write_no_power() -> None:
     assert powers == []
 
 
-def test_waves_have_the_same_bits() -> None:
+def test_waves_have_the_same_bits():
     """NumPy divides complex numbers by another rule than Numba."""
     found = []
     start, tie = np.array([0, 1]), np.array([0, 3])
@@ -105,7 +105,7 @@ def test_waves_have_the_same_bits() -> None:
 @pytest.mark.parametrize("compute", OTHERS.values(), ids=OTHERS)
 def test_what_else_uses_kernels_has_the_same_bits(
     compute: Callable[[], pl.DataFrame], monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     assert_frame_equal(*in_both_ways(compute, monkeypatch), check_exact=True)
 
 
@@ -121,17 +121,17 @@ def total(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
     return make
 
 
-def test_little_work_needs_no_compiler(total: Callable[[], Any]) -> None:
+def test_little_work_needs_no_compiler(total: Callable[[], Any]):
     made, little = total(), np.zeros(1000)
     assert not any(made.compiles(little) for _ in range(100))
 
 
-def test_work_adds_up_until_a_kernel_is_compiled(total: Callable[[], Any]) -> None:
+def test_work_adds_up_until_a_kernel_is_compiled(total: Callable[[], Any]):
     made, much = total(), np.zeros(int(0.6 * kernels.COMPILING))
     assert [made.compiles(much) for _ in range(3)] == [False, True, True]
 
 
-def test_compiled_code_is_used_wherever_it_is(total: Callable[[], Any]) -> None:
+def test_compiled_code_is_used_wherever_it_is(total: Callable[[], Any]):
     made = total()
     assert not made.compiles(np.zeros(1))
     assert made.compiled(np.zeros(1)) == 0.0
@@ -140,7 +140,7 @@ def test_compiled_code_is_used_wherever_it_is(total: Callable[[], Any]) -> None:
 
 def test_stored_code_is_loaded_sooner_and_once_the_compiler_is_there(
     total: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.setattr(kernels, "stored", lambda: {"test_compile.<lambda>"})
     monkeypatch.delitem(sys.modules, kernels.COMPILER, raising=False)
     made = total()
@@ -154,7 +154,7 @@ def test_stored_code_is_loaded_sooner_and_once_the_compiler_is_there(
 
 def test_kernels_are_found_by_the_names_of_their_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     (tmp_path / "kernels_1").mkdir()
     (tmp_path / "kernels_1" / "ap.ap_moments-285.py311.abc.nbc").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
@@ -162,7 +162,7 @@ def test_kernels_are_found_by_the_names_of_their_files(
 
 
 @pytest.mark.parametrize("number", [0.3, 1.0, 0.0])
-def test_powers_are_repeated_squares(number: float) -> None:
+def test_powers_are_repeated_squares(number: float):
     power: Any = kernels.power
     compiled: Any = kernels.kernel(lambda x, n: x**n)
     for exponent in (0, 1, 2, 3, 17, 1000, 70_000):

@@ -25,7 +25,7 @@ def one_tie(counts: list[int]) -> Lists:
 
 @pytest.mark.parametrize("slots", [2, 6])
 @pytest.mark.parametrize("counts", [[2, 1, 1, 1, 1], [3, 0, 0, 0, 3], [0, 0, 2, 0, 4]])
-def test_a_tie_far_down_keeps_its_digits(counts: list[int], slots: int) -> None:
+def test_a_tie_far_down_keeps_its_digits(counts: list[int], slots: int):
     """There all weights are nearly one, and over the whole tie ERR hardly varies."""
     t, values = 1_000_000, []
     chances = [Fraction(stop) for grade, stop in enumerate(STOPS) for _ in range(counts[grade])]
@@ -41,7 +41,7 @@ def test_a_tie_far_down_keeps_its_digits(counts: list[int], slots: int) -> None:
     assert variances[slots] == pytest.approx(float(exact), rel=1e-13, abs=0.0)
 
 
-def test_beyond_the_work_there_is_no_variance() -> None:
+def test_beyond_the_work_there_is_no_variance():
     lists = one_tie([40_000, 4_000, 3_000, 2_000, 1_000])
     ahead = np.array([1, 5, 50_000])
     variances = err_variance.tie_variances(0, 50_000, 0, lists, STOPS, ahead)
@@ -52,7 +52,7 @@ def test_beyond_the_work_there_is_no_variance() -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("relevant", [1, 300, 999])
-def test_a_tie_of_a_thousand_items_is_within_the_work(relevant: int) -> None:
+def test_a_tie_of_a_thousand_items_is_within_the_work(relevant: int):
     lists = one_tie([1000 - relevant, relevant])
     tie_variances: Any = err_variance.tie_variances  # as Python it takes a minute
     ahead = np.array([10, 1000])
@@ -61,7 +61,7 @@ def test_a_tie_of_a_thousand_items_is_within_the_work(relevant: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_stops_too_slight_for_a_float64_are_one_kind() -> None:
+def test_stops_too_slight_for_a_float64_are_one_kind():
     """The chance that the x-th of a thousand such items stops is their mean chance, whichever kinds
     they are of.
     """

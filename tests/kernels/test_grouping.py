@@ -28,7 +28,7 @@ KEYS = st.one_of(
         lambda of: st.lists(of)
     )
 )
-def test_keys_are_sorted_and_equal_ones_stay_in_order(keys: list[int]) -> None:
+def test_keys_are_sorted_and_equal_ones_stay_in_order(keys: list[int]):
     order = np.empty(len(keys), np.int64)
     low, high = min(keys, default=0), max(keys, default=0)
     grouping.sort_keys(np.array(keys, np.int64), low, np.uint64(high - low), order)
@@ -36,7 +36,7 @@ def test_keys_are_sorted_and_equal_ones_stay_in_order(keys: list[int]) -> None:
 
 
 @pytest.mark.parametrize("far", [2**30, 2**62])
-def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int) -> None:
+def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int):
     keys = np.append(np.random.default_rng(3).permutation(2000), far)
     order = np.empty(keys.size, np.int64)
     grouping.sort_keys(keys, 0, np.uint64(far), order)
@@ -51,9 +51,7 @@ def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int) -
     ),
     st.sampled_from([-(2**63) + 3, 0, 2**63 - 4]),
 )
-def test_rows_are_counted_as_numpy_counts_them(
-    lists: list[list[tuple[int, int]]], middle: int
-) -> None:
+def test_rows_are_counted_as_numpy_counts_them(lists: list[list[tuple[int, int]]], middle: int):
     key = np.array([key for rows in lists for key, _ in rows], np.int64)
     grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
     ends = np.cumsum([len(rows) for rows in lists])
@@ -73,7 +71,7 @@ def test_rows_are_counted_as_numpy_counts_them(
 )
 def test_smaller_and_equal_keys_are_counted_within_their_list(
     lists: list[list[tuple[int, bool]]],
-) -> None:
+):
     key = np.array([key for rows in lists for key, _ in rows], np.int64)
     which = np.flatnonzero([asked for rows in lists for _, asked in rows])
     ends = np.cumsum([len(rows) for rows in lists])
@@ -88,6 +86,6 @@ def test_smaller_and_equal_keys_are_counted_within_their_list(
     assert list(zip(smaller.tolist(), equal.tolist(), strict=True)) == wanted
 
 
-def test_the_work_of_counting_grows_with_what_is_asked_for() -> None:
+def test_the_work_of_counting_grows_with_what_is_asked_for():
     rows = Rows(np.array([0, 100]), np.array([100, 200]))
     assert rows_walked(np.arange(200), rows, np.arange(3)) == 3 * 100

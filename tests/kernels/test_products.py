@@ -15,7 +15,7 @@ print([dot(*np.random.default_rng(seed).random((2, 50_001))).hex() for seed in r
 """
 
 
-def test_a_sum_has_the_same_bits_on_any_number_of_processors() -> None:
+def test_a_sum_has_the_same_bits_on_any_number_of_processors():
     sums = {
         subprocess.check_output(
             [sys.executable, "-c", SUM], env={**os.environ, "OPENBLAS_NUM_THREADS": threads}
@@ -25,7 +25,7 @@ def test_a_sum_has_the_same_bits_on_any_number_of_processors() -> None:
     assert len(sums) == 1
 
 
-def test_columns_are_multiplied_in_parts_and_all_of_them() -> None:
+def test_columns_are_multiplied_in_parts_and_all_of_them():
     generator = np.random.default_rng(0)
     for shape in ((1, 1), (13, 200), (1_000, 50), (600, 500)):  # the last is multiplied as a whole
         left = generator.integers(-9, 9, shape).astype(np.float64)

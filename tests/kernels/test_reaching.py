@@ -21,7 +21,7 @@ compiling = pytest.mark.skipif(
 
 
 @compiling
-def test_both_forms_give_the_same_p(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_forms_give_the_same_p(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reaching, "ROWS", 4)  # of 36 pairs, so that many blocks follow one another
     thirds = np.random.default_rng(3).integers(0, 7, (9, 30)) / 3
     for test in (sampled_sign_flips, step_down):
@@ -36,7 +36,7 @@ def test_both_forms_give_the_same_p(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("models", "tests", "worth"), [(143, 2, False), (300, 1, True)])
 def test_the_compiler_is_loaded_only_for_hundreds_of_models(
     models: int, tests: int, worth: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     """Two tests of 143 models are done before it is there; of 300 models one takes longer."""
     monkeypatch.setattr(kernels, "_expected", [0.0])
     monkeypatch.setattr(kernels, "stored", lambda: {"reaching.count_reached"})

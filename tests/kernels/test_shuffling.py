@@ -28,7 +28,7 @@ FRAME = pl.DataFrame(
 )
 
 
-def test_the_draws_of_a_seed_never_change() -> None:
+def test_the_draws_of_a_seed_never_change():
     """Reports that were published hang on these numbers."""
     draws = shuffled_means(FRAME, metrics="dcg", cutoffs=2, shuffles=6, seed=7)
     assert draws.filter(model="a")["value"].round(6).to_list() == GOLDEN_A
@@ -39,7 +39,7 @@ GOLDEN_A = [1.315465, 1.63093, 1.63093, 1.815465, 1.63093, 1.13093]
 GOLDEN_B = [1.13093, 1.946395, 1.946395, 1.13093, 1.446395, 1.315465]
 
 
-def test_seed_model_and_query_each_change_the_draws() -> None:
+def test_seed_model_and_query_each_change_the_draws():
     def values(frame: pl.DataFrame, seed: int = 0) -> list[float]:
         return shuffled_means(frame, metrics="dcg", cutoffs=2, shuffles=40, seed=seed)[
             "value"
@@ -59,7 +59,7 @@ def test_seed_model_and_query_each_change_the_draws() -> None:
 @pytest.mark.parametrize("most", [1, 4, 7])
 def test_lists_laid_out_some_at_a_time_have_the_same_scores_and_draws(
     monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
+):
     asked: Any = {"metrics": "ndcg, ap, rr@2", "policies": POLICIES, "shuffles": 5}
     asked["truncated"] = "within_tie"
     together = evaluate_with_draws(FRAME, **asked)
@@ -69,7 +69,7 @@ def test_lists_laid_out_some_at_a_time_have_the_same_scores_and_draws(
 
 
 @pytest.mark.parametrize("no_relevant", ["zero", "skip", "one"])
-def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: str) -> None:
+def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: str):
     lonely = FRAME.filter(query="q").with_columns(
         query=pl.lit("nothing relevant"), relevance=pl.lit(0, pl.Int64)
     )
@@ -113,7 +113,7 @@ def orders_drawn(cells: list[tuple[int, int]], orders: int, seed: int) -> NDArra
 )
 def test_orders_of_a_tie_are_those_of_an_oracle(
     cells: list[tuple[int, int]],
-) -> None:
+):
     """Items of all grades but the most frequent take their slots one after the other, each any of
     those that are left, as dictionaries and Python's whole numbers say it.
     """
@@ -140,7 +140,7 @@ def scrambled_by_python(value: int) -> int:
     return value ^ value >> 31
 
 
-def test_stretches_of_the_lowest_grade_score_as_its_items_do() -> None:
+def test_stretches_of_the_lowest_grade_score_as_its_items_do():
     """A gain that is not 0 for the lowest grade forbids stretches; scores by others stay."""
     generator = np.random.default_rng(2)
     rows = 6 * 30
@@ -163,7 +163,7 @@ def test_stretches_of_the_lowest_grade_score_as_its_items_do() -> None:
     assert_frame_equal(shallow, alone.filter(metric="ndcg"), check_exact=True)
 
 
-def test_lists_that_no_order_changes_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_that_no_order_changes_are_not_drawn(monkeypatch: pytest.MonkeyPatch):
     """A tie of several grades below the deepest cutoff changes nothing, nor one of a single one."""
     rows = FRAME.with_columns(distance=pl.Series([1, 2, 2] * 4), relevance=pl.Series([1, 0, 2] * 4))
     asked: Any = {"policies": ("shuffled", "expected"), "truncated": "no"}
@@ -175,7 +175,7 @@ def test_lists_that_no_order_changes_are_not_drawn(monkeypatch: pytest.MonkeyPat
         evaluate(rows, metrics="precision@2", **asked)
 
 
-def test_draws_have_to_be_asked_for() -> None:
+def test_draws_have_to_be_asked_for():
     with pytest.raises(
         ParameterError, match="policies: 'shuffled' is needed, not 'expected', 'best' alone"
     ):

@@ -31,7 +31,7 @@ def answers(folder: Path, how: str) -> tuple[dict[str, bytes], str, str]:
 
 
 @pytest.mark.slow
-def test_the_core_answers_to_the_bit_without_numba(tmp_path: Path) -> None:
+def test_the_core_answers_to_the_bit_without_numba(tmp_path: Path):
     files, printed, said = answers(tmp_path / "with", "numba")
     same_files, same_printed, same_said = answers(tmp_path / "without", "no-numba")
     assert said.endswith("loaded: llvmlite, numba\n")
@@ -55,7 +55,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Any:
     kernels.missing_compiler.cache_clear()
 
 
-def test_from_some_work_on_one_warning_says_what_numba_would_save(made: Any) -> None:
+def test_from_some_work_on_one_warning_says_what_numba_would_save(made: Any):
     some, much = np.ones(1_000_000), np.ones(8_000_000)
     assert made(some) == 1e6
     with pytest.warns(
@@ -67,7 +67,7 @@ def test_from_some_work_on_one_warning_says_what_numba_would_save(made: Any) -> 
 
 def test_a_compiler_that_breaks_while_it_is_imported_is_not_used(
     made: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     def broken(_: str) -> None:
         raise OSError("libllvmlite.so: cannot open shared object file")
 
@@ -76,9 +76,7 @@ def test_a_compiler_that_breaks_while_it_is_imported_is_not_used(
         assert made(np.ones(9_000_000)) == 9e6
 
 
-def test_who_turns_the_compiler_off_is_not_warned(
-    made: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_turns_the_compiler_off_is_not_warned(made: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(kernels, "DISABLED", True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -55,7 +55,7 @@ def frames(ties: Sequence[Sequence[int | None]], unretrieved: list[int]) -> dict
 )
 def test_every_policy_is_that_of_the_enumeration(
     ties: list[list[int | None]], unretrieved: list[int], level: int | None
-) -> None:
+):
     condensed = [[grade for grade in tie if grade is not None] for tie in ties]
     everything = [*(grade for tie in condensed for grade in tie), *unretrieved]
     if not oracles.count_relevant(everything, level):
@@ -114,7 +114,7 @@ def extremes(
 )
 def test_bounds_of_cut_lists_are_those_of_all_that_may_follow(
     ties: list[list[int]], unretrieved: list[int], level: int | None, within: bool
-) -> None:
+):
     if not oracles.count_relevant([*(grade for tie in ties for grade in tie), *unretrieved], level):
         return
     asked: Any = {
@@ -133,7 +133,7 @@ def test_bounds_of_cut_lists_are_those_of_all_that_may_follow(
     assert cut["value"].to_list() == pytest.approx(wanted, rel=1e-12, abs=1e-15)
 
 
-def test_a_track_of_trec_covid_is_printed_again_by_one_plain_call() -> None:
+def test_a_track_of_trec_covid_is_printed_again_by_one_plain_call():
     """38 submitted runs: all five measures of the leaderboard, to the digit.
 
     trec_eval 9 compares scores as float32; RBP counts a document of grade 1 half.

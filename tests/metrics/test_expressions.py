@@ -80,7 +80,7 @@ def lists(seed: int, queries: int = 16) -> pl.DataFrame:
     ],
     ids=str,
 )
-def test_scores_and_deviations_are_those_of_evaluate(metric: rr.Metric) -> None:
+def test_scores_and_deviations_are_those_of_evaluate(metric: rr.Metric):
     frame = lists(1)
     for least, stated in ((None, None), (2.0, "n")):
         hit = pl.col("relevance") >= (1 if least is None else least)
@@ -131,7 +131,7 @@ MEASURES = [
 NAMES = ["ndcg@10", "ap@all", "rr@3", "rbp(p=0.5)@all"]
 
 
-def test_every_context_gives_the_same_numbers() -> None:
+def test_every_context_gives_the_same_numbers():
     frame = lists(2)
     wanted = frame.group_by("query").agg(MEASURES).sort("query")
     assert wanted.columns == ["query", *NAMES]
@@ -150,7 +150,7 @@ def test_every_context_gives_the_same_numbers() -> None:
         pl.Series([dt.date(2020, 1, day) for day in (1, 2, 2, 3)]),
     ],
 )
-def test_whatever_can_be_ordered(order: pl.Series) -> None:
+def test_whatever_can_be_ordered(order: pl.Series):
     frame = pl.DataFrame({"distance": order, "relevance": [0, 1, 0, 1]})
     values = frame.select(rr.expr.ap("relevance", distance="distance", k=3)).item()
     assert values == pytest.approx(5 / 24)
@@ -160,7 +160,7 @@ def test_whatever_can_be_ordered(order: pl.Series) -> None:
     assert frame.select(share).item() == 0.5
 
 
-def test_float32_distances_tie_as_float32() -> None:
+def test_float32_distances_tie_as_float32():
     near = pl.Series([0.1, 0.1 + 1e-9, 0.5])
     frame = pl.DataFrame({"distance": near, "relevance": [1, 0, 0]})
     measure = rr.expr.rr("relevance", distance="distance")
@@ -181,7 +181,7 @@ def test_float32_distances_tie_as_float32() -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["ndcg", "r_precision"])
-def test_what_is_not_known_is_null(name: str, odd: dict[str, list[Any]]) -> None:
+def test_what_is_not_known_is_null(name: str, odd: dict[str, list[Any]]):
     columns = {"distance": [1.0, 2.0], "relevance": [1, 1], "n": [2, 2], **odd}
     frame = pl.DataFrame(columns, schema_overrides={"n": pl.Int64})
     measure = getattr(rr.expr, name)("relevance", distance="distance", n_relevant="n")
@@ -189,7 +189,7 @@ def test_what_is_not_known_is_null(name: str, odd: dict[str, list[Any]]) -> None
     assert frame.head(0).select(measure).to_series().to_list() == [None]
 
 
-def test_nothing_relevant() -> None:
+def test_nothing_relevant():
     frame = pl.DataFrame({"distance": [1, 1], "relevance": [0, 0]})
     for word, wanted in (("zero", 0.0), ("one", 1.0), ("skip", None)):
         for name in ("ndcg", "ap", "rr", "hit_rate", "recall"):
@@ -210,7 +210,7 @@ def test_nothing_relevant() -> None:
         ("ndcg", {"std": True, "order": "best"}),
     ],
 )
-def test_what_has_no_expression_names_evaluate(text: str, how: dict[str, Any]) -> None:
+def test_what_has_no_expression_names_evaluate(text: str, how: dict[str, Any]):
     metric, _ = parse_metric(text)
     with pytest.raises(rr.ParameterError, match="use evaluate"):
         metric.expr("relevance", distance="distance", **how)
@@ -226,12 +226,12 @@ def test_what_has_no_expression_names_evaluate(text: str, how: dict[str, Any]) -
         {"distance": "d", "std": "yes"},
     ],
 )
-def test_wrong_parameters(how: dict[str, Any]) -> None:
+def test_wrong_parameters(how: dict[str, Any]):
     with pytest.raises(rr.ParameterError):
         rr.expr.ndcg("relevance", **how)
 
 
-def test_every_metric_is_a_function_or_has_none() -> None:
+def test_every_metric_is_a_function_or_has_none():
     functions = {name for name in dir(rr.expr) if not name.startswith("tie")} - {"first_rank"}
     assert functions == {name for name in CATALOGUE if name not in WITHOUT}
     assert rr.expr.__all__ == dir(rr.expr)
@@ -240,7 +240,7 @@ def test_every_metric_is_a_function_or_has_none() -> None:
         rr.expr.ncdg  # noqa: B018
 
 
-def test_ties_are_those_of_tie_groups() -> None:
+def test_ties_are_those_of_tie_groups():
     frame = lists(3)
     columns = ["tie", "tie_start", "tie_size", "tie_relevant"]
     found = frame.with_columns(
@@ -253,7 +253,7 @@ def test_ties_are_those_of_tie_groups() -> None:
     assert found.select(columns).equals(groups.select(columns))
 
 
-def test_a_process_that_asks_for_expressions_alone_imports_no_compiler() -> None:
+def test_a_process_that_asks_for_expressions_alone_imports_no_compiler():
     code = (
         "import sys, polars as pl, retrieval_report as rr; "
         "f = pl.DataFrame({'d': [1, 1], 'r': [1, 0]}); "
@@ -267,7 +267,7 @@ METRIC_NAMES = sorted(name for name in CATALOGUE if has_expression(name))
 
 
 @pytest.mark.parametrize("name", METRIC_NAMES)
-def test_no_rows_give_no_lists_and_groups_that_a_filter_empties_are_null(name: str) -> None:
+def test_no_rows_give_no_lists_and_groups_that_a_filter_empties_are_null(name: str):
     metric = parse_metric(name)[0]
     score = metric.expr("relevance", distance="distance", k=3)
     frame = lists(4, queries=5)
@@ -286,7 +286,7 @@ def test_no_rows_give_no_lists_and_groups_that_a_filter_empties_are_null(name: s
 
 
 @pytest.mark.parametrize("name", METRIC_NAMES)
-def test_r_may_be_a_float_that_is_a_whole_number(name: str) -> None:
+def test_r_may_be_a_float_that_is_a_whole_number(name: str):
     frame = lists(6).with_columns(n=(pl.col("relevance") > 0).sum().over("query") + 1)
     metric = parse_metric(name)[0]
     for order in ("expected", "received"):
@@ -302,7 +302,7 @@ def test_r_may_be_a_float_that_is_a_whole_number(name: str) -> None:
         assert half == [None] * len(half)
 
 
-def test_the_rank_of_the_first_relevant_item_is_that_of_all_orders() -> None:
+def test_the_rank_of_the_first_relevant_item_is_that_of_all_orders():
     frame = lists(7)
     for least in (None, 2.0):
         hits = pl.col("relevance") >= (1 if least is None else least)
@@ -325,7 +325,7 @@ def test_the_rank_of_the_first_relevant_item_is_that_of_all_orders() -> None:
             assert ranks == pytest.approx(wanted, rel=1e-13)
 
 
-def test_a_mean_rank_is_answered_in_words() -> None:
+def test_a_mean_rank_is_answered_in_words():
     frame = pl.DataFrame({"score": [2.0, 1.0], "relevance": [0, 1]})
     assert frame.select(rr.expr.first_rank("relevance", score="score")).item() == 2.0
     with pytest.raises(rr.ParameterError, match="order: 'received' is not one of"):

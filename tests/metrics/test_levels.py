@@ -42,7 +42,7 @@ def at_level(name: str, level: int | None) -> str:
     return name if level is None else f"{name}(rel={level})"
 
 
-def test_these_metrics_take_a_level() -> None:
+def test_these_metrics_take_a_level():
     assert {"acg", "dcg", "err", "ndcg"}.isdisjoint(LEVELS)  # of grades, not of relevant items
     assert {"ap", "precision", "rr"} <= {*LEVELS}
     for name in LEVELS:
@@ -59,7 +59,7 @@ def test_these_metrics_take_a_level() -> None:
 )
 def test_scores_are_to_the_bit_those_of_relevant_from(
     truncated: str, unjudged: str, no_relevant: str
-) -> None:
+):
     rankings, judgements = frames()
     rules: Any = {
         "judgements": judgements,
@@ -80,7 +80,7 @@ def test_scores_are_to_the_bit_those_of_relevant_from(
         assert found.sort(KEYS).equals(wanted.sort(KEYS))
 
 
-def test_engines_counts_and_one_level_alone() -> None:
+def test_engines_counts_and_one_level_alone():
     rankings, judgements = frames()
     asked = "ndcg@10, ap(rel=2), rr(rel=2), recall(rel=2)@100"
     judged = rankings.join(judgements, on=["query", "item"])
@@ -96,7 +96,7 @@ def test_engines_counts_and_one_level_alone() -> None:
 
 
 @pytest.mark.parametrize("call", [rr.AP, rr.RR, rr.Recall])
-def test_expressions_have_levels(call: Callable[..., Any]) -> None:
+def test_expressions_have_levels(call: Callable[..., Any]):
     rows = frames()[0].join(frames()[1], on=["query", "item"]).filter(model="a", query="q1")
     one, other = (
         rows.select(metric.expr("relevance", distance="distance", **more)).item()
@@ -106,7 +106,7 @@ def test_expressions_have_levels(call: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("truncated", ["no", "within_tie"])
-def test_judged_items_alone_for_one_metric_are_what_unjudged_drop_gives(truncated: str) -> None:
+def test_judged_items_alone_for_one_metric_are_what_unjudged_drop_gives(truncated: str):
     rankings, judgements = frames()
     rules: Any = {
         "judgements": judgements,
@@ -131,6 +131,6 @@ def test_judged_items_alone_for_one_metric_are_what_unjudged_drop_gives(truncate
     )
 
 
-def test_judged_items_alone_have_no_expression() -> None:
+def test_judged_items_alone_have_no_expression():
     with pytest.raises(ParameterError, match="Polars expression"):
         rr.AP(judged_only=True).expr("relevance", distance="distance")

@@ -29,7 +29,7 @@ def run(metric: Any, frame: pl.DataFrame = FRAME) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_text_form_of_the_default_record_is_its_name(name: str) -> None:
+def test_text_form_of_the_default_record_is_its_name(name: str):
     record = CATALOGUE[name]()
     assert str(record) == name
     assert parse_metric(name) == (record, None)
@@ -43,7 +43,7 @@ def test_text_form_of_the_default_record_is_its_name(name: str) -> None:
 )
 def test_text_form_round_trips_with_every_digit(
     p: float, top: float | None, grade: float, table: dict[float, float]
-) -> None:
+):
     for record in (
         RBP(p=p, max_grade=top),
         ERR(max_grade=grade),
@@ -53,7 +53,7 @@ def test_text_form_round_trips_with_every_digit(
         assert parse_metric(str(record)) == (record, None)
 
 
-def test_text_form_keeps_what_tells_two_metrics_apart() -> None:
+def test_text_form_keeps_what_tells_two_metrics_apart():
     assert str(RBP(p=0.99999999)) == "rbp(p=0.99999999)"
     assert str(RBP(p=np.float32(0.9))) == "rbp(p=0.8999999761581421)"  # type: ignore[arg-type]
     assert str(ERR(max_grade=np.float32(4.1))) == "err(max_grade=4.099999904632568)"  # type: ignore[arg-type]
@@ -62,7 +62,7 @@ def test_text_form_keeps_what_tells_two_metrics_apart() -> None:
     assert len({str(metric) for metric, _ in close}) == 2
 
 
-def test_metrics_must_be_some_and_told_apart() -> None:
+def test_metrics_must_be_some_and_told_apart():
     with pytest.raises(ParameterError, match="two different metrics are both called"):
         parse_metrics([DCG(gain=lambda g: g), DCG(gain=lambda g: 2 * g)], 10)
     assert parse_metrics(["ap@1", "ap@2", "map"], [2, None]) == [(AP(), (1, 2, None))]
@@ -84,7 +84,7 @@ def test_metrics_must_be_some_and_told_apart() -> None:
         (DCG(discount=lambda ranks: 1.0), "is not an array of numbers, one for each of the"),
     ],
 )
-def test_metrics_that_do_not_fit_the_data(metric: Any, message: str) -> None:
+def test_metrics_that_do_not_fit_the_data(metric: Any, message: str):
     with pytest.raises(ParameterError, match=message):
         run(metric)
 
@@ -104,7 +104,7 @@ SMALL_GRADES = [  # and whether their mean and its deviation still have all digi
 @pytest.mark.parametrize(("grade", "has_mean", "has_deviation"), SMALL_GRADES)
 def test_grades_that_underflow_have_no_deviation_and_smaller_ones_no_value(
     metric: str, grade: float, has_mean: bool, has_deviation: bool
-) -> None:
+):
     if "exp2" in metric and grade > 1:
         return  # refused
     rows = {"query": list("ppqq"), "item": list("abab"), "distance": [1] * 4}

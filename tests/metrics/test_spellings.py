@@ -60,7 +60,7 @@ OF_IR_MEASURES = [name for row in ROWS for name in names(row[1]) if not name.sta
 @pytest.mark.parametrize("name", OF_IR_MEASURES)
 def test_measures_of_ir_measures_have_its_numbers(
     untied: tuple[pl.DataFrame, pl.DataFrame], name: str
-) -> None:
+):
     deep = name in ("P", "Precision", "R", "Recall", "Success")
     for text in (f"{name}@5",) if deep else (name,):
         measure = ir_measures.parse_measure(text)
@@ -72,7 +72,7 @@ def test_measures_of_ir_measures_have_its_numbers(
             assert mean(untied, spelling) == pytest.approx(theirs[measure], rel=1e-6)
 
 
-def test_cutoffs_of_ir_measures_stand_behind_the_at() -> None:
+def test_cutoffs_of_ir_measures_stand_behind_the_at():
     for measure in (ir_measures.AP @ 7, ir_measures.RR @ 7, ir_measures.nDCG @ 7):
         assert parse_metric(measure)[1] == parse_metric(str(measure))[1] == (7,)
     assert str(parse_metric(ir_measures.nDCG(gains={0: 0, 1: 3}))[0]) == "ndcg(gain=0:0;1:3)"
@@ -82,14 +82,14 @@ def test_cutoffs_of_ir_measures_stand_behind_the_at() -> None:
 @pytest.mark.parametrize("name", [name for row in ROWS for name in names(row[2])])
 def test_measures_of_trec_eval_have_its_numbers(
     untied: tuple[pl.DataFrame, pl.DataFrame], name: str
-) -> None:
+):
     judge = pytrec_eval.RelevanceEvaluator(nested(untied[1]), {name})
     theirs = [values[name] for values in judge.evaluate(nested(untied[0])).values()]
     assert mean(untied, name) == pytest.approx(np.mean(theirs), rel=1e-6)
     assert parse_metric(re.sub(r"_(\d)", r".\1", name)) == parse_metric(name)
 
 
-def test_every_spelling_is_that_of_its_row_in_any_case() -> None:
+def test_every_spelling_is_that_of_its_row_in_any_case():
     for own, *others in ROWS:
         metric, cutoffs = parse_metric(own)
         for name in names(" ".join(others)):
@@ -99,13 +99,13 @@ def test_every_spelling_is_that_of_its_row_in_any_case() -> None:
                 assert at == cutoffs or re.search(r"_10$", text), text
 
 
-def test_spellings_with_a_depth() -> None:
+def test_spellings_with_a_depth():
     for text in ("ndcg_at_10", "nDCG@10", "NDCG.10", "ndcg_cut.10", "n-DCG_10"):
         assert parse_measure(text) == ("ndcg", 10)
     assert parse_measure("rbp.5@3") == ("rbp(p=0.5)", 3)
 
 
-def test_what_has_no_counterpart_says_why() -> None:
+def test_what_has_no_counterpart_says_why():
     for spelt, why in ELSEWHERE.items():
         for name in spelt.split():
             for text in (name.replace("(None)", ""), *([] if "(" in name else [f"{name}@10"])):
@@ -116,7 +116,7 @@ def test_what_has_no_counterpart_says_why() -> None:
             parse_metric(measure)
 
 
-def test_the_table_of_spellings_in_the_documentation() -> None:
+def test_the_table_of_spellings_in_the_documentation():
     text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
     shown = text.split(f"| {' | '.join(TOOLS)} |\n", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
     assert shown == [
@@ -129,7 +129,7 @@ def cells(cell: str) -> list[str]:
     return [part.strip() for part in cell.split(",") if part]
 
 
-def test_measures_have_one_name_on_every_face_and_metrics_is_another_for_it() -> None:
+def test_measures_have_one_name_on_every_face_and_metrics_is_another_for_it():
     frame = {"query": ["q", "q"], "item": ["a", "b"], "score": [1, 1], "relevance": [1, 0]}
     one = rr.evaluate(frame, measures="rr@1")
     assert one.equals(rr.evaluate(frame, metrics="rr@1"))

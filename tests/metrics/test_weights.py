@@ -43,7 +43,7 @@ def keras(kind: str) -> float:
 
 
 @pytest.mark.parametrize("kind", ["dcg", "ndcg"])
-def test_weighed_gains_give_the_mean_that_keras_rs_prints(kind: str) -> None:
+def test_weighed_gains_give_the_mean_that_keras_rs_prints(kind: str):
     rankings, metric, weights = rr.lists.weigh_gains(UNEVEN, f"{kind}(gain=exp2)")
     assert str(metric) == kind  # the gains are the relevances now
     scores = rr.evaluate(rankings, metrics=metric, cutoffs=None, policies="expected")
@@ -76,7 +76,7 @@ def weighed_batch(lists: list[list[list[Fraction]]]) -> dict[str, Any]:
     }
 
 
-def test_ap_with_item_weights_has_the_mean_and_deviation_of_all_orders() -> None:
+def test_ap_with_item_weights_has_the_mean_and_deviation_of_all_orders():
     rng = np.random.default_rng(6)
     lists = [ties for ties in (uneven_ties(rng) for _ in range(20)) if any(map(any, ties))]
     meter = rr.Meter("ap@1, ap@3, ap@4, ap")
@@ -93,7 +93,7 @@ def test_ap_with_item_weights_has_the_mean_and_deviation_of_all_orders() -> None
     assert meter.compute()["lowest"].null_count() == 4  # the extremes are not computed
 
 
-def test_weigh_gains_of_ap_is_what_a_meter_computes() -> None:
+def test_weigh_gains_of_ap_is_what_a_meter_computes():
     rng = np.random.default_rng(7)
     batch = weighed_batch([uneven_ties(rng) for _ in range(20)])
     rows = (

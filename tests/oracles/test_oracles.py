@@ -18,7 +18,7 @@ SMALL = golden.cases("exact_small")
 
 
 @pytest.mark.parametrize("text", golden.TEXT.values())
-def test_enumeration_equals_every_small_golden_case(text: str) -> None:
+def test_enumeration_equals_every_small_golden_case(text: str):
     compared = 0
     for case in SMALL:
         if text not in case["expected"]:
@@ -72,11 +72,11 @@ LIST = [0, 3, 0, 1, 2]  # hits at positions 2, 4 and 5
 )
 def test_metrics_on_one_list_by_hand(
     text: str, k: int | None, query: dict[str, Any], value: Fraction
-) -> None:
+):
     assert score(LIST, text, k, **query) == value
 
 
-def test_gains_and_discounts_may_be_tables_and_functions() -> None:
+def test_gains_and_discounts_may_be_tables_and_functions():
     table = {0: 0, 1: 1, 2: 10, 3: 100}
     assert score(LIST, "dcg", gain=table, discount=lambda position: 1 / 2**position) == 25 + F(
         1, 16
@@ -84,7 +84,7 @@ def test_gains_and_discounts_may_be_tables_and_functions() -> None:
     assert score(LIST, "dcg", 2, gain=lambda grade: grade**2, discount="reciprocal") == F(9, 2)
 
 
-def test_the_ideal_of_all_judged_items_is_cut_only_by_a_cutoff() -> None:
+def test_the_ideal_of_all_judged_items_is_cut_only_by_a_cutoff():
     options: Any = {"discount": "reciprocal", "judged": [1, 1, 1]}
     assert score([1], "ndcg", None, **options) == 1 / (1 + F(1, 2) + F(1, 3))
     assert score([1], "ndcg", 1, **options) == 1
@@ -93,12 +93,12 @@ def test_the_ideal_of_all_judged_items_is_cut_only_by_a_cutoff() -> None:
 
 @pytest.mark.parametrize("name", oracles.METRICS)
 @pytest.mark.parametrize("grades", [[], [0, 0], [1, 1]])
-def test_a_query_without_relevant_items_has_zero_everywhere(name: str, grades: list[int]) -> None:
+def test_a_query_without_relevant_items_has_zero_everywhere(name: str, grades: list[int]):
     assert all(score(grades, name, k, relevant_from=2) == 0 for k in (None, 1, 3))
 
 
 @pytest.mark.parametrize("name", oracles.METRICS)
-def test_an_empty_list_of_a_judged_query_has_zero_everywhere(name: str) -> None:
+def test_an_empty_list_of_a_judged_query_has_zero_everywhere(name: str):
     assert all(set(moments([], name, k, judged=[2, 1])) == {0} for k in (None, 1))
 
 
@@ -106,7 +106,7 @@ def test_an_empty_list_of_a_judged_query_has_zero_everywhere(name: str) -> None:
 # ----------------------------------------------------------------------
 
 
-def test_orderings_have_chances_that_sum_to_one() -> None:
+def test_orderings_have_chances_that_sum_to_one():
     found = list(orderings([[2, 0, 0], [1], [3, 1]]))
     assert len(found) == len(set(found)) == 6
     assert {chance for _, chance in found} == {F(1, 6)}
@@ -124,11 +124,11 @@ def test_orderings_have_chances_that_sum_to_one() -> None:
 )
 def test_moments_by_hand(
     ties: list[list[int]], text: str, k: int | None, wanted: tuple[Fraction, ...]
-) -> None:
+):
     assert tuple(moments(ties, text, k)) == wanted
 
 
-def test_text_forms() -> None:
+def test_text_forms():
     assert parse("ap(denominator=retrieved)@10") == ("ap", {"denominator": "retrieved"}, 10)
     assert parse("rbp(p=0.95)") == ("rbp", {"p": F(19, 20)}, None)
     assert parse("hit") == parse("success") == ("hit_rate", {}, None)
@@ -139,7 +139,7 @@ def test_text_forms() -> None:
 
 
 @pytest.mark.parametrize("name", ["oracles", "oracle_completions", "golden"])
-def test_the_oracles_import_nothing_of_the_package(name: str) -> None:
+def test_the_oracles_import_nothing_of_the_package(name: str):
     tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
     found = {
         alias.name

@@ -47,7 +47,7 @@ def orders_of_documents(part: pl.DataFrame) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_scores_of_documents_are_means_over_all_their_orders(seed: int) -> None:
+def test_scores_of_documents_are_means_over_all_their_orders(seed: int):
     frame, relevant = made(seed), {"d0", "d3"}
     judgements = {query: dict.fromkeys(relevant, 1) for query in "pq"}
     documents = rr.collapse(frame, PATTERN)
@@ -83,7 +83,7 @@ def test_scores_of_documents_are_means_over_all_their_orders(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_naive_scores_are_those_of_keeping_the_first_chunk_received(seed: int) -> None:
+def test_naive_scores_are_those_of_keeping_the_first_chunk_received(seed: int):
     frame = made(seed).sort("query", "distance", maintain_order=True)
     documents = rr.collapse(frame, PATTERN)
     for (query,), part in frame.group_by("query", maintain_order=True):
@@ -93,7 +93,7 @@ def test_naive_scores_are_those_of_keeping_the_first_chunk_received(seed: int) -
     assert documents["row"].is_sorted()
 
 
-def test_scores_add_up_to_the_same_bits_in_any_order() -> None:
+def test_scores_add_up_to_the_same_bits_in_any_order():
     values = [0.1, 0.2, 0.3, 0.7, 1e-9]
     for order in itertools.permutations(range(5)):
         frame = pl.DataFrame(
@@ -111,7 +111,7 @@ def test_scores_add_up_to_the_same_bits_in_any_order() -> None:
     assert largest["score"].to_list() == [0.7, 0.7]
 
 
-def test_commands_collapse_chunks(tmp_path: Path) -> None:
+def test_commands_collapse_chunks(tmp_path: Path):
     chunks, qrels = tmp_path / "chunks.csv", tmp_path / "qrels.txt"
     chunks.write_text("query,item,score\nq,d1#0,3\nq,d1#1,2\nq,d2#0,2\nq,d3#4,1\n")
     qrels.write_text("q 0 d1 1\nq 0 d3 1\n")

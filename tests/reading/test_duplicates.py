@@ -59,7 +59,7 @@ def frames_of(
 @given(searches())
 def test_scores_are_those_of_all_orders_of_the_different_contents(
     search: tuple[dict[str, int], dict[str, int], dict[str, str]],
-) -> None:
+):
     distances, grades, content_of = search
     lists, judged, twins = frames_of(search)
     scores = evaluated(rr.collapse(lists, twins), rr.collapse(judged, twins))
@@ -81,7 +81,7 @@ def test_scores_are_those_of_all_orders_of_the_different_contents(
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16", "int8", "uint8", "bool"])
-def test_rows_of_an_array_are_compared_exactly(kind: str) -> None:
+def test_rows_of_an_array_are_compared_exactly(kind: str):
     generator = np.random.default_rng(3)
     rows = (generator.integers(0, 2, (40, 5)) * 0.1 if "float" in kind else
             generator.integers(0, 2, (40, 5))).astype(kind)  # fmt: skip
@@ -94,13 +94,13 @@ def test_rows_of_an_array_are_compared_exactly(kind: str) -> None:
     assert found.schema == {"item": pl.Int64, "group": pl.Int64, "copies": pl.Int64}
 
 
-def test_neighbours_in_floating_point_differ_and_both_zeros_are_one() -> None:
+def test_neighbours_in_floating_point_differ_and_both_zeros_are_one():
     near = np.array([0.1, np.nextafter(0.1, 1), 0.0, -0.0])
     assert duplicates(near.reshape(4, 1)).rows() == [(2, 2, 2), (3, 2, 2)]
     assert duplicates(near[:2]).is_empty()
 
 
-def test_every_form_of_content_gives_the_same_groups() -> None:
+def test_every_form_of_content_gives_the_same_groups():
     texts = {"a": "x", "b": "y", "c": "x", "d": "z", "e": "y", "f": "x"}
     wanted = [("a", "a", 3), ("c", "a", 3), ("f", "a", 3), ("b", "b", 2), ("e", "b", 2)]
     frame = pl.DataFrame({"item": [*texts], "text": [*texts.values()]})
@@ -122,7 +122,7 @@ def test_every_form_of_content_gives_the_same_groups() -> None:
 @given(searches(), st.integers(1, 6))
 def test_twins_are_suspected_wherever_a_list_is_cut(
     search: tuple[dict[str, int], dict[str, int], dict[str, str]], depth: int
-) -> None:
+):
     """A cut may part twins in its last tie; that must not clear them."""
     distances, _, content_of = search
     ordered = sorted(distances, key=distances.__getitem__)

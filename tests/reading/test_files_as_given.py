@@ -18,7 +18,7 @@ def by_name(records: list[list[Any]]) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "name", "text", "error", "message"), by_name(FILES["refused"]))
-def test_refused(tmp_path: Path, kind: str, name: str, text: str, error: str, message: str) -> None:
+def test_refused(tmp_path: Path, kind: str, name: str, text: str, error: str, message: str):
     path = write(tmp_path / name, text)
     with pytest.raises(getattr(rr, error)) as caught:
         getattr(rr, f"read_{kind}")(path)
@@ -30,7 +30,7 @@ def test_refused(tmp_path: Path, kind: str, name: str, text: str, error: str, me
 @pytest.mark.parametrize(("kind", "name", "text", "columns", "rows"), by_name(FILES["read"]))
 def test_read(
     tmp_path: Path, kind: str, name: str, text: str, columns: list[str], rows: list[list[Any]]
-) -> None:
+):
     frame = getattr(rr, f"read_{kind}")(write(tmp_path / name, text))
     # As JSON, which tells 1 from 1.0 and from true.
     assert json.dumps(frame.select(columns).rows()) == json.dumps(rows)

@@ -11,7 +11,7 @@ LABELS: Any = {
 }
 
 
-def test_files_frames_and_dictionaries_give_the_same_rankings(tmp_path: Path) -> None:
+def test_files_frames_and_dictionaries_give_the_same_rankings(tmp_path: Path):
     wanted = rr.from_labels(LABELS)
     assert wanted.columns == ["model", "query", "item", "score", "row"]
     assert wanted.height == 6

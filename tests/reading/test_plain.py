@@ -109,7 +109,7 @@ COLUMNS = st.sampled_from([None, {"item": "score", "score": "score"}])
 @example(b"q Q0 a 1 1 t\nq Q0 b 1 0.5 u\n", None)
 @example(b"q Q0 a 1 1 t\nq Q0 b 1 1e400 t\n", None)
 @example(b"q Q0 a 1 0.5 t\nq Q0 b 2 00.5 t\n", {"item": "score", "score": "score"})
-def test_runs_are_read_alike(content: bytes, columns: dict[str, str] | None) -> None:
+def test_runs_are_read_alike(content: bytes, columns: dict[str, str] | None):
     assert result(content, RUN_FIELDS, columns, plain=True) == result(
         content, RUN_FIELDS, columns, plain=False
     )
@@ -117,7 +117,7 @@ def test_runs_are_read_alike(content: bytes, columns: dict[str, str] | None) -> 
 
 @given(files(4))
 @example(b"q 0 a 1 t\nq 0 a\n")
-def test_judgements_are_read_alike(content: bytes) -> None:
+def test_judgements_are_read_alike(content: bytes):
     assert result(content, QRELS_FIELDS, None, plain=True) == result(
         content, QRELS_FIELDS, None, plain=False
     )
@@ -127,7 +127,7 @@ def test_judgements_are_read_alike(content: bytes) -> None:
     "odd", [b"q  Q0 a 1 0.5 t\n", b"q Q0 a\t1 0.5 t\n", b"\n", b"#\n", b"q Q0 \xc3 1 0.5 t\n"]
 )
 @pytest.mark.parametrize("far", [0, 1, 2])
-def test_what_is_odd_is_seen_wherever_it_stands(odd: bytes, far: int) -> None:
+def test_what_is_odd_is_seen_wherever_it_stands(odd: bytes, far: int):
     line = b"q Q0 abc 1 0.5 t\n"
     before = line * (far * (SMALL_CHUNK // len(line)))
     for shift in (b"", b"longer "):
@@ -136,7 +136,7 @@ def test_what_is_odd_is_seen_wherever_it_stands(odd: bytes, far: int) -> None:
         assert one == other
 
 
-def test_plain_files_take_the_faster_way() -> None:
+def test_plain_files_take_the_faster_way():
     def choose(found: Any) -> dict[str, str]:
         return match_columns(found, RANKINGS, None, "a")
 

@@ -29,13 +29,13 @@ FRAME = pl.DataFrame(
 )
 
 
-def test_json_lines_look_at_every_line_before_choosing_a_type(tmp_path: Path) -> None:
+def test_json_lines_look_at_every_line_before_choosing_a_type(tmp_path: Path):
     lines = [f'{{"query": "q", "item": "{item}", "score": 1}}\n' for item in range(2000)]
     text = "".join([*lines, '{"query": "q", "item": "x", "score": 0.5}\n'])
     assert read_rankings(write(tmp_path / "a.jsonl", text))["score"].dtype == pl.Float64
 
 
-def test_a_number_in_quotes_stays_text_and_the_evaluation_refuses_it(tmp_path: Path) -> None:
+def test_a_number_in_quotes_stays_text_and_the_evaluation_refuses_it(tmp_path: Path):
     read = read_rankings(
         write(tmp_path / "a.jsonl", '{"query": "q", "item": "a", "score": "10", "rel": 1}\n')
     )
@@ -44,7 +44,7 @@ def test_a_number_in_quotes_stays_text_and_the_evaluation_refuses_it(tmp_path: P
         evaluate(read)
 
 
-def test_parquet_keeps_integer_ids_and_types(tmp_path: Path) -> None:
+def test_parquet_keeps_integer_ids_and_types(tmp_path: Path):
     frame = pl.DataFrame(
         {"query": [7, 7], "item": [1, 2], "distance": [3, 4]},
         schema={"query": pl.UInt32, "item": pl.Int64, "distance": pl.UInt8},
@@ -62,13 +62,13 @@ def test_parquet_keeps_integer_ids_and_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["itq.arrow", "itq.bin"])
-def test_arrow_file(tmp_path: Path, name: str) -> None:
+def test_arrow_file(tmp_path: Path, name: str):
     FRAME.drop("model", "row").write_ipc(tmp_path / name)
     assert_frame_equal(read_rankings(tmp_path / name, model="itq"), FRAME)
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-def test_arrow_stream(tmp_path: Path, zipped: bool) -> None:
+def test_arrow_stream(tmp_path: Path, zipped: bool):
     FRAME.drop("model", "row").write_ipc_stream(tmp_path / "itq.arrows")
     path = tmp_path / "itq.arrows"
     if zipped:
@@ -76,7 +76,7 @@ def test_arrow_stream(tmp_path: Path, zipped: bool) -> None:
     assert_frame_equal(read_rankings(path), FRAME)
 
 
-def test_a_frame_with_other_names_is_told_how_to_name_them() -> None:
+def test_a_frame_with_other_names_is_told_how_to_name_them():
     frame = pl.DataFrame({"query": ["q"], "passage": ["a"], "distance": [1]})
     with pytest.raises(ColumnError, match=r"which it is: columns=\{'item': '<your name for it>'\}"):
         read_rankings(frame)
@@ -84,7 +84,7 @@ def test_a_frame_with_other_names_is_told_how_to_name_them() -> None:
         read_rankings(frame, columns={"passage": "item"})
 
 
-def test_judgements_with_other_names_are_told_which_function_takes_them() -> None:
+def test_judgements_with_other_names_are_told_which_function_takes_them():
     ours = pl.DataFrame({"user": ["u"], "item_id": ["a"], "score": [1], "relevance": [1]})
     rankings, judgements = ours.drop("relevance"), ours.drop("score")
     columns = {"query": "user"}
@@ -98,7 +98,7 @@ def test_judgements_with_other_names_are_told_which_function_takes_them() -> Non
         rr.Study(ours, "ndcg@10", columns=columns, judgements=twice)
 
 
-def test_a_user_is_the_query_of_recommenders_and_of_nobody_else() -> None:
+def test_a_user_is_the_query_of_recommenders_and_of_nobody_else():
     frame = pl.DataFrame({"user_id": [1], "item_id": [2], "score": [3], "relevance": [1]})
     assert read_rankings(frame)["query"].to_list() == [1]
     assert rr.read_judgements(frame.drop("score"))["query"].to_list() == [1]
@@ -108,7 +108,7 @@ def test_a_user_is_the_query_of_recommenders_and_of_nobody_else() -> None:
     assert rr.read_queries(searched)["user_id"].to_list() == [1]
 
 
-def test_a_named_index_of_pandas_is_not_read_and_the_error_says_so() -> None:
+def test_a_named_index_of_pandas_is_not_read_and_the_error_says_so():
     frame = pd.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]})
     message = (
         r"lack query; .*; the index \['query'\] of the pandas frame is not read: call "
@@ -122,12 +122,12 @@ def test_a_named_index_of_pandas_is_not_read_and_the_error_says_so() -> None:
         read_rankings(frame.drop(columns="query"))
 
 
-def test_the_model_of_the_argument_comes_before_the_column(tmp_path: Path) -> None:
+def test_the_model_of_the_argument_comes_before_the_column(tmp_path: Path):
     named = write(tmp_path / "a.csv", "run,query,item,score\nbm25,q,a,1\ntfidf,q,a,1\n")
     assert read_rankings(named, model="mine")["model"].to_list() == ["mine", "mine"]
 
 
 @pytest.mark.parametrize("model", ["", 7])
-def test_a_model_without_a_name_is_refused(tmp_path: Path, model: object) -> None:
+def test_a_model_without_a_name_is_refused(tmp_path: Path, model: object):
     with pytest.raises(ParameterError, match=r"model"):
         read_rankings(write(tmp_path / "m.csv", CSV), model=model)  # type: ignore[arg-type]

@@ -57,7 +57,7 @@ def rows(frame: pl.DataFrame, order: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("name", ARCHIVES)
 @pytest.mark.parametrize("form", ["file", "loaded", "model"])
-def test_named_arrays_are_rankings(tmp_path: Path, name: str, form: str) -> None:
+def test_named_arrays_are_rankings(tmp_path: Path, name: str, form: str):
     arrays, order, expected = ARCHIVES[name]
     path = tmp_path / "lsh-16.npz"
     np.savez_compressed(path, **arrays)
@@ -70,7 +70,7 @@ def test_named_arrays_are_rankings(tmp_path: Path, name: str, form: str) -> None
         assert frame.schema[order] == pl.Float32
 
 
-def test_relevance_and_the_model_may_be_arrays_too(tmp_path: Path) -> None:
+def test_relevance_and_the_model_may_be_arrays_too(tmp_path: Path):
     grades = np.array([[1, 0, 0], [0, 2, 7]])
     np.savez(tmp_path / "a.npz", distances=D, indices=INDICES, relevance=grades, model="bits")
     frame = rr.read_rankings(tmp_path / "a.npz")
@@ -78,13 +78,13 @@ def test_relevance_and_the_model_may_be_arrays_too(tmp_path: Path) -> None:
     assert frame["model"].to_list() == ["bits"] * 5
 
 
-def test_judgements_may_be_arrays(tmp_path: Path) -> None:
+def test_judgements_may_be_arrays(tmp_path: Path):
     np.savez(tmp_path / "j.npz", query=[0, 1], item=[2, 0], relevance=[1, 2])
     frame = rr.read_judgements(tmp_path / "j.npz")
     assert frame.rows() == [(0, 2, 1), (1, 0, 2)]
 
 
-def test_a_dictionary_of_a_vector_store_is_rankings() -> None:
+def test_a_dictionary_of_a_vector_store_is_rankings():
     found = {
         "ids": [["a", "b"], ["c"]],
         "distances": [[0.1, 0.2], [0.3]],
@@ -126,13 +126,13 @@ def test_a_dictionary_of_a_vector_store_is_rankings() -> None:
 )
 def test_arrays_that_do_not_fit_are_refused(
     tmp_path: Path, arrays: dict[str, Any], error: type[Exception], message: str
-) -> None:
+):
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(error, match=rf"a\.npz: .*{message}"):
         rr.read_rankings(tmp_path / "a.npz")
 
 
-def test_row_094_archives_of_rankings_have_the_bound_of_gzip(tmp_path: Path) -> None:
+def test_row_094_archives_of_rankings_have_the_bound_of_gzip(tmp_path: Path):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, D=np.zeros((1000, 1000)), I=np.zeros((1000, 1000), int))
     with pytest.raises(FileError, match="unpacks to 16000256 bytes, more than 1000000; if that is"):

@@ -44,13 +44,13 @@ def duckdb_relation() -> Any:
         lambda: {name: np.array(values) for name, values in FRAME.to_dict(as_series=False).items()},
     ],
 )
-def test_row_072_frames_of_every_library(make: Callable[[], object]) -> None:
+def test_row_072_frames_of_every_library(make: Callable[[], object]):
     converted = to_polars(make(), "rankings")
     assert_frame_equal(converted, FRAME, check_dtypes=False)
     assert converted.schema["query"] == pl.String
 
 
-def test_row_072_missing_values_of_pandas() -> None:
+def test_row_072_missing_values_of_pandas():
     frame = pd.DataFrame(
         {
             "query": pd.Series(["q", None, "q"], dtype=object),
@@ -78,14 +78,14 @@ def test_row_072_missing_values_of_pandas() -> None:
         {"query": [object()]},
     ],
 )
-def test_row_072_columns_of_mixed_types_are_refused(frame: object) -> None:
+def test_row_072_columns_of_mixed_types_are_refused(frame: object):
     with pytest.raises(
         ColumnError, match=r"rankings: column 'query' cannot be used: .* give it one type first"
     ):
         to_polars(frame, "rankings")
 
 
-def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
+def test_columns_that_nobody_uses_may_be_of_any_kind():
     frame = pd.DataFrame(
         {"query": ["q"], "note": pd.Series([object()], dtype=object), 3: [{"a": 1}]}
     )
@@ -107,18 +107,18 @@ def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
         (np.zeros((2, 2)), "a ndarray is not a frame"),
     ],
 )
-def test_row_072_what_is_no_frame_is_refused_with_a_hint(frame: object, hint: str) -> None:
+def test_row_072_what_is_no_frame_is_refused_with_a_hint(frame: object, hint: str):
     with pytest.raises(ColumnError, match=hint):
         to_polars(frame, "rankings")
 
 
-def test_a_lazy_frame_that_fails_is_named() -> None:
+def test_a_lazy_frame_that_fails_is_named():
     lazy = pl.LazyFrame({"query": ["x"]}).with_columns(pl.col("query").cast(pl.Int64))
     with pytest.raises(DataError, match="rankings: the frame cannot be computed"):
         to_polars(lazy, "rankings")
 
 
-def test_other_libraries_are_not_imported() -> None:
+def test_other_libraries_are_not_imported():
     code = (
         "import sys; from retrieval_report.reading import to_polars; "
         "to_polars({'query': ['q']}, 'rankings'); "

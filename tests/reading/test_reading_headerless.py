@@ -20,7 +20,7 @@ def write(folder: Path, name: str, text: str | bytes) -> Path:
 
 
 @pytest.mark.parametrize("mark", [",", "\t", " "])
-def test_columns_may_be_named_by_number(mark: str, tmp_path: Path) -> None:
+def test_columns_may_be_named_by_number(mark: str, tmp_path: Path):
     text = "".join(mark.join(row) + "\n" for row in (("q", "a", "0.5"), ("q", "b", "0.25")))
     file = write(tmp_path, "run.txt" if mark == " " else "run.csv", text)
     with pytest.raises(ColumnError, match=r"no header: the first line is .*such as columns="):
@@ -38,7 +38,7 @@ def test_columns_may_be_named_by_number(mark: str, tmp_path: Path) -> None:
     run(words)
 
 
-def test_lines_of_a_trec_file_with_commas_are_told_where_their_items_stand(tmp_path: Path) -> None:
+def test_lines_of_a_trec_file_with_commas_are_told_where_their_items_stand(tmp_path: Path):
     run = write(tmp_path, "run.csv", "q,Q0,a,1,0.5,t\nq,Q0,b,2,0.25,t\n")
     qrels = write(tmp_path, "qrels.csv", "q,0,a,1\n")
     first = r"no header: the first line is 'q,Q0,a,1,0\.5,t'; .*'item': '3', 'score': '5'"
@@ -54,7 +54,7 @@ def test_lines_of_a_trec_file_with_commas_are_told_where_their_items_stand(tmp_p
         rr.evaluate(found, judgements=rr.read_judgements({"q": {"Q0": 1}}), metrics="rr")
 
 
-def test_lines_without_a_header_are_counted_from_the_first(tmp_path: Path) -> None:
+def test_lines_without_a_header_are_counted_from_the_first(tmp_path: Path):
     file = write(tmp_path, "run.csv", "q,a,0.5\nq,b,high\n")
     with pytest.raises(DataError, match=r"line 2: column 'score': 'high'.*\(1 such value\)"):
         rr.read_rankings(file, columns=NUMBERED)
@@ -82,12 +82,12 @@ def workbook() -> bytes:
         (b"SQLite format 3\0", "is an SQLite database"),
     ],
 )
-def test_other_files_are_called_what_they_are(content: bytes, words: str, tmp_path: Path) -> None:
+def test_other_files_are_called_what_they_are(content: bytes, words: str, tmp_path: Path):
     with pytest.raises(FileError, match=words):
         rr.read_rankings(write(tmp_path, "run", content))
 
 
-def test_a_file_of_pairs_is_told_what_lacks(tmp_path: Path) -> None:
+def test_a_file_of_pairs_is_told_what_lacks(tmp_path: Path):
     path = write(tmp_path, "pairs.tsv", "7\t71\n8\t75\n")
     with pytest.raises(ColumnError, match=r"2 columns, .* query, item, relevance; where all"):
         rr.read_judgements(path, columns={"query": "1", "item": "2"})

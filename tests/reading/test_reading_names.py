@@ -6,7 +6,7 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, match_columns
 
 
-def test_names_of_other_tools_are_recognised() -> None:
+def test_names_of_other_tools_are_recognised():
     assert match_columns(
         ["system", "topic", "docid", "similarity", "grade"], RANKINGS, None, "f"
     ) == {
@@ -23,7 +23,7 @@ def test_names_of_other_tools_are_recognised() -> None:
     }
 
 
-def test_label_is_relevance_in_judgements_and_the_class_of_a_query_in_queries() -> None:
+def test_label_is_relevance_in_judgements_and_the_class_of_a_query_in_queries():
     assert match_columns(["qid", "doc", "label"], JUDGEMENTS, None, "f")["relevance"] == "label"
     assert match_columns(["qid", "label"], QUERIES, None, "f")["label"] == "label"
 
@@ -38,7 +38,7 @@ def test_label_is_relevance_in_judgements_and_the_class_of_a_query_in_queries() 
         (["a", "b", "c"], {"query": "a", "item": "b", "score": "c"}),
     ],
 )
-def test_a_mapping_decides(found: list[str], mapping: dict[str, str]) -> None:
+def test_a_mapping_decides(found: list[str], mapping: dict[str, str]):
     matched = match_columns(found, RANKINGS, mapping, "f")
     assert {name: matched[name] for name in mapping} == mapping
     assert len({"distance", "score"} & set(matched)) == 1
@@ -60,8 +60,6 @@ def test_a_mapping_decides(found: list[str], mapping: dict[str, str]) -> None:
         ),
     ],
 )
-def test_doubtful_columns_are_refused(
-    found: list[str], mapping: dict[str, str], message: str
-) -> None:
+def test_doubtful_columns_are_refused(found: list[str], mapping: dict[str, str], message: str):
     with pytest.raises(ColumnError, match=message):
         match_columns(found, RANKINGS, mapping, "f")

@@ -33,13 +33,13 @@ def scored(*scores: str) -> list[str]:
     ]
 
 
-def test_brackets_in_texts_and_many_short_lists_are_not_deep(tmp_path: Path) -> None:
+def test_brackets_in_texts_and_many_short_lists_are_not_deep(tmp_path: Path):
     wide = '1, "x": [' + ", ".join(["[]"] * 200) + '], "y": "' + "[" * 300 + '"'
     assert read_rankings(write(tmp_path, *scored(wide, "2")))["score"].to_list() == [1, 2]
 
 
 @pytest.mark.parametrize("value", ["1.0", "true", "[1]"])
-def test_ids_that_are_neither_texts_nor_integers_are_refused(tmp_path: Path, value: str) -> None:
+def test_ids_that_are_neither_texts_nor_integers_are_refused(tmp_path: Path, value: str):
     for column in ("query", "item", "model"):
         row = {"query": "q", "item": "b", "score": 1, "model": "m"}
         line = json.dumps(row).replace(f'"{column}": "{row[column]}"', f'"{column}": {value}')
@@ -50,7 +50,7 @@ def test_ids_that_are_neither_texts_nor_integers_are_refused(tmp_path: Path, val
 
 
 @pytest.mark.parametrize("inside", ["[" * 100_000, "[" * 1_000 + "]" * 1_000])
-def test_deep_nesting_is_refused(tmp_path: Path, inside: str) -> None:
+def test_deep_nesting_is_refused(tmp_path: Path, inside: str):
     # Python 3.12 reads a thousand levels, and leaves the refusal to Polars.
     refused(
         write(tmp_path, *scored("1", inside)), FileError, r"line 2: not JSON|run\.jsonl: failed"

@@ -34,7 +34,7 @@ ASKED: Any = {"metrics": "ap, ndcg@2, rr", "policies": ("expected", "naive", "be
 WANTED = evaluate(FRAME, judgements=JUDGED, **ASKED)
 
 
-def test_dictionaries_of_pytrec_eval() -> None:
+def test_dictionaries_of_pytrec_eval():
     assert_frame_equal(evaluate(RUN, judgements=QRELS, **ASKED), WANTED)
     assert read_rankings(RUN).rows() == [("model", *row, index) for index, row in enumerate(ROWS)]
     assert_frame_equal(read_judgements(QRELS), JUDGED)
@@ -67,14 +67,14 @@ class Run:
         return len(self.run)
 
 
-def test_the_shape_of_a_run_is_enough() -> None:
+def test_the_shape_of_a_run_is_enough():
     assert read_rankings(Run(RUN, "lsh"))["model"].unique().to_list() == ["lsh"]
     assert read_rankings(Run(RUN))["model"].unique().to_list() == ["model"]
     assert read_rankings(Run(RUN, "lsh"), model="mine")["model"].unique().to_list() == ["mine"]
     assert_frame_equal(evaluate([Run(RUN, "model")], judgements=QRELS, **ASKED), WANTED)
 
 
-def test_iterables_of_ir_measures() -> None:
+def test_iterables_of_ir_measures():
     ir_measures = pytest.importorskip("ir_measures")
     run = [ir_measures.ScoredDoc(*row) for row in ROWS]
     qrels = [ir_measures.Qrel(*row) for row in JUDGED.iter_rows()]
@@ -85,7 +85,7 @@ def test_iterables_of_ir_measures() -> None:
     assert_frame_equal(evaluate(frame, judgements=qrels, **ASKED), WANTED)
 
 
-def test_records_of_other_names_and_columns() -> None:
+def test_records_of_other_names_and_columns():
     record = namedtuple("record", ["topic", "docno", "sim", "note"])
     rows = [record(*row, None) for row in ROWS]
     assert_frame_equal(evaluate(rows, judgements=QRELS, **ASKED), WANTED)
@@ -102,7 +102,7 @@ def test_records_of_other_names_and_columns() -> None:
     assert named["distance"].to_list() == FRAME["score"].to_list()
 
 
-def test_columns_choose_in_whatever_is_given() -> None:
+def test_columns_choose_in_whatever_is_given():
     frame = FRAME.rename({"query": "Q", "score": "value"}).with_columns(score=pl.lit(0))
     for given in (
         frame,
@@ -119,7 +119,7 @@ def test_columns_choose_in_whatever_is_given() -> None:
     assert read_queries({"qid": ["q1"], "label": ["x"], "more": [1]}).rows() == [("q1", "x", 1)]
 
 
-def test_names_of_other_tools_in_frames_of_all_functions() -> None:
+def test_names_of_other_tools_in_frames_of_all_functions():
     frame = FRAME.rename({"query": "qid", "item": "docno"})
     judged = JUDGED.rename(
         {"query": "query-id", "item": "corpus-id", "relevance": "score"}
@@ -130,7 +130,7 @@ def test_names_of_other_tools_in_frames_of_all_functions() -> None:
     assert_frame_equal(evaluate(labelled, judgements=QRELS, **ASKED), WANTED)
 
 
-def test_a_dictionary_of_models_takes_anything(tmp_path: Path) -> None:
+def test_a_dictionary_of_models_takes_anything(tmp_path: Path):
     FRAME.write_parquet(tmp_path / "x.parquet")
     (tmp_path / "a.run").write_text("".join(f"{q} Q0 {i} 1 {s} tag\n" for q, i, s in ROWS))
     models = {
@@ -156,7 +156,7 @@ def test_a_dictionary_of_models_takes_anything(tmp_path: Path) -> None:
     ]
 
 
-def test_number_types_of_models_are_united_without_changing_an_order() -> None:
+def test_number_types_of_models_are_united_without_changing_an_order():
     whole = pl.DataFrame(
         {"query": ["q"] * 3, "item": list("abc"), "distance": [2**53, 2**53 + 1, 0]}
     )
@@ -186,12 +186,12 @@ def test_number_types_of_models_are_united_without_changing_an_order() -> None:
         ({"q": {"\ud800": 1}}, "half a surrogate pair"),
     ],
 )
-def test_dictionaries_that_are_no_runs(given: Any, message: str) -> None:
+def test_dictionaries_that_are_no_runs(given: Any, message: str):
     with pytest.raises((ColumnError, DataError), match=message):
         read_rankings(given)
 
 
-def test_values_of_dictionaries_keep_their_kind() -> None:
+def test_values_of_dictionaries_keep_their_kind():
     values = read_rankings({"q": {"a": np.float32(0.1), "b": np.int64(3), "c": 2}})["score"]
     assert values.to_list() == [float(np.float32(0.1)), 3.0, 2.0]
     assert read_rankings({1: {7: 3}}).schema["item"] == pl.Int64
@@ -199,7 +199,7 @@ def test_values_of_dictionaries_keep_their_kind() -> None:
     assert missing["score"].to_list() == [None, 0.5]
 
 
-def test_costs_are_a_model_and_numbers(tmp_path: Path) -> None:
+def test_costs_are_a_model_and_numbers(tmp_path: Path):
     file = tmp_path / "costs.csv"
     file.write_text("system,bytes,ms\na,96,1.5\nb,12,NA\n")
     assert read_costs(str(file)).rows() == [("a", 96.0, 1.5), ("b", 12.0, None)]

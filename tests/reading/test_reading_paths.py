@@ -25,7 +25,7 @@ def many(folder: Path) -> Path:
     return folder
 
 
-def test_a_folder_gives_its_known_files_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_a_folder_gives_its_known_files_in_the_order_of_their_names(tmp_path: Path):
     read = read_rankings(many(tmp_path))
     assert read["item"].to_list() == ["a1", "b1", "b2"]
     assert read["model"].to_list() == ["a", "b", "b"]
@@ -33,7 +33,7 @@ def test_a_folder_gives_its_known_files_in_the_order_of_their_names(tmp_path: Pa
     assert read["score"].dtype == pl.Float64
 
 
-def test_a_list_keeps_its_order_and_a_glob_is_sorted(tmp_path: Path) -> None:
+def test_a_list_keeps_its_order_and_a_glob_is_sorted(tmp_path: Path):
     many(tmp_path)
     listed = read_rankings([str(tmp_path / "c.txt"), tmp_path / "a.tsv.gz"])
     assert listed["item"].to_list() == ["c1", "a1"]
@@ -41,7 +41,7 @@ def test_a_list_keeps_its_order_and_a_glob_is_sorted(tmp_path: Path) -> None:
     assert read_rankings(str(tmp_path / "**" / "b.csv"))["item"].to_list() == ["b1", "b2"]
 
 
-def test_a_file_name_with_brackets_is_a_file(tmp_path: Path) -> None:
+def test_a_file_name_with_brackets_is_a_file(tmp_path: Path):
     frame = pl.DataFrame({"query": ["q"], "item": ["a"], "score": [1]})
     frame.write_csv(tmp_path / "a[1].csv")
     frame.write_ndjson(tmp_path / "b[1].jsonl")
@@ -54,9 +54,7 @@ def test_a_file_name_with_brackets_is_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["nothing.csv", "*.csv", ".", []])
-def test_nothing_to_read_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
-) -> None:
+def test_nothing_to_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileError):
         read_rankings(path)
@@ -64,7 +62,7 @@ def test_nothing_to_read_is_an_error(
 
 def test_two_files_with_one_name_are_called_after_their_folders_or_the_model(
     tmp_path: Path,
-) -> None:
+):
     (tmp_path / "x").mkdir()
     paths = [write(tmp_path / "m.csv", CSV), write(tmp_path / "x" / "m.csv", CSV)]
     assert read_rankings(paths)["model"].unique().sort().to_list() == sorted([tmp_path.name, "x"])
@@ -74,7 +72,7 @@ def test_two_files_with_one_name_are_called_after_their_folders_or_the_model(
     assert read_rankings(paths, model="m").height == 6
 
 
-def test_folders_name_models_as_on_spark(tmp_path: Path) -> None:
+def test_folders_name_models_as_on_spark(tmp_path: Path):
     frame = pl.DataFrame(
         {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2], "relevance": [0, 1]}
     )
@@ -103,7 +101,7 @@ def test_folders_name_models_as_on_spark(tmp_path: Path) -> None:
     ].unique().to_list() == ["own"]
 
 
-def test_files_must_have_the_same_columns(tmp_path: Path) -> None:
+def test_files_must_have_the_same_columns(tmp_path: Path):
     write(tmp_path / "a.csv", "query,item,score\nq,a,1\n")
     write(tmp_path / "b.csv", "query,item,distance,relevance\nq,a,1,1\n")
     with pytest.raises(
@@ -114,7 +112,7 @@ def test_files_must_have_the_same_columns(tmp_path: Path) -> None:
     assert read_rankings(tmp_path)["distance"].to_list() == [-1, 1]
 
 
-def test_row_043_numbers_and_text_spelt_as_numbers_are_the_same_ids(tmp_path: Path) -> None:
+def test_row_043_numbers_and_text_spelt_as_numbers_are_the_same_ids(tmp_path: Path):
     write(tmp_path / "a.csv", "query,item,score\n7,1,1\n")
     pl.DataFrame({"query": [7], "item": ["1"], "score": [1]}).write_parquet(tmp_path / "b.parquet")
     assert read_rankings(tmp_path)["query"].to_list() == ["7", "7"]
@@ -132,7 +130,7 @@ def parquet(path: Path, values: list[float], dtype: type[pl.DataType], model: st
     frame.with_columns(model=pl.lit(model)).write_parquet(path)
 
 
-def test_row_010_one_list_of_two_float_types_is_refused(tmp_path: Path) -> None:
+def test_row_010_one_list_of_two_float_types_is_refused(tmp_path: Path):
     parquet(tmp_path / "a.parquet", [0.1], pl.Float32)
     parquet(tmp_path / "b.parquet", [0.1], pl.Float64)
     with pytest.raises(
@@ -143,7 +141,7 @@ def test_row_010_one_list_of_two_float_types_is_refused(tmp_path: Path) -> None:
     assert read_rankings(tmp_path)["score"].dtype == pl.Float64
 
 
-def test_large_integers_do_not_become_floats_because_of_another_file(tmp_path: Path) -> None:
+def test_large_integers_do_not_become_floats_because_of_another_file(tmp_path: Path):
     parquet(tmp_path / "a.parquet", [2**53, 2**53 + 1], pl.Int64)
     parquet(tmp_path / "b.parquet", [0.5], pl.Float64)
     with pytest.raises(
@@ -154,7 +152,7 @@ def test_large_integers_do_not_become_floats_because_of_another_file(tmp_path: P
     assert read_rankings(tmp_path)["score"].to_list() == [2.0**53, 2.0**53 + 2, 0.5]
 
 
-def test_negative_grades_are_kept_or_count_as_unjudged(tmp_path: Path) -> None:
+def test_negative_grades_are_kept_or_count_as_unjudged(tmp_path: Path):
     path = write(tmp_path / "q.csv", "query,item,relevance\nq,a,-1\nq,b,0\nq,c,\n")
     assert read_judgements(path)["relevance"].to_list() == [-1, 0, None]
     assert read_judgements(path, negative="unjudged")["relevance"].to_list() == [0, None]

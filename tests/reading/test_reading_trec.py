@@ -21,12 +21,12 @@ RUN = "301 Q0 FBIS3-1 0 4.5 bm25\n301 Q0 FBIS3-2 1 4.5 bm25\n0302 Q0 FT941-7 0 -
 QRELS = "301 0 FBIS3-1 1\n301 0 FBIS3-2 0\n0302 0 FT941-7 -2\n"
 
 
-def test_a_file_of_several_runs_has_the_names_of_its_tags(tmp_path: Path) -> None:
+def test_a_file_of_several_runs_has_the_names_of_its_tags(tmp_path: Path):
     path = write(tmp_path / "a.run", "q Q0 a 1 1 x\nq Q0 a 1 1 unknown\n")
     assert read_rankings(path, model="z")["model"].to_list() == ["z", "z"]
 
 
-def test_a_score_can_be_declared_a_distance(tmp_path: Path) -> None:
+def test_a_score_can_be_declared_a_distance(tmp_path: Path):
     read = read_rankings(write(tmp_path / "a.run", RUN), columns={"distance": "score"})
     assert read["distance"].to_list() == [4.5, 4.5, -0.001]
     assert "score" not in read.columns
@@ -47,7 +47,7 @@ def test_a_score_can_be_declared_a_distance(tmp_path: Path) -> None:
 )
 def test_runs_are_all_named_by_tag_or_all_by_file(
     tmp_path: Path, tags: dict[str, str], names: list[str]
-) -> None:
+):
     for name, tag in tags.items():
         write(
             tmp_path / f"{name}.run",
@@ -59,7 +59,7 @@ def test_runs_are_all_named_by_tag_or_all_by_file(
     assert [frame["model"].item() for frame in each] == names
 
 
-def test_one_tag_cannot_name_two_runs_of_an_item(tmp_path: Path) -> None:
+def test_one_tag_cannot_name_two_runs_of_an_item(tmp_path: Path):
     write(tmp_path / "a.run", "q1 Q0 a 1 1 Anserini\n")
     write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 a 1 1 Anserini\n")
     with pytest.raises(DataError, match="1 row repeats another's model, query, item"):
@@ -68,14 +68,14 @@ def test_one_tag_cannot_name_two_runs_of_an_item(tmp_path: Path) -> None:
         read_rankings(tmp_path, name_by="files")
 
 
-def test_a_folder_gives_runs_to_rankings_and_qrels_to_judgements(tmp_path: Path) -> None:
+def test_a_folder_gives_runs_to_rankings_and_qrels_to_judgements(tmp_path: Path):
     write(tmp_path / "a.run", RUN)
     write(tmp_path / "b.qrels", QRELS)
     assert read_rankings(tmp_path).height == 3
     assert read_judgements(tmp_path).height == 3
 
 
-def test_a_folder_gives_gzipped_trec_files_of_any_name(tmp_path: Path) -> None:
+def test_a_folder_gives_gzipped_trec_files_of_any_name(tmp_path: Path):
     write(tmp_path / "input.one.gz", RUN)
     write(tmp_path / "input.two.v1.0.GZ", gzip.compress(RUN.replace("bm25", "lm").encode()))
     write(tmp_path / "qrels.51-100.gz", QRELS)
@@ -86,14 +86,14 @@ def test_a_folder_gives_gzipped_trec_files_of_any_name(tmp_path: Path) -> None:
     assert read_judgements(tmp_path).height == 3
 
 
-def test_a_damaged_gzip_file_in_a_folder_is_not_passed_over(tmp_path: Path) -> None:
+def test_a_damaged_gzip_file_in_a_folder_is_not_passed_over(tmp_path: Path):
     write(tmp_path / "a.run", RUN)
     (tmp_path / "input.b.gz").write_bytes(gzip.compress(RUN.encode())[:15])
     with pytest.raises(FileError, match=r"input\.b\.gz: damaged gzip file"):
         read_rankings(tmp_path)
 
 
-def test_what_follows_the_tag_is_ignored_with_a_warning(tmp_path: Path) -> None:
+def test_what_follows_the_tag_is_ignored_with_a_warning(tmp_path: Path):
     path = write(tmp_path / "a.run", RUN + "301 Q0 x 3 1 bm25 more junk\n")
     with pytest.warns(
         RetrievalReportWarning, match=r"line 4: more than 6 fields \(1 such line\); 'more junk'"

@@ -26,14 +26,14 @@ WRITERS: dict[str, Callable[[io.BytesIO], object]] = {
 
 
 @pytest.mark.parametrize("name", ["aborts.parquet", "aborts.arrow"])
-def test_row_088_an_upload_that_ends_its_reader_is_refused(name: str) -> None:
+def test_row_088_an_upload_that_ends_its_reader_is_refused(name: str):
     upload = source_of(name, (DATA / name).read_bytes())
     with pytest.raises(FileError, match=rf"{name}: damaged file.* was ended by SIGABRT"):
         try_first(upload, detect_format(upload), 10**6, 2**30)
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_what_is_whole_or_raises_an_error_is_left_for_the_reader(name: str) -> None:
+def test_what_is_whole_or_raises_an_error_is_left_for_the_reader(name: str):
     buffer = io.BytesIO()
     WRITERS[name](buffer)
     whole = source_of(f"a.{name}", buffer.getvalue())
@@ -42,7 +42,7 @@ def test_what_is_whole_or_raises_an_error_is_left_for_the_reader(name: str) -> N
     try_first(cut, detect_format(cut), 10, 1000)
 
 
-def test_what_takes_too_much_memory_is_refused() -> None:
+def test_what_takes_too_much_memory_is_refused():
     many = pl.DataFrame({"query": ["q"], "item": ["i"], "distance": [1]}).select(
         pl.all().repeat_by(200_000).explode()
     )
@@ -54,7 +54,7 @@ def test_what_takes_too_much_memory_is_refused() -> None:
     assert size_in_memory(buffer.getvalue(), "parquet", 199_999) == 0  # the reader refuses it
 
 
-def test_an_arrow_file_is_not_mapped(tmp_path: Path) -> None:
+def test_an_arrow_file_is_not_mapped(tmp_path: Path):
     path = tmp_path / "a.arrow"
     FRAME.write_ipc(path)
     frame = scan_binary(path, "arrow", 10)

@@ -53,7 +53,7 @@ def qrels() -> pl.DataFrame:
 @pytest.mark.slow
 def test_digits_maker_repeats_the_shipped_rows(
     tmp_path: Path, digits: pl.DataFrame, digit_queries: pl.DataFrame
-) -> None:
+):
     run_script(SAMPLES / "make_digits.py", tmp_path / "first")
     assert [path.name for path in tmp_path.iterdir()] == ["first"]
     # Another Polars may write other bytes, never other rows; only the eigenvectors of pca and itq
@@ -66,7 +66,7 @@ def test_digits_maker_repeats_the_shipped_rows(
     assert missing <= 0.01 * digits.filter(learned).height
 
 
-def test_runs_are_ranked_by_positive_scores(runs: pl.DataFrame) -> None:
+def test_runs_are_ranked_by_positive_scores(runs: pl.DataFrame):
     assert (runs["score"] > 0).all()
     lists = runs.group_by("model", "query", maintain_order=True).agg(
         ranks=(pl.col("rank") == pl.int_range(1, pl.len() + 1)).all(),
@@ -76,7 +76,7 @@ def test_runs_are_ranked_by_positive_scores(runs: pl.DataFrame) -> None:
     assert lists["falling"].all()
 
 
-def test_runs_end_with_the_tie_that_holds_the_twentieth_item(runs: pl.DataFrame) -> None:
+def test_runs_end_with_the_tie_that_holds_the_twentieth_item(runs: pl.DataFrame):
     lists = runs.group_by("model", "query").agg(
         items=pl.len(), before_last_tie=(pl.col("score") > pl.col("score").min()).sum()
     )
@@ -86,7 +86,7 @@ def test_runs_end_with_the_tie_that_holds_the_twentieth_item(runs: pl.DataFrame)
     assert (lists["items"] >= 10).all()  # words are shared by fewer, but by ten
 
 
-def test_qrels_hold_grades_that_follow_from_the_names(qrels: pl.DataFrame) -> None:
+def test_qrels_hold_grades_that_follow_from_the_names(qrels: pl.DataFrame):
     assert qrels.null_count().sum_horizontal().item() == 0
     assert qrels.select("query", "item").is_duplicated().sum() == 0
     assert set(qrels["grade"]) == {1, 2, 3}
@@ -98,7 +98,7 @@ def test_qrels_hold_grades_that_follow_from_the_names(qrels: pl.DataFrame) -> No
 
 
 @pytest.mark.slow
-def test_docs_maker_repeats_the_same_bytes_under_the_shipped_names(tmp_path: Path) -> None:
+def test_docs_maker_repeats_the_same_bytes_under_the_shipped_names(tmp_path: Path):
     pytest.importorskip("wordllama", reason="only the maker of this sample needs its weights")
     for name in ("first", "second"):
         run_script(SAMPLES / "make_docs.py", tmp_path / name)

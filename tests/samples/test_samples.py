@@ -17,7 +17,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_samples_lie_inside_an_installed_package_or_beside_it_in_the_repository(
     package: Path,
-) -> None:
+):
     beside, inside = package.parent / "sample_data", package / "_sample_data"
     beside.mkdir()
     assert sample_folder() == beside
@@ -25,14 +25,14 @@ def test_the_samples_lie_inside_an_installed_package_or_beside_it_in_the_reposit
     assert sample_folder() == inside
 
 
-def test_without_samples_the_error_says_where_they_should_be(package: Path) -> None:
+def test_without_samples_the_error_says_where_they_should_be(package: Path):
     with pytest.raises(
         FileError, match=f"sample data was found neither in '{package}' nor beside it"
     ):
         sample_folder()
 
 
-def test_every_file_of_every_sample_is_there() -> None:
+def test_every_file_of_every_sample_is_there():
     names = [
         name
         for sample in SAMPLES

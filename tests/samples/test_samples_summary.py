@@ -35,7 +35,7 @@ def summary_of(sample: Sample) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_summary_is_the_one_kept(sample: Sample) -> None:
+def test_summary_is_the_one_kept(sample: Sample):
     found = summary_of(sample)
     kept = pl.read_csv(DATA / f"summary_{sample.name}.csv", schema=found.schema)
     assert_frame_equal(found, kept, rel_tol=1e-12, abs_tol=1e-15)

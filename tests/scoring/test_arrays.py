@@ -9,7 +9,7 @@ import pytest
 from retrieval_report.scoring import arrays
 
 
-def test_keys_of_ids_do_not_depend_on_their_company() -> None:
+def test_keys_of_ids_do_not_depend_on_their_company():
     ids = pl.Series(["q1", "", "ü", "q10"])
     assert arrays.keys_of(ids)[[2]].tolist() == arrays.keys_of(pl.Series(["ü"])).tolist()
     assert len(set(arrays.keys_of(ids).tolist())) == 4
@@ -24,7 +24,7 @@ GOLDEN_WHOLE = [16490336266968443936, 7191089600892374487]
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forking is what is tried
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_forked_process_starts_threads_of_its_own() -> None:
+def test_a_forked_process_starts_threads_of_its_own():
     work = np.array([0, arrays.SERIAL_BELOW, 2 * arrays.SERIAL_BELOW])
     arrays.over_ranges(lambda first, last: None, work, 2)
     child = os.fork()

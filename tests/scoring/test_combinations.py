@@ -168,7 +168,7 @@ def wanted(
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
 @pytest.mark.parametrize("seed", range(24))
-def test_combinations_equal_a_plain_reading_of_the_options(seed: int) -> None:
+def test_combinations_equal_a_plain_reading_of_the_options(seed: int):
     given = case(seed)
     if not given.rows:
         return

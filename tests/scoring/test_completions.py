@@ -73,7 +73,7 @@ def check(
 @given(cut_lists(), st.lists(st.sampled_from(GRADES), max_size=2), SOME)
 def test_with_judgements_bounds_are_the_extremes_over_all_completions(
     case: tuple[list[list[int]], bool, list[int]], unseen: list[int], metrics: list[str]
-) -> None:
+):
     ties, within, cutoffs = case
     word = "within_tie" if within else "between_ties"
     found = bounds(
@@ -89,7 +89,7 @@ def test_with_judgements_bounds_are_the_extremes_over_all_completions(
 @given(cut_lists((0, 1)), st.integers(0, 2), SOME)
 def test_with_binary_relevance_and_n_relevant_they_are_too(
     case: tuple[list[list[int]], bool, list[int]], more: int, metrics: list[str]
-) -> None:
+):
     ties, within, cutoffs = case
     total = sum(map(sum, ties)) + more
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [total]})
@@ -102,7 +102,7 @@ def test_with_binary_relevance_and_n_relevant_they_are_too(
 @given(cut_lists((0, 1, 2)), st.integers(1, 2), SOME)
 def test_with_grades_unknown_they_are_the_extremes_over_all_grades_seen(
     case: tuple[list[list[int]], bool, list[int]], more: int, metrics: list[str]
-) -> None:
+):
     ties, within, cutoffs = case
     seen = sorted({grade for tie in ties for grade in tie if grade})
     unknown = list(itertools.combinations_with_replacement(seen or [1], more))
@@ -114,7 +114,7 @@ def test_with_grades_unknown_they_are_the_extremes_over_all_grades_seen(
 
 
 @pytest.mark.parametrize(("zeros", "more"), [(4, 1), (6, 1), (6, 2)])
-def test_no_more_items_enter_the_best_ideal_than_are_missing(zeros: int, more: int) -> None:
+def test_no_more_items_enter_the_best_ideal_than_are_missing(zeros: int, more: int):
     """Of a list that begins in vain, the ratio would rise with every item that follows."""
     ties = [[0]] * zeros + [[1], [2]]
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [2 + more]})
@@ -129,7 +129,7 @@ def test_no_more_items_enter_the_best_ideal_than_are_missing(zeros: int, more: i
 @given(cut_lists((0, 1, 2)), SOME)
 def test_of_unknown_r_bounds_hold_whatever_follows(
     case: tuple[list[list[int]], bool, list[int]], metrics: list[str]
-) -> None:
+):
     ties, within, cutoffs = case
     seen = sorted({grade for tie in ties for grade in tie if grade})
     unknown = [
@@ -151,7 +151,7 @@ def test_of_unknown_r_bounds_hold_whatever_follows(
 )
 def test_the_oracle_leaves_out_only_orders_that_score_alike(
     case: tuple[list[list[int]], bool, list[int]], unseen: list[int], text: str
-) -> None:
+):
     ties, within, cutoffs = case
     cutoff = None if text in OWN_DEPTH else cutoffs[0]
     every = [
@@ -183,7 +183,7 @@ GRADE_BOUNDS = {  # of one list of two irrelevant items with one relevant item t
 @pytest.mark.parametrize("relevant_from", [None, 2.0, 3.0])
 def test_a_missing_item_has_any_grade_where_no_relevant_one_was_seen(
     relevant_from: float | None,
-) -> None:
+):
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [1]})
     rankings = frame([[0], [0]])
     found = bounds(
@@ -225,7 +225,7 @@ def judged_completions(
 )
 def test_bounds_of_judged_items_alone_are_attained(
     case: tuple[list[list[int]], bool, list[int]], unseen: list[int], relevant_from: int | None
-) -> None:
+):
     """No more irrelevant items can follow than were judged."""
     ties, within, cutoffs = case
     unjudged = frame([[0]]).with_columns(item=pl.lit("x"), distance=pl.lit(-1))
@@ -312,9 +312,7 @@ def check_unmarked(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None
 
 
 @pytest.mark.parametrize(("distances", "largest"), [(3, 1), (3, 3), (40, 3)])
-def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(
-    distances: int, largest: int
-) -> None:
+def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(distances: int, largest: int):
     generator = np.random.default_rng([distances, largest])
     whole = complete_rankings(generator, distances, largest)
     judged = whole.select("query", "item", "relevance")
@@ -343,7 +341,7 @@ def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(
 
 
 @pytest.mark.filterwarnings("ignore::retrieval_report.RetrievalReportWarning")
-def test_bounds_are_the_same_whatever_else_is_asked() -> None:
+def test_bounds_are_the_same_whatever_else_is_asked():
     whole = complete_rankings(np.random.default_rng(5), 99, 2)
     depth = pl.when(query="q0").then(1).otherwise(11)  # few are open at rank 2, all at rank 12
     lists = whole.filter(pl.int_range(pl.len()).over("query") < depth)

@@ -17,7 +17,7 @@ from retrieval_report.scoring.convolution import (
 from retrieval_report.scoring.waves import TiedList, characteristic
 
 
-def test_thousands_of_lists_have_too_many_sums_and_nothing_overflows() -> None:
+def test_thousands_of_lists_have_too_many_sums_and_nothing_overflows():
     part = Spread(np.array([0.0, 0.1, np.pi]), np.array([0.25, 0.25, 0.5]))
     assert every_sum([part] * 3000, 1e-9) is None
 
@@ -34,13 +34,13 @@ def made(sizes: list[int], seed: int, *, unit: float | None = None) -> list[Spre
     return parts
 
 
-def test_the_sum_of_nothing_is_zero() -> None:
+def test_the_sum_of_nothing_is_zero():
     sums = every_sum([], 0.0)
     assert sums is not None
     assert sums.below(np.array([-0.1, 0.1])).tolist() == [0.0, 1.0]
 
 
-def test_too_many_sums_are_not_formed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_sums_are_not_formed(monkeypatch: pytest.MonkeyPatch):
     assert every_sum(made([40] * 8, 3), 1e-12) is None
     monkeypatch.setattr(convolution, "MOST_VALUES", 10)
     assert every_sum(made([4] * 3, 3), 1e-12) is None
@@ -69,9 +69,7 @@ def series(parts: list[Spread], bound: float, terms: int) -> tuple[float, float,
     share=st.floats(0.05, 0.95),
     unit=st.sampled_from([None, 0.25, 1 / 3]),
 )
-def test_series_hold_for_any_parts(
-    sizes: list[int], seed: int, share: float, unit: float | None
-) -> None:
+def test_series_hold_for_any_parts(sizes: list[int], seed: int, share: float, unit: float | None):
     parts = made(sizes, seed, unit=unit)
     exact = every_sum(parts, 1e-12)
     assert exact is not None
@@ -81,6 +79,6 @@ def test_series_hold_for_any_parts(
     assert low - 1e-9 <= truth <= high + 1e-9
 
 
-def test_series_are_narrow_where_many_parts_are_added() -> None:
+def test_series_are_narrow_where_many_parts_are_added():
     low, _, high = series(made([30] * 60, 2), 30.0, 2000)
     assert high - low < 0.01

@@ -38,7 +38,7 @@ def rankings(order: str, values: pl.Series, *, text: bool) -> pl.DataFrame:
 
 @pytest.mark.parametrize("name", SPREADS)
 @pytest.mark.parametrize("order", ["distance", "score"])
-def test_counts_are_those_of_a_group_by(name: str, order: str) -> None:
+def test_counts_are_those_of_a_group_by(name: str, order: str):
     frame = rankings(order, SPREADS[name], text=name in ("few", "floats"))
     keys = ["model", "query", order, "relevance"]
     value = pl.col(order)
@@ -52,7 +52,7 @@ def test_counts_are_those_of_a_group_by(name: str, order: str) -> None:
         assert not np.signbit(zeros.to_numpy()).any()
 
 
-def test_repeats_and_disagreements_are_refused() -> None:
+def test_repeats_and_disagreements_are_refused():
     frame = rankings("distance", SPREADS["few"], text=True)
     with pytest.raises(DataError, match="1 row repeats another's model, query, item"):
         count_ties(pl.concat([frame, frame[-1:]]))
@@ -62,7 +62,7 @@ def test_repeats_and_disagreements_are_refused() -> None:
 
 
 @pytest.mark.parametrize("items", [[1, 2, 3, 3], [1, 2, 1, 1], [1, 1, 2, 3], [3, 4, 1, 2]])
-def test_a_repeat_is_found_beside_the_end_of_a_list(items: list[int]) -> None:
+def test_a_repeat_is_found_beside_the_end_of_a_list(items: list[int]):
     query = ["a", "a", "b", "b"]
     frame = pl.DataFrame({"query": query, "item": items, "distance": 0, "relevance": 1})
     if frame.select("query", "item").n_unique() == frame.height:

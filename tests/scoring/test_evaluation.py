@@ -69,7 +69,7 @@ ties_of_a_list = st.lists(st.lists(grades, min_size=1, max_size=5), min_size=1, 
 )
 
 
-def test_every_catalogue_entry_is_in_the_list() -> None:
+def test_every_catalogue_entry_is_in_the_list():
     assert {text.partition("(")[0] for text in TEXTS} == set(CATALOGUE)
 
 
@@ -82,7 +82,7 @@ def test_every_catalogue_entry_is_in_the_list() -> None:
 )
 def test_policies_equal_the_enumeration(
     ties: list[list[int]], texts: list[str], cutoffs: list[int | None], relevant_from: int | None
-) -> None:
+):
     frame = pl.DataFrame(ranked(ties))
     scores = evaluate(frame, metrics=texts, cutoffs=cutoffs, relevant_from=relevant_from, **WHOLE)
     if oracles.count_relevant([grade for tie in ties for grade in tie], relevant_from):
@@ -92,7 +92,7 @@ def test_policies_equal_the_enumeration(
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 6, None])
-def test_own_ideal_is_exact_for_binary_relevance(k: int | None) -> None:
+def test_own_ideal_is_exact_for_binary_relevance(k: int | None):
     for ties in ([[0, 1, 1]], [[1], [0, 0, 1], [1, 0]], [[0, 1], [0, 1], [1, 1]], [[0, 0], [1]]):
         scores = evaluate(
             pl.DataFrame(ranked(ties)), metrics="ndcg(ideal=cutoff)", cutoffs=k, **WHOLE
@@ -100,7 +100,7 @@ def test_own_ideal_is_exact_for_binary_relevance(k: int | None) -> None:
         check(scores, ties)
 
 
-def test_gain_tables_and_functions() -> None:
+def test_gain_tables_and_functions():
     ties = [[0, 1], [2, 0, 1], [3]]
     frame = pl.DataFrame(ranked(ties))
     table, function = (
@@ -129,6 +129,6 @@ def test_gain_tables_and_functions() -> None:
             assert row["std"] == pytest.approx(exact.std, rel=1e-9)
 
 
-def test_metric_base_asks_for_a_need() -> None:
+def test_metric_base_asks_for_a_need():
     with pytest.raises(NotImplementedError):
         _ = Metric().term

@@ -51,7 +51,7 @@ def by_hand(frame: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize("with_judgements", [True, False])
 def test_scores_are_those_of_frames_without_own_items(
     dtype: Any, truncated: str, with_judgements: bool
-) -> None:
+):
     rows, judged = made(dtype)
     how: Any = {**EVERY, "truncated": truncated}
     if with_judgements:
@@ -66,9 +66,7 @@ def test_scores_are_those_of_frames_without_own_items(
 
 
 @pytest.mark.parametrize(("truncated", "with_judgements"), [("auto", True), ("no", False)])
-def test_parts_on_disk_have_the_same_bits(
-    tmp_path: Path, truncated: str, with_judgements: bool
-) -> None:
+def test_parts_on_disk_have_the_same_bits(tmp_path: Path, truncated: str, with_judgements: bool):
     rows, judged = made()
     how: Any = {**EVERY, "truncated": truncated, "exclude_self": True}
     if with_judgements:
@@ -84,7 +82,7 @@ def test_parts_on_disk_have_the_same_bits(
     assert_frame_equal(parts, whole, check_exact=True)
 
 
-def test_ids_of_two_kinds_and_masks() -> None:
+def test_ids_of_two_kinds_and_masks():
     rows, judged = made(pl.Int64)
     as_text = rows.with_columns(pl.col("query").cast(pl.String))
     how: Any = {"measures": "ap", "truncated": "no", "policies": "expected"}

@@ -65,7 +65,7 @@ FAULTS = {
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("others", [0, 2])
-def test_row_111_a_fault_is_named_and_nothing_else_is(fault: str, others: int) -> None:
+def test_row_111_a_fault_is_named_and_nothing_else_is(fault: str, others: int):
     broken, affected, total = FAULTS[fault]
     sound = {"good": GOOD, "fair": lists(1, 0.7)}
     made = study({**dict([*sound.items()][:others]), "broken": broken()})
@@ -81,7 +81,7 @@ def test_row_111_a_fault_is_named_and_nothing_else_is(fault: str, others: int) -
     assert ("significant" in rest) == (others == 2)
 
 
-def test_leaving_out_queries_does_not_let_half_a_run_win() -> None:
+def test_leaving_out_queries_does_not_let_half_a_run_win():
     """Its mean is of other queries than those of the rest."""
     made = study({"good": GOOD, "half": half()}, missing_query="skip")
     assert faults(made) == [("half", "no list", True, 6, 12)]
@@ -93,7 +93,7 @@ def test_leaving_out_queries_does_not_let_half_a_run_win() -> None:
     assert made.leaderboard.filter(model="half")["rank"].null_count() == 2
 
 
-def test_a_query_that_a_system_finds_nothing_for_is_only_noted() -> None:
+def test_a_query_that_a_system_finds_nothing_for_is_only_noted():
     judgements = {f"q{query}": {"a": 1} for query in range(40)}
     full = {query: {"a": 2.0, "b": 1.0} for query in judgements}
     short = {query: items for query, items in full.items() if query != "q7"}
@@ -104,12 +104,12 @@ def test_a_query_that_a_system_finds_nothing_for_is_only_noted() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_system_no_better_than_chance_is_not_taken_for_reversed(seed: int) -> None:
+def test_a_system_no_better_than_chance_is_not_taken_for_reversed(seed: int):
     made = study({"chance": lists(seed, 0.0), "worse": lists(seed, -0.15)})
     assert "reversed" not in {*made.health["finding"]}
 
 
-def test_an_honest_system_that_matches_nothing_is_not_refused() -> None:
+def test_an_honest_system_that_matches_nothing_is_not_refused():
     """Its one item per query is one that others retrieved too, or of which few would match."""
     judgements = {
         query: {item: 1} for query, grades in JUDGED.items() for item in [next(iter(grades))]
@@ -120,7 +120,7 @@ def test_an_honest_system_that_matches_nothing_is_not_refused() -> None:
     assert made.suspects == []
 
 
-def test_ids_of_two_kinds_are_seen() -> None:
+def test_ids_of_two_kinds_are_seen():
     mixed = {
         query: {
             (item if number % 2 else f"{number}"): score
@@ -151,7 +151,7 @@ def popular(seen: int) -> Lists:
 
 
 @pytest.mark.parametrize("seen", [0, 3])
-def test_a_list_of_the_most_popular_items_is_noted(seen: int) -> None:
+def test_a_list_of_the_most_popular_items_is_noted(seen: int):
     judgements = {query: {POPULAR[5]: 1, POPULAR[9]: 1} for query in JUDGED}
     made = study({"popular": popular(seen)}, judgements)
     assert ("popular", "same list", False, 12, 12) in faults(made)
@@ -169,7 +169,7 @@ def ranked(flip: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("kind", ["frame", "run"])
-def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: Any) -> None:
+def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: Any):
     for flip, expected in ((1, []), (-1, [("run", "printed ranks", True, 12, 12)])):
         frame: Any = ranked(flip)
         if kind != "frame":
@@ -180,7 +180,7 @@ def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: 
         assert ("printed_rank" in rr.read_rankings(frame).columns) == (flip == -1)
 
 
-def test_scores_of_other_rows_are_not_told_to_be_turned_round() -> None:
+def test_scores_of_other_rows_are_not_told_to_be_turned_round():
     """Only where nearly all lists contradict their ranks is the opposite of the scores a cure."""
     draw = np.random.default_rng(0)
     frame = ranked(-1).with_columns(
@@ -195,7 +195,7 @@ def test_scores_of_other_rows_are_not_told_to_be_turned_round() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*more than 6 fields")
-def test_real_runs_are_healthy_except_those_that_are_not() -> None:
+def test_real_runs_are_healthy_except_those_that_are_not():
     """Three runs of TREC-COVID print rank 1 beside the smallest score, and a fourth gives the same
     list to every topic.
     """
@@ -234,7 +234,7 @@ DISK: Any = {
 @pytest.mark.parametrize("sampled", [100, 1000])
 def test_files_scored_part_by_part_have_their_health_from_a_sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sampled: int
-) -> None:
+):
     monkeypatch.setattr(engines, "SAMPLED_QUERIES", sampled)
     for name, row in DISK.items():
         rows = [(f"q{query:03}", *row(query, n)) for query in range(MANY) for n in range(6)]
@@ -266,9 +266,7 @@ def test_files_scored_part_by_part_have_their_health_from_a_sample(
 
 
 @pytest.mark.parametrize(("none", "noted"), [(1, False), (2, True), (10, False)])
-def test_many_queries_without_a_relevant_item_are_noted(
-    tmp_path: Path, none: int, noted: bool
-) -> None:
+def test_many_queries_without_a_relevant_item_are_noted(tmp_path: Path, none: int, noted: bool):
     """More than a tenth of them; where none has any, another finding says so."""
     rows = [
         (f"q{q}", f"d{n}", n, int(n == q % 3 and q >= none)) for q in range(10) for n in range(4)
@@ -289,7 +287,7 @@ def test_many_queries_without_a_relevant_item_are_noted(
 
 
 @pytest.mark.parametrize("last", [1, 2])
-def test_lists_of_one_tie_each_are_noted(last: int) -> None:
+def test_lists_of_one_tie_each_are_noted(last: int):
     """As of codes that are all equal; one list with two distances makes an honest, coarse model."""
     rows = {"query": np.repeat(np.arange(6), 6), "item": np.tile(np.arange(6), 6)}
     distance = [*[1] * 35, last]
@@ -300,14 +298,14 @@ def test_lists_of_one_tie_each_are_noted(last: int) -> None:
     assert ("all items tie in 6 of the 6 lists of model" in repr(study)) == (last == 1)
 
 
-def test_scores_of_answers_and_candidates_that_all_tie_are_noted() -> None:
+def test_scores_of_answers_and_candidates_that_all_tie_are_noted():
     true, candidates = np.zeros(6), np.zeros((6, 9))
     made = rr.Study(rr.from_scores((true, candidates)), "rr")
     assert made.health.select("finding", "affected", "total").rows() == [("one tie", 6, 6)]
 
 
 @pytest.mark.parametrize("skill", [0.0, 2.0])
-def test_random_order_is_serious_if_no_model_does_better(skill: float) -> None:
+def test_random_order_is_serious_if_no_model_does_better(skill: float):
     """As where relevance comes from the labels of other items."""
     draw = np.random.default_rng(2)
     rows = pl.DataFrame({"query": np.repeat(np.arange(60), 30), "item": np.tile(np.arange(30), 60)})
@@ -325,7 +323,7 @@ def test_random_order_is_serious_if_no_model_does_better(skill: float) -> None:
 
 
 @pytest.mark.parametrize("decimals", [0, 9])
-def test_judgements_that_are_scores_are_noted(decimals: int) -> None:
+def test_judgements_that_are_scores_are_noted(decimals: int):
     """Ten grades, and scores of which hardly two are equal."""
     draw = np.random.default_rng(4)
     judgements = {
@@ -337,14 +335,14 @@ def test_judgements_that_are_scores_are_noted(decimals: int) -> None:
     assert faults(made) == [(None, "fine judgements", False, total, total)] * (decimals == 9)
 
 
-def test_swapped_ids_that_are_also_queries_are_asked_whether_columns_are_swapped() -> None:
+def test_swapped_ids_that_are_also_queries_are_asked_whether_columns_are_swapped():
     judgements = {query: {7: 1, 8: 1, 9: 1} for query in (1, 2)}
     swapped = {item: {1: 0.5, 2: 0.25} for item in (1, 2, 7, 8, 9)}
     with pytest.raises(rr.KeyMismatchError, match=r"3 of 5 queries .* first 7: .* swapped\?$"):
         study(swapped, judgements).verdict  # noqa: B018
 
 
-def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped() -> None:
+def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped():
     swapped = [(item, query, 1.0) for query, row in GOOD.items() for item in ["a stranger", *row]]
     frame = pl.DataFrame(swapped, ["query", "item", "score"], orient="row")
     with pytest.raises(
@@ -365,7 +363,7 @@ def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped() 
 )
 def test_queries_that_find_themselves_have_no_verdict(
     others: int, first: bool, options: dict[str, Any], is_found: bool
-) -> None:
+):
     ids = [f"d{number}" for number in range(12)]
     ahead = 9.0 if first else 0.1
     model = {q: {q: ahead} | {d: 1.0 / (2 + n) for n, d in enumerate(ids) if d != q} for q in ids}

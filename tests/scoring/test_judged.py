@@ -58,7 +58,7 @@ def judged(judgements: pl.DataFrame | None, queries: pl.DataFrame | None) -> Jud
 )
 def test_one_record_is_scored_under_all_rules_that_leave_the_rows_alone(
     judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: dict[str, Any]
-) -> None:
+):
     asked = {
         **ASKED,
         **ROWS,
@@ -82,7 +82,7 @@ def odd_names() -> pl.DataFrame:
     )
 
 
-def test_a_report_and_a_study_warn_once() -> None:
+def test_a_report_and_a_study_warn_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         report_contents(odd_names(), metrics="rr@1", truncated="no", shuffles=2)

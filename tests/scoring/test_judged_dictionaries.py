@@ -81,7 +81,7 @@ def same(monkeypatch: pytest.MonkeyPatch, *given: Any, **options: Any) -> bool:
 )
 def test_scores_are_those_of_frames(
     monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, Any]
-) -> None:
+):
     assert same(monkeypatch, *made(seed), **options)
 
 
@@ -96,15 +96,13 @@ def test_scores_are_those_of_frames(
         {"queries": {"query": ["q1"]}},
     ],
 )
-def test_what_asks_for_ids_gets_frames(
-    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
-) -> None:
+def test_what_asks_for_ids_gets_frames(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]):
     assert not same(monkeypatch, *made(1), **options)
 
 
 def test_an_option_that_the_short_way_does_not_name_gets_frames(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     given = made(3)
     assert same(monkeypatch, *given, relevant_from=2.0)
     unnamed = judged_dictionaries.OBEYED_OPTIONS - {"relevant_from"}
@@ -115,7 +113,7 @@ def test_an_option_that_the_short_way_does_not_name_gets_frames(
 
 def test_a_query_without_judgements_is_an_error_or_skipped(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     run, qrels = made(6)
     del qrels["q3"]
     assert not same(monkeypatch, run, qrels)
@@ -132,9 +130,7 @@ ODD: list[Any] = [
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("odd", ODD, ids=repr)
-def test_odd_numbers_get_the_same_answer(
-    monkeypatch: pytest.MonkeyPatch, odd: Any, first: bool
-) -> None:
+def test_odd_numbers_get_the_same_answer(monkeypatch: pytest.MonkeyPatch, odd: Any, first: bool):
     for place in (0, 1):
         given = made(7, queries=8)
         items = next(items for items in given[place].values() if len(items) > 2)
@@ -147,7 +143,7 @@ def test_odd_numbers_get_the_same_answer(
     [7, None, "", "d 1", " d1", "é", "e\u0301", "\ud800", b"d1", Decimal("NaN"), ("a", 1)],
     ids=repr,
 )
-def test_odd_ids_get_the_same_answer(monkeypatch: pytest.MonkeyPatch, item: Any) -> None:
+def test_odd_ids_get_the_same_answer(monkeypatch: pytest.MonkeyPatch, item: Any):
     for place in (0, 1):
         given = made(8, queries=8)
         next(items for items in given[place].values() if len(items) > 2)[item] = 1 if place else 0.5
@@ -175,5 +171,5 @@ def test_odd_ids_get_the_same_answer(monkeypatch: pytest.MonkeyPatch, item: Any)
     ],
     ids=repr,
 )
-def test_odd_dictionaries_get_the_same_answer(monkeypatch: pytest.MonkeyPatch, given: Any) -> None:
+def test_odd_dictionaries_get_the_same_answer(monkeypatch: pytest.MonkeyPatch, given: Any):
     same(monkeypatch, *given)

@@ -16,7 +16,7 @@ from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.metrics.record import Facts, Largest
 
 
-def test_a_sum_without_limit_has_no_best_value_where_anything_may_follow() -> None:
+def test_a_sum_without_limit_has_no_best_value_where_anything_may_follow():
     """Of three relevant items shown, a deeper list cannot show fewer."""
     found = bounds(frame([[1], [1], [1], [0]]), ["num_rel_ret"], [10, None], truncated="within_tie")
     assert found == {
@@ -25,7 +25,7 @@ def test_a_sum_without_limit_has_no_best_value_where_anything_may_follow() -> No
     }
 
 
-def test_a_metric_of_a_user_has_the_bounds_of_the_same_metric_in_the_catalogue() -> None:
+def test_a_metric_of_a_user_has_the_bounds_of_the_same_metric_in_the_catalogue():
     share, gain = OF_USERS[:2]
     for word in ("within_tie", "between_ties"):
         found = bounds(frame([[1], [0, 1]]), ["recall", share], [2, 4, None], truncated=word)
@@ -36,7 +36,7 @@ def test_a_metric_of_a_user_has_the_bounds_of_the_same_metric_in_the_catalogue()
 
 
 @pytest.mark.parametrize("text", [*METRICS, BINARY])
-def test_no_score_is_above_the_largest_that_its_record_names(text: str) -> None:
+def test_no_score_is_above_the_largest_that_its_record_names(text: str):
     generator = np.random.default_rng(5)
     top = 1 if text == BINARY else 3
     rankings = complete_rankings(generator, 4, top)
@@ -77,7 +77,7 @@ class RootPrecision(Metric):
 
 
 @pytest.mark.parametrize("word", ["within_tie", "between_ties"])
-def test_a_divisor_that_takes_no_infinite_length_is_bounded_all_the_same(word: str) -> None:
+def test_a_divisor_that_takes_no_infinite_length_is_bounded_all_the_same(word: str):
     found = bounds(frame([[1], [0, 1]]), [RootPrecision()], [1, 2, None], truncated=word)
     assert found["root_precision", 1] == (False, 1.0, 1.0, 1.0)
     truncated, worst, expected, best = found["root_precision", None]

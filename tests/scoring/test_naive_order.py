@@ -16,7 +16,7 @@ rows_of = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(0
 @given(rows_of.filter(bool), st.sampled_from(["item", "item_descending"]), st.integers(0, 3))
 def test_the_order_of_items_is_the_same_from_rows_in_any_order(
     rows: list[Any], order: str, seed: int
-) -> None:
+):
     ids = [(f"m{model}", f"item {query}", f"item {item}") for model, query, item in {*rows}]
     frame = pl.DataFrame(ids, ["model", "query", "item"], orient="row").with_columns(
         distance=pl.col("item").str.len_bytes(), relevance=pl.col("item").str.contains("[37]")

@@ -66,7 +66,7 @@ def runs(seed: int, order: str = "distance") -> pl.DataFrame:
 )
 def test_scores_of_counts_are_those_of_the_rankings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
-) -> None:
+):
     rankings = runs(0)
     wanted, counts = evaluate(rankings, **ASKED, **options), count_ties(rankings)
     assert_frame_equal(evaluate(counts, **ASKED, **options), wanted, check_exact=True)
@@ -78,7 +78,7 @@ def test_scores_of_counts_are_those_of_the_rankings(
     )
 
 
-def test_one_model_has_no_pool() -> None:
+def test_one_model_has_no_pool():
     assert count_ties(runs(0).filter(model="a")).columns == [
         "model",
         "query",
@@ -111,6 +111,6 @@ def test_one_model_has_no_pool() -> None:
         (lambda counts: counts.with_columns(retrieved=True), "column 'distance': .* null"),
     ],
 )
-def test_counts_whose_pool_cannot_be_right_are_refused(change: Any, message: str) -> None:
+def test_counts_whose_pool_cannot_be_right_are_refused(change: Any, message: str):
     with pytest.raises(DataError, match=message):
         evaluate(change(count_ties(runs(0))), metrics="recall", policies="expected", truncated="no")

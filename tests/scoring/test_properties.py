@@ -35,7 +35,7 @@ from retrieval_report.scoring import arrays
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_property_01_order_of_rows_chunks_and_columns(seed: int) -> None:
+def test_property_01_order_of_rows_chunks_and_columns(seed: int):
     frame = lists(seed)
     wanted = exact(frame)
     mixed = frame.sample(fraction=1, shuffle=True, seed=seed)
@@ -44,7 +44,7 @@ def test_property_01_order_of_rows_chunks_and_columns(seed: int) -> None:
         assert_frame_equal(exact(other), wanted, check_exact=True)
 
 
-def test_property_01_names_of_items_queries_and_models() -> None:
+def test_property_01_names_of_items_queries_and_models():
     frame = lists(3)
     wanted = exact(frame)
     items = frame.with_columns(item=pl.format("{}é", pl.col("item").str.reverse()))
@@ -65,7 +65,7 @@ def test_property_01_names_of_items_queries_and_models() -> None:
     )
 
 
-def test_property_01_types_of_equal_values() -> None:
+def test_property_01_types_of_equal_values():
     frame = lists(4)
     wanted = exact(frame)
     types: list[Any] = [
@@ -88,7 +88,7 @@ def test_property_01_types_of_equal_values() -> None:
         )
 
 
-def test_property_01_rising_transforms_of_the_distance() -> None:
+def test_property_01_rising_transforms_of_the_distance():
     frame = lists(5)
     wanted = exact(frame)
     distance = pl.col("distance")
@@ -108,7 +108,7 @@ def test_property_01_rising_transforms_of_the_distance() -> None:
 @pytest.mark.parametrize(
     ("layout", "order"), [("together", "score"), ("scattered", "distance"), ("long", "score")]
 )
-def test_property_01_ties_are_those_of_the_window_expressions(layout: str, order: str) -> None:
+def test_property_01_ties_are_those_of_the_window_expressions(layout: str, order: str):
     frame = lists(
         6, queries=3 if layout == "long" else 40, longest=2_500 if layout == "long" else 12
     )
@@ -159,7 +159,7 @@ def tied() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["query", "item", "distance", "relevance"], orient="row")
 
 
-def test_property_02_exact_values_are_those_of_all_orders() -> None:
+def test_property_02_exact_values_are_those_of_all_orders():
     orders = exact(arrangements(), cutoffs=[1, 2, 3, 4, 9, None], policies="expected").with_columns(
         pl.col("query").str.split(":").list.first()
     )
@@ -184,7 +184,7 @@ def test_property_02_exact_values_are_those_of_all_orders() -> None:
 
 
 @pytest.mark.slow
-def test_property_02_random_orders_agree_with_long_lists() -> None:
+def test_property_02_random_orders_agree_with_long_lists():
     draws, frame = 150, lists(6, queries=3, longest=100)
     found = evaluate(
         frame,
@@ -216,7 +216,7 @@ def test_property_02_random_orders_agree_with_long_lists() -> None:
 
 @pytest.mark.parametrize("with_judgements", [False, True])
 @pytest.mark.parametrize("largest", [1, 3])
-def test_property_03_no_order_beats_best_or_worst(largest: int, with_judgements: bool) -> None:
+def test_property_03_no_order_beats_best_or_worst(largest: int, with_judgements: bool):
     frame = lists(7, queries=120, largest=largest)
     given: Any = {"judgements": judged(frame), "unjudged": "error"} if with_judgements else {}
     metrics = BINARY if largest == 1 and not with_judgements else TEXTS
@@ -226,7 +226,7 @@ def test_property_03_no_order_beats_best_or_worst(largest: int, with_judgements:
         no_less(found[policy], found["worst"])
 
 
-def test_property_03_without_mixed_ties_nothing_is_left_to_chance() -> None:
+def test_property_03_without_mixed_ties_nothing_is_left_to_chance():
     frame = lists(8, queries=80)
     # Ties of one grade only: the grade decides inside every distance.
     pure = frame.with_columns(distance=pl.col("distance") * 10 + pl.col("relevance"))
@@ -237,7 +237,7 @@ def test_property_03_without_mixed_ties_nothing_is_left_to_chance() -> None:
         close(found[policy], found["expected"])
 
 
-def test_property_03_ties_behind_the_cutoff_do_not_matter() -> None:
+def test_property_03_ties_behind_the_cutoff_do_not_matter():
     frame = lists(9, queries=80)
     k = 3
     # The first k items stand alone, all others share a tie.
@@ -251,7 +251,7 @@ def test_property_03_ties_behind_the_cutoff_do_not_matter() -> None:
         close(found[policy], found["expected"])
 
 
-def test_property_03_a_cut_between_ties_leaves_sets_alone() -> None:
+def test_property_03_a_cut_between_ties_leaves_sets_alone():
     frame = lists(10, queries=120)
     of_sets = ["precision", "recall", "f1", "hit_rate", "acg", "precision(denominator=retrieved)"]
     found = wide(exact(frame, of_sets, list(range(1, 12))))
@@ -270,7 +270,7 @@ def test_property_03_a_cut_between_ties_leaves_sets_alone() -> None:
 # ------------------------------------------------------------------------------------
 
 
-def test_property_04_all_tied() -> None:
+def test_property_04_all_tied():
     sizes = [
         (n, relevant)
         for n in (1, 2, 3, 5, 9, 30)
@@ -300,7 +300,7 @@ def test_property_04_all_tied() -> None:
 
 
 @pytest.mark.parametrize("which", [0, -1])
-def test_property_05_a_tie_is_the_mean_over_the_item_that_comes_first(which: int) -> None:
+def test_property_05_a_tie_is_the_mean_over_the_item_that_comes_first(which: int):
     """Taking one item out of a tie to its front, each grade as often as it is there, splits the tie
     in two.
     """
@@ -342,7 +342,7 @@ def test_property_05_a_tie_is_the_mean_over_the_item_that_comes_first(which: int
 
 
 @pytest.mark.parametrize("with_judgements", [False, True])
-def test_property_06_items_without_relevance_behind_the_list(with_judgements: bool) -> None:
+def test_property_06_items_without_relevance_behind_the_list(with_judgements: bool):
     frame = lists(11, queries=80)
     tail = (
         frame.select("model", "query")
@@ -387,7 +387,7 @@ GROWING = [
 
 
 @pytest.mark.parametrize("policy", [*EXACT, "naive"])
-def test_property_07_more_positions_never_take_away(policy: str) -> None:
+def test_property_07_more_positions_never_take_away(policy: str):
     frame = lists(12, queries=100)
     found = exact(frame, GROWING, [*range(1, 15), None], policy)
     grown = found.with_columns(
@@ -397,7 +397,7 @@ def test_property_07_more_positions_never_take_away(policy: str) -> None:
     no_less(grown["value"], grown["before"])
 
 
-def test_property_08_metrics_that_bound_each_other() -> None:
+def test_property_08_metrics_that_bound_each_other():
     frame = lists(13, queries=150)
     for given in ({}, {"judgements": judged(frame)}):
         scores = exact(frame, policies=(*EXACT, "naive"), unjudged="error", **given)
@@ -421,7 +421,7 @@ def test_property_08_metrics_that_bound_each_other() -> None:
 # ------------------------------------------------------------------------------------
 
 
-def test_property_09_one_query_scores_as_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_property_09_one_query_scores_as_among_many(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(arrays, "SERIAL_BELOW", 500)  # from which on threads share the work
     some = lists(14, queries=3, longest=30)
     far = lists(15, queries=2_000, longest=3, largest=1).with_columns(
@@ -436,7 +436,7 @@ def test_property_09_one_query_scores_as_among_many(monkeypatch: pytest.MonkeyPa
         assert_frame_equal(many.filter(query=query), alone, check_exact=True)
 
 
-def test_property_09_shards_of_queries_and_of_items_give_the_whole() -> None:
+def test_property_09_shards_of_queries_and_of_items_give_the_whole():
     frame = lists(16)
     wanted = exact(frame)
     halves = [frame.filter(pl.col("query").str.ends_with("7") == side) for side in (True, False)]
@@ -447,7 +447,7 @@ def test_property_09_shards_of_queries_and_of_items_give_the_whole() -> None:
     assert_frame_equal(count_ties(pl.concat(shards)), count_ties(frame))
 
 
-def test_property_10_equal_models_score_equal_to_the_last_bit() -> None:
+def test_property_10_equal_models_score_equal_to_the_last_bit():
     frame = lists(17).filter(model="a")
     twin = frame.sample(fraction=1, shuffle=True, seed=2).with_columns(model=pl.lit("twin"))
     found = exact(pl.concat([twin, frame]))
@@ -455,7 +455,7 @@ def test_property_10_equal_models_score_equal_to_the_last_bit() -> None:
     assert_frame_equal(mine, other, check_exact=True)
 
 
-def test_property_11_relevant_items_are_the_sum_over_grades() -> None:
+def test_property_11_relevant_items_are_the_sum_over_grades():
     frame = lists(18)
     keys = ["model", "query"]
     grades = count_ties(frame).group_by(*keys, "relevance").agg(pl.col("count").sum())
@@ -477,7 +477,7 @@ def test_property_11_relevant_items_are_the_sum_over_grades() -> None:
 
 def test_property_12_lazy_eager_streaming_and_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.setattr(arrays, "SERIAL_BELOW", 500)  # from which on threads share the work
     frame = lists(19, queries=300).with_row_index("row")
     policies = ("expected", "naive", "shuffled", "best", "worst")

@@ -34,7 +34,7 @@ DISTANCE = pl.col("distance")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_property_01_what_does_not_matter_changes_no_bit(engine: str, tmp_path: Path) -> None:
+def test_property_01_what_does_not_matter_changes_no_bit(engine: str, tmp_path: Path):
     frame = lists(21, queries=60)
     mixed = frame.sample(fraction=1, shuffle=True, seed=8)
     wanted = exact(frame, cutoffs=CUTOFFS).sort(BY, nulls_last=True)

@@ -52,7 +52,7 @@ def case() -> dict[str, Any]:
 
 @pytest.mark.parametrize("empty", ["zero", "skip"])
 @pytest.mark.parametrize("no_relevant", ["zero", "skip"])
-def test_means_equal_counting_by_hand(case: dict[str, Any], empty: str, no_relevant: str) -> None:
+def test_means_equal_counting_by_hand(case: dict[str, Any], empty: str, no_relevant: str):
     radii = (0, 1, 2, 3, 10)
     frame = evaluate_radius(case["counts"], radii=radii, empty=empty, no_relevant=no_relevant)
     assert frame.columns == ["model", "radius", *METRICS, "queries", "empty"]
@@ -75,7 +75,7 @@ def test_means_equal_counting_by_hand(case: dict[str, Any], empty: str, no_relev
 
 
 @pytest.mark.parametrize("empty", ["zero", "skip"])
-def test_scores_of_queries_give_the_same_means(case: dict[str, Any], empty: str) -> None:
+def test_scores_of_queries_give_the_same_means(case: dict[str, Any], empty: str):
     scores = radius_scores(case["counts"], radii=(0, 2), empty=empty)
     summary = summarise(scores)
     frame = evaluate_radius(case["counts"], radii=(0, 2), empty=empty)
@@ -91,14 +91,14 @@ def test_scores_of_queries_give_the_same_means(case: dict[str, Any], empty: str)
             assert row["tie_std"] == 0
 
 
-def test_relevant_items_outside_the_counts_are_told(case: dict[str, Any]) -> None:
+def test_relevant_items_outside_the_counts_are_told(case: dict[str, Any]):
     told = count_relevant(**case["labels"])
     near = case["counts"].filter(pl.col("distance") <= 3)
     assert evaluate_radius(near, queries=told).equals(evaluate_radius(case["counts"]))
     assert not evaluate_radius(near).equals(evaluate_radius(case["counts"]))
 
 
-def test_a_radius_beyond_the_depth_of_counts_is_warned_of() -> None:
+def test_a_radius_beyond_the_depth_of_counts_is_warned_of():
     generator = np.random.default_rng(1)
     queries, items = generator.integers(0, 2, (9, 16)), generator.integers(0, 2, (300, 16))
     labels: Any = {"query_labels": [0] * 9, "item_labels": [0, 1] * 150}

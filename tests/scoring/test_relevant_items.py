@@ -10,7 +10,7 @@ from made_cuts import marked, ranked, said, top
 # ----------------------------------------------------------------------------------
 
 
-def test_behind_a_distance_threshold_nothing_counts() -> None:
+def test_behind_a_distance_threshold_nothing_counts():
     """A list that goes beyond the threshold has shown all that is near enough."""
     rankings = ranked(1)
     near = top(rankings, 80)
@@ -32,7 +32,7 @@ def test_behind_a_distance_threshold_nothing_counts() -> None:
     assert cut.drop("items").equals(whole.drop("items"))
 
 
-def test_rounded_distances_may_join_what_follows_to_the_last_tie() -> None:
+def test_rounded_distances_may_join_what_follows_to_the_last_tie():
     rankings = ranked(1, 900).with_columns(pl.col("distance") / 100.0)
     between = rankings.filter(pl.col("distance") <= pl.col("distance").get(9).over("query"))
     exact, _ = said(between, truncated="between_ties")

@@ -17,7 +17,7 @@ DCG = {"error": None, "highest": 4 + 2 / 1.584962500721156, "mean": 2.5 + 2 / 1.
 
 
 @pytest.mark.parametrize("rule", ["highest", "mean"])
-def test_of_different_grades_the_rule_counts(rule: str, tmp_path: Path) -> None:
+def test_of_different_grades_the_rule_counts(rule: str, tmp_path: Path):
     expected = pytest.approx(DCG[rule])
     given = {"judgements": DIFFERENT, "measures": "dcg@3", "repeated_judgements": rule}
     assert rr.evaluate(RUN, policies="expected", **given)["value"].item() == expected  # type: ignore[arg-type]
@@ -33,7 +33,7 @@ def test_of_different_grades_the_rule_counts(rule: str, tmp_path: Path) -> None:
     assert pl.read_parquet(scores)["value"].item() == expected
 
 
-def test_different_grades_are_refused_with_both_values_and_the_choice(tmp_path: Path) -> None:
+def test_different_grades_are_refused_with_both_values_and_the_choice(tmp_path: Path):
     with pytest.raises(DataError) as error:
         rr.evaluate(RUN, judgements=DIFFERENT)
     assert str(error.value) == (
@@ -50,7 +50,7 @@ def test_different_grades_are_refused_with_both_values_and_the_choice(tmp_path: 
     assert f"{DCG['mean']:.4f}" in scored.output
 
 
-def test_grades_in_the_place_of_items_are_suspected_and_few_are_named() -> None:
+def test_grades_in_the_place_of_items_are_suspected_and_few_are_named():
     swapped = {"query": ["q"] * 9, "item": ["1"] * 5 + ["0"] * 4, "relevance": range(100, 109)}
     with pytest.raises(DataError) as error:
         rr.evaluate(RUN, judgements=pl.DataFrame(swapped))

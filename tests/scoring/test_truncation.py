@@ -36,7 +36,7 @@ def judged(rankings: pl.DataFrame) -> pl.DataFrame:
     return rankings.select("query", "item", "relevance")
 
 
-def test_lists_of_a_search_for_the_nearest_ten() -> None:
+def test_lists_of_a_search_for_the_nearest_ten():
     scores, warned = said(top(ranked(1)))
     assert not warned
     expected = scores.filter(policy="expected").sort("cutoff", "query")
@@ -88,7 +88,7 @@ def numbered(rankings: pl.DataFrame) -> pl.DataFrame:
     ],
     ids=["all items", "all but the query", "numbers", "in any order of rows"],
 )
-def test_rankings_of_one_collection_are_whole(rankings: pl.DataFrame) -> None:
+def test_rankings_of_one_collection_are_whole(rankings: pl.DataFrame):
     scores, warned = said(rankings)
     assert not warned
     assert not marked(scores)
@@ -96,7 +96,7 @@ def test_rankings_of_one_collection_are_whole(rankings: pl.DataFrame) -> None:
     assert set(reasons(rankings).values()) == {WHOLE}
 
 
-def test_other_lists_refute_or_leave_open_that_lists_are_whole() -> None:
+def test_other_lists_refute_or_leave_open_that_lists_are_whole():
     same = top(ranked(1).sort("query", "item"))
     assert reasons(models(a=same)) == {"a": WHOLE}
     number = pl.col("query").rank("dense").cast(pl.String)
@@ -106,7 +106,7 @@ def test_other_lists_refute_or_leave_open_that_lists_are_whole() -> None:
 
 
 @pytest.mark.parametrize("depth", [ITEMS, ITEMS + 5, 7])
-def test_ids_of_another_kind_do_not_cut_the_lists_of_other_models(depth: int) -> None:
+def test_ids_of_another_kind_do_not_cut_the_lists_of_other_models(depth: int):
     whole = ranked(1)
     other = top(
         pl.concat([ranked(2), ranked(3).with_columns(item="again " + pl.col("item"))]), depth
@@ -122,13 +122,13 @@ def test_ids_of_another_kind_do_not_cut_the_lists_of_other_models(depth: int) ->
     assert found["a"] == ("within_tie", OUTDONE.format("q3"))
 
 
-def test_a_list_that_lacks_another_item_than_its_query_is_not_known_to_be_whole() -> None:
+def test_a_list_that_lacks_another_item_than_its_query_is_not_known_to_be_whole():
     rankings = itself(ranked(1)).filter((pl.col("query") != "i3") | (pl.col("item") != "i7"))
     assert reasons(rankings) == {"model": UNKNOWN}
     assert reasons(ranked(1).filter(query="q3")) == {"model": UNKNOWN}  # one list may hold any part
 
 
-def test_a_whole_model_stays_whole_beside_one_of_top_lists() -> None:
+def test_a_whole_model_stays_whole_beside_one_of_top_lists():
     found = reasons(models(a=ranked(1), b=top(ranked(2))))
     assert found == {"a": WHOLE, "b": ("within_tie", OUTDONE.format("q0"))}
     nearest = top(ranked(2))
@@ -153,7 +153,7 @@ def assert_not_known(rankings: pl.DataFrame, whole: pl.DataFrame, **options: Any
     assert_bounds_hold(scores, whole, **options)
 
 
-def test_runs_that_retrieve_the_same_items_while_others_are_known_to_be_relevant() -> None:
+def test_runs_that_retrieve_the_same_items_while_others_are_known_to_be_relevant():
     nearest = top(ranked(1))
     coarse = nearest.with_columns(distance=pl.lit(1, pl.Int64))
     rankings, judgements = models(coarse=coarse, fine=nearest).drop("relevance"), judged(ranked(1))
@@ -169,7 +169,7 @@ def test_runs_that_retrieve_the_same_items_while_others_are_known_to_be_relevant
 # ----------------------------------------------------------------------------
 
 
-def test_where_every_relevant_item_is_retrieved_only_its_tie_is_open() -> None:
+def test_where_every_relevant_item_is_retrieved_only_its_tie_is_open():
     """Judgements name all that is relevant: where it was found before the last tie, nothing is left
     open.
     """
@@ -208,7 +208,7 @@ def counted(depth: int | None) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(("depth", "word"), [(None, "no"), (20, "between_ties"), (401, "no")])
-def test_counts_of_codes_say_how_their_lists_end(depth: int | None, word: str) -> None:
+def test_counts_of_codes_say_how_their_lists_end(depth: int | None, word: str):
     counts = counted(depth)
     assert counts["truncated"].unique().to_list() == [word]
     assert reasons(counts) == {"model": (word, "as the counts say")}
@@ -219,7 +219,7 @@ def test_counts_of_codes_say_how_their_lists_end(depth: int | None, word: str) -
     }
 
 
-def test_counts_of_one_model_end_in_one_way() -> None:
+def test_counts_of_one_model_end_in_one_way():
     both = pl.concat([counted(None), counted(20)])
     for use in (said, count_ties):
         with pytest.raises(
@@ -237,7 +237,7 @@ def test_counts_of_one_model_end_in_one_way() -> None:
 # -----------------------------------------------------------------------------------------
 
 
-def test_every_model_has_a_word_of_its_own() -> None:
+def test_every_model_has_a_word_of_its_own():
     lists = {name: top(ranked(number)) for number, name in enumerate("abcd")}
     words = {"a": "no", "b": "within_tie", "c": "between_ties"}
     scores, _ = said(models(**lists), truncated=words)

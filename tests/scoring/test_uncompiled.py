@@ -51,7 +51,7 @@ def made(seed: int, values: int, grades: int) -> tuple[pl.DataFrame, pl.DataFram
 )
 def test_all_columns_are_equal(
     monkeypatch: pytest.MonkeyPatch, values: int, metrics: Any, options: dict[str, Any], few: bool
-) -> None:
+):
     rankings, judgements = made(values, values, 1 if metrics == BINARY else 3)
 
     def scores() -> pl.DataFrame:
@@ -76,7 +76,7 @@ def test_all_columns_are_equal(
     assert_frame_equal(scores(), usual, check_exact=True)
 
 
-def test_items_are_counted_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_are_counted_alike(monkeypatch: pytest.MonkeyPatch):
     random = np.random.default_rng(0)
     start, tie = (np.append(0, random.integers(0, 4, size).cumsum()) for size in (9, 20))
     made_lists = lists.Lists(

@@ -67,7 +67,7 @@ def wave(one: TiedList, step: float, terms: int) -> Complex:
     metric=st.sampled_from(SUMS), seed=st.integers(0, 1000), cutoff=st.sampled_from([2, 4, None]),
     items=st.integers(1, 6),
 )  # fmt: skip
-def test_a_wave_is_all_orders(metric: str, seed: int, cutoff: int | None, items: int) -> None:
+def test_a_wave_is_all_orders(metric: str, seed: int, cutoff: int | None, items: int):
     rankings = made(1, items, seed).with_columns(
         pl.when(pl.col("item") == 0).then(1).otherwise("relevance").alias("relevance")
     )
@@ -83,7 +83,7 @@ def test_a_wave_is_all_orders(metric: str, seed: int, cutoff: int | None, items:
 
 
 @pytest.mark.parametrize("metric", ["bpref", "ap(denominator=retrieved)"])
-def test_metrics_that_are_no_sums_have_no_wave(metric: str) -> None:
+def test_metrics_that_are_no_sums_have_no_wave(metric: str):
     (one,) = tied_lists(run_of(made(1, 60, 5), metric, None))
     assert one.wave is None
     assert one.spread is None

@@ -115,12 +115,12 @@ OPTIONS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("case", OPTIONS)
-def test_options(spark: Any, case: str) -> None:
+def test_options(spark: Any, case: str):
     frame, options = OPTIONS[case]
     agrees(spark, frame, **options)
 
 
-def test_ids_that_were_unsigned_are_whole_numbers(spark: Any) -> None:
+def test_ids_that_were_unsigned_are_whole_numbers(spark: Any):
     unsigned = made().with_columns(
         pl.col("query").str.slice(1).cast(pl.UInt64), pl.col("item").cast(pl.UInt64)
     )
@@ -136,7 +136,7 @@ def test_ids_that_were_unsigned_are_whole_numbers(spark: Any) -> None:
         collected(on.evaluate(sent(spark, beyond), **EXPECTED))
 
 
-def test_counts_of_shards_add_up(spark: Any) -> None:
+def test_counts_of_shards_add_up(spark: Any):
     frame = made()
     counts = pl.concat([rr.count_ties(frame[begin::2]) for begin in range(2)]).sort(
         "retrieved", descending=True
@@ -153,7 +153,7 @@ def test_counts_of_shards_add_up(spark: Any) -> None:
 
 def test_no_exchange_of_queries_that_are_together(
     spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+):
     frame = made()
     for number in range(2):
         even = pl.col("query").str.slice(1).cast(pl.Int64) % 2 == number
@@ -165,7 +165,7 @@ def test_no_exchange_of_queries_that_are_together(
     assert_frame_equal(collected(together), without_spark(frame, **options), check_exact=True)
 
 
-def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
+def test_lists_that_are_not_together_are_found_afterwards(spark: Any):
     apart = sent(spark, made()).repartition(3, "item")
     scores = on.evaluate(
         apart, clustered=True, **{**EXPECTED, "partitions": None, "relevant_items": "own"}
@@ -184,7 +184,7 @@ def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
         )
 
 
-def test_judgements_sent_from_here(spark: Any) -> None:
+def test_judgements_sent_from_here(spark: Any):
     frame = made()
     judgements = (
         frame.filter(pl.col("query") != "q4")
@@ -214,7 +214,7 @@ def test_judgements_sent_from_here(spark: Any) -> None:
         on.evaluate(sent(spark, numbers), judgements=wide, **EXPECTED)
 
 
-def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(spark: Any) -> None:
+def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(spark: Any):
     numbers = made(text=False)
     told = numbers.select("query", "item", "relevance").unique(maintain_order=True)
     queries = numbers.select("query").unique(maintain_order=True)
@@ -248,7 +248,7 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(spark: Any) -> None:
         collected(on.evaluate(sent(spark, bare), judgements=odd, **EXPECTED))
 
 
-def test_batches_without_bound_are_refused_in_a_sentence(spark: Any) -> None:
+def test_batches_without_bound_are_refused_in_a_sentence(spark: Any):
     """PySpark answers with "'max_chunksize' should be strictly positive"."""
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     frame, before = made(), spark.conf.get(name)
@@ -262,7 +262,7 @@ def test_batches_without_bound_are_refused_in_a_sentence(spark: Any) -> None:
         spark.conf.set(name, before)
 
 
-def test_bad_judgements_on_the_cluster(spark: Any) -> None:
+def test_bad_judgements_on_the_cluster(spark: Any):
     frame = made()
     judgements = frame.select("query", "item", pl.col("relevance").cast(pl.Int64)).unique()
     bad = {
@@ -275,7 +275,7 @@ def test_bad_judgements_on_the_cluster(spark: Any) -> None:
             collected(on.evaluate(sent(spark, frame), judgements=told, **EXPECTED))
 
 
-def test_bad_queries_on_the_cluster(spark: Any) -> None:
+def test_bad_queries_on_the_cluster(spark: Any):
     frame = made()
     names = frame.select("query").unique(maintain_order=True)
     bad = {
@@ -294,7 +294,7 @@ def test_bad_queries_on_the_cluster(spark: Any) -> None:
         collected(on.evaluate(sent(spark, frame), queries=sent(spark, names[1:]), **EXPECTED))
 
 
-def test_naive_order_has_to_be_known(spark: Any, tmp_path: Path) -> None:
+def test_naive_order_has_to_be_known(spark: Any, tmp_path: Path):
     frame = made()
     for number, part in enumerate(frame.iter_slices(97)):
         part.write_parquet(tmp_path / f"part-{number}.parquet")
@@ -312,7 +312,7 @@ def test_naive_order_has_to_be_known(spark: Any, tmp_path: Path) -> None:
             on.evaluate(other, **naive)
 
 
-def test_arguments_are_refused_at_once(spark: Any) -> None:
+def test_arguments_are_refused_at_once(spark: Any):
     frame = sent(spark, made())
     refused: dict[str, dict[str, Any]] = {
         "policies: 'mean'": {"policies": "mean"},
@@ -332,7 +332,7 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
             on.evaluate(arguments.pop("rankings"), **arguments)
 
 
-def test_text_is_compared_by_its_bytes(spark: Any) -> None:
+def test_text_is_compared_by_its_bytes(spark: Any):
     frame = made()
     mixed = frame.with_columns(
         query=pl.when(pl.col("item") == "3")

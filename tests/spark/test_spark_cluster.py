@@ -91,7 +91,7 @@ def read(spark: Any, paths: Iterable[Path]) -> Any:
 @EVERYWHERE
 def test_shards_of_the_items_with_ties_unique_distances_and_negative_zero(
     spark: Any, tmp_path: Path
-) -> None:
+):
     paths = shards(tmp_path, made(text=False))
     policies = ("naive", *EXACT)
     expected = rr.evaluate(rr.read_rankings(paths), **ASKED, policies=policies)
@@ -100,7 +100,7 @@ def test_shards_of_the_items_with_ties_unique_distances_and_negative_zero(
 
 
 @ELSEWHERE
-def test_means(spark: Any, spark_kind: str) -> None:
+def test_means(spark: Any, spark_kind: str):
     assert ("connect" in type(spark).__module__) == (spark_kind == "connect")
     scores = rr.evaluate(made(text=True), **ASKED, policies=EXACT)
     summary = on.summarise(spark.createDataFrame(scores.to_arrow()))
@@ -108,7 +108,7 @@ def test_means(spark: Any, spark_kind: str) -> None:
     assert_frame_equal(summary.sort(keys), rr.summarise(scores).sort(keys), check_exact=True)
 
 
-def test_judgements_and_queries_join_on_the_cluster(spark: Any, tmp_path: Path) -> None:
+def test_judgements_and_queries_join_on_the_cluster(spark: Any, tmp_path: Path):
     frame = made(text=True)
     told = frame.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
     more = pl.DataFrame({"query": ["q1", "nobody"], "item": ["unseen", "d1"], "relevance": [3, 1]})
@@ -146,14 +146,14 @@ def skewed(tmp_path: Path) -> tuple[Path, pl.DataFrame]:
     return path, rr.evaluate(pl.DataFrame(columns), **SKEWED)
 
 
-def test_one_query_of_a_million_items(spark: Any, skewed: tuple[Path, pl.DataFrame]) -> None:
+def test_one_query_of_a_million_items(spark: Any, skewed: tuple[Path, pl.DataFrame]):
     path, expected = skewed
     scores = on.evaluate(read(spark, [path]), **SKEWED)
     assert_frame_equal(collected(scores), expected, check_exact=True)
 
 
 @ELSEWHERE
-def test_bad_values_are_refused_in_the_same_words(spark: Any, tmp_path: Path) -> None:
+def test_bad_values_are_refused_in_the_same_words(spark: Any, tmp_path: Path):
     columns = {
         "model": "m",
         "query": ["q1", "q2", "q3"],
@@ -171,7 +171,7 @@ def test_bad_values_are_refused_in_the_same_words(spark: Any, tmp_path: Path) ->
     assert message in str(error.value)
 
 
-def test_columns_are_known_by_our_names_before_those_of_others(spark: Any) -> None:
+def test_columns_are_known_by_our_names_before_those_of_others(spark: Any):
     frame = made(text=True).drop("item")
     both = frame.with_columns(Query=pl.lit("other"), DISTANCE=pl.lit(0.0))
     sent = spark.createDataFrame(both.with_row_index("item").cast({"item": pl.Int64}).to_arrow())

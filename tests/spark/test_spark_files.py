@@ -25,9 +25,7 @@ ROWS = pl.DataFrame(
 )
 
 
-def test_a_single_file_names_its_model_and_columns_are_recognised(
-    spark: Any, tmp_path: Path
-) -> None:
+def test_a_single_file_names_its_model_and_columns_are_recognised(spark: Any, tmp_path: Path):
     ROWS.write_parquet(tmp_path / "lsh-16.parquet")
     frame = files.rankings_frame(spark, [str(tmp_path / "lsh-16.parquet")])
     assert frame.columns == ["query", "item", "distance", "relevance", "other", "model"]
@@ -36,7 +34,7 @@ def test_a_single_file_names_its_model_and_columns_are_recognised(
     assert [row.distance for row in renamed.collect()] == [0, 0]
 
 
-def test_folders_name_models_but_files_among_many_do_not(spark: Any, tmp_path: Path) -> None:
+def test_folders_name_models_but_files_among_many_do_not(spark: Any, tmp_path: Path):
     for model in ("007", "8"):
         (tmp_path / f"model={model}").mkdir()
         ROWS.write_parquet(tmp_path / f"model={model}" / "part.parquet")
@@ -51,14 +49,14 @@ def test_folders_name_models_but_files_among_many_do_not(spark: Any, tmp_path: P
 @pytest.mark.parametrize(
     ("name", "reason"), [("nowhere.parquet", "PATH_NOT_FOUND"), ("text.csv", "text.csv")]
 )
-def test_what_cannot_be_read_is_named(spark: Any, tmp_path: Path, name: str, reason: str) -> None:
+def test_what_cannot_be_read_is_named(spark: Any, tmp_path: Path, name: str, reason: str):
     (tmp_path / "text.csv").write_text("query,item\nq,i\n")
     with pytest.raises(rr.FileError, match=reason) as error:
         files.rankings_frame(spark, [str(tmp_path / name)])
     assert "\n" not in str(error.value)
 
 
-def test_judgements_and_queries_are_read_here_or_by_the_cluster(spark: Any, tmp_path: Path) -> None:
+def test_judgements_and_queries_are_read_here_or_by_the_cluster(spark: Any, tmp_path: Path):
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
     here = files.frame_beside(spark, str(tmp_path / "qrels.txt"), "judgements")
     ROWS.write_parquet(tmp_path / "qrels.parquet")
@@ -71,7 +69,7 @@ def test_judgements_and_queries_are_read_here_or_by_the_cluster(spark: Any, tmp_
     ]
 
 
-def test_scores_are_written_once_and_read_as_they_were(spark: Any, tmp_path: Path) -> None:
+def test_scores_are_written_once_and_read_as_they_were(spark: Any, tmp_path: Path):
     columns = {"model": ["007", "8"], "query": [1, 2], "value": [0.5, None]}
     scores = spark.createDataFrame(pl.DataFrame(columns).to_arrow())
     path = str(tmp_path / "scores")
@@ -88,7 +86,7 @@ def test_scores_are_written_once_and_read_as_they_were(spark: Any, tmp_path: Pat
         files.write_scores(scores, "/proc/no/scores")
 
 
-def test_a_summary_goes_where_spark_alone_can_write(spark: Any, tmp_path: Path) -> None:
+def test_a_summary_goes_where_spark_alone_can_write(spark: Any, tmp_path: Path):
     path = tmp_path / "summary.csv"
     files.write_csv(spark, pl.DataFrame({"model": ["m"], "value": [0.1]}), str(path))
     (part,) = path.glob("*.csv")
@@ -97,7 +95,7 @@ def test_a_summary_goes_where_spark_alone_can_write(spark: Any, tmp_path: Path) 
         files.write_csv(spark, pl.DataFrame({"model": ["m"]}), "/proc/no/summary.csv")
 
 
-def test_a_master_that_is_none_is_named(sessions: Any) -> None:
+def test_a_master_that_is_none_is_named(sessions: Any):
     sessions.stop()
     with (
         pytest.raises(rr.ParameterError, match="master 'nonsense': Spark does not start"),

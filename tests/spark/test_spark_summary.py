@@ -55,7 +55,7 @@ def agrees(summary: pl.DataFrame, expected: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
-def test_averages(spark: Any, scores: pl.DataFrame, average: str) -> None:
+def test_averages(spark: Any, scores: pl.DataFrame, average: str):
     queries = None if average == "micro" else queries_of(scores)
     told = sent(spark, queries) if queries is not None and average == "weighted" else queries
     summary = on.summarise(sent(spark, scores), queries=told, average=average, confidence=0.9)
@@ -64,7 +64,7 @@ def test_averages(spark: Any, scores: pl.DataFrame, average: str) -> None:
     assert summary["lowest"].null_count() == 0
 
 
-def test_weights_of_lists(spark: Any, scores: pl.DataFrame) -> None:
+def test_weights_of_lists(spark: Any, scores: pl.DataFrame):
     rankings = made().with_columns(weight=pl.col("query").rank("dense") + 0.5)
     weights = rr.lists.query_weights(rankings, metrics=("ap", "dcg", "err"))
     lists = scores.join(
@@ -76,7 +76,7 @@ def test_weights_of_lists(spark: Any, scores: pl.DataFrame) -> None:
     )
 
 
-def test_few_queries_and_equal_values(spark: Any) -> None:
+def test_few_queries_and_equal_values(spark: Any):
     rows = [
         ("m", "q", "ap", 0.1, None),
         ("n", "q", "ap", 0.1, 0.0),
@@ -97,7 +97,7 @@ def test_few_queries_and_equal_values(spark: Any) -> None:
         assert summary["value"].null_count() == (3 if average == "weighted" else 1)
 
 
-def test_bad_scores(spark: Any) -> None:
+def test_bad_scores(spark: Any):
     row = {"model": "m", "query": "q", "metric": "ap", "cutoff": 1, "policy": "expected"}
     frame = pl.DataFrame(
         {**row, "value": [float("inf")], "std": [0.0], "items": 1, "n_relevant": 1}
@@ -113,7 +113,7 @@ def counted(frame: Any) -> pl.DataFrame:
     return counts.sort(counts.columns[:4])
 
 
-def test_count_ties(spark: Any) -> None:
+def test_count_ties(spark: Any):
     masked = made().with_columns(
         mask=pl.col("item").cast(pl.Int64) % 3 > 0, distance=pl.col("distance") - 2.0
     )

@@ -41,7 +41,7 @@ def both(spark: Any, rankings: pl.DataFrame, **options: Any) -> pl.DataFrame:
     return found
 
 
-def test_what_proves_that_lists_are_whole_or_not(spark: Any) -> None:
+def test_what_proves_that_lists_are_whole_or_not(spark: Any):
     whole = complete(3, 2)
     first = pl.col("model") == "m0"
     beside = pl.concat([whole.filter(first), top(whole.filter(~first), 10)])
@@ -49,14 +49,14 @@ def test_what_proves_that_lists_are_whole_or_not(spark: Any) -> None:
     assert both(spark, beside).filter("truncated")["model"].unique().to_list() == ["m1"]
 
 
-def test_counts_say_how_their_lists_end(spark: Any) -> None:
+def test_counts_say_how_their_lists_end(spark: Any):
     counts = rr.count_ties(complete(3, 1)).with_columns(truncated=pl.lit("between_ties"))
     assert both(spark, counts)["truncated"].any()
     counted = on.count_ties(spark.createDataFrame(counts.to_arrow())).toArrow()
     assert set(counted["truncated"].to_pylist()) == {"between_ties"}
 
 
-def test_top_k_lists_without_judgements_pool_their_relevant_items(spark: Any) -> None:
+def test_top_k_lists_without_judgements_pool_their_relevant_items(spark: Any):
     scores = both(spark, top(complete(3), 10))
     assert scores.filter(metric="ap")["pooled"].all()
     assert scores["truncated"].any()

@@ -76,7 +76,7 @@ def means_in_all_orders(model: str, average: str) -> tuple[np.ndarray, np.ndarra
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_chances_of_a_reversal_are_those_of_all_orders(average: str) -> None:
+def test_chances_of_a_reversal_are_those_of_all_orders(average: str):
     made = study(average)
     means = {model: means_in_all_orders(model, average) for model in LISTS}
     for row in made.comparison.filter(policy="expected").iter_rows(named=True):
@@ -99,7 +99,7 @@ def test_chances_of_a_reversal_are_those_of_all_orders(average: str) -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_a_random_order_prints_what_all_orders_give(average: str) -> None:
+def test_a_random_order_prints_what_all_orders_give(average: str):
     made = study(average)
     for row in made.three_scores.iter_rows(named=True):
         mean, chance = means_in_all_orders(row["model"], average)
@@ -121,7 +121,7 @@ def test_a_random_order_prints_what_all_orders_give(average: str) -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_single_orders_have_means_that_some_order_gives(average: str) -> None:
+def test_single_orders_have_means_that_some_order_gives(average: str):
     drawn = study(average, shuffles=50).shuffled
     for model in ("tied", "rest"):
         possible, _ = means_in_all_orders(model, average)
@@ -133,7 +133,7 @@ def test_single_orders_have_means_that_some_order_gives(average: str) -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_tests_are_those_of_the_weighted_mean(average: str) -> None:
+def test_tests_are_those_of_the_weighted_mean(average: str):
     made = study(average)
     scores = made.under("expected").scores
     by_model = {
@@ -160,7 +160,7 @@ def test_tests_are_those_of_the_weighted_mean(average: str) -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_leaderboard_and_margins_have_the_means_and_intervals_of_the_summary(average: str) -> None:
+def test_leaderboard_and_margins_have_the_means_and_intervals_of_the_summary(average: str):
     made = study(average, baseline="fine", margin=0.1)
     means = made.summary.filter(policy="expected")
     columns = ["model", "value", "tie_std", "lowest", "highest", "ci_low", "ci_high"]
@@ -175,7 +175,7 @@ def test_leaderboard_and_margins_have_the_means_and_intervals_of_the_summary(ave
         assert row["largest_loss"] == pytest.approx(weights(average).max() * len(LABELS))
 
 
-def test_labels_of_one_size_change_no_test_and_no_chance() -> None:
+def test_labels_of_one_size_change_no_test_and_no_chance():
     labels = {"query": [*LABELS], "label": [*LABELS]}
     micro, macro = (study(name, queries=labels) for name in ("micro", "macro"))
     assert_frame_equal(micro.comparison, macro.comparison)
@@ -185,7 +185,7 @@ def test_labels_of_one_size_change_no_test_and_no_chance() -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_models_are_compared_on_the_queries_that_all_of_them_have(average: str) -> None:
+def test_models_are_compared_on_the_queries_that_all_of_them_have(average: str):
     lacking = rows().remove(model="rest", query="q")
     made = study(average, lacking, missing_query="skip")
     left = pl.DataFrame(QUERIES).remove(query="q")
@@ -199,7 +199,7 @@ def test_models_are_compared_on_the_queries_that_all_of_them_have(average: str) 
     assert set(made.flips["unpaired"]) == {1}
 
 
-def test_seeds_are_compared_by_the_same_means() -> None:
+def test_seeds_are_compared_by_the_same_means():
     runs = pl.concat([rows().with_columns(model=pl.col("model") + f"-{n}") for n in range(2)])
     made = study("macro", runs, replicate=r"-(?P<replicate>.+)")
     one = study("macro")
@@ -217,7 +217,7 @@ def test_seeds_are_compared_by_the_same_means() -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_shares_of_the_difference_are_of_the_weighted_mean(average: str) -> None:
+def test_shares_of_the_difference_are_of_the_weighted_mean(average: str):
     made = study(average)
     deciding = made.deciding.filter(policy="expected")
     expected = made.summary.filter(policy="expected").sort("value", descending=True)["value"]
@@ -232,13 +232,13 @@ def test_shares_of_the_difference_are_of_the_weighted_mean(average: str) -> None
     assert parts.filter(deciding["decides"]).sum() >= lead - 1e-12
 
 
-def test_what_evaluators_would_print_is_said_to_be_of_plain_means() -> None:
+def test_what_evaluators_would_print_is_said_to_be_of_plain_means():
     for average in ("micro", *AVERAGES):
         (sentence,) = study(average, rows()).contents().printed
         assert sentence.endswith("so these are plain means.") == (average != "micro"), sentence
 
 
-def test_an_evaluator_is_apart_if_it_names_another_winner_than_this_average() -> None:
+def test_an_evaluator_is_apart_if_it_names_another_winner_than_this_average():
     audit = rr.audit(rows(), measures="precision@1", systems=["ranx", "pytrec_eval"])
     best = audit.filter(exact=pl.max("exact"))["model"][0]
     other = next(model for model in LISTS if model != best)

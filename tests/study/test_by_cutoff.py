@@ -16,7 +16,7 @@ def tied_study(measures: str = "ndcg@3", **options: object) -> rr.Study:
     return rr.Study(frames, measures, **{"truncated": "no", **options})  # type: ignore[arg-type]
 
 
-def test_the_usual_cutoffs_that_lists_reach_are_scored_as_if_they_were_asked_for() -> None:
+def test_the_usual_cutoffs_that_lists_reach_are_scored_as_if_they_were_asked_for():
     study = tied_study()
     by_cutoff = study.by_cutoff
     assert by_cutoff["cutoff"].unique().to_list() == [1, 3, 5]
@@ -27,7 +27,7 @@ def test_the_usual_cutoffs_that_lists_reach_are_scored_as_if_they_were_asked_for
     assert study.scores["cutoff"].unique().to_list() == [3]  # the tables have what was asked for
 
 
-def test_nothing_is_warned_of_at_cutoffs_that_nobody_asked_for() -> None:
+def test_nothing_is_warned_of_at_cutoffs_that_nobody_asked_for():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         study = tied_study(truncated="between_ties").models("tied")
@@ -35,7 +35,7 @@ def test_nothing_is_warned_of_at_cutoffs_that_nobody_asked_for() -> None:
         assert study.by_cutoff["model"].unique().to_list() == ["tied"]
 
 
-def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_accident() -> None:
+def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_accident():
     report = tied_study().contents()
     page = render_html(report, [])
     sentence = cutoffs_sentence(report.by_cutoff)
@@ -47,7 +47,7 @@ def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_ac
     assert '<a href="#cutoffs">' in page[page.index(sentence) : page.index('id="three"')]
 
 
-def test_commands_say_the_same_without_bounds_and_distributions() -> None:
+def test_commands_say_the_same_without_bounds_and_distributions():
     replicated = {"replicate": r"(?P<model>\w)\w+"}
     for measures, options in [
         ("ndcg@3", {}),
@@ -66,7 +66,7 @@ def test_commands_say_the_same_without_bounds_and_distributions() -> None:
     assert sentence_by_cutoff(counted) == cutoffs_sentence(counted.by_cutoff) == ""
 
 
-def test_the_chart_fills_naive_marks_that_are_off_by_more_than_the_gap() -> None:
+def test_the_chart_fills_naive_marks_that_are_off_by_more_than_the_gap():
     three = tied_study("ndcg@1").three_scores
     for off_by, far in ((-0.9, "true"), (-0.5, "false")):  # the gap is 0.5
         text = charts.scores(three.with_columns(off_by=pl.lit(off_by)), metric="ndcg@1").to_json()

@@ -37,7 +37,7 @@ def study(**settings: Any) -> rr.Study:
     return rr.Study(LISTS, "rr@3, precision@1", **how)
 
 
-def test_a_model_that_is_no_worse_is_shipped_at_a_share_of_the_cost() -> None:
+def test_a_model_that_is_no_worse_is_shipped_at_a_share_of_the_cost():
     found = study(costs=COSTS)
     said = "Ship int8: no worse than float32 (margin 0.02 in rr@3) at a quarter of the cost."
     assert found.decision == said
@@ -51,7 +51,7 @@ def test_a_model_that_is_no_worse_is_shipped_at_a_share_of_the_cost() -> None:
     )
 
 
-def test_a_copy_of_the_baseline_is_shipped_only_because_it_costs_less() -> None:
+def test_a_copy_of_the_baseline_is_shipped_only_because_it_costs_less():
     copy = LISTS.filter(model="float32").with_columns(model=pl.lit("float32 again"))
     how: dict[str, Any] = {"baseline": "float32", "margin": 0.02, "truncated": "no"}
     several = rr.Study(pl.concat([LISTS, copy]), "rr@3", **how)
@@ -63,7 +63,7 @@ def test_a_copy_of_the_baseline_is_shipped_only_because_it_costs_less() -> None:
     assert cheap.decision.startswith("Ship float32 again: no worse than float32 (margin 0.02")
 
 
-def test_the_verdict_answers_the_question_of_the_margin() -> None:
+def test_the_verdict_answers_the_question_of_the_margin():
     asked = rankings({"float32": 0, "int8": 1, "int4": 12, "lsh": 300, "pq": 300})
     how: dict[str, Any] = {"baseline": "float32", "margin": 0.02, "truncated": "no"}
     sentences = rr.Study(asked, "rr@3", **how).sentences
@@ -83,14 +83,14 @@ def test_the_verdict_answers_the_question_of_the_margin() -> None:
     )
 
 
-def test_without_a_margin_there_is_no_decision() -> None:
+def test_without_a_margin_there_is_no_decision():
     plain = rr.Study(LISTS, "rr@3", truncated="no")
     assert not any("does not matter" in said for said in plain.sentences)
     assert plain.decision == ""
     assert plain.sentences == plain.findings
 
 
-def test_a_dearer_model_is_not_shipped_and_a_worse_one_never() -> None:
+def test_a_dearer_model_is_not_shipped_and_a_worse_one_never():
     dear = study(costs={"float32": 1, "int8": 2})
     assert (
         dear.decision == "Keep float32: int8 is no worse (margin 0.02 in rr@3), but costs no less."
@@ -109,7 +109,7 @@ def test_a_dearer_model_is_not_shipped_and_a_worse_one_never() -> None:
     assert worse.decision == "Keep float32: lsh is worse (margin 0.02 in rr@3)."
 
 
-def test_a_single_model_that_scores_lower_is_not_shipped_before_its_cost_is_known() -> None:
+def test_a_single_model_that_scores_lower_is_not_shipped_before_its_cost_is_known():
     lower = study(margin=0.6).models("float32", "lsh")
     assert (lower.chip, lower.decision) == (
         "no worse",
@@ -120,14 +120,14 @@ def test_a_single_model_that_scores_lower_is_not_shipped_before_its_cost_is_know
     )
 
 
-def test_what_is_not_decided_says_what_would_decide_it() -> None:
+def test_what_is_not_decided_says_what_would_decide_it():
     close = study(margin=0.002).models("float32", "int8")
     assert close.decision.startswith("Keep float32 for now: int8 may lose too much")
     needed = close.no_worse["queries_needed"][0]
     assert f"about {needed} queries would decide it if nothing is lost" in close.decision
 
 
-def test_a_report_says_how_many_queries_would_decide_only_what_is_not_decided() -> None:
+def test_a_report_says_how_many_queries_would_decide_only_what_is_not_decided():
     table = report_tables(study(margin=0.002).contents())["no-worse"]
     titles = [column.header for column in table.columns]
     needed = titles.index("Queries if nothing is lost")
@@ -137,14 +137,14 @@ def test_a_report_says_how_many_queries_would_decide_only_what_is_not_decided() 
     assert not texts
 
 
-def test_a_typo_of_the_baseline_is_told_of_the_nearest_model_alone() -> None:
+def test_a_typo_of_the_baseline_is_told_of_the_nearest_model_alone():
     with pytest.raises(rr.ParameterError, match=r"did you mean 'float32'\?$"):
         study(baseline="flaot32")
     with pytest.raises(rr.ParameterError, match=r"; name_by='file' names TREC runs after"):
         study(baseline="bm25")
 
 
-def test_of_several_models_it_is_said_for_which_one_most_queries_are_needed() -> None:
+def test_of_several_models_it_is_said_for_which_one_most_queries_are_needed():
     lists = rankings({"float32": 3, "a": 2, "c": 5})
     found = rr.Study(lists, "rr@3", baseline="float32", margin=0.004, truncated="no")
     needed = found.no_worse.sort("queries_needed").row(-1, named=True)
@@ -158,7 +158,7 @@ def test_of_several_models_it_is_said_for_which_one_most_queries_are_needed() ->
     assert by_costs.decision.endswith(" queries would decide it for a if nothing is lost.")
 
 
-def test_what_would_hold_without_a_loss_is_not_said_of_models_that_surely_lose() -> None:
+def test_what_would_hold_without_a_loss_is_not_said_of_models_that_surely_lose():
     found = rr.Study(
         rankings({"float32": 0, "b": 20, "a": 18}),
         "rr@3",
@@ -173,7 +173,7 @@ def test_what_would_hold_without_a_loss_is_not_said_of_models_that_surely_lose()
     )
 
 
-def test_no_model_needs_most_queries_where_another_seems_to_lose_more_than_the_margin() -> None:
+def test_no_model_needs_most_queries_where_another_seems_to_lose_more_than_the_margin():
     lists = rankings({"float32": 0, "a": 18, "b": 20, "c": 27})
     found = rr.Study(lists, "rr@3", baseline="float32", margin=0.03, truncated="no")
     needed = dict(found.no_worse.select("model", "queries_if_observed").iter_rows())
@@ -183,14 +183,14 @@ def test_no_model_needs_most_queries_where_another_seems_to_lose_more_than_the_m
     )
 
 
-def test_a_relative_margin_reads_the_same_wherever_it_stands() -> None:
+def test_a_relative_margin_reads_the_same_wherever_it_stands():
     found = study(margin="0.51 %", baseline="int8").models("int8", "float32")
     assert 0.00509 < found.no_worse["margin"][0] < 0.0051
     said = " ".join(found.sentences)
     assert said.count("0.00509") == said.count("0.005") == 2
 
 
-def test_of_what_loses_nothing_the_decision_says_that_it_does_not() -> None:
+def test_of_what_loses_nothing_the_decision_says_that_it_does_not():
     few = LISTS.filter(pl.col("query") <= "q004")
     distance = pl.when(item=pl.concat_str(pl.lit("c"), pl.col("query").str.tail(3).cast(pl.Int64)))
     level = few.filter(model="float32").with_columns(
@@ -207,7 +207,7 @@ def test_of_what_loses_nothing_the_decision_says_that_it_does_not() -> None:
     assert "float32 scores no lower, but 5 queries cannot rule out a loss" in better
 
 
-def test_margins_are_by_measure_or_a_share_of_the_baseline() -> None:
+def test_margins_are_by_measure_or_a_share_of_the_baseline():
     by_measure = study(margin={"precision@1": "3 %"})
     assert by_measure.decision == ""  # the headline has no margin
     assert by_measure.no_worse.select("metric", "margin").rows() == [("precision", 0.03)] * 2
@@ -215,7 +215,7 @@ def test_margins_are_by_measure_or_a_share_of_the_baseline() -> None:
     assert study(margin="2 %").no_worse["margin"].to_list() == [0.02] * 4
 
 
-def test_the_front_leaves_out_a_baseline_for_which_there_is_a_cheaper_model() -> None:
+def test_the_front_leaves_out_a_baseline_for_which_there_is_a_cheaper_model():
     front = study(costs=COSTS).costs.filter(metric="rr", policy="expected")
     assert front.filter("front")["model"].to_list() == ["lsh", "int8"]
     strict = rr.Study(LISTS, "rr@3", costs=COSTS, truncated="no").costs.filter(policy="expected")

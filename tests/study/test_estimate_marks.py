@@ -28,7 +28,7 @@ def study_of_a_cut_and_a_whole_list() -> rr.Study:
     return rr.Study(rows, "precision@4, rr@1, recall@5", queries=facts, truncated="within_tie")
 
 
-def test_only_numbers_of_models_with_cut_lists_are_marked_in_every_column() -> None:
+def test_only_numbers_of_models_with_cut_lists_are_marked_in_every_column():
     study = study_of_a_cut_and_a_whole_list()
     rows, _, note = leaderboard_of(study)
     marks = dict(rows.select("model", "estimates").iter_rows())
@@ -40,7 +40,7 @@ def test_only_numbers_of_models_with_cut_lists_are_marked_in_every_column() -> N
     assert "≈precision" not in repr(study)
 
 
-def test_the_mark_is_explained_once_wherever_it_is_printed(tmp_path: Path) -> None:
+def test_the_mark_is_explained_once_wherever_it_is_printed(tmp_path: Path):
     study = study_of_a_cut_and_a_whole_list()
     texts = {"study": repr(study), "notebook": study._repr_html_()}
     texts["evaluate"] = summary_table(study.summary)
@@ -54,7 +54,7 @@ def test_the_mark_is_explained_once_wherever_it_is_printed(tmp_path: Path) -> No
     assert explained == [False, True, True, True]  # the heading of the three scores does it there
 
 
-def test_scores_divided_by_an_unknown_r_are_marked_and_precision_is_not() -> None:
+def test_scores_divided_by_an_unknown_r_are_marked_and_precision_is_not():
     data = {
         "query": [query for query in "pqrs" for _ in range(3)],
         "item": list("abc") * 3 + list("def"),

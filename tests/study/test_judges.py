@@ -44,7 +44,7 @@ def made_study(judge: str | None = None, **options: Any) -> rr.Study:
 # How judges are given
 
 
-def test_the_forms_of_judgements_are_told_apart_by_their_values(tmp_path: Path) -> None:
+def test_the_forms_of_judgements_are_told_apart_by_their_values(tmp_path: Path):
     file = tmp_path / "human.csv"
     frame_of(JUDGES["human"]).write_csv(file)
     forms: list[Any] = [
@@ -61,20 +61,20 @@ def test_the_forms_of_judgements_are_told_apart_by_their_values(tmp_path: Path) 
     assert_frame_equal(study.summary, known, check_exact=True)
 
 
-def test_a_single_named_judge_has_no_others() -> None:
+def test_a_single_named_judge_has_no_others():
     study = rr.Study(RANKINGS, "ndcg@3", judgements={"human": JUDGES["human"]})
     assert study.judge == "human"
     assert (study.judges.width, study.judge_pairs.width, study.judge_agreement.width) == (0, 0, 0)
     assert study.reversals.filter(source="judge")["verdict"].item() == "not varied"
 
 
-def test_without_expected_scores_judges_say_nothing() -> None:
+def test_without_expected_scores_judges_say_nothing():
     study = made_study().under("naive", "shuffled")
     for nothing in (study.judges, study.judge_pairs, study.judge_agreement, study.reversals):
         assert nothing.width == 0
 
 
-def test_counts_take_no_judges() -> None:
+def test_counts_take_no_judges():
     counts = rr.count_ties(made_rankings(("coarse", "fine")))
     study = rr.Study(counts, "ndcg@3", judgements=JUDGES)
     with pytest.raises(rr.ParameterError, match="a counts frame has no items"):
@@ -84,7 +84,7 @@ def test_counts_take_no_judges() -> None:
 # One judge of several is that judge alone
 
 
-def test_the_answers_of_a_judge_are_those_of_a_study_with_these_judgements() -> None:
+def test_the_answers_of_a_judge_are_those_of_a_study_with_these_judgements():
     judge = "gpt"
     alone = rr.Study(RANKINGS, "ndcg@3, ap", judgements=JUDGES[judge])
     of_judges = {"reversals", "judges", "judge_pairs", "judge_agreement", "fingerprint"}
@@ -100,7 +100,7 @@ def test_the_answers_of_a_judge_are_those_of_a_study_with_these_judgements() -> 
 # What they say of models
 
 
-def test_ranks_and_means_are_those_of_every_judge() -> None:
+def test_ranks_and_means_are_those_of_every_judge():
     judges = made_study().judges
     assert judges["judge"].unique(maintain_order=True).to_list() == list(JUDGES)
     for judge, labels in JUDGES.items():
@@ -123,7 +123,7 @@ def test_ranks_and_means_are_those_of_every_judge() -> None:
 # Who judges himself
 
 
-def test_a_model_is_marked_under_the_judge_whose_labels_are_its_scores() -> None:
+def test_a_model_is_marked_under_the_judge_whose_labels_are_its_scores():
     """Of four queries; of more the data are to be checked."""
     few = {name: dict([*labels.items()][:4]) for name, labels in JUDGES.items()}
     models = {"gpt": few["gpt"], "llama": few["llama"]}
@@ -150,7 +150,7 @@ def test_a_model_is_marked_under_the_judge_whose_labels_are_its_scores() -> None
         ({0: 100, 1: 60, 2: 30, 3: 0}, False),  # the other way
     ],
 )
-def test_own_labels_are_found_by_order_on_any_scale(scale: dict[int, float], own: bool) -> None:
+def test_own_labels_are_found_by_order_on_any_scale(scale: dict[int, float], own: bool):
     runs = rr.from_labels({"gpt": JUDGES["gpt"], "llama": JUDGES["llama"]})
     shift = min(0, *scale.values())
     given = {
@@ -165,7 +165,7 @@ def test_own_labels_are_found_by_order_on_any_scale(scale: dict[int, float], own
     assert found == ([("gpt", "gpt")] if own else [])
 
 
-def test_errors_name_the_judge_who_lacks_queries() -> None:
+def test_errors_name_the_judge_who_lacks_queries():
     few = {query: JUDGES["gpt"][query] for query in QUERIES[:2]}
     study = rr.Study(RANKINGS, "ap", judgements={"human": JUDGES["human"], "few": few})
     named = rf"judge 'few': {len(QUERIES) - 2} of {len(QUERIES)} queries have no judgements"
@@ -182,7 +182,7 @@ def test_errors_name_the_judge_who_lacks_queries() -> None:
 # What they say of each other
 
 
-def test_agreement_is_that_of_scikit_learn_and_scipy() -> None:
+def test_agreement_is_that_of_scikit_learn_and_scipy():
     study = made_study()
     found = study.judge_agreement
     for one, other in combinations(JUDGES, 2):

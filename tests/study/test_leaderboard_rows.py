@@ -33,7 +33,7 @@ def cells(text: str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_every_face_shows_the_same_cells(study: rr.Study) -> None:
+def test_every_face_shows_the_same_cells(study: rr.Study):
     head, *rows = cells(repr(study))
     assert head == [*COLUMNS, "ap@all", "precision@10"]
     board = study.table()
@@ -55,7 +55,7 @@ def test_every_face_shows_the_same_cells(study: rr.Study) -> None:
     assert cells(shown.output) == [head, *rows]
 
 
-def test_where_nothing_ties_one_sentence_stands_for_three_equal_columns() -> None:
+def test_where_nothing_ties_one_sentence_stands_for_three_equal_columns():
     rows = rr.read_rankings(DOCS / "runs").filter(pl.col("model").is_in(["bm25", "wordllama-int8"]))
     place = pl.int_range(pl.len()).over("model", "query")
     untied = rr.Study(
@@ -66,7 +66,7 @@ def test_where_nothing_ties_one_sentence_stands_for_three_equal_columns() -> Non
     assert "three-scores" not in report_tables(untied.contents())
 
 
-def test_copies_share_a_row() -> None:
+def test_copies_share_a_row():
     rows = rr.read_rankings(DOCS / "runs")
     names = ("06-18", "06-28", "09-01")
     copies = [rows.filter(model="bm25").with_columns(model=pl.lit(name)) for name in names]
@@ -92,7 +92,7 @@ def test_copies_share_a_row() -> None:
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
-def test_readme_shows_what_a_study_prints() -> None:
+def test_readme_shows_what_a_study_prints():
     judgements = DOCS / "qrels.txt"
     study = rr.Study(DOCS / "runs", "ndcg@10", judgements=judgements, truncated="between_ties")
     some = ("float16", "bfloat16", "float32", "int8", "binary-256")
@@ -104,7 +104,7 @@ def test_readme_shows_what_a_study_prints() -> None:
     assert len(first.splitlines()) > 10
 
 
-def test_readme_shows_what_mteb_and_sentence_transformers_print() -> None:
+def test_readme_shows_what_mteb_and_sentence_transformers_print():
     judgements = DOCS / "qrels.txt"
     study = rr.Study(DOCS / "runs", "rr@10", judgements=judgements, truncated="between_ties")
     prints = {(row["system"], row["model"]): row["prints"] for row in study.audit.to_dicts()}
@@ -126,7 +126,7 @@ def test_readme_shows_what_mteb_and_sentence_transformers_print() -> None:
     assert max(rows, key=lambda row: float(row[3]))[1].strip() == "wordllama-float32"
 
 
-def test_of_one_model_nothing_is_ranked(study: rr.Study) -> None:
+def test_of_one_model_nothing_is_ranked(study: rr.Study):
     alone = study.models("bm25")
     head, row = repr(alone).splitlines()[-2:]
     columns = "model expected interval ap@all precision@10"
@@ -134,14 +134,14 @@ def test_of_one_model_nothing_is_ranked(study: rr.Study) -> None:
     assert row.startswith("bm25 ")
 
 
-def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> None:
+def test_a_study_without_expected_scores_shows_its_means(study: rr.Study):
     naive = study.under("naive")
     assert "ndcg@10\nmodel" in repr(naive)
     assert "expected" not in repr(naive)
     assert re.match("<table [^>]*><thead><tr><th>model</th><th>metric</th>", naive._repr_html_())
 
 
-def test_ranks_by_ties_say_that_they_hold_what_may_be_missing() -> None:
+def test_ranks_by_ties_say_that_they_hold_what_may_be_missing():
     rows = {"query": ["q"] * 3, "item": list("abc"), "relevance": [1, 0, 1]}
     lists = {
         "a": pl.DataFrame({**rows, "distance": [1, 2, 2]}),
@@ -153,7 +153,7 @@ def test_ranks_by_ties_say_that_they_hold_what_may_be_missing() -> None:
         assert (said in leaderboard_of(study)[2]) == is_said
 
 
-def test_every_column_of_the_leaderboard_can_be_shown(study: rr.Study) -> None:
+def test_every_column_of_the_leaderboard_can_be_shown(study: rr.Study):
     """A column that was added to `leaderboard` once stopped the report with a KeyError."""
     ranks = study.headline.leaderboard
     rows = leaderboard_of(study)[0]
@@ -161,7 +161,7 @@ def test_every_column_of_the_leaderboard_can_be_shown(study: rr.Study) -> None:
     assert [column_of("summary", name).header for name in ranks.columns if name != "policy"]
 
 
-def test_a_model_without_a_rank_stands_below_those_that_have_one_and_a_note_says_why() -> None:
+def test_a_model_without_a_rank_stands_below_those_that_have_one_and_a_note_says_why():
     """Its score may be the higher one, as of a model that lacks some lists."""
     distances = {"whole": [2, 1, 3], "tied": [1, 1, 3], "part": [1, 2, 3]}
     rows = pl.concat(
@@ -184,7 +184,7 @@ def test_a_model_without_a_rank_stands_below_those_that_have_one_and_a_note_says
     assert "No rank" not in leaderboard_of(sound)[2]
 
 
-def test_models_that_are_level_in_every_order_share_their_rank() -> None:
+def test_models_that_are_level_in_every_order_share_their_rank():
     first = {"best": (1, 1), "left": (1, 2), "right": (2, 1), "twin": (2, 1), "last": (2, 3)}
     runs = {
         model: {

@@ -12,7 +12,7 @@ from made_reports import made_rankings
 RANKINGS = made_rankings(("m0", "m1", "m2"), queries=12)
 
 
-def test_every_number_is_that_of_the_three_scores() -> None:
+def test_every_number_is_that_of_the_three_scores():
     study = rr.Study(RANKINGS, "ndcg@5, ap", truncated="no")
     logged = study.log()
     for row in study.three_scores.iter_rows(named=True):
@@ -26,7 +26,7 @@ def test_every_number_is_that_of_the_three_scores() -> None:
     assert json.loads(json.dumps(logged)) == logged
 
 
-def test_one_model_has_the_names_of_the_measures() -> None:
+def test_one_model_has_the_names_of_the_measures():
     study = rr.Study(RANKINGS, "ndcg@5", truncated="no")
     alone = study.log("m1")
     assert alone == {
@@ -46,7 +46,7 @@ def test_one_model_has_the_names_of_the_measures() -> None:
 @pytest.mark.parametrize("baseline", [None, "m2"])
 def test_the_chance_of_ties_is_against_the_baseline_or_the_best_other_model(
     baseline: str | None,
-) -> None:
+):
     study = rr.Study(RANKINGS, "ndcg@5", truncated="no")
     if baseline is not None:
         study = study.using(baseline=baseline, margin=0.01)
@@ -63,7 +63,7 @@ def test_the_chance_of_ties_is_against_the_baseline_or_the_best_other_model(
             assert logged[f"{model}/ndcg@5/p_tie"] == pair["p_tie"].item()
 
 
-def test_a_meter_logs_its_means_and_what_changed() -> None:
+def test_a_meter_logs_its_means_and_what_changed():
     before, after = rr.Meter("ndcg@5"), rr.Meter("ndcg@5")
     for meter, model in ((before, "m1"), (after, "m0")):
         meter.update(rankings=RANKINGS.filter(model=model).drop("model"))

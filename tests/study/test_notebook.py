@@ -56,7 +56,7 @@ def titles(page: str) -> list[str]:
     return [part["title"] or "" for _, part in Elements(page).found if "title" in part]
 
 
-def test_every_model_is_named_with_its_three_scores() -> None:
+def test_every_model_is_named_with_its_three_scores():
     study = study_of()
     rows = study.at("ndcg@4").three_scores
     page = study._repr_html_()
@@ -79,7 +79,7 @@ def test_every_model_is_named_with_its_three_scores() -> None:
         assert said == pytest.approx(known, abs=1e-4)
 
 
-def test_notebooks_that_are_not_trusted_keep_all_of_it() -> None:
+def test_notebooks_that_are_not_trusted_keep_all_of_it():
     page = study_of(HOSTILE)._repr_html_()
     assert len(page.encode()) < 100_000
     for tag, attributes in Elements(page).found:
@@ -90,7 +90,7 @@ def test_notebooks_that_are_not_trusted_keep_all_of_it() -> None:
     assert re.search("https?:|//|url\\(|<script|<svg|<style", page) is None
 
 
-def test_axes_end_in_round_numbers_around_the_values() -> None:
+def test_axes_end_in_round_numbers_around_the_values():
     for low, high in ((0.2, 0.21), (0.0, 1.0), (0.3, 0.3), (1e-6, 2e-6), (-3.0, 11.0), (0, 0)):
         ticks = round_numbers(low, high)
         assert ticks[0] <= low <= high <= ticks[-1]
@@ -98,7 +98,7 @@ def test_axes_end_in_round_numbers_around_the_values() -> None:
         assert ticks == sorted(set(ticks))
 
 
-def test_the_picture_needs_no_library_for_charts() -> None:
+def test_the_picture_needs_no_library_for_charts():
     program = (
         "import sys, retrieval_report as rr\n"
         "rows = {'query': ['q'] * 2, 'item': ['a', 'b'], 'distance': [1, 1], 'relevance': [1, 0]}\n"
@@ -111,7 +111,7 @@ def test_the_picture_needs_no_library_for_charts() -> None:
     assert done.stdout.strip() == ""
 
 
-def test_the_first_chart_of_a_report_is_the_first_of_a_study() -> None:
+def test_the_first_chart_of_a_report_is_the_first_of_a_study():
     study = study_of(MODELS[:3])
     first = pictures(study.contents())[0]
     assert first.id == "scores-chart"

@@ -62,7 +62,7 @@ NOT_KNOWN = (
 )
 
 
-def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut() -> None:
+def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut():
     report = cut_report()
     assert report.notices == (NOT_KNOWN,)
     page = render_html(report, [])
@@ -96,7 +96,7 @@ WORDS: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("measure", "options", "words"), WORDS)
 def test_one_line_of_at_most_15_words_where_the_headline_is_an_estimate(
     measure: str, options: dict[str, Any], words: str
-) -> None:
+):
     study = rr.Study(top_ten(), measure, shuffles=2, **options)
     [line] = study.notices
     assert re.fullmatch(rf"{study.measure} is an estimate: {words}", line)
@@ -105,7 +105,7 @@ def test_one_line_of_at_most_15_words_where_the_headline_is_an_estimate(
     assert study.verdict[0] != line
 
 
-def test_where_only_some_models_are_estimates_they_are_named() -> None:
+def test_where_only_some_models_are_estimates_they_are_named():
     truncated = {"codes-0": "within_tie", "codes-1": "no"}
     study = rr.Study(top_ten(2), "precision@10", truncated=truncated, shuffles=2)
     [said] = study.notices
@@ -128,7 +128,7 @@ def test_where_only_some_models_are_estimates_they_are_named() -> None:
 )
 def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(
     rankings: Any,
-) -> None:
+):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         judgements = {"q": {"a": 1, "z": 1}} if isinstance(rankings, dict) else None
@@ -147,12 +147,12 @@ def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(
     assert f"≈{cut['value'][0]:.4f}" in summary_table(cut)
 
 
-def test_r_is_doubted_where_gains_of_a_function_are_divided_by_it() -> None:
+def test_r_is_doubted_where_gains_of_a_function_are_divided_by_it():
     rows = {"query": ["q"] * 3, "item": [*"abc"], "distance": [1, 2, 2], "relevance": [1, 0, 1]}
     assert rr.evaluate(rows, metrics=rr.NDCG(gain=lambda grade: 2.0**grade))["pooled"].any()
 
 
-def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_another() -> None:
+def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_another():
     row = {"version": "", "call": "", "note": "of a package; sorts", "same_winner": True}
     winners = {"ours": "a", "level": "a = b", "theirs": "b"}
     rows = [
@@ -170,7 +170,7 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
     )
 
 
-def test_evaluators_that_name_another_winner_are_all_counted_and_one_more_than_five_named() -> None:
+def test_evaluators_that_name_another_winner_are_all_counted_and_one_more_than_five_named():
     calls = {"ranx": 2, "mteb": 1, "BEIR": 1, "RecBole": 1, "trec_eval": 1, "ir_measures": 1}
     row = {"version": "", "note": "", "same_winner": False, "winner": "b", "exact_winner": "a"}
     rows = [
@@ -187,7 +187,7 @@ def test_evaluators_that_name_another_winner_are_all_counted_and_one_more_than_f
     )
 
 
-def test_no_depth_is_advised_to_a_search_that_found_no_more() -> None:
+def test_no_depth_is_advised_to_a_search_that_found_no_more():
     """One list is short although the others are far deeper than what is advised elsewhere."""
     rows = [("q0", f"d{rank}", rank) for rank in range(7)]
     rows += [(f"q{n}", f"d{rank}", rank) for n in range(1, 5) for rank in range(200)]

@@ -26,7 +26,7 @@ def said(measures: str = "rr@10", **columns: Any) -> tuple[str, ...]:
     return printed_sentences(rr.audit(rankings, measures=measures))
 
 
-def test_they_name_other_winners_by_their_orders_of_ties_alone() -> None:
+def test_they_name_other_winners_by_their_orders_of_ties_alone():
     # Of "up", one of three tied items is relevant; of "down", one of two.
     scores = [2, 2, 2, 2, 2, 1]
     assert said(score=scores) == (
@@ -37,7 +37,7 @@ def test_they_name_other_winners_by_their_orders_of_ties_alone() -> None:
     )
 
 
-def test_it_is_said_which_of_them_names_another_winner_if_both_name_the_same() -> None:
+def test_it_is_said_which_of_them_names_another_winner_if_both_name_the_same():
     """The relevant items of "up" are in the middle of ties by name, those of "flat" first and last."""
     rows = {
         "model": ["up"] * 9 + ["flat"] * 9 + ["down"] * 2,
@@ -54,7 +54,7 @@ def test_it_is_said_which_of_them_names_another_winner_if_both_name_the_same() -
     )
 
 
-def test_they_print_other_numbers_for_the_model_furthest_apart() -> None:
+def test_they_print_other_numbers_for_the_model_furthest_apart():
     others: Any = {"item": ["a", "b", "c", "x", "y", "z"], "score": [2, 2, 2, 3, 2, 1]}
     assert said(**others, relevance=[1, 0, 0, 0, 0, 0]) == (  # nothing for "down", so "up" leads
         (
@@ -73,7 +73,7 @@ def test_they_print_other_numbers_for_the_model_furthest_apart() -> None:
     assert (mteb - exact, other - exact_other) == (off, off_other)
 
 
-def test_nothing_is_said_where_they_print_the_same() -> None:
+def test_nothing_is_said_where_they_print_the_same():
     assert said(score=[3, 2, 1, 2, 3, 1]) == ()  # no ties
     assert said("ap@all") == ()  # both print it at a cutoff only
     assert said("rbp@10, ap") == ()
@@ -82,7 +82,7 @@ def test_nothing_is_said_where_they_print_the_same() -> None:
     assert printed_sentences(pl.DataFrame()) == ()
 
 
-def test_the_sentence_leads_the_page_and_follows_the_verdict_elsewhere(tmp_path: Path) -> None:
+def test_the_sentence_leads_the_page_and_follows_the_verdict_elsewhere(tmp_path: Path):
     rankings = pl.DataFrame(TIED)
     report = rr.Study(rankings, "rr@10", truncated="no").contents()
     [sentence] = report.printed
@@ -93,6 +93,6 @@ def test_the_sentence_leads_the_page_and_follows_the_verdict_elsewhere(tmp_path:
     assert page.index("<p", verdict) < page.index(sentence, verdict) < page.index("<h2", verdict)
 
 
-def test_counts_have_no_order_to_break_ties_by() -> None:
+def test_counts_have_no_order_to_break_ties_by():
     counts = rr.count_ties(pl.DataFrame(TIED))
     assert rr.Study(counts, "rr@10").contents().printed == ()

@@ -71,7 +71,7 @@ class Visit(Visited):
 )
 def test_every_chart_draws_without_a_complaint_or_a_request(
     browser: Any, report_file: Path, size: dict[str, int]
-) -> None:
+):
     with Visit(browser, report_file, size) as visit:
         assert visit.problems == []
         assert visit.requests == [report_file.as_uri()]
@@ -86,7 +86,7 @@ def test_every_chart_draws_without_a_complaint_or_a_request(
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
-def test_charts_of_names_that_every_object_of_javascript_has(browser: Any, tmp_path: Path) -> None:
+def test_charts_of_names_that_every_object_of_javascript_has(browser: Any, tmp_path: Path):
     """Vega found the properties of objects where it looked for rows by the names of models."""
     models = ("toString", "constructor", "hasOwnProperty", "__proto__", "valueOf")
     rows = made_rankings(models, queries=len(models))
@@ -105,7 +105,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_page(tmp_path_factory.mktemp("three"), made_report())
 
 
-def test_a_page_opens_on_the_answer_and_a_link_on_its_question(browser: Any, three: Path) -> None:
+def test_a_page_opens_on_the_answer_and_a_link_on_its_question(browser: Any, three: Path):
     height, words = "document.documentElement.scrollHeight", "document.body.innerText"
     with Visit(browser, three, opened=False) as visit:
         assert visit.page.evaluate(height) <= 2_000
@@ -122,7 +122,7 @@ def test_a_page_opens_on_the_answer_and_a_link_on_its_question(browser: Any, thr
         assert visit.page.locator("#method table").first.is_visible()
 
 
-def test_paper_has_every_chart_at_once(browser: Any, three: Path) -> None:
+def test_paper_has_every_chart_at_once(browser: Any, three: Path):
     """Printing waits for no script, so that all must stand when ``beforeprint`` has returned, even
     after the window has changed its size while sections were folded.
     """
@@ -147,7 +147,7 @@ def test_paper_has_every_chart_at_once(browser: Any, three: Path) -> None:
 
 def test_the_first_screen_holds_verdict_what_could_turn_it_around_leaderboard_and_chart(
     browser: Any, three: Path
-) -> None:
+):
     with Visit(browser, three, {"width": 1366, "height": 900}, opened=False) as visit:
         page = visit.page
         sources = page.locator("#reversals tbody th").all_inner_texts()
@@ -159,9 +159,7 @@ def test_the_first_screen_holds_verdict_what_could_turn_it_around_leaderboard_an
         assert ends[-1] <= 900
 
 
-def test_a_phone_shows_what_could_turn_it_around_and_the_three_scores(
-    browser: Any, three: Path
-) -> None:
+def test_a_phone_shows_what_could_turn_it_around_and_the_three_scores(browser: Any, three: Path):
     with Visit(browser, three, PHONE, opened=False) as visit:
         beyond = "box => box.scrollWidth - box.clientWidth"
         assert visit.page.locator("#reversals").evaluate(beyond) == 0
@@ -175,7 +173,7 @@ def test_a_phone_shows_what_could_turn_it_around_and_the_three_scores(
 @pytest.mark.parametrize(("width", "most"), [(1366, 2), (PHONE["width"], 3)])
 def test_headings_take_few_lines_and_percentages_keep_together(
     browser: Any, three: Path, width: int, most: int
-) -> None:
+):
     lines = """heading => {
         const range = document.createRange();
         range.selectNodeContents(heading);
@@ -189,7 +187,7 @@ def test_headings_take_few_lines_and_percentages_keep_together(
         assert max(said.values()) == most, said
 
 
-def test_numbers_are_not_broken_on_paper(browser: Any, three: Path) -> None:
+def test_numbers_are_not_broken_on_paper(browser: Any, three: Path):
     lines = """cells => cells.map((cell) => {
         const text = document.createRange();
         text.selectNodeContents(cell);
@@ -203,7 +201,7 @@ def test_numbers_are_not_broken_on_paper(browser: Any, three: Path) -> None:
 
 def test_tables_sort_by_number_and_by_name_and_are_filtered_by_measure_and_by_words(
     browser: Any, three: Path
-) -> None:
+):
     with Visit(browser, three) as visit:
         header = visit.page.locator("#table-summary thead th", has_text="Expected")
         for direction, descending in (("descending", True), ("ascending", False)):
@@ -236,7 +234,7 @@ def test_tables_sort_by_number_and_by_name_and_are_filtered_by_measure_and_by_wo
         assert visit.problems == []
 
 
-def test_dark_and_light_follow_the_system_and_the_button(browser: Any, three: Path) -> None:
+def test_dark_and_light_follow_the_system_and_the_button(browser: Any, three: Path):
     background = "getComputedStyle(document.body).backgroundColor"
     with Visit(browser, three, color_scheme="dark") as visit:
         button = visit.page.locator("#theme")
@@ -249,7 +247,7 @@ def test_dark_and_light_follow_the_system_and_the_button(browser: Any, three: Pa
 
 def test_paper_has_the_rows_of_the_chosen_measure_and_no_table_that_sticks_out(
     browser: Any, tmp_path: Path
-) -> None:
+):
     models = tuple(f"wordllama-truncated-{number}" for number in range(10, 24))
     how: Any = {"baseline": models[0], "margin": 0.3, "costs": dict.fromkeys(models, 1024)}
     measures = "ndcg@3, precision@3, recall@3, ap"
@@ -267,7 +265,7 @@ def test_paper_has_the_rows_of_the_chosen_measure_and_no_table_that_sticks_out(
         assert visit.page.locator("#table-no-worse").evaluate(below) == "none"
 
 
-def test_the_printed_page_leaves_the_controls_out(browser: Any, three: Path) -> None:
+def test_the_printed_page_leaves_the_controls_out(browser: Any, three: Path):
     with Visit(browser, three, media="print") as visit:
         for control in ("#theme", "nav", "#table-summary .tools"):
             assert not visit.page.locator(control).is_visible()

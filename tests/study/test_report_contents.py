@@ -14,7 +14,7 @@ from retrieval_report.study.html import render_html
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 
 
-def test_the_verdict_is_about_the_first_measure() -> None:
+def test_the_verdict_is_about_the_first_measure():
     rankings = made_rankings(("a",), queries=1)
     for metrics, cutoffs, measure in (
         ("precision", (1, 3, None), "precision@1"),
@@ -26,7 +26,7 @@ def test_the_verdict_is_about_the_first_measure() -> None:
     assert study.at("map@1", "rr@1").contents().measure == "ap@1"
 
 
-def test_counts_have_no_naive_policy_and_no_audit() -> None:
+def test_counts_have_no_naive_policy_and_no_audit():
     counts = rr.count_ties(made_rankings(("a", "b")))
     report = report_contents(counts, metrics="ap", cutoffs=2)
     assert report.audit.width == 0
@@ -34,14 +34,14 @@ def test_counts_have_no_naive_policy_and_no_audit() -> None:
     assert not any("Naive" in sentence for sentence in report.verdict)
 
 
-def test_measures_that_no_other_system_prints_have_a_report_without_audit() -> None:
+def test_measures_that_no_other_system_prints_have_a_report_without_audit():
     study = rr.Study(made_rankings(("a", "b"), queries=3), "rbp@2", shuffles=2)
     report = study.contents()
     assert report.audit.is_empty()
     assert 'id="audit"' not in render_html(report, [])
 
 
-def test_judgements_queries_and_options_reach_every_part() -> None:
+def test_judgements_queries_and_options_reach_every_part():
     rankings = made_rankings(("a", "b")).drop("relevance")
     judgements = made_rankings(("a",)).select("query", "item", "relevance")
     queries = rankings.select("query").unique(maintain_order=True).with_columns(label=pl.lit("x"))
@@ -64,14 +64,14 @@ def test_judgements_queries_and_options_reach_every_part() -> None:
     )
 
 
-def test_the_call_that_repeats_a_decision_by_costs_asks_for_them() -> None:
+def test_the_call_that_repeats_a_decision_by_costs_asks_for_them():
     study = rr.Study(made_rankings(("a", "b")), "ap@2")
     assert "costs" not in study.contents().command
     command = study.using(costs=dict.fromkeys(study.model_names, 1)).contents().command
     assert command.startswith("retrieval_report.Study(rankings, costs=costs, measures=")
 
 
-def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path) -> None:
+def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path):
     frame = made_rankings(("a",))
     frame.write_parquet(tmp_path / "a.parquet")
     assert content_hash(pl.read_parquet(tmp_path / "a.parquet")) == content_hash(frame)
@@ -80,7 +80,7 @@ def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path) -> N
     assert content_hash(frame) == hashlib.sha256(frame.write_csv().encode()).hexdigest()
 
 
-def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received() -> None:
+def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received():
     data = {"coarse": {"q": {"a": 1, "b": 1}}, "fine": {"q": {"a": 2, "b": 1}}}
     for asked, order in (
         ({}, "in the order received"),
@@ -93,7 +93,7 @@ def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received(
         assert f"take ties {order}." in render_html(study.contents(), [])
 
 
-def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:
+def test_markdown_and_latex_mark_the_best_and_what_is_significant():
     report = made_report()
     lines = markdown_table(report).splitlines()
     width = report.summary.select("metric", "cutoff").n_unique() + 1
@@ -107,7 +107,7 @@ def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:
 @pytest.mark.parametrize("table", [latex_table, markdown_table])
 def test_papers_see_which_models_have_no_verdict(
     table: Callable[[rr.Study], str],
-) -> None:
+):
     judgements = {f"q{i}": {f"{name}{i}": 1 for name in "ab"} for i in range(40)}
     whole = {f"q{i}": {f"a{i}": 2.0, f"b{i}": 1.0} for i in range(40)}
     half = {name: whole[name] for name in list(whole)[:20]}
@@ -143,7 +143,7 @@ ACTING = (
 )
 
 
-def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
+def test_row_105_names_cannot_act_in_markdown_and_latex():
     report = made_report(ACTING)
     markdown, latex = markdown_table(report), latex_table(report)
     assert r"a\|b\`c\`\_d\_" in markdown

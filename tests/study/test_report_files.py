@@ -36,13 +36,13 @@ def assert_equal(first: Report, second: Report) -> None:
 
 
 @pytest.mark.parametrize(("kind", "raw"), [("csv", False), ("parquet", False), ("json", True)])
-def test_a_report_is_loaded_as_it_was_written(tmp_path: Path, kind: str, raw: bool) -> None:
+def test_a_report_is_loaded_as_it_was_written(tmp_path: Path, kind: str, raw: bool):
     report = made_report(HOSTILE)
     write_report(tmp_path, report, formats=kind, raw=raw)
     assert_equal(read_report(tmp_path), report)
 
 
-def test_integer_queries_counts_and_one_model_are_loaded_as_they_were(tmp_path: Path) -> None:
+def test_integer_queries_counts_and_one_model_are_loaded_as_they_were(tmp_path: Path):
     rankings = made_rankings(("a",)).with_columns(
         query=pl.col("query").str.slice(6).cast(pl.UInt16)
     )
@@ -52,7 +52,7 @@ def test_integer_queries_counts_and_one_model_are_loaded_as_they_were(tmp_path: 
     assert_equal(read_report(tmp_path), report)
 
 
-def test_formats_not_asked_for_again_are_removed_and_files_of_others_stay(tmp_path: Path) -> None:
+def test_formats_not_asked_for_again_are_removed_and_files_of_others_stay(tmp_path: Path):
     report = made_report()
     (tmp_path / "scores.json").write_text("mine")
     mine = r"\['scores.json'\] existed before"
@@ -68,7 +68,7 @@ def test_formats_not_asked_for_again_are_removed_and_files_of_others_stay(tmp_pa
         }
 
 
-def test_row_109_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_row_109_the_same_input_gives_the_same_bytes(tmp_path: Path):
     arguments: Any = {
         "metrics": "ndcg",
         "cutoffs": (1, 3),
@@ -83,7 +83,7 @@ def test_row_109_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
 
 
-def test_a_time_stamp_is_shown_on_request_only(tmp_path: Path) -> None:
+def test_a_time_stamp_is_shown_on_request_only(tmp_path: Path):
     write_report(tmp_path, made_report(), formats=("html", "json"), timestamp="2026-11-20 <noon>")
     assert "Made 2026-11-20 &lt;noon&gt;" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert (
@@ -92,7 +92,7 @@ def test_a_time_stamp_is_shown_on_request_only(tmp_path: Path) -> None:
     )
 
 
-def test_columns_csv_describes_every_column_of_every_file(tmp_path: Path) -> None:
+def test_columns_csv_describes_every_column_of_every_file(tmp_path: Path):
     write_report(tmp_path, made_report(), formats="csv")
     described = pl.read_csv(tmp_path / "columns.csv")
     for (name,), part in described.group_by("frame"):
@@ -100,7 +100,7 @@ def test_columns_csv_describes_every_column_of_every_file(tmp_path: Path) -> Non
     assert described["meaning"].null_count() == 0
 
 
-def test_row_107_json_has_no_nan(tmp_path: Path) -> None:
+def test_row_107_json_has_no_nan(tmp_path: Path):
     report = made_report()
     audit = report.audit.with_columns(z=pl.lit(float("nan")), off=pl.lit(float("inf")))
     infinite = replace(report, frames={**report.frames, "audit": audit})
@@ -115,7 +115,7 @@ def test_row_107_json_has_no_nan(tmp_path: Path) -> None:
 
 def test_row_102_a_folder_that_cannot_be_written_to_is_found_before_computing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     def compute(*_: object, **__: object) -> Report:
         raise AssertionError("computed")
 
@@ -127,14 +127,14 @@ def test_row_102_a_folder_that_cannot_be_written_to_is_found_before_computing(
         write_report(tmp_path / "file", made_rankings(("a",)))
 
 
-def test_bad_arguments_are_refused(tmp_path: Path) -> None:
+def test_bad_arguments_are_refused(tmp_path: Path):
     with pytest.raises(ParameterError, match="formats: 'pdf'"):
         write_report(tmp_path, made_report(), formats="pdf")
     with pytest.raises(ParameterError, match="a finished report takes no cutoffs, metrics"):
         write_report(tmp_path, made_report(), metrics="ap", cutoffs=3)
 
 
-def test_what_is_no_report_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_report_is_refused(tmp_path: Path):
     with pytest.raises(FileError, match=r"no report to load: No such file"):
         read_report(tmp_path)
     write_report(tmp_path, made_report(), formats="csv")
@@ -146,7 +146,7 @@ def test_what_is_no_report_is_refused(tmp_path: Path) -> None:
         read_report(tmp_path)
 
 
-def test_files_of_two_reports_are_not_loaded_as_one(tmp_path: Path) -> None:
+def test_files_of_two_reports_are_not_loaded_as_one(tmp_path: Path):
     """As they are mixed where a writer is killed between two files."""
     for name, order in (("one", 1), ("two", -1)):
         rows = {
@@ -161,7 +161,7 @@ def test_files_of_two_reports_are_not_loaded_as_one(tmp_path: Path) -> None:
         read_report(tmp_path / "one")
 
 
-def test_two_reports_are_compared_line_by_line(tmp_path: Path) -> None:
+def test_two_reports_are_compared_line_by_line(tmp_path: Path):
     before, after = made_report(("a", "b")), made_report(("b", "c"))
     changes = compare_reports(before, after)
     assert changes.height == 3 * before.summary.height // 2
@@ -176,7 +176,7 @@ def test_two_reports_are_compared_line_by_line(tmp_path: Path) -> None:
 
 def test_of_many_rows_the_page_leaves_the_audit_to_its_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     rows = {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [1, 0]}
     said = "<code>retrieval-report audit</code> computes it"
     rr.write_report(tmp_path / "few", rows, metrics="ap@2")

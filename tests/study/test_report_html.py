@@ -70,7 +70,7 @@ def page(models: tuple[str, ...] = HOSTILE, title: str = HOSTILE[0]) -> tuple[st
     return text, Page(text)
 
 
-def test_row_104_hostile_names_come_out_as_text() -> None:
+def test_row_104_hostile_names_come_out_as_text():
     _text, parsed = page()
     assert parsed.open == []
     assert not any(name == "img" for name, _, _ in parsed.elements)
@@ -87,7 +87,7 @@ def test_row_104_hostile_names_come_out_as_text() -> None:
     assert scripts == ["application/json", "", ""]
 
 
-def test_row_104_only_what_this_package_wrote_is_not_escaped() -> None:
+def test_row_104_only_what_this_package_wrote_is_not_escaped():
     template = files("retrieval_report.study").joinpath("templates/report.html.j2")
     values = re.findall(r"{{(.*?)}}", template.read_text("utf-8"))
     raw = {value.strip() for value in values if re.search(r"\|\s*safe\b", value)}
@@ -95,21 +95,21 @@ def test_row_104_only_what_this_package_wrote_is_not_escaped() -> None:
     assert not re.search(r"{%-?\s*(autoescape|filter\s+safe)", template.read_text("utf-8"))
 
 
-def test_row_104_json_in_the_page_is_escaped_and_reads_as_it_was() -> None:
+def test_row_104_json_in_the_page_is_escaped_and_reads_as_it_was():
     _, parsed = page()
     data = next(text for attributes, text in parsed.all("script") if attributes.get("type"))
     assert not re.search("[<>&\u2028\u2029]", data)
     assert json.loads(data) == chart().drawn.panels[0].specification
 
 
-def test_row_107_nan_in_a_chart_is_an_error_and_not_a_broken_page() -> None:
+def test_row_107_nan_in_a_chart_is_an_error_and_not_a_broken_page():
     picture = chart()
     picture.drawn.panels[0].specification["value"] = float("nan")
     with pytest.raises(ValueError, match="Out of range float"):
         render_html(made_report(), [picture])
 
 
-def test_row_106_long_and_right_to_left_names_are_cut_and_harmless() -> None:
+def test_row_106_long_and_right_to_left_names_are_cut_and_harmless():
     text, parsed = page()
     assert "\u202e" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     cells = [shown for tag in ("td", "th") for _, shown in parsed.all(tag)]
@@ -117,7 +117,7 @@ def test_row_106_long_and_right_to_left_names_are_cut_and_harmless() -> None:
     assert "\\u202eright to left \u05e2\u05d1\u05e8\u05d9\u05ea" in " ".join(cells)
 
 
-def test_the_page_allows_its_own_scripts_and_style_and_nothing_else() -> None:
+def test_the_page_allows_its_own_scripts_and_style_and_nothing_else():
     _text, parsed = page()
     policy = next(
         a["content"]
@@ -139,7 +139,7 @@ def test_the_page_allows_its_own_scripts_and_style_and_nothing_else() -> None:
 
 
 @pytest.mark.slow
-def test_every_link_within_the_page_and_every_label_has_a_target() -> None:
+def test_every_link_within_the_page_and_every_label_has_a_target():
     for models in (HOSTILE, ("alone",)):
         _, parsed = page(models)
         ids = [attributes["id"] for _, attributes, _ in parsed.elements if "id" in attributes]
@@ -155,7 +155,7 @@ def test_every_link_within_the_page_and_every_label_has_a_target() -> None:
             )
 
 
-def test_tables_can_be_read_aloud() -> None:
+def test_tables_can_be_read_aloud():
     _, parsed = page(PLAIN, "Retrieval report")
     assert len(parsed.all("table")) == len(parsed.all("caption"))
     assert all(caption.strip() for _, caption in parsed.all("caption"))
@@ -163,7 +163,7 @@ def test_tables_can_be_read_aloud() -> None:
     assert parsed.all("html")[0][0]["lang"] == "en"
 
 
-def test_the_verdict_comes_first_and_the_sections_follow() -> None:
+def test_the_verdict_comes_first_and_the_sections_follow():
     _, parsed = page(PLAIN, "Retrieval report")
     sections = [attributes["id"] for attributes, _ in parsed.all("section")]
     assert sections == [
@@ -184,7 +184,7 @@ def test_the_verdict_comes_first_and_the_sections_follow() -> None:
     assert "the relevant items among the top k" in method
 
 
-def test_vega_is_embedded_once_however_many_charts() -> None:
+def test_vega_is_embedded_once_however_many_charts():
     report = made_report()
     one, three = (render_html(report, [chart()] * count) for count in (1, 3))
     assert len(three) - len(one) < 40_000
@@ -192,7 +192,7 @@ def test_vega_is_embedded_once_however_many_charts() -> None:
     assert len(render_html(report, [])) < 200_000
 
 
-def test_the_bundle_keeps_its_names_to_itself_and_cannot_end_its_element() -> None:
+def test_the_bundle_keeps_its_names_to_itself_and_cannot_end_its_element():
     bundle = vega_bundle()
     assert bundle.startswith("(()=>{")
     assert bundle.endswith("})();")
@@ -200,7 +200,7 @@ def test_the_bundle_keeps_its_names_to_itself_and_cannot_end_its_element() -> No
     assert "<!--" not in bundle
 
 
-def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
+def test_rows_beyond_the_limit_are_left_to_the_files():
     report = made_report()
     many = pl.concat(
         [report.summary.with_columns(model=pl.col("model") + str(copy)) for copy in range(60)]
@@ -212,14 +212,14 @@ def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
     assert table.question.note.startswith(f"The first {ROWS} of ")
 
 
-def test_columns_without_a_value_are_left_out() -> None:
+def test_columns_without_a_value_are_left_out():
     report = report_contents(made_rankings(("a",), queries=1), metrics="precision@1")
     headers = [column.header for column in report_tables(report)["summary"].columns]
     assert "Expected" in headers
     assert {"Rank", "95% interval", "Ranks by queries"}.isdisjoint(headers)
 
 
-def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
+def test_queries_that_were_left_out_are_counted_in_the_table_of_means():
     runs = {"m": {"q": {"a": 2, "b": 1}, "unjudged": {"a": 2, "b": 1}}}
     report = report_contents(
         runs, judgements={"q": {"a": 1}}, metrics="rr", truncated="no", unjudged_query="skip"
@@ -229,14 +229,14 @@ def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
     assert [cell.text for cell in table.rows[0]][-2:] == ["1", "1"]
 
 
-def test_the_page_has_the_section_of_every_table_and_chart() -> None:
+def test_the_page_has_the_section_of_every_table_and_chart():
     page = files("retrieval_report.study").joinpath("templates/report.html.j2").read_text("utf-8")
     tables = {part.section for part in QUESTIONS} - {""}
     assert tables <= set(re.findall(r'of_section\("(\w+)"\)', page))
     assert {*IN_REPORT.values()} == set(re.findall(r'figures\("(\w+)"\)', page))
 
 
-def test_the_audit_folds_what_tie_order_does_not_change() -> None:
+def test_the_audit_folds_what_tie_order_does_not_change():
     report = made_report()
     tables = report_tables(report)
     here = report.audit.filter(pl.col("cutoff").eq_missing(report.cutoff), metric=report.metric)
@@ -251,7 +251,7 @@ def test_the_audit_folds_what_tie_order_does_not_change() -> None:
     ]
 
 
-def test_the_audit_says_which_rules_it_does_not_apply() -> None:
+def test_the_audit_says_which_rules_it_does_not_apply():
     said = "Not applied here, because evaluators have no such rule: "
     assert said not in render_html(made_report(), [])
     rounded = report_contents(made_rankings(("fine",)), metrics="ndcg", cutoffs=3, decimals=1)

@@ -24,7 +24,7 @@ def row(study: rr.Study, source: str) -> dict[str, Any]:
     return study.reversals.row(by_predicate=pl.col("source") == source, named=True)
 
 
-def test_ties_and_queries_have_the_numbers_of_the_pair() -> None:
+def test_ties_and_queries_have_the_numbers_of_the_pair():
     study = rr.Study(RANKINGS, "ndcg@3, ap")
     first, second = study.leaderboard.filter(metric="ndcg")["model"].to_list()[:2]
     pair = study.at("ndcg@3").compare(first, second).filter(policy="expected")
@@ -42,13 +42,13 @@ def test_ties_and_queries_have_the_numbers_of_the_pair() -> None:
     assert both["reversal"] == pytest.approx(max(expected, ties["reversal"]), rel=1e-9)
 
 
-def test_a_difference_that_is_always_the_same_is_too_few_to_tell_until_six_queries() -> None:
+def test_a_difference_that_is_always_the_same_is_too_few_to_tell_until_six_queries():
     assert new_queries(np.full(5, 0.25)) == 0.0
     assert new_queries(np.array([0.25])) is None
     assert enough_queries(np.array([0.1] * 6 + [0.0] * 9))
 
 
-def test_sources_without_data_are_one_line() -> None:
+def test_sources_without_data_are_one_line():
     study = rr.Study(RANKINGS, "ndcg@3")
     assert varied(study.reversals)["source"].to_list() == ["tie order", "queries", "both"]
     assert reversals_note(study.reversals) == "Not varied: judge, seed, data set."
@@ -57,7 +57,7 @@ def test_sources_without_data_are_one_line() -> None:
     assert "What could turn the lead of fine over coarse around" in study._repr_html_()
 
 
-def test_where_a_significant_lead_depends_on_the_queries_both_words_are_explained() -> None:
+def test_where_a_significant_lead_depends_on_the_queries_both_words_are_explained():
     queries = [f"q{number}" for number in range(20)]
     firsts = {"first": [1] * 14 + [2] * 6, "second": [2] * 14 + [1] * 6}
     firsts["second"][:14:2] = [3] * 7
@@ -80,14 +80,14 @@ def test_where_a_significant_lead_depends_on_the_queries_both_words_are_explaine
         assert "Significant" not in reversals_note(other)
 
 
-def test_equal_models_have_nothing_to_turn_round() -> None:
+def test_equal_models_have_nothing_to_turn_round():
     fine = RANKINGS.filter(model="fine")
     study = rr.Study(pl.concat([fine, fine.with_columns(model=pl.lit("twin"))]), "ndcg@3")
     assert study.reversals["reversal"].null_count() == study.reversals.height
     assert study.status in study.reversals["verdict"].to_list()
 
 
-def test_new_queries_may_reverse_means_over_labels_too() -> None:
+def test_new_queries_may_reverse_means_over_labels_too():
     names = RANKINGS["query"].unique().sort()
     weights = np.where(np.arange(names.len()) == 0, 0.5, 0.5 / (names.len() - 1))
     labels = pl.DataFrame({"query": names, "label": ["first"] + ["rest"] * (names.len() - 1)})
@@ -102,7 +102,7 @@ def test_new_queries_may_reverse_means_over_labels_too() -> None:
     assert found["reversal"] < both["reversal"]
 
 
-def test_one_model_and_no_score_have_no_rows() -> None:
+def test_one_model_and_no_score_have_no_rows():
     study = rr.Study(RANKINGS, "ndcg@3")
     scoreless = rr.Study(RANKINGS.with_columns(relevance=0), "ndcg@3", no_relevant="skip")
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
@@ -127,7 +127,7 @@ def judged(*against: str, ties: bool = False) -> rr.Study:
     return rr.Study(runs, "rr@2", judgements=given, truncated="no")
 
 
-def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -> None:
+def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round():
     study = judged("y")
     found = row(study, "judge")
     assert (found["varied"], found["reversal"]) == ("1 of 2 other judges against", 0.5)
@@ -139,9 +139,7 @@ def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -
     assert len(study.sentences) == len(judged().sentences) + 1
 
 
-def test_a_third_model_that_tie_order_may_put_first_is_said_beside_the_lead_over_the_second() -> (
-    None
-):
+def test_a_third_model_that_tie_order_may_put_first_is_said_beside_the_lead_over_the_second():
     """The second never passes the first; the third does if it shows an answer at once."""
     rank = {"first": 2, "second": 3}  # of the answer, item 0; all items of the third tie
     rows = [
@@ -176,7 +174,7 @@ def test_a_third_model_that_tie_order_may_put_first_is_said_beside_the_lead_over
     assert status == "depends on tie order"
 
 
-def test_no_source_is_safe_where_one_score_is_an_estimate_of_whole_ties() -> None:
+def test_no_source_is_safe_where_one_score_is_an_estimate_of_whole_ties():
     """A constant instead of scores: no depth tells its lists apart, and no list ends between ties."""
     draw, labels = np.random.default_rng(0), np.arange(200) % 5
     apart = (labels[:60, None] != labels) + draw.normal(0, 0.4, (60, 200))

@@ -61,7 +61,7 @@ def by_hand(distances: Any, indices: Any, model: str = "model") -> pl.DataFrame:
     )
 
 
-def test_minus_one_is_no_result() -> None:
+def test_minus_one_is_no_result():
     distances, indices = nearest()
     distances, indices = distances.copy(), indices.copy()
     distances[1, 6:], indices[1, 6:] = np.inf, -1  # as FAISS fills up
@@ -71,7 +71,7 @@ def test_minus_one_is_no_result() -> None:
     assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(distances, indices))
 
 
-def test_ids_of_queries_and_items() -> None:
+def test_ids_of_queries_and_items():
     found = from_search(
         nearest(),
         **FLAT,
@@ -84,7 +84,7 @@ def test_ids_of_queries_and_items() -> None:
     assert_frame_equal(evaluate(**found, **ASKED).drop("query"), by_hand(*nearest()).drop("query"))
 
 
-def test_labels_by_key() -> None:
+def test_labels_by_key():
     """What usearch and hnswlib return are keys, which need not count from 0."""
     keys = np.arange(40)[::-1] * 100 + 7
     distances, indices = nearest()
@@ -100,7 +100,7 @@ def test_labels_by_key() -> None:
         from_search((np.array([[0.0]]), np.array([[9]])), query_labels=[1], item_labels=labels)
 
 
-def test_multi_hot_labels_share_classes() -> None:
+def test_multi_hot_labels_share_classes():
     hot = np.eye(4, dtype=int)
     inputs = from_search(nearest(), query_labels=hot[QUERY_LABELS], item_labels=hot[LABELS])
     assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(*nearest()))
@@ -114,7 +114,7 @@ def test_multi_hot_labels_share_classes() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*nearest items are relevant")  # labels are drawn
-def test_a_query_is_not_its_own_result() -> None:
+def test_a_query_is_not_its_own_result():
     square = ((ITEMS[:, None] - ITEMS[None]) ** 2).sum(axis=2)
     inputs = from_search({"m": square}, query_labels=LABELS, item_labels=LABELS, exclude_self=True)
     assert inputs.rankings.height == 40 * 39
@@ -128,7 +128,7 @@ def test_a_query_is_not_its_own_result() -> None:
         from_search({"m": square}, item_ids=[f"d{n}" for n in range(40)], exclude_self=True)
 
 
-def test_a_matrix_of_relevance_beside_indices_is_judgements() -> None:
+def test_a_matrix_of_relevance_beside_indices_is_judgements():
     relevance = (QUERY_LABELS[:, None] == LABELS[None]).astype(int)
     relevance[2] = 0
     inputs = from_search(nearest(), relevance=relevance)
@@ -138,7 +138,7 @@ def test_a_matrix_of_relevance_beside_indices_is_judgements() -> None:
     assert_frame_equal(evaluate(**inputs, **ASKED).filter(pl.col("query") != 2), wanted)
 
 
-def test_similarities_given_as_distances_are_refused() -> None:
+def test_similarities_given_as_distances_are_refused():
     """The engine lists the nearest first: a row that begins with its farthest is one of
     similarities.
     """
@@ -163,7 +163,7 @@ def test_similarities_given_as_distances_are_refused() -> None:
     from_search(-np.sort(RNG.random((6, 40))), **FLAT)  # columns of a matrix are items, not ranks
 
 
-def test_models_with_scores_stand_beside_models_with_distances() -> None:
+def test_models_with_scores_stand_beside_models_with_distances():
     distances, indices = nearest()
     given = {"flat": (distances, indices), "inner product": (-distances, indices)}
     inputs = from_search(given, **FLAT, scores={"inner product"})
@@ -181,7 +181,7 @@ def test_models_with_scores_stand_beside_models_with_distances() -> None:
         from_search(given, **FLAT, scores=["inner"])
 
 
-def test_models_of_different_number_types_are_united() -> None:
+def test_models_of_different_number_types_are_united():
     distances, indices = nearest()
     models = {
         "float32": (distances.astype(np.float32) / 3, indices),
@@ -197,7 +197,7 @@ def test_models_of_different_number_types_are_united() -> None:
         )
 
 
-def test_one_query_rows_of_unequal_length_and_nested_lists() -> None:
+def test_one_query_rows_of_unequal_length_and_nested_lists():
     distances, indices = nearest()
     one = from_search((distances[0], indices[0]), query_labels=QUERY_LABELS[:1], item_labels=LABELS)
     assert one.rankings.height == 10
@@ -211,7 +211,7 @@ def test_one_query_rows_of_unequal_length_and_nested_lists() -> None:
     assert_frame_equal(evaluate(**from_search(ranged, **FLAT), **ASKED), wanted)
 
 
-def test_results_of_faiss() -> None:
+def test_results_of_faiss():
     faiss = pytest.importorskip("faiss", reason="faiss-cpu, of the extra `dev`, is not installed")
     index = faiss.IndexFlatL2(4)
     index.add(ITEMS)
@@ -227,7 +227,7 @@ def test_results_of_faiss() -> None:
     )
 
 
-def test_results_of_usearch() -> None:
+def test_results_of_usearch():
     usearch = pytest.importorskip(
         "usearch.index", reason="usearch, of the extra `dev`, is not installed"
     )
@@ -241,7 +241,7 @@ def test_results_of_usearch() -> None:
     assert from_search(one, query_labels=QUERY_LABELS[:1], item_labels=LABELS).rankings.height == 10
 
 
-def test_inputs_hold_together() -> None:
+def test_inputs_hold_together():
     inputs = from_search(nearest(), judgements={0: {3: 1}, 1: {4: 2}}, scores=False)
     assert inputs.judgements is not None
     assert inputs.judgements.rows() == [(0, 3, 1), (1, 4, 2)]
@@ -271,7 +271,7 @@ def labelled(rank_labels: Any, exclude_self: bool) -> Inputs:
 
 
 @pytest.mark.parametrize("exclude_self", [False, True])
-def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool) -> None:
+def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool):
     found = labelled(lambda labels: labels, exclude_self)  # no warning
     assert found.rankings.filter(model="found")["relevance"].to_numpy().mean() > 0.8
     shuffle = np.random.default_rng(4).permutation
@@ -290,7 +290,7 @@ def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool) 
 
 @pytest.mark.filterwarnings("ignore:.*chance alone would give")
 @pytest.mark.parametrize("others", [0, 1])
-def test_short_lists_by_other_labels_are_praised_by_nothing(others: int) -> None:
+def test_short_lists_by_other_labels_are_praised_by_nothing(others: int):
     """Every index of one model is that of the next item."""
     draw = np.random.default_rng(3)
     classes = np.repeat(np.arange(5), 30)
@@ -310,7 +310,7 @@ def test_short_lists_by_other_labels_are_praised_by_nothing(others: int) -> None
 
 
 @pytest.mark.filterwarnings("ignore:.*chance alone would give")
-def test_formats_of_vectors_by_other_labels_are_praised_by_nothing() -> None:
+def test_formats_of_vectors_by_other_labels_are_praised_by_nothing():
     draw = np.random.default_rng(3)
     classes = np.repeat(np.arange(5), 30)
     queries, items = np.eye(8)[classes] + draw.normal(0, 0.25, (2, 150, 8))
@@ -326,7 +326,7 @@ def test_formats_of_vectors_by_other_labels_are_praised_by_nothing() -> None:
     assert study.chip == "check your data"
 
 
-def test_rows_of_other_queries_are_pointed_out_by_labels_as_by_judgements() -> None:
+def test_rows_of_other_queries_are_pointed_out_by_labels_as_by_judgements():
     """Every row of one model is that of the next query, and a few of these are of its class by chance:
     more than a fifth above chance, and yet no more than lists dealt in another order hold.
     """

@@ -55,7 +55,7 @@ def nothing_green(made: rr.Study, *models: str) -> None:
 @pytest.mark.parametrize("kind", ["other ids", "nothing relevant", "no relevant judgement"])
 def test_row_114_where_no_query_of_any_model_scores_nothing_is_shipped(
     kind: str,
-) -> None:
+):
     runs = {"float32": GOOD, "int8": FAIR, "copy": GOOD}
     judgements: Any = JUDGED
     if kind == "other ids":
@@ -73,7 +73,7 @@ def test_row_114_where_no_query_of_any_model_scores_nothing_is_shipped(
     )
 
 
-def test_queries_of_other_ids_are_named_with_their_model() -> None:
+def test_queries_of_other_ids_are_named_with_their_model():
     other = {f"topic-{query[1:]}": items for query, items in GOOD.items()}
     with pytest.raises(rr.KeyMismatchError) as error:
         study({"good": GOOD, "other": other}).verdict  # noqa: B018
@@ -88,7 +88,7 @@ def test_queries_of_other_ids_are_named_with_their_model() -> None:
 
 
 @pytest.mark.parametrize("margin", [0.99, "100 %", {"ndcg@10": 0.9}])
-def test_a_margin_that_lets_nothing_fail_decides_nothing(margin: Any) -> None:
+def test_a_margin_that_lets_nothing_fail_decides_nothing(margin: Any):
     made = study({"good": GOOD, "fair": FAIR, "copy": GOOD}, baseline="good", margin=margin)
     assert set(made.no_worse["verdict"]) == {"not decided"}
     assert made.chip == "not decided"
@@ -102,13 +102,13 @@ def test_a_margin_that_lets_nothing_fail_decides_nothing(margin: Any) -> None:
     assert "is no less than what baseline scores" in found.line()
 
 
-def test_a_large_margin_is_set_against_the_score() -> None:
+def test_a_large_margin_is_set_against_the_score():
     made = study({"good": GOOD, "fair": FAIR}, baseline="good", margin="60 %")
     assert "60% of what good scores" in made.decision
     assert "of what good" not in made.using(baseline="good", margin="10 %").decision
 
 
-def test_the_chip_answers_what_was_asked() -> None:
+def test_the_chip_answers_what_was_asked():
     made = study({"good": GOOD, "fair": FAIR, "poor": run(5, 0.4)})
     assert made.chip == made.status
     asked = {
@@ -128,7 +128,7 @@ def test_the_chip_answers_what_was_asked() -> None:
 
 
 @pytest.mark.parametrize("margin", [0.005, 0.05])
-def test_no_number_of_queries_is_promised_that_there_is_already(margin: float) -> None:
+def test_no_number_of_queries_is_promised_that_there_is_already(margin: float):
     made = study({"good": GOOD, "fair": FAIR}, baseline="good", margin=margin)
     numbers = [int(word) for word in made.decision.split() if word.isdigit()]
     assert all(number > QUERIES for number in numbers if "about" in made.decision)

@@ -39,9 +39,7 @@ def study(**options: Any) -> rr.Study:
     "rankings", [RANKINGS, RANKINGS.with_columns(pl.col("query").str.tail(1).cast(pl.Int64))]
 )
 @pytest.mark.parametrize("first", ["exact", "one metric"])
-def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(
-    rankings: pl.DataFrame, first: str
-) -> None:
+def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(rankings: pl.DataFrame, first: str):
     made = rr.Study(rankings, measures=ASKED["metrics"], cutoffs=ASKED["cutoffs"], shuffles=20)
     if first == "exact":
         made.under("expected").scores  # noqa: B018
@@ -56,7 +54,7 @@ def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(
     )
 
 
-def test_random_orders_are_drawn_once_for_all_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_orders_are_drawn_once_for_all_measures(monkeypatch: pytest.MonkeyPatch):
     asked: list[object] = []
 
     def listen(rows: Any, **given: Any) -> Any:
@@ -75,7 +73,7 @@ def test_random_orders_are_drawn_once_for_all_measures(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(("many", "orders"), [(1, 10), (4, 2), (200, 1)])
 def test_of_many_items_fewer_orders_are_drawn_unless_a_number_is_given(
     monkeypatch: pytest.MonkeyPatch, many: int, orders: int
-) -> None:
+):
     monkeypatch.setattr(options, "MANY_ITEMS", RANKINGS.height // many)
     made = rr.Study(RANKINGS, "ndcg@3")
     assert made.options.shuffles == made.shuffled["draw"].n_unique() == orders
@@ -84,7 +82,7 @@ def test_of_many_items_fewer_orders_are_drawn_unless_a_number_is_given(
     assert made.using(shuffles=40).options.shuffles == 40
 
 
-def test_every_selection_of_queries_has_its_own_lists() -> None:
+def test_every_selection_of_queries_has_its_own_lists():
     made = study()
     label = QUERIES["label"][0]
     chosen, others = (
@@ -97,7 +95,7 @@ def test_every_selection_of_queries_has_its_own_lists() -> None:
 
 def test_other_random_orders_and_averages_share_exact_scores(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     made = study()
     made.under("expected", "naive").scores  # noqa: B018
     monkeypatch.setattr(study_data, "evaluate", lambda *_, **__: pytest.fail("scored again"))
@@ -111,7 +109,7 @@ def test_other_random_orders_and_averages_share_exact_scores(
     assert other.using().average == "macro"
 
 
-def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
+def test_the_audit_is_of_the_models_and_measures_looked_at():
     made = study().models("fine", "coarse").at("ap@3")
     rows = RANKINGS.filter(pl.col("model") != "middle")
     assert_frame_equal(made.audit, rr.audit(rows, queries=QUERIES, metrics="ap@3", cutoffs=None))
@@ -119,7 +117,7 @@ def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
     assert_frame_equal(whole.audit, rr.audit(RANKINGS, metrics="ndcg@3, ap@2", cutoffs=None))
 
 
-def test_models_alone_are_a_whole_study() -> None:
+def test_models_alone_are_a_whole_study():
     part = (
         study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
     )
@@ -135,7 +133,7 @@ def test_models_alone_are_a_whole_study() -> None:
     assert missing.summary["missing"].to_list() == [1] * 5
 
 
-def test_a_pair_is_read_in_the_order_it_was_asked_in() -> None:
+def test_a_pair_is_read_in_the_order_it_was_asked_in():
     made = study().at("ap@3")
     pair = made.pair("middle", "coarse").deciding
     exact = made.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
@@ -143,14 +141,14 @@ def test_a_pair_is_read_in_the_order_it_was_asked_in() -> None:
     assert pair["model_a"].unique().to_list() == ["middle"]
 
 
-def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
+def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked():
     study = rr.Study(top(ranked(1)).with_columns(relevance=pl.lit(0)), "ndcg@10, ap@10")
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item") as caught:
         str(study), study.scores, study.leaderboard, study.flips
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_of_very_many_models_those_near_in_rank_are_compared() -> None:
+def test_of_very_many_models_those_near_in_rank_are_compared():
     names = tuple(f"model {number:02}" for number in range(50))
     compared = rr.Study(made_rankings(names), "ndcg@5").under("expected").comparison
     assert 50 <= compared.height <= 1_000  # of 1225 pairs
@@ -169,13 +167,13 @@ def test_of_very_many_models_those_near_in_rank_are_compared() -> None:
 )
 def test_an_unknown_argument_is_answered_with_the_right_one_or_its_function(
     wrong: str, answer: str
-) -> None:
+):
     given: Any = {wrong: 3}
     with pytest.raises(TypeError, match=f"^unexpected keyword argument '{wrong}'{answer}"):
         rr.Study(top(ranked(1)), "ap@10", **given)
 
 
-def test_arguments_in_the_order_of_other_libraries_are_answered_with_their_names() -> None:
+def test_arguments_in_the_order_of_other_libraries_are_answered_with_their_names():
     run = {"q": {"a": 0.9}}
     doors: Any = {
         "evaluate() takes only rankings": rr.evaluate,
@@ -187,7 +185,7 @@ def test_arguments_in_the_order_of_other_libraries_are_answered_with_their_names
             door({"q": {"a": 1}}, run, "ndcg@10")
 
 
-def test_who_asks_for_the_same_waits_and_who_asks_for_another_does_not() -> None:
+def test_who_asks_for_the_same_waits_and_who_asks_for_another_does_not():
     once, running, go, made = Once(8), threading.Event(), threading.Event(), []
 
     def slow() -> int:
@@ -211,7 +209,7 @@ def test_who_asks_for_the_same_waits_and_who_asks_for_another_does_not() -> None
     assert (results, made) == ([1, 1, 1], [1])
 
 
-def test_a_failure_is_not_kept_and_the_oldest_are_forgotten() -> None:
+def test_a_failure_is_not_kept_and_the_oldest_are_forgotten():
     once = Once(2)
     with pytest.raises(ZeroDivisionError):
         once.find("a", lambda: 1 // 0)
@@ -222,7 +220,7 @@ def test_a_failure_is_not_kept_and_the_oldest_are_forgotten() -> None:
     assert [once.known(key) for key in "abc"] == [True, False, True]
 
 
-def test_a_study_compares_two_models_or_by_other_tests() -> None:
+def test_a_study_compares_two_models_or_by_other_tests():
     made = study().at("ap@3")
     every = made.comparison
     pair = made.compare("middle", "coarse")
@@ -235,7 +233,7 @@ def test_a_study_compares_two_models_or_by_other_tests() -> None:
         assert_frame_equal(made.compare(**how), rr.compare(made.scores, **given, **how))
 
 
-def test_a_part_of_a_study_has_a_report_of_its_numbers(tmp_path: Path) -> None:
+def test_a_part_of_a_study_has_a_report_of_its_numbers(tmp_path: Path):
     whole = study()
     part = whole.models("fine", "coarse").where(label=QUERIES["label"][0])
     contents = part.contents()
@@ -253,12 +251,12 @@ def test_a_part_of_a_study_has_a_report_of_its_numbers(tmp_path: Path) -> None:
     assert rr.read_report(part.report(tmp_path, formats="csv")).summary.equals(contents.summary)
 
 
-def test_a_report_has_all_policies() -> None:
+def test_a_report_has_all_policies():
     made = study()
     assert made.under("naive").contents().summary.equals(made.summary)
 
 
-def test_the_curve_along_recall_is_that_of_the_function() -> None:
+def test_the_curve_along_recall_is_that_of_the_function():
     made = study()
     scores = rr.lists.recall_curve(RANKINGS, queries=QUERIES)
     means = rr.summarise(scores)

@@ -18,7 +18,7 @@ QUERIES = (
 OVER: Any = {"cluster": "topic", "queries": QUERIES}
 
 
-def test_answers_are_those_of_the_functions() -> None:
+def test_answers_are_those_of_the_functions():
     study = rr.Study(RANKINGS, "ndcg@3", truncated="no", **OVER)
     exact = study.under("expected", "best", "worst").scores
     assert_frame_equal(study.leaderboard, rr.leaderboard(exact, policies="expected", **OVER))
@@ -31,6 +31,6 @@ def test_answers_are_those_of_the_functions() -> None:
     assert_frame_equal(study.using(**margin).no_worse, against)
 
 
-def test_means_over_groups_have_no_clusters() -> None:
+def test_means_over_groups_have_no_clusters():
     with pytest.raises(rr.ParameterError, match="micro or weighted"):
         rr.Study(RANKINGS, average="macro", **OVER)

@@ -31,7 +31,7 @@ def study(**options: Any) -> rr.Study:
 
 
 @pytest.mark.parametrize("machine", ["gpt", "llama"])
-def test_a_study_estimates_by_its_judges(machine: str) -> None:
+def test_a_study_estimates_by_its_judges(machine: str):
     scores = [
         rr.evaluate(
             RANKINGS, judgements=JUDGES[name], metrics="ndcg@3, ap", truncated="no",
@@ -49,12 +49,12 @@ def test_a_study_estimates_by_its_judges(machine: str) -> None:
     )
 
 
-def test_the_machine_is_the_judge_of_the_headline_unless_that_is_human() -> None:
+def test_the_machine_is_the_judge_of_the_headline_unless_that_is_human():
     assert_frame_equal(study(judge="llama").estimate(), study().estimate(machine="llama"))
     assert_frame_equal(study(judge="human").estimate(), study().estimate(machine="gpt"))
 
 
-def test_a_narrower_study_estimates_what_it_holds() -> None:
+def test_a_narrower_study_estimates_what_it_holds():
     one = study().at("ap").models("fine").estimate()
     whole = study().estimate().filter(metric="ap", model_a="fine")
     assert_frame_equal(one, whole)
@@ -69,7 +69,7 @@ def printed(tmp_path: Path, *arguments: object) -> str:
     return run(words, *arguments).output
 
 
-def test_the_command_is_the_study(tmp_path: Path) -> None:
+def test_the_command_is_the_study(tmp_path: Path):
     assert "coarse" in printed(tmp_path, "--out", tmp_path / "out")
     rows = json.loads(printed(tmp_path, "--judge", "llama", "--json"))["estimates"]
     truth = study().estimate(machine="llama")

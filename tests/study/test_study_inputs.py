@@ -60,7 +60,7 @@ def nearest() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def frames(kind: str) -> Callable[[], Given]:
     def make() -> Given:
-        given: Any = {  # type: ignore[no-untyped-call]
+        given: Any = {
             "polars": lambda: LONG,
             "pandas": lambda: LONG.to_pandas(),
             "by model": lambda: {
@@ -90,7 +90,7 @@ def wanted() -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_three_lines_from_any_form_give_the_same_table(form: str) -> None:
+def test_three_lines_from_any_form_give_the_same_table(form: str):
     given, more = FORMS[form]()
     study = rr.Study(given, MEASURES, **more)
     assert_frame_equal(study.table(), wanted())
@@ -98,7 +98,7 @@ def test_three_lines_from_any_form_give_the_same_table(form: str) -> None:
     assert "<table " in study._repr_html_()
 
 
-def test_who_has_clicks_without_grades_is_told_what_to_add() -> None:
+def test_who_has_clicks_without_grades_is_told_what_to_add():
     clicks = LONG.select("query", "item").unique()
     with pytest.raises(
         rr.ColumnError, match="; if every row is relevant, add a column relevance of 1"
@@ -106,7 +106,7 @@ def test_who_has_clicks_without_grades_is_told_what_to_add() -> None:
         rr.Study(LONG, MEASURES, judgements=clicks)
 
 
-def test_a_score_too_large_to_become_a_distance_is_refused() -> None:
+def test_a_score_too_large_to_become_a_distance_is_refused():
     large = pl.DataFrame(
         {"query": ["q1"], "item": ["a"], "score": pl.Series([2**64 - 1], dtype=pl.UInt64)}
     )
@@ -118,13 +118,13 @@ def test_a_score_too_large_to_become_a_distance_is_refused() -> None:
         )
 
 
-def test_columns_are_named_where_a_study_reads() -> None:
+def test_columns_are_named_where_a_study_reads():
     odd = LONG.rename({"distance": "far"})
     study = rr.Study(odd, MEASURES, judgements=QRELS, columns={"distance": "far"})
     assert_frame_equal(study.table(), wanted())
 
 
-def test_a_study_of_no_rows_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_study_of_no_rows_is_refused_at_once(tmp_path: Path):
     frame = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
     for nothing in (frame.clear(), {"model": frame.clear()}):
         with pytest.raises(rr.RetrievalReportError, match="no rows"):
@@ -138,7 +138,7 @@ def test_a_study_of_no_rows_is_refused_at_once(tmp_path: Path) -> None:
         rr.Study(frame, "rr@2", queries=labels).where(label="dog")
 
 
-def test_queries_are_chosen_whether_ids_are_text_or_numbers() -> None:
+def test_queries_are_chosen_whether_ids_are_text_or_numbers():
     """As where rankings are Parquet, and the tables of queries and judgements are CSV."""
     lists = pl.DataFrame({"query": [7, 7, 8, 8], "item": [1, 2, 1, 2], "distance": [1, 1, 2, 1]})
     qrels = pl.DataFrame({"query": [7, 8], "item": [1, 2], "relevance": 1})
@@ -158,7 +158,7 @@ def test_queries_are_chosen_whether_ids_are_text_or_numbers() -> None:
 
 
 @pytest.mark.parametrize("place", ["rankings", "judgements"])
-def test_ids_that_became_floats_in_one_table_are_named(place: str) -> None:
+def test_ids_that_became_floats_in_one_table_are_named(place: str):
     tables = {
         "rankings": pl.DataFrame({"query": [1, 2], "item": ["a", "b"], "score": [1.0, 0.5]}),
         "judgements": pl.DataFrame({"query": [1, 2], "item": ["a", "b"], "relevance": [1, 1]}),

@@ -22,7 +22,7 @@ FRAME = rr.read_queries({"query": [*QUERIES], "label": [*QUERIES.values()]})
 ASKED: Any = {"labels": LABELS, "k": 3, "calibrate": "precision", "at_least": 0.5}
 
 
-def test_a_report_holds_what_the_functions_return(tmp_path: Path) -> None:
+def test_a_report_holds_what_the_functions_return(tmp_path: Path):
     study = rr.Study(RANKINGS, "ap@3", queries=FRAME, shuffles=2, **ASKED)
     report = read_report(study.report(tmp_path))
     found, pairs = rr.knn(RANKINGS, LABELS, queries=QUERIES, k=3), rr.thresholds(RANKINGS)
@@ -37,13 +37,13 @@ def test_a_report_holds_what_the_functions_return(tmp_path: Path) -> None:
     assert "thresholds-chart" in page
 
 
-def test_nothing_is_there_unless_it_was_asked_for() -> None:
+def test_nothing_is_there_unless_it_was_asked_for():
     report = rr.Study(RANKINGS, "ap@3", queries=FRAME, shuffles=2).contents()
     names = "knn_accuracy", "knn_classes", "knn_confusion", "calibration", "thresholds"
     assert not any(report.frames[name].width for name in names)
 
 
-def test_the_command_takes_files(tmp_path: Path) -> None:
+def test_the_command_takes_files(tmp_path: Path):
     RANKINGS.write_csv(tmp_path / "run.csv")
     FRAME.write_csv(tmp_path / "queries.csv")
     lines = [f"{item},{label}" for item, label in LABELS.items()]
@@ -56,7 +56,7 @@ def test_the_command_takes_files(tmp_path: Path) -> None:
     assert report.calibration["metric"].to_list() == ["f1", "f1"]
 
 
-def test_the_pages_of_the_dashboard_show_them() -> None:
+def test_the_pages_of_the_dashboard_show_them():
     labels = rr.Study(RANKINGS, "ap@3", queries=FRAME, **ASKED).frames["labels"]
     data = made_data(RANKINGS, queries=FRAME, labels=labels)
     page = open_page("neighbours", data, k="3")
@@ -77,7 +77,7 @@ def test_the_pages_of_the_dashboard_show_them() -> None:
 @pytest.mark.parametrize("labelled", [True, False])
 def test_the_menu_names_pages_that_have_something_to_show(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, labelled: bool
-) -> None:
+):
     scores = RANKINGS.select(pl.all().exclude("distance"), score=-pl.col("distance"))
     (RANKINGS if labelled else scores).write_csv(tmp_path / "run.csv")
     FRAME.write_csv(tmp_path / "queries.csv")

@@ -45,7 +45,7 @@ def row(study: rr.Study, source: str) -> dict[str, object]:
     return study.reversals.row(by_predicate=pl.col("source") == source, named=True)
 
 
-def test_a_column_a_pattern_and_a_mapping_are_the_same_replicates() -> None:
+def test_a_column_a_pattern_and_a_mapping_are_the_same_replicates():
     study = rr.Study(ROWS, "ndcg@3, rr", replicate="seed")
     assert study.model_names == ["bge", "e5", "gte"]
     names = {name: name.split()[0] for name in study.runs.model_names}
@@ -58,7 +58,7 @@ def test_a_column_a_pattern_and_a_mapping_are_the_same_replicates() -> None:
     assert study.runs.models("bge seed=0", "e5 seed=1").replicates.width == 0
 
 
-def test_data_sets_are_a_column_of_queries_or_rankings() -> None:
+def test_data_sets_are_a_column_of_queries_or_rankings():
     study = rr.Study(NAMED, "ndcg@3", queries=SETS, dataset="from")
     assert study.datasets["datasets"].to_list() == [2] * 9
     same = rr.Study(ROWS, "ndcg@3", replicate="seed", dataset="from")
@@ -72,7 +72,7 @@ def test_data_sets_are_a_column_of_queries_or_rankings() -> None:
     )
 
 
-def test_seed_and_data_set_are_rows_of_what_could_turn_it_around() -> None:
+def test_seed_and_data_set_are_rows_of_what_could_turn_it_around():
     study = rr.Study(ROWS, "ndcg@3", replicate="seed", dataset="from")
     seed = row(study, "seed")
     best = study.replicates["model"].to_list()[:2]
@@ -92,7 +92,7 @@ def test_seed_and_data_set_are_rows_of_what_could_turn_it_around() -> None:
     )
 
 
-def test_the_verdict_says_what_seeds_and_data_sets_turn_round() -> None:
+def test_the_verdict_says_what_seeds_and_data_sets_turn_round():
     study = rr.Study(ROWS, "ndcg@3", replicate="seed", dataset="from")
     said = study.sentences[1]
     assert said.startswith("The runs of the two are too few to tell what other runs would show.")
@@ -106,13 +106,13 @@ def test_the_verdict_says_what_seeds_and_data_sets_turn_round() -> None:
     assert "Of 2 data sets, 1 orders these two the other way." in single.sentences[1]
 
 
-def test_runs_of_one_model_are_one_model() -> None:
+def test_runs_of_one_model_are_one_model():
     study = rr.Study(ROWS.filter(model="bge"), "ndcg@3", replicate="seed")
     assert (study.model_names, study.status) == (["bge"], "single model")
     assert study.reversals.width == 0
 
 
-def test_scores_of_a_model_are_means_over_its_runs() -> None:
+def test_scores_of_a_model_are_means_over_its_runs():
     study = rr.Study(ROWS, "ndcg@3, rr", replicate="seed", shuffles=20)
     runs = study.runs.scores.with_columns(model=pl.col("model").str.split(" ").list.first())
     keys = ["model", "query", "metric", "cutoff", "policy"]
@@ -128,7 +128,7 @@ def test_scores_of_a_model_are_means_over_its_runs() -> None:
     assert study.shuffled["value"].mean() == pytest.approx(study.runs.shuffled["value"].mean())
 
 
-def test_the_chance_of_ties_is_that_of_the_mean_over_runs() -> None:
+def test_the_chance_of_ties_is_that_of_the_mean_over_runs():
     """Random orders of all runs reverse the means as often as the exact chance says."""
     study = rr.Study(ROWS, "precision@2", replicate="seed", shuffles=2_000)
     wide = study.shuffled.pivot("model", index="draw", values="value")
@@ -142,7 +142,7 @@ def test_the_chance_of_ties_is_that_of_the_mean_over_runs() -> None:
         assert (part["value"] * part["probability"]).sum() == pytest.approx(mean)
 
 
-def test_a_difference_of_these_runs_alone_is_not_significant() -> None:
+def test_a_difference_of_these_runs_alone_is_not_significant():
     """Seeds move whole runs, so that queries alone would call the difference significant."""
     generator = np.random.default_rng(3)
     rows = []
@@ -179,7 +179,7 @@ def runs_with(shares: dict[str, tuple[float, ...]], queries: int = 400) -> pl.Da
     return pl.DataFrame(rows)
 
 
-def test_the_margin_of_models_is_not_one_of_their_runs_until_it_is_asked_for() -> None:
+def test_the_margin_of_models_is_not_one_of_their_runs_until_it_is_asked_for():
     judgements = {f"q{n}": {"a": 1} for n in range(400)}
     frame = runs_with({"large": (1.0, 0.99), "small": (0.99, 0.9875)})
     given: Any = {"judgements": judgements, "truncated": "no"}
@@ -214,9 +214,7 @@ def test_the_margin_of_models_is_not_one_of_their_runs_until_it_is_asked_for() -
         ((0.995,), "no worse", "Ship small: no worse than large (margin 0.02 in rr@1)."),
     ],
 )
-def test_a_margin_holds_for_other_runs_too(
-    runs: tuple[float, ...], verdict: str, first_words: str
-) -> None:
+def test_a_margin_holds_for_other_runs_too(runs: tuple[float, ...], verdict: str, first_words: str):
     """Where single runs move far, these runs do not show that others lose less than the margin."""
     given: Any = {"judgements": {f"q{n}": {"a": 1} for n in range(400)}}
     large = (1.0, 0.99, 0.995, 0.985)
@@ -246,13 +244,13 @@ def one_sample_interval(large: tuple[float, ...], small: tuple[float, ...]) -> t
     return float(known.low), float(known.high)
 
 
-def test_models_with_the_same_runs_are_the_same() -> None:
+def test_models_with_the_same_runs_are_the_same():
     twin = ROWS.filter(model="gte").with_columns(model=pl.lit("twin"), seed=2 - pl.col("seed"))
     study = rr.Study(pl.concat([ROWS, twin]), "ndcg@3", replicate="seed")
     assert study.identical == (("gte", "twin"),)
 
 
-def test_a_query_that_a_run_skips_has_no_mean() -> None:
+def test_a_query_that_a_run_skips_has_no_mean():
     rows = ROWS.filter(
         ~((pl.col("model") == "bge") & (pl.col("seed") == 1) & (pl.col("query") == "q3"))
     )
@@ -265,7 +263,7 @@ def test_a_query_that_a_run_skips_has_no_mean() -> None:
     assert exact["value"].item() == pytest.approx(known["value"])
 
 
-def test_null_replicates_and_shared_queries_are_refused() -> None:
+def test_null_replicates_and_shared_queries_are_refused():
     with pytest.raises(rr.DataError, match="null in the rankings"):
         rr.Study(ROWS.with_columns(seed=None), "ndcg@3", replicate="seed")
     other = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("web")).otherwise("from")
@@ -281,7 +279,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_commands_show_models_before_runs(files: Path, tmp_path: Path) -> None:
+def test_commands_show_models_before_runs(files: Path, tmp_path: Path):
     given: list[Any] = [*sorted(files.glob("*.csv")), "--replicates", r"(?P<model>.+)-seed\d+"]
     shown = run("compare --metrics ndcg@3", *given, "--out", tmp_path / "compared").output
     assert shown.index("a new run of each, after 3 and 3") < shown.index("seed_reversal")
@@ -293,7 +291,7 @@ def test_commands_show_models_before_runs(files: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
-def test_files_keep_the_columns_that_name_seeds_and_data_sets(tmp_path: Path, form: str) -> None:
+def test_files_keep_the_columns_that_name_seeds_and_data_sets(tmp_path: Path, form: str):
     path = tmp_path / f"runs.{form}"
     getattr(ROWS, f"write_{form}")(path)
     study = rr.Study(path, "ndcg@3", replicate="seed", dataset="from")

@@ -22,7 +22,7 @@ def like_trec_eval(**more: Any) -> rr.Study:
 
 def test_a_study_like_another_system_answers_everything_at_the_measures_asked(
     tmp_path: Path,
-) -> None:
+):
     made = like_trec_eval()
     assert made.measures == (("ndcg", 3), ("ap", None))
     assert made.table().columns == ["model", "ndcg@3", "ap@all"]
@@ -43,7 +43,7 @@ def test_a_study_like_another_system_answers_everything_at_the_measures_asked(
     assert_frame_equal(written.summary, made.summary)
 
 
-def test_a_system_that_draws_its_order_prints_another_for_every_seed() -> None:
+def test_a_system_that_draws_its_order_prints_another_for_every_seed():
     scored = RANKINGS.with_columns(score=-pl.col("distance").cast(pl.Float64)).drop("distance")
     made = rr.Study(scored, "ndcg@3", like="KerasRS", shuffles=5)
     printed = [made.using(seed=seed).under("naive").scores for seed in (0, 5, 0)]
@@ -74,7 +74,7 @@ def coarse_scores(seed: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("like", ["torchmetrics"])
-def test_the_chance_of_a_reversal_is_that_of_the_systems_own_scores(like: str) -> None:
+def test_the_chance_of_a_reversal_is_that_of_the_systems_own_scores(like: str):
     """Random orders of what the system receives reverse the pair as often as the chance says."""
     made = rr.Study(
         coarse_scores(1), "ndcg@5, precision@3", like=like, shuffles=500, truncated="no"
@@ -94,7 +94,7 @@ def test_the_chance_of_a_reversal_is_that_of_the_systems_own_scores(like: str) -
         assert row["p_tie"] > 0.01
 
 
-def test_like_says_what_a_cut_list_leaves_open_unless_lists_are_whole() -> None:
+def test_like_says_what_a_cut_list_leaves_open_unless_lists_are_whole():
     ends = coarse_scores(2).filter(
         pl.col("score").rank("ordinal", descending=True).over("model", "query") <= 8
     )

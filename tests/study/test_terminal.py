@@ -39,7 +39,7 @@ def summary(models: dict[str, Values], *, cutoff: int | None = 10, **counts: int
     )
 
 
-def test_all_policies_in_one_line_per_model() -> None:
+def test_all_policies_in_one_line_per_model():
     lines = summary_table(summary({"lsh-16": ALL_POLICIES})).splitlines()
     assert lines == [
         "ndcg@10",
@@ -48,14 +48,14 @@ def test_all_policies_in_one_line_per_model() -> None:
     ]
 
 
-def test_models_are_ranked_by_expected_value_then_name_and_null_comes_last() -> None:
+def test_models_are_ranked_by_expected_value_then_name_and_null_comes_last():
     values = {"none": None, "b": 0.5, "a": 0.5, "top": 0.9}
     frame = summary({model: {"expected": (value, 0.0)} for model, value in values.items()})
     names = [line.split()[0] for line in summary_table(frame).splitlines()[2:]]
     assert names == ["top", "a", "b", "none"]
 
 
-def test_close_means_have_the_digits_that_tell_them_apart() -> None:
+def test_close_means_have_the_digits_that_tell_them_apart():
     frame = summary({"a": {"expected": (0.67894, 0.1)}, "b": {"expected": (0.67891, None)}})
     assert [line.split() for line in summary_table(frame).splitlines()[2:]] == [
         ["a", "0.67894", "0.1000", "20"],
@@ -63,13 +63,13 @@ def test_close_means_have_the_digits_that_tell_them_apart() -> None:
     ]
 
 
-def test_counts_are_shown_where_there_is_something_to_count() -> None:
+def test_counts_are_shown_where_there_is_something_to_count():
     table = summary_table(summary({"a": ALL_POLICIES}, missing=2, no_relevant=3))
     assert table.splitlines()[1].endswith("queries  no_relevant  missing")
     assert table.splitlines()[2].split()[-3:] == ["20", "3", "2"]
 
 
-def test_row_105_names_cannot_act_on_the_terminal() -> None:
+def test_row_105_names_cannot_act_on_the_terminal():
     assert (
         visible("\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800")
         == r"\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800"
@@ -82,14 +82,14 @@ def test_row_105_names_cannot_act_on_the_terminal() -> None:
 @pytest.mark.parametrize(
     "name", ["x" * 1_000_000, "検索" * 1000, "e" + "\u0301" * 1000, "\x1b" * 1000]
 )
-def test_row_106_long_names_are_cut_for_display(name: str) -> None:
+def test_row_106_long_names_are_cut_for_display(name: str):
     shown = visible(name, 40)
     assert shown.count("…") == 1
     assert display_width(shown) <= 40
     assert len(shown) <= 6 * 40 + 1
 
 
-def test_long_names_that_differ_at_their_end_stay_different() -> None:
+def test_long_names_that_differ_at_their_end_stay_different():
     names = [f"{'sentence-transformers/' * 4}{end}" for end in ("itq-32", "itq-64")]
     frame = summary(dict.fromkeys(names, ALL_POLICIES))
     first, second = (line.split()[0] for line in summary_table(frame).splitlines()[2:])
@@ -98,7 +98,7 @@ def test_long_names_that_differ_at_their_end_stay_different() -> None:
 
 
 @pytest.mark.parametrize("width", range(1, 12))
-def test_a_shortened_name_is_never_wider_than_asked(width: int) -> None:
+def test_a_shortened_name_is_never_wider_than_asked(width: int):
     for name in ("x" * 50, "検索" * 20, "e\u0301" * 30, "\x1b" * 20, "abc\u0301" * 9):
         shown = visible(name, width)
         assert display_width(shown) <= width
@@ -106,13 +106,13 @@ def test_a_shortened_name_is_never_wider_than_asked(width: int) -> None:
     assert visible("x" * width, width) == "x" * width
 
 
-def test_wide_and_combining_characters_stay_in_line() -> None:
+def test_wide_and_combining_characters_stay_in_line():
     frame = summary({"検索": ALL_POLICIES, "e\u0301te\u0301": ALL_POLICIES, "plain": ALL_POLICIES})
     lines = summary_table(frame).splitlines()[1:]
     assert len({display_width(line) for line in lines}) == 1
 
 
-def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
+def test_a_chance_of_zero_is_told_from_a_tiny_one():
     chances = [0.0, 1e-9, 0.00009, 0.0001, 0.5, None]
     frame = pl.DataFrame({"p_tie": chances, "difference": chances})
     cells = [
@@ -129,7 +129,7 @@ def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
     assert [plain for _, plain in cells][:2] == ["0.0000", "+1e-9"]
 
 
-def test_whole_costs_have_no_decimals_in_the_terminal_and_on_the_page() -> None:
+def test_whole_costs_have_no_decimals_in_the_terminal_and_on_the_page():
     amounts = [1024.0, 0.35, 1e7]
     shown = frame_table(pl.DataFrame({"amount": amounts}), "amount").split()[1:]
     assert shown == ["1024", "0.3500", "10000000"]
@@ -138,7 +138,7 @@ def test_whole_costs_have_no_decimals_in_the_terminal_and_on_the_page() -> None:
     ] == shown
 
 
-def test_a_heading_counts_queries_and_those_left_out() -> None:
+def test_a_heading_counts_queries_and_those_left_out():
     frame = pl.DataFrame(
         {"metric": "rr", "cutoff": [1, 2], "queries": [1, 2], "unpaired": [0, 3], "model": "a"},
         schema_overrides={"metric": pl.String},

@@ -25,7 +25,7 @@ def found(
     return summary, flips(summary, comparison=compare(scores, rankings=rankings))
 
 
-def test_two_numbers_are_written_with_the_digits_that_tell_them_apart() -> None:
+def test_two_numbers_are_written_with_the_digits_that_tell_them_apart():
     summary, pairs = found(ACCIDENT)
     close = pl.when(policy="naive").then(0.50007).otherwise(0.5)
     _, sentences = verdict(summary.with_columns(value=close), pairs, **PLACE)
@@ -33,7 +33,7 @@ def test_two_numbers_are_written_with_the_digits_that_tell_them_apart() -> None:
     assert naive.endswith("are off by up to 0.00007 (coarse: 0.50007 instead of 0.50000).")
 
 
-def test_a_lead_is_over_the_second_alone_where_some_order_puts_a_third_ahead() -> None:
+def test_a_lead_is_over_the_second_alone_where_some_order_puts_a_third_ahead():
     """The third ties as a whole: tie order can put it first, though hardly in all lists at once."""
     lists = {"first": [*range(8)], "second": [1, 0, *range(2, 8)], "third": [1] * 8}
     rows = pl.concat(
@@ -51,7 +51,7 @@ def test_a_lead_is_over_the_second_alone_where_some_order_puts_a_third_ahead() -
     assert study.sentences[1].startswith("Its lead over second cannot be reversed by any tie order")
 
 
-def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_verdict() -> None:
+def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_verdict():
     """The coarse model's relevant items stand first in all of 400 ties: a random order hardly ever
     does as well.
     """
@@ -87,7 +87,7 @@ def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_v
 )
 def test_a_chance_is_told_as_surely_as_it_is_known(
     p_tie: float | None, low: float, high: float, method: str, told: str
-) -> None:
+):
     chance = {"p_tie": p_tie, "p_tie_low": low, "p_tie_high": high, "p_tie_method": method}
     summary, rows = found(ACCIDENT)
     rows = rows.with_columns(pl.lit(value).alias(name) for name, value in chance.items())
@@ -95,7 +95,7 @@ def test_a_chance_is_told_as_surely_as_it_is_known(
     assert sentences[1].endswith(told), sentences
 
 
-def test_what_was_not_tested_is_not_called_safe() -> None:
+def test_what_was_not_tested_is_not_called_safe():
     rows = [
         ("x", "q1", "a", 1, 1),
         ("x", "q1", "b", 2, 0),
@@ -122,7 +122,7 @@ def test_what_was_not_tested_is_not_called_safe() -> None:
         assert ("not tested" in sentences[1]) == (status != "safe")
 
 
-def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
+def test_equal_models_are_equal_and_tie_order_may_part_them():
     apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4] * 2))
     assert verdict(*found(apart), **PLACE)[1] == (
         "coarse and fine share the highest expected rr@2: 1.0000.",
@@ -134,7 +134,7 @@ def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
     assert with_chances(found(tied)[1])["p_tie"].to_list() == ["level"]
 
 
-def test_naive_errors_are_those_of_models_with_complete_lists() -> None:
+def test_naive_errors_are_those_of_models_with_complete_lists():
     rows = {"query": ["q"] * 3, "relevance": [1, 0, 0], "distance": [1, 1, 1]}
     first = pl.DataFrame({"model": "a", "item": list("abc"), **rows})
     frame = pl.concat([first, first.with_columns(model=pl.lit("b"))[[1, 0, 2]]])
@@ -147,7 +147,7 @@ def test_naive_errors_are_those_of_models_with_complete_lists() -> None:
         assert (text in " ".join(study.verdict)) == found
 
 
-def test_models_that_share_first_place_by_accident_are_named_together() -> None:
+def test_models_that_share_first_place_by_accident_are_named_together():
     tied = {query: {"x": 1.0, "y": 1.0} for query in "pqr"}
     runs = {"a": tied, "b": {query: {"x": 1.0, "z": 1.0} for query in "pqr"}}
     runs["c"] = {"p": {"x": 2.0, "y": 1.0}, "q": {"x": 2.0, "y": 1.0}, "r": {"x": 1.0, "y": 2.0}}

@@ -35,7 +35,7 @@ def at_rr(steps: pl.DataFrame) -> list[str]:
     return steps_sentences(steps.filter(metric="rr"))
 
 
-def test_the_steps_that_are_news_and_what_the_last_version_gained_are_said() -> None:
+def test_the_steps_that_are_news_and_what_the_last_version_gained_are_said():
     steps = history_of(study(runs(**RANKS)), PATTERN)
     best_p = steps.filter(metric="rr")["best_p"][-1]
     news, last = at_rr(steps)
@@ -52,7 +52,7 @@ def test_the_steps_that_are_news_and_what_the_last_version_gained_are_said() -> 
     assert at_rr(history_of(study(runs(**{"run-2": RANKS["run-2"]})), PATTERN)) == []
 
 
-def test_of_a_version_with_wrong_data_nothing_is_said() -> None:
+def test_of_a_version_with_wrong_data_nothing_is_said():
     lists = runs(**RANKS)
     lists["run-2"] = {
         query: {f"other/{item}": score for item, score in row.items()}
@@ -68,7 +68,7 @@ def test_of_a_version_with_wrong_data_nothing_is_said() -> None:
     assert "10, the last version, is better than the first by 0.6667" in at_rr(steps)[1]
 
 
-def test_the_command_says_so_above_its_table_and_warns_of_the_data(tmp_path: Path) -> None:
+def test_the_command_says_so_above_its_table_and_warns_of_the_data(tmp_path: Path):
     lists = runs(**RANKS)
     lists["run-3"] = dict([*lists["run-3"].items()][:6])
     for model, queries in lists.items():
@@ -86,7 +86,7 @@ def test_the_command_says_so_above_its_table_and_warns_of_the_data(tmp_path: Pat
     assert "\nrr@5: 2 of 2 steps are more than tie order and queries" in result.stdout
 
 
-def test_a_level_step_has_no_chance_of_a_reversal() -> None:
+def test_a_level_step_has_no_chance_of_a_reversal():
     lists = runs(**{f"run-{version}": RANKS["run-2"] for version in (1, 2)} | {"run-3": [3] * 12})
     steps = with_step_chances(history_of(study(lists), PATTERN).filter(metric="rr"))
     assert steps["p_tie"].to_list() == ["–", "level", "0"]

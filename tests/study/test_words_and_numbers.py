@@ -18,10 +18,10 @@ def found_in(seed: int) -> list[str]:
         return contradictions(random_study(seed))
 
 
-def test_no_word_contradicts_a_number() -> None:
+def test_no_word_contradicts_a_number():
     assert {seed: found for seed in range(FEW) if (found := found_in(seed))} == {}
 
 
 @pytest.mark.slow
-def test_no_word_of_many_studies_contradicts_a_number() -> None:
+def test_no_word_of_many_studies_contradicts_a_number():
     assert {seed: found for seed in range(FEW, MANY) if (found := found_in(seed))} == {}

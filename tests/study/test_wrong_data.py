@@ -317,7 +317,7 @@ ALL = pytest.mark.parametrize("name", CASES)
 
 
 @ALL
-def test_row_112_a_study_praises_nothing(name: str) -> None:
+def test_row_112_a_study_praises_nothing(name: str):
     made, wrong = study(name), case(name)
     assert wrong.cause in made.verdict[0]
     assert made.verdict[0].startswith("Check your data" if wrong.serious else "Note on the data")
@@ -331,7 +331,7 @@ def test_row_112_a_study_praises_nothing(name: str) -> None:
 # A report says what its study says, the dashboard too, and of the commands one after the other is
 # asked: how a fault is found does not depend on who asks.
 @pytest.mark.parametrize("name", SHOWN[::3])
-def test_a_report_praises_nothing(name: str) -> None:
+def test_a_report_praises_nothing(name: str):
     contents = study(name).contents()
     page = str(contents._repr_html_())
     assert case(name).cause in page
@@ -340,7 +340,7 @@ def test_a_report_praises_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "command"), list(zip(SHOWN, cycle(COMMANDS))))
-def test_a_command_praises_nothing(name: str, command: str, folder: Path) -> None:
+def test_a_command_praises_nothing(name: str, command: str, folder: Path):
     paths, rules = written(folder, name)
     margin = ["--baseline", next(iter(case(name).runs)), "--margin", "0.05"]
     asked = [command, *paths, *rules, *(margin if command == "leaderboard" else [])]
@@ -351,7 +351,7 @@ def test_a_command_praises_nothing(name: str, command: str, folder: Path) -> Non
 
 
 @ALL
-def test_row_113_a_gate_lets_nothing_pass(name: str, folder: Path) -> None:
+def test_row_113_a_gate_lets_nothing_pass(name: str, folder: Path):
     paths, rules = written(folder, name)
     result = CliRunner().invoke(cli, ["gate", *paths, *rules, "--margin", "0.05"])
     code = 2 if case(name).serious else 1
@@ -360,7 +360,7 @@ def test_row_113_a_gate_lets_nothing_pass(name: str, folder: Path) -> None:
     assert not praise(result.output, name), result.output
 
 
-def test_what_is_no_better_than_chance_passes_by_no_margin() -> None:
+def test_what_is_no_better_than_chance_passes_by_no_margin():
     """A measure that lists of any items do well by."""
     for baseline, candidate in ((GOOD, NOISE), (NOISE, GOOD)):
         models = {"baseline": baseline, "candidate": candidate}
@@ -373,7 +373,7 @@ def test_what_is_no_better_than_chance_passes_by_no_margin() -> None:
 
 
 @pytest.mark.parametrize("command", ["evaluate", "profile", "audit", "history", "thresholds"])
-def test_every_command_that_says_check_your_data_ends_with_2(command: str, folder: Path) -> None:
+def test_every_command_that_says_check_your_data_ends_with_2(command: str, folder: Path):
     paths, rules = written(folder, "random grades")
     rules = rules[:2] if command in ("profile", "thresholds") else rules
     rules = rules[:4] if command == "audit" else rules
@@ -383,7 +383,7 @@ def test_every_command_that_says_check_your_data_ends_with_2(command: str, folde
     assert result.exit_code == 2
 
 
-def test_little_skill_that_is_sure_is_not_taken_for_other_grades() -> None:
+def test_little_skill_that_is_sure_is_not_taken_for_other_grades():
     """Two models put the relevant item first in 53 % of the pairs of 400 lists, known to 1 %."""
     draw = np.random.default_rng(2)
     rows = {"query": np.repeat(np.arange(400), 30), "item": np.tile(np.arange(30), 400)}
@@ -397,7 +397,7 @@ def test_little_skill_that_is_sure_is_not_taken_for_other_grades() -> None:
     assert rr.Study(runs, MEASURE, judgements=judgements, truncated="no").health.is_empty()
 
 
-def test_a_perfect_model_is_not_said_to_be_made_from_the_judgements() -> None:
+def test_a_perfect_model_is_not_said_to_be_made_from_the_judgements():
     """It finds all that is relevant first, with scores of its own, or says yes to one item a query."""
     draw = np.random.default_rng(3)
     perfect = {q: {i: 9 * g + draw.random() for i, g in row.items()} for q, row in JUDGED.items()}
@@ -409,13 +409,13 @@ def test_a_perfect_model_is_not_said_to_be_made_from_the_judgements() -> None:
         assert rr.Study(lists, MEASURE, judgements=judgements, truncated="no").health.is_empty()
 
 
-def test_grades_that_one_model_alone_orders_by_chance_are_noted() -> None:
+def test_grades_that_one_model_alone_orders_by_chance_are_noted():
     """A weak model of a shallow pool does so too."""
     made = rr.Study(GOOD, MEASURE, judgements=case("random grades").judgements, truncated="no")
     assert made.health.select("finding", "serious").rows() == [("grades", False)]
 
 
-def test_beside_nothing_but_suspects_a_model_has_no_rank_in_any_table() -> None:
+def test_beside_nothing_but_suspects_a_model_has_no_rank_in_any_table():
     lists = {
         "good": GOOD,
         "reversed": {q: {d: -s for d, s in own.items()} for q, own in FAIR.items()},
@@ -430,7 +430,7 @@ def test_beside_nothing_but_suspects_a_model_has_no_rank_in_any_table() -> None:
         assert "rank" not in page
 
 
-def test_only_lists_whose_order_was_looked_at_are_counted_of_all_lists() -> None:
+def test_only_lists_whose_order_was_looked_at_are_counted_of_all_lists():
     short = {
         q: dict([*row.items()][: 9 if n % 2 else None])
         for n, (q, row) in enumerate(permuted().items())
@@ -441,7 +441,7 @@ def test_only_lists_whose_order_was_looked_at_are_counted_of_all_lists() -> None
 
 
 @pytest.mark.parametrize("turned", [10, 40])
-def test_where_few_lists_are_turned_round_they_may_be_of_other_queries(turned: int) -> None:
+def test_where_few_lists_are_turned_round_they_may_be_of_other_queries(turned: int):
     """Classes lie together, so that a list of another class holds what is relevant last."""
     draw, lists, judged = np.random.default_rng(7), {}, {}
     for query in range(40):
@@ -458,7 +458,7 @@ def test_where_few_lists_are_turned_round_they_may_be_of_other_queries(turned: i
 
 
 @pytest.mark.parametrize("by", [10, 13])
-def test_codes_that_belong_to_other_queries_are_noted(by: int) -> None:
+def test_codes_that_belong_to_other_queries_are_noted(by: int):
     """The items of a class are near or far together, so that some of these sums are far from chance."""
     draw = np.random.default_rng(8)
     labels, classes = draw.integers(10, size=900), draw.integers(2, size=(10, 32))
@@ -472,7 +472,7 @@ def test_codes_that_belong_to_other_queries_are_noted(by: int) -> None:
     assert rr.Study(counts, MEASURE).health["finding"].to_list() == ["random order"]
 
 
-def test_no_lead_over_a_model_no_better_than_chance_is_safe_from_tie_order() -> None:
+def test_no_lead_over_a_model_no_better_than_chance_is_safe_from_tie_order():
     few = [*JUDGED][:6]
     seeds = {"a": 5, "b": 25}
     runs = {name: {query: run(seed, 0.0)[query] for query in few} for name, seed in seeds.items()}
@@ -483,13 +483,13 @@ def test_no_lead_over_a_model_no_better_than_chance_is_safe_from_tie_order() -> 
     assert made.reversals.row(0, named=True)["verdict"] == "at random"
 
 
-def test_no_model_has_a_verdict_where_the_judgements_are_one_of_the_runs() -> None:
+def test_no_model_has_a_verdict_where_the_judgements_are_one_of_the_runs():
     made = rr.Study({"good": GOOD, "fair": FAIR}, MEASURE, judgements=GOOD, truncated="no")
     assert made.suspects == ["fair", "good"]
     assert sum("a grade of its own" in sentence for sentence in made.verdict) == 1
 
 
-def test_half_of_the_lists_moved_to_the_next_query_are_found_where_they_hold_little() -> None:
+def test_half_of_the_lists_moved_to_the_next_query_are_found_where_they_hold_little():
     sample = Path(__file__).parents[2] / "sample_data" / "docs"
     lists = rr.read_rankings(sample / "runs" / "bm25.run.gz")
     names = lists["query"].unique(maintain_order=True)[75:]
@@ -499,7 +499,7 @@ def test_half_of_the_lists_moved_to_the_next_query_are_found_where_they_hold_lit
         assert made.health["finding"].to_list() == found
 
 
-def test_an_estimate_checks_the_data_by_the_judge_of_all_queries(folder: Path) -> None:
+def test_an_estimate_checks_the_data_by_the_judge_of_all_queries(folder: Path):
     paths, rules = written(folder, "random grades")
     everything = Path(rules[1])
     few = everything.with_name("few.txt")

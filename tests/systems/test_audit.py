@@ -39,7 +39,7 @@ def as_dicts(frame: pl.DataFrame, value: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("near", [False, True])
-def test_pytrec_eval_prints_what_the_audit_says(near: bool) -> None:
+def test_pytrec_eval_prints_what_the_audit_says(near: bool):
     reason = "pytrec_eval-terrier, of the extra `dev`, is not installed"
     pytrec_eval = pytest.importorskip("pytrec_eval", reason=reason)
     run = make_run(near=near)
@@ -77,7 +77,7 @@ def test_pytrec_eval_prints_what_the_audit_says(near: bool) -> None:
     assert frame.height == 2 * len(shown)
 
 
-def test_scikit_learn_prints_what_the_audit_says() -> None:
+def test_scikit_learn_prints_what_the_audit_says():
     reason = "scikit-learn, of the extra `dev`, is not installed"
     theirs = pytest.importorskip("sklearn.metrics", reason=reason)
     run = make_run()
@@ -94,7 +94,7 @@ def test_scikit_learn_prints_what_the_audit_says() -> None:
         assert ours == pytest.approx(math.fsum(values) / len(values), rel=1e-9)
 
 
-def test_prints_are_the_exact_value_plus_definition_plus_tie_order() -> None:
+def test_prints_are_the_exact_value_plus_definition_plus_tie_order():
     run = make_run()
     judgements = make_judgements(run)
     frame = audit(run, judgements=judgements, metrics=METRICS, cutoffs=(1, 5, None))
@@ -118,7 +118,7 @@ def test_prints_are_the_exact_value_plus_definition_plus_tie_order() -> None:
     assert z["z"].to_list() == pytest.approx((z["off"] / z["tie_std"]).to_list())
 
 
-def test_a_metric_is_compared_with_all_of_its_name() -> None:
+def test_a_metric_is_compared_with_all_of_its_name():
     run = make_run(queries=9)
     judgements = make_judgements(run)
     metrics = ("ndcg(gain=exp2)@5", "ndcg@5")
@@ -132,7 +132,7 @@ def test_a_metric_is_compared_with_all_of_its_name() -> None:
     ]
 
 
-def test_every_convention_is_audited() -> None:
+def test_every_convention_is_audited():
     run = make_run(queries=9)
     frame = audit(
         run,
@@ -144,7 +144,7 @@ def test_every_convention_is_audited() -> None:
     assert shown == len({(record.system, record.version, record.call) for record in CONVENTIONS})
 
 
-def test_a_warning_is_given_once() -> None:
+def test_a_warning_is_given_once():
     rankings = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [0]})
     with pytest.warns(RetrievalReportWarning, match="no query has a relevant item") as caught:
         audit(rankings, metrics="ap", cutoffs=1)

@@ -7,7 +7,7 @@ import oracles
 from retrieval_report.systems.audit import audit
 
 
-def test_an_open_order_is_shown_as_the_least_and_the_most_that_any_order_prints() -> None:
+def test_an_open_order_is_shown_as_the_least_and_the_most_that_any_order_prints():
     ties = {"q": [[0, 2], [0, 1, 1]], "r": [[1], [3, 0, 0], [1, 0]]}
     rows = [
         {"query": query, "item": f"{index}{number}", "distance": index, "relevance": grade}

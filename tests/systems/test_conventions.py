@@ -12,7 +12,7 @@ from retrieval_report.systems.conventions import (
 )
 
 
-def test_every_record_names_a_metric_and_stands_there_once() -> None:
+def test_every_record_names_a_metric_and_stands_there_once():
     keys = Counter(
         (record.system, record.version, record.call, record.metric) for record in CONVENTIONS
     )
@@ -26,7 +26,7 @@ def test_every_record_names_a_metric_and_stands_there_once() -> None:
         assert record.positive in ("", "irrelevant", "unretrieved")
 
 
-def test_rules_are_known_for_lists_for_ap_or_for_arbitrary_orders_only() -> None:
+def test_rules_are_known_for_lists_for_ap_or_for_arbitrary_orders_only():
     for record in CONVENTIONS:
         assert record.order == "arbitrary" or not record.row_order_up_to
         assert record.order != "threshold" or record.definition == "ap"
@@ -35,14 +35,14 @@ def test_rules_are_known_for_lists_for_ap_or_for_arbitrary_orders_only() -> None
         assert record.seen != "samples" or record.binary
 
 
-def test_the_frame_has_a_row_for_every_record() -> None:
+def test_the_frame_has_a_row_for_every_record():
     frame = conventions()
     assert frame.height == len(CONVENTIONS)
     assert frame.columns[:6] == ["system", "version", "metric", "call", "definition", "order"]
     assert frame["system"].n_unique() == 24
 
 
-def test_a_record_is_told_in_words() -> None:
+def test_a_record_is_told_in_words():
     record = Convention(
         "ap",
         "ap",

@@ -65,7 +65,7 @@ def said(case: dict[str, Any], system: str) -> dict[str, dict[str, Any]]:
 
 
 @PRINTED
-def test_the_audit_says_what_was_printed(name: str, system: str) -> None:
+def test_the_audit_says_what_was_printed(name: str, system: str):
     ours, printed = said(CASES[name], system), CASES[name]["printed"][system]
     close = 5.000001e-6 if system in ("mteb", "BEIR") else 1e-6 if system in GRAPHS else 1e-9
     for call, row in ours.items():
@@ -81,7 +81,7 @@ def test_the_audit_says_what_was_printed(name: str, system: str) -> None:
 
 
 @PRINTED
-def test_it_is_what_they_print(name: str, system: str) -> None:
+def test_it_is_what_they_print(name: str, system: str):
     needed = [system.lower().replace("-", "_")]
     if system in GRAPHS:  # one function asks all three
         needed = ["pykeen", "ogb", "tgb"]
@@ -105,7 +105,7 @@ def test_it_is_what_they_print(name: str, system: str) -> None:
     assert printed == pytest.approx(case["printed"][system], rel=1e-9)
 
 
-def test_what_they_save_is_read(tmp_path: Path) -> None:
+def test_what_they_save_is_read(tmp_path: Path):
     """Predictions of mteb, predictions per query of sentence-transformers, and runs of BEIR."""
     for module in ("mteb.abstasks.abstask", "beir.util"):
         package = module.partition(".")[0]

@@ -35,7 +35,7 @@ def provider() -> Iterator[Any]:
     ir_measures.providers.registry.pop("retrieval_report", None)
 
 
-def test_without_ties_the_numbers_are_those_of_pytrec_eval(provider: Any) -> None:
+def test_without_ties_the_numbers_are_those_of_pytrec_eval(provider: Any):
     measures = [ir_measures.parse_measure(text) for text in TEXTS]
     ours = provider.calc_aggregate(measures, QRELS, RUN)
     theirs = ir_measures.pytrec_eval.calc_aggregate(measures, QRELS, RUN)
@@ -43,7 +43,7 @@ def test_without_ties_the_numbers_are_those_of_pytrec_eval(provider: Any) -> Non
     assert set(ours) == set(measures)
 
 
-def test_with_ties_the_default_pipeline_gives_the_exact_mean(provider: Any) -> None:
+def test_with_ties_the_default_pipeline_gives_the_exact_mean(provider: Any):
     run = {"q1": dict.fromkeys("ab", 1.0)}
     qrels = {"q1": {"a": 1, "b": 0}}
     assert ir_measures.calc_aggregate([ir_measures.RR, ir_measures.P @ 1], qrels, run) == {
@@ -54,7 +54,7 @@ def test_with_ties_the_default_pipeline_gives_the_exact_mean(provider: Any) -> N
     assert [(one.query_id, one.value) for one in values] == [("q1", 0.75)]
 
 
-def test_what_has_no_counterpart_is_left_to_others(provider: Any) -> None:
+def test_what_has_no_counterpart_is_left_to_others(provider: Any):
     assert not provider.supports(ir_measures.infAP)
     # there, a grade that the mapping lacks keeps its value; here it is an error
     assert not provider.supports(ir_measures.nDCG(gains={0: 1, 1: 4}))

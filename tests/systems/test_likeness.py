@@ -33,14 +33,14 @@ def naive(like: Any, metrics: str, **options: Any) -> list[float]:
     return scores.filter(policy="naive")["value"].to_list()
 
 
-def test_trec_eval_10_compares_doubles_and_9_does_not() -> None:
+def test_trec_eval_10_compares_doubles_and_9_does_not():
     nine, ten = (naive(f"trec_eval {version}", "ndcg, ap") for version in (9, 10))
     assert nine == naive("pytrec_eval", "ndcg, ap")
     assert nine != ten == naive("trec_eval", "ndcg, ap")
 
 
 @pytest.mark.parametrize("system", conventions()["system"].unique(maintain_order=True))
-def test_every_system_prints_what_the_audit_says(system: str) -> None:
+def test_every_system_prints_what_the_audit_says(system: str):
     alone = system in ("PyKEEN", "OGB", "TGB")  # rank one relevant item among the others
     rankings = ONE_RELEVANT if alone else BOTH
     asked = audit(
@@ -72,7 +72,7 @@ def test_every_system_prints_what_the_audit_says(system: str) -> None:
     assert scores.schema == evaluate(BOTH, metrics="rr").schema
 
 
-def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
+def test_the_systems_rules_hold_and_the_rest_is_free():
     empty = BOTH.with_columns(
         relevance=pl.when(pl.col("query") == "q0").then(0).otherwise("relevance")
     )
@@ -107,7 +107,7 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
         ("py-tgb", "mrr", "rr@all"),
     ],
 )  # fmt: skip
-def test_measures_are_called_as_each_system_calls_them(like: str, theirs: str, ours: str) -> None:
+def test_measures_are_called_as_each_system_calls_them(like: str, theirs: str, ours: str):
     asked = measures_like(like, theirs, None)
     computed = [measure_text(record.definition, cutoff) for (_, cutoff), record in asked.items()]
     assert ", ".join(computed) == ours

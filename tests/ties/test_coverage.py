@@ -22,7 +22,7 @@ def residual(order: Sequence[Any], k: int) -> Fraction:
 
 
 @pytest.mark.parametrize("k", [1, 3, 4, 9])
-def test_share_and_residual_are_those_of_all_orders(k: int) -> None:
+def test_share_and_residual_are_those_of_all_orders(k: int):
     ties = [[1, 0], [0, 1, 1], [0]]
     rows = frame(ties)
     judged = rows.filter(relevance=1).select("query", "item", relevance=0)

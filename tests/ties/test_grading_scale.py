@@ -45,7 +45,7 @@ def reciprocal_ranks(rows: pl.DataFrame) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_gains_are_those_of_all_orders(seed: int) -> None:
+def test_gains_are_those_of_all_orders(seed: int):
     frame = graded(seed)
     found = rr.lists.grading_scale(frame, measures="rr@5", truncated="no")
     for row in found.iter_rows(named=True):
@@ -66,7 +66,7 @@ def test_gains_are_those_of_all_orders(seed: int) -> None:
     assert found["queries"].to_list() == [6, 6]
 
 
-def test_distances_merge_from_the_nearest_on_and_give_the_same() -> None:
+def test_distances_merge_from_the_nearest_on_and_give_the_same():
     frame = graded(1).with_columns(distance=3 - pl.col("score"))
     four = frame.filter(pl.col("score").n_unique().over("model") == 4)
     by_score = rr.lists.grading_scale(four.drop("distance"), measures="ap@5", truncated="no")
@@ -74,7 +74,7 @@ def test_distances_merge_from_the_nearest_on_and_give_the_same() -> None:
     assert by_score.equals(by_distance)
 
 
-def test_a_study_of_labels_answers_it(tmp_path: Path) -> None:
+def test_a_study_of_labels_answers_it(tmp_path: Path):
     human = {f"q{query}": {f"d{item}": int(item < 3) for item in range(8)} for query in range(9)}
     generator = np.random.default_rng(0)
     labels = {

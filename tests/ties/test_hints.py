@@ -40,7 +40,7 @@ def named(hints: pl.DataFrame, *names: str) -> list[tuple[Any, ...]]:
     return hints.filter(pl.col("hint").is_in(names)).select("model", "hint", "value").rows()
 
 
-def test_lists_without_ties_may_end_anywhere() -> None:
+def test_lists_without_ties_may_end_anywhere():
     rankings = make_lists().with_columns(distance=pl.int_range(pl.len()).over("query"))
     assert tie_hints(cut_at(rankings, 25)).is_empty()
 
@@ -53,7 +53,7 @@ def rounded(bits: int) -> pl.Series:
 
 @pytest.mark.parametrize(("bits", "kind"), [(8, "bfloat16"), (11, "float16")])
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
-def test_half_precision_is_seen_in_the_bits(bits: int, kind: str, dtype: type[pl.DataType]) -> None:
+def test_half_precision_is_seen_in_the_bits(bits: int, kind: str, dtype: type[pl.DataType]):
     hints = tie_hints(make_lists().with_columns(distance=rounded(bits).cast(dtype)))
     message = hints.filter(hint="half_precision")["message"].item()
     assert re.search(rf"are {kind} numbers: over whole lists, \d+% of the items are tied", message)
@@ -62,11 +62,11 @@ def test_half_precision_is_seen_in_the_bits(bits: int, kind: str, dtype: type[pl
 @pytest.mark.parametrize(
     "values", [rounded(24), rounded(8).round(1), pl.Series(np.arange(800) % 64 / 64)]
 )
-def test_other_numbers_are_not_taken_for_half_precision(values: pl.Series) -> None:
+def test_other_numbers_are_not_taken_for_half_precision(values: pl.Series):
     assert named(tie_hints(make_lists().with_columns(distance=values)), "half_precision") == []
 
 
-def test_near_ties_are_hinted_at() -> None:
+def test_near_ties_are_hinted_at():
     step = float(np.spacing(np.float32(9)))
     rankings = make_lists().with_columns(
         (pl.col("distance") + pl.col("item") % 2 * step).cast(pl.Float32)

@@ -67,7 +67,7 @@ def every_mean(score: Any) -> dict[Fraction, Fraction]:
     ("measure", "score"),
     [("precision@2", precision), ("rr@3", first_relevant), ("recall@2", recall)],
 )
-def test_every_mean_has_the_share_of_the_orders_that_give_it(measure: str, score: Any) -> None:
+def test_every_mean_has_the_share_of_the_orders_that_give_it(measure: str, score: Any):
     summary = summarise(evaluate(RANKINGS, metrics=measure, truncated="no"))
     found = distribution(RANKINGS, summary, measure)
     wanted = every_mean(score)
@@ -78,7 +78,7 @@ def test_every_mean_has_the_share_of_the_orders_that_give_it(measure: str, score
     assert dict(found.schema) == MEAN_DISTRIBUTION
 
 
-def test_what_is_not_known_exactly_has_no_rows() -> None:
+def test_what_is_not_known_exactly_has_no_rows():
     fixed = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("query"))
     cases: list[tuple[pl.DataFrame, str, dict[str, Any]]] = [
         (RANKINGS, "ndcg@2", {"truncated": "no"}),  # no closed form

@@ -116,7 +116,7 @@ def rates(own: list[str], predicted: list[str], names: list[str]) -> dict[Name, 
 )
 def test_the_frames_are_means_and_extremes_over_the_orders_of_all_lists(
     lists: list[list[Row]], truth: list[str], k: int, tied_votes: str
-) -> None:
+):
     assume(any(lists))
     own = dict(zip("pqrs"[: len(lists)], truth, strict=False))
     by_query = dict(zip(own, lists, strict=True))
@@ -162,7 +162,7 @@ def test_the_frames_are_means_and_extremes_over_the_orders_of_all_lists(
     assert all(agrees(("confusion", *row[:2]), row[2:]) for row in cells)
 
 
-def test_large_ties_are_drawn_exactly() -> None:
+def test_large_ties_are_drawn_exactly():
     """Two labels: the first wins with half of the draws or more."""
     for red, blue, k in ((600, 500, 400), (900, 100, 990), (30, 20, 7), (10**12, 10**12, 80)):
         draws = [comb(red, x) * comb(blue, k - x) for x in range(k + 1)]
@@ -174,7 +174,7 @@ def test_large_ties_are_drawn_exactly() -> None:
     assert many.to_list() == pytest.approx([1 / 3] * 3, rel=1e-9)
 
 
-def test_the_distribution_of_a_sum_of_trials() -> None:
+def test_the_distribution_of_a_sum_of_trials():
     numbers, probabilities = _sum_distribution([0.3] * 2000 + [1.0] * 5)
     exact = {
         x: float(comb(2000, x) * Fraction(3, 10) ** x * Fraction(7, 10) ** (2000 - x))
@@ -209,7 +209,7 @@ def search(digits: dict[str, Any], items: Any, asked: Any) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("k", [1, 15])
-def test_without_ties_it_is_scikit_learn(digits: dict[str, Any], k: int) -> None:
+def test_without_ties_it_is_scikit_learn(digits: dict[str, Any], k: int):
     neighbors = pytest.importorskip("sklearn.neighbors")
     metrics = pytest.importorskip("sklearn.metrics")
     generator = np.random.default_rng(0)
@@ -247,7 +247,7 @@ LABELS = {1: "x", 2: "y", 3: "x"}
 )
 def test_labels_spelt_as_numbers_have_the_order_of_numbers(
     labels: tuple[str, str], predicted: int | str, tmp_path: Path
-) -> None:
+):
     rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2]}
     path = tmp_path / "items.csv"
     path.write_text("item,label\na,{}\nb,{}\n".format(*labels))
@@ -255,7 +255,7 @@ def test_labels_spelt_as_numbers_have_the_order_of_numbers(
     assert found.chances["predicted"].to_list() == [predicted]
 
 
-def test_a_list_that_ends_inside_the_tie_that_votes_is_warned_of() -> None:
+def test_a_list_that_ends_inside_the_tie_that_votes_is_warned_of():
     labels = {**LABELS, 4: "y", 5: "y"}
     with pytest.warns(
         rr.RetrievalReportWarning, match=r"query 'q' and model 'model', end .*k=2.* 5 items"

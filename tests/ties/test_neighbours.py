@@ -6,7 +6,7 @@ import polars as pl
 from retrieval_report.lists import neighbour_judgements
 
 
-def test_items_that_tie_for_the_last_place_count_and_farther_ones_do_not() -> None:
+def test_items_that_tie_for_the_last_place_count_and_farther_ones_do_not():
     generator = np.random.default_rng(3)
     for epsilon in (0.0, 0.25):
         distances = np.sort(generator.integers(1, 9, (50, 30)), axis=1)

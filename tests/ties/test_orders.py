@@ -57,7 +57,7 @@ def distribution_of(
 @settings(max_examples=20)
 def test_every_score_has_the_share_of_orders_that_give_it(
     groups: list[list[Grade]], metrics: list[str]
-) -> None:
+):
     for metric, cutoff in itertools.product(metrics, (2, None)):
         frame = score_distribution(rankings_of(groups), **ONE, metric=metric, cutoff=cutoff)
         values, shares = zip(*sorted(distribution_of(groups, metric, cutoff).items()), strict=True)
@@ -67,7 +67,7 @@ def test_every_score_has_the_share_of_orders_that_give_it(
         assert set(frame["method"]) == {"exact"}
 
 
-def test_too_many_orders_are_drawn_as_shuffled_means_draws_them() -> None:
+def test_too_many_orders_are_drawn_as_shuffled_means_draws_them():
     rankings = rankings_of([[0, 1] * 12])
     frame = score_distribution(rankings, **ONE, metric="ap", cutoff=None, seed=5)
     means = shuffled_means(
@@ -83,7 +83,7 @@ def test_too_many_orders_are_drawn_as_shuffled_means_draws_them() -> None:
     assert (set(shallow["method"]), set(shallow["orders"])) == ({"exact"}, {8})
 
 
-def test_a_list_is_what_tie_groups_says_of_it() -> None:
+def test_a_list_is_what_tie_groups_says_of_it():
     rankings = rankings_of([[0, 2], [1, 0, 0]])
     rows = ranking_ties(rankings, **ONE, relevant_from=2)
     everything = tie_groups(rankings, relevant_from=2).filter(query="q")

@@ -90,7 +90,7 @@ def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str,
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Float32])
-def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]) -> None:
+def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]):
     rankings = random_rankings(1, dtype)
     profile = tie_profile(rankings, cutoffs=CUTOFFS, truncated="within_tie")
     assert profile.schema == pl.Schema(PROFILE)
@@ -107,7 +107,7 @@ def assert_recounted(profile: pl.DataFrame, rankings: pl.DataFrame) -> None:
             assert row[name] == wanted, (row, name)
 
 
-def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> None:
+def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself():
     rankings = random_rankings(3)
     far = rankings.with_columns(
         relevance=pl.when(pl.col("distance") <= 1).then("relevance").otherwise(0)
@@ -119,7 +119,7 @@ def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> N
     assert profile["mixed_items"].sum() < whole["mixed_items"].sum()
 
 
-def test_counts_and_scores_have_the_profile_of_the_distances() -> None:
+def test_counts_and_scores_have_the_profile_of_the_distances():
     rankings = random_rankings(2)
     profile = tie_profile(rankings, cutoffs=CUTOFFS, truncated="no")
     assert tie_profile(rr.count_ties(rankings), cutoffs=CUTOFFS, truncated="no").equals(profile)
@@ -127,7 +127,7 @@ def test_counts_and_scores_have_the_profile_of_the_distances() -> None:
     assert tie_profile(scores.lazy(), cutoffs=CUTOFFS, truncated="no").equals(profile)
 
 
-def test_without_relevances_only_what_needs_them_is_null() -> None:
+def test_without_relevances_only_what_needs_them_is_null():
     rankings = random_rankings(3)
     blind, seen = tie_profile(rankings.drop("relevance")), tie_profile(rankings)
     unknown = ("mixed_share", "mixed_items")

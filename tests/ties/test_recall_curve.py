@@ -39,7 +39,7 @@ def by_definition(order: Sequence[Any], relevant: int, level: float) -> Fraction
     ).filter(lambda ties: sum(map(len, ties)) <= 8),
     missed=st.integers(0, 2),
 )
-def test_every_policy_is_that_of_all_orders(ties: list[list[int]], missed: int) -> None:
+def test_every_policy_is_that_of_all_orders(ties: list[list[int]], missed: int):
     relevant = sum(map(sum, ties)) + missed
     if not relevant:
         return
@@ -59,7 +59,7 @@ def test_every_policy_is_that_of_all_orders(ties: list[list[int]], missed: int) 
         )
 
 
-def test_pytrec_eval_prints_the_same() -> None:
+def test_pytrec_eval_prints_the_same():
     pytrec_eval = pytest.importorskip(
         "pytrec_eval", reason="pytrec_eval-terrier, of the extra `dev`, is not installed"
     )
@@ -88,7 +88,7 @@ def test_pytrec_eval_prints_the_same() -> None:
         )
 
 
-def test_large_ties_have_the_mean_of_random_orders_and_the_largest_none() -> None:
+def test_large_ties_have_the_mean_of_random_orders_and_the_largest_none():
     grades = np.zeros(60, np.int64)
     grades[:9] = 1
     rows: Any = {
@@ -109,7 +109,7 @@ def test_large_ties_have_the_mean_of_random_orders_and_the_largest_none() -> Non
     assert [value is None for value in scores["value"]] == [True, False]
 
 
-def test_rules_about_queries_are_kept() -> None:
+def test_rules_about_queries_are_kept():
     rows = {"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]}
     for rule, wanted in (("zero", 0.0), ("one", 1.0), ("skip", None)):
         scores = recall_curve(rows, levels=(1,), policies="expected", no_relevant=rule)

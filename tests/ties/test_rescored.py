@@ -91,7 +91,7 @@ def drawn(seed: int) -> tuple[list[int], Items]:
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_every_policy_equals_the_enumeration_of_all_choices(seed: int) -> None:
+def test_every_policy_equals_the_enumeration_of_all_choices(seed: int):
     near, items = drawn(seed)
     names, grades, finals = zip(*items, strict=True)
     first = {"query": ["q"] * len(items), "item": names, "distance": near}
@@ -111,7 +111,7 @@ def test_every_policy_equals_the_enumeration_of_all_choices(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_choices_are_drawn_for_measures_without_a_closed_form() -> None:
+def test_choices_are_drawn_for_measures_without_a_closed_form():
     near, items = drawn(5)
     names, grades, finals = zip(*items, strict=True)
     first = {"query": ["q"] * len(items), "item": names, "distance": near}

@@ -65,7 +65,7 @@ def tied(draw: st.DrawFn, items: str = "abcdefg", most: int = 5) -> Ties:
 
 
 @given(a=tied(), b=tied())
-def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties) -> None:
+def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties):
     found = one(a, b, p=0.8)
     every = [rbo(left, right) for left in orders(a) for right in orders(b)]
     assert found["rbo_low"] == pytest.approx(float(min(every)), rel=1e-12, abs=1e-15)
@@ -87,7 +87,7 @@ def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties) -> Non
 
 
 @given(a=tied("abcde"), b=tied("abcde"))
-def test_tau_is_that_of_the_shared_items(a: Ties, b: Ties) -> None:
+def test_tau_is_that_of_the_shared_items(a: Ties, b: Ties):
     found = one(a, b)
     shared = {item for tie in a for item in tie} & {item for tie in b for item in tie}
     a, b = (
@@ -105,7 +105,7 @@ def test_tau_is_that_of_the_shared_items(a: Ties, b: Ties) -> None:
 
 
 @pytest.mark.slow
-def test_lists_longer_than_a_block_and_scores_instead_of_distances() -> None:
+def test_lists_longer_than_a_block_and_scores_instead_of_distances():
     generator = np.random.default_rng(1)
     rows = pl.DataFrame(
         {"query": "q", "item": np.arange(3000), "score": generator.integers(0, 40, 3000)}

@@ -35,7 +35,7 @@ def tied(models: int, queries: int, items: int, values: int, seed: int = 0) -> p
 @pytest.mark.parametrize("measure", ["precision@4", "ndcg@5"])
 def test_drawn_orders_agree_with_the_exact_mean_deviation_and_percentiles(
     measure: str, queries: int
-) -> None:
+):
     study = rr.Study(tied(2, queries, 12, 4), measure, truncated="no", shuffles=ORDERS)
     for row in study.three_scores.iter_rows(named=True):
         drawn = study.shuffled.filter(model=row["model"])["value"].to_numpy()
@@ -56,7 +56,7 @@ def test_drawn_orders_agree_with_the_exact_mean_deviation_and_percentiles(
         assert (drawn >= row["order_high"] - slack).mean() >= 0.05 - allowed
 
 
-def test_few_lists_have_exact_percentiles_and_many_normal_ones() -> None:
+def test_few_lists_have_exact_percentiles_and_many_normal_ones():
     few = rr.Study(tied(2, 3, 8, 3), "rr", truncated="no").three_scores
     many = rr.Study(tied(2, 60, 8, 3), "rr", truncated="no").three_scores
     cut = rr.Study(tied(2, 60, 8, 3), "ap", truncated="within_tie").three_scores
@@ -101,7 +101,7 @@ def coins(queries: int, fixed: int, first: int, ties: int, measure: str) -> rr.S
 @pytest.mark.parametrize("measure", ["precision@1", "hit_rate@1", "recall@1"])
 def test_level_means_of_many_lists_count_as_agreeing(
     measure: str, given: tuple[int, ...], method: str, near: float, ends: tuple[int, int]
-) -> None:
+):
     queries, fixed, first, tosses = given
     study = coins(queries, fixed, first, tosses, measure)
     found = study.winners.row(0, named=True)
@@ -112,7 +112,7 @@ def test_level_means_of_many_lists_count_as_agreeing(
     assert percentiles.row(0) == pytest.approx([end / queries for end in ends], abs=1e-12)
 
 
-def test_percentiles_are_those_of_all_orders_of_a_list() -> None:
+def test_percentiles_are_those_of_all_orders_of_a_list():
     relevance = [2, 0, 1, 0, 0]
     frame = {
         "query": ["q"] * 5,
@@ -146,7 +146,7 @@ def naive_wins_by_accident() -> rr.Study:
     return rr.Study(frame, "rr@3", truncated="no", shuffles=2000)
 
 
-def test_who_wins_exactly_by_the_naive_order_and_in_how_many_orders() -> None:
+def test_who_wins_exactly_by_the_naive_order_and_in_how_many_orders():
     study = naive_wins_by_accident()
     rows = study.three_scores
     assert rows["model"].to_list() == ["fine", "tied", "poor"]
@@ -163,7 +163,7 @@ def test_who_wins_exactly_by_the_naive_order_and_in_how_many_orders() -> None:
     assert found["agreeing"] == share.filter(pl.col("fine") >= pl.col("tied")).height
 
 
-def test_level_models_win_together() -> None:
+def test_level_models_win_together():
     frame = tied(1, 3, 5, 2).drop("model")
     study = rr.Study({"a": frame, "b": frame}, "ndcg@2", truncated="no", judgements=None)
     found = study.winners.row(0, named=True)
@@ -173,7 +173,7 @@ def test_level_models_win_together() -> None:
 
 @pytest.mark.parametrize("copies", [1, 2])
 @pytest.mark.parametrize("measure", ["ap", "ndcg"])
-def test_of_cut_lists_only_the_drawn_orders_are_counted(measure: str, copies: int) -> None:
+def test_of_cut_lists_only_the_drawn_orders_are_counted(measure: str, copies: int):
     rows = {"query": ["q"] * 3, "item": list("abc"), "relevance": [1, 1, 0]}
     good = pl.DataFrame({**rows, "distance": [1, 2, 3]})
     frames = {"poor": good.with_columns(distance=pl.Series([3, 2, 1]))}
@@ -191,7 +191,7 @@ def test_of_cut_lists_only_the_drawn_orders_are_counted(measure: str, copies: in
     assert "first in 10 of 10 random orders of these items.\n" in said
 
 
-def test_single_orders_have_the_average_of_the_study() -> None:
+def test_single_orders_have_the_average_of_the_study():
     frame = tied(2, 6, 8, 3)
     queries = {"query": list(range(6)), "label": ["a", "a", "a", "a", "b", "b"]}
     study = rr.Study(frame, "ndcg@3", queries=queries, average="macro", truncated="no")
@@ -207,7 +207,7 @@ def test_single_orders_have_the_average_of_the_study() -> None:
     assert "of 10 random orders (" in repr(study)
 
 
-def test_a_lead_that_few_orders_reverse_is_not_said_to_hold_in_every_order() -> None:
+def test_a_lead_that_few_orders_reverse_is_not_said_to_hold_in_every_order():
     # b ties the relevant item of each query with nine others: first in all 60 lists, it is ahead of
     # a, which has it second; a random order is six standard deviations behind.
     lists = {f"q{i}": [f"q{i}-d{place}" for place in range(10)] for i in range(60)}

@@ -47,7 +47,7 @@ def two_models() -> pl.DataFrame:
     )
 
 
-def test_a_notebook_shows_the_areas_in_words() -> None:
+def test_a_notebook_shows_the_areas_in_words():
     found = rr.thresholds(two_models())
     first, a, b, rest = repr(found).splitlines()
     areas = found.areas.row(0, named=True)
@@ -63,7 +63,7 @@ def test_a_notebook_shows_the_areas_in_words() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("order", ["distance", "score"])
-def test_curves_and_areas_are_those_of_scikit_learn(seed: int, order: str) -> None:
+def test_curves_and_areas_are_those_of_scikit_learn(seed: int, order: str):
     frame = made(seed)
     if order == "score":
         frame = frame.with_columns(score=10 - pl.col("distance")).drop("distance")
@@ -94,7 +94,7 @@ def test_curves_and_areas_are_those_of_scikit_learn(seed: int, order: str) -> No
         assert row["npv"] == (counts[0, 0] / rejected if rejected else None)
 
 
-def test_the_average_precision_of_all_pairs_is_the_mean_over_their_orders() -> None:
+def test_the_average_precision_of_all_pairs_is_the_mean_over_their_orders():
     frame = pl.DataFrame(
         {
             "query": list("pppqqq"),
@@ -123,7 +123,7 @@ def orders_of(part: pl.DataFrame) -> list[list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_counts_of_the_k_nearest_are_means_over_all_orders(k: int) -> None:
+def test_counts_of_the_k_nearest_are_means_over_all_orders(k: int):
     frame = made(3, queries=4, items=5, levels=3).filter(pl.int_range(pl.len()) != 6)
     lists = [orders_of(part) for _, part in frame.group_by("query", maintain_order=True)]
     table = rr.thresholds(frame, k=k).table
@@ -157,9 +157,7 @@ def test_counts_of_the_k_nearest_are_means_over_all_orders(k: int) -> None:
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1", "npv", "accuracy"])
 @pytest.mark.parametrize("target", [None, 0.5, 0.9])
-def test_the_chosen_threshold_is_the_one_that_the_table_says(
-    metric: str, target: float | None
-) -> None:
+def test_the_chosen_threshold_is_the_one_that_the_table_says(metric: str, target: float | None):
     found = rr.thresholds(two_models())
     chosen = found.calibrate(metric, target, resamples=5)
     assert chosen["model"].to_list() == ["a", "b"]
@@ -180,7 +178,7 @@ def test_the_chosen_threshold_is_the_one_that_the_table_says(
 
 
 @pytest.mark.parametrize("resamples", [30, 300])
-def test_intervals_are_those_of_queries_drawn_anew(resamples: int) -> None:
+def test_intervals_are_those_of_queries_drawn_anew(resamples: int):
     frame = made(7, queries=15)
     found = rr.thresholds(frame).calibrate("f1", resamples=resamples, seed=5).row(0, named=True)
     generator = np.random.default_rng(5)
@@ -215,7 +213,7 @@ def test_intervals_are_those_of_queries_drawn_anew(resamples: int) -> None:
     assert found["ci_low"] < found["value"] < found["ci_high"]
 
 
-def test_a_target_that_is_not_always_reached_ends_with_nothing_accepted() -> None:
+def test_a_target_that_is_not_always_reached_ends_with_nothing_accepted():
     frame = made(2, queries=6)
     found = rr.thresholds(frame).calibrate("precision", 0.75, resamples=200).row(0, named=True)
     assert found["threshold"] is None or found["precision"] >= 0.75
@@ -226,7 +224,7 @@ def test_a_target_that_is_not_always_reached_ends_with_nothing_accepted() -> Non
 
 
 @pytest.mark.parametrize("k", [None, 3])
-def test_counts_and_scores_say_the_same_as_rankings(k: int | None) -> None:
+def test_counts_and_scores_say_the_same_as_rankings(k: int | None):
     frame = two_models()
     one, counts = (rr.thresholds(rows, k=k) for rows in (frame, rr.count_ties(frame)))
     assert one.table.equals(counts.table.cast({"threshold": pl.Int64}))
@@ -257,9 +255,7 @@ def drawn_areas(seed: int, queries: int) -> tuple[pl.DataFrame, dict[str, float]
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("queries", [2, 12])
-def test_intervals_of_areas_are_those_of_queries_weighted_by_scikit_learn(
-    seed: int, queries: int
-) -> None:
+def test_intervals_of_areas_are_those_of_queries_weighted_by_scikit_learn(seed: int, queries: int):
     frame, errors = drawn_areas(seed + 10, queries)
     row = rr.thresholds(frame).areas.row(0, named=True)
     for name, error in errors.items():

@@ -29,9 +29,7 @@ def cut(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("bits", "least"), [(64, 0.97), (16, 0.7)])
 @pytest.mark.parametrize(("depth", "cutoff"), [(10, 10), (50, 50)])
-def test_the_depth_is_enough_for_nearly_all_lists(
-    bits: int, least: float, depth: int, cutoff: int
-) -> None:
+def test_the_depth_is_enough_for_nearly_all_lists(bits: int, least: float, depth: int, cutoff: int):
     complete = hamming(bits)
     [enough] = rr.truncated_lists(cut(complete, depth), cutoffs=cutoff)["sufficient_depth"]
     deeper = rr.truncated_lists(cut(complete, enough), cutoffs=cutoff)

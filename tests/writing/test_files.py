@@ -41,13 +41,13 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_missing_folder_is_made(tmp_path: Path) -> None:
+def test_a_missing_folder_is_made(tmp_path: Path):
     write_files({tmp_path / "report" / "digits" / "a.csv": b"1"})
     assert (tmp_path / "report" / "digits" / "a.csv").read_bytes() == b"1"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
-def test_new_files_follow_the_umask(tmp_path: Path) -> None:
+def test_new_files_follow_the_umask(tmp_path: Path):
     before = os.umask(0o027)
     try:
         write_files({tmp_path / "a": b""})
@@ -59,7 +59,7 @@ def test_new_files_follow_the_umask(tmp_path: Path) -> None:
 @pytest.mark.parametrize("failing", [1, 2])
 def test_row_098_a_full_disk_leaves_the_old_files_and_no_partial_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
-) -> None:
+):
     old = {tmp_path / "scores.csv": b"old scores", tmp_path / "summary.csv": b"old summary"}
     write_files(old)
     fail_at_call(failing, OSError(errno.ENOSPC, "No space left on device"), monkeypatch)
@@ -72,7 +72,7 @@ def test_row_098_a_full_disk_leaves_the_old_files_and_no_partial_ones(
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(143), MemoryError()])
 def test_row_099_an_interrupt_leaves_no_partial_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
-) -> None:
+):
     fail_at_call(2, error, monkeypatch)
     with pytest.raises(type(error)):
         write_files({tmp_path / "scores.csv": b"1", tmp_path / "summary.csv": b"2"})
@@ -81,7 +81,7 @@ def test_row_099_an_interrupt_leaves_no_partial_files(
 
 def test_a_signal_while_trying_a_folder_leaves_no_probe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     make = Path.mkdir
 
     def stopped(path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_signal_while_trying_a_folder_leaves_no_probe(
     assert names(tmp_path) == []
 
 
-def test_row_100_two_writers_leave_one_whole_winner(tmp_path: Path) -> None:
+def test_row_100_two_writers_leave_one_whole_winner(tmp_path: Path):
     contents = [bytes([digit]) * 200_000 for digit in b"0123456789"]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda data: write_files({tmp_path / "scores.csv": data}), contents))
@@ -102,7 +102,7 @@ def test_row_100_two_writers_leave_one_whole_winner(tmp_path: Path) -> None:
     assert names(tmp_path) == ["scores.csv"]
 
 
-def test_a_target_that_is_a_folder_is_refused_before_any_file_is_replaced(tmp_path: Path) -> None:
+def test_a_target_that_is_a_folder_is_refused_before_any_file_is_replaced(tmp_path: Path):
     (tmp_path / "summary.csv").mkdir()
     (tmp_path / "scores.csv").write_bytes(b"old")
     with pytest.raises(OutputError, match=r"summary\.csv': it is a folder"):
@@ -112,7 +112,7 @@ def test_a_target_that_is_a_folder_is_refused_before_any_file_is_replaced(tmp_pa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither pipes nor such devices in folders")
-def test_pipes_and_devices_are_refused_before_any_file_is_replaced(tmp_path: Path) -> None:
+def test_pipes_and_devices_are_refused_before_any_file_is_replaced(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "device").symlink_to(os.devnull)
     (tmp_path / "scores.csv").write_bytes(b"old")
@@ -124,7 +124,7 @@ def test_pipes_and_devices_are_refused_before_any_file_is_replaced(tmp_path: Pat
     assert names(tmp_path) == ["device", "pipe", "scores.csv"]
 
 
-def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
+def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path):
     (tmp_path / "far").mkdir()
     (tmp_path / "far" / "scores.csv").write_bytes(b"old")
     (tmp_path / "near.csv").symlink_to(tmp_path / "far" / "scores.csv")
@@ -136,13 +136,13 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
     assert check_writable_folder(tmp_path / "folder") == tmp_path / "folder"
 
 
-def test_what_no_longer_belongs_to_them_is_removed_and_may_be_missing(tmp_path: Path) -> None:
+def test_what_no_longer_belongs_to_them_is_removed_and_may_be_missing(tmp_path: Path):
     (tmp_path / "old").write_bytes(b"1")
     write_files({tmp_path / "new": b"2"}, gone=[tmp_path / "old", tmp_path / "never"])
     assert names(tmp_path) == ["new"]
 
 
-def test_what_somebody_left_in_a_folder_is_not_obeyed(tmp_path: Path) -> None:
+def test_what_somebody_left_in_a_folder_is_not_obeyed(tmp_path: Path):
     """A planted note named files to delete, and was believed."""
     planted = tmp_path / ".retrieval-report-x.tmp"
     planted.mkdir()
@@ -154,13 +154,13 @@ def test_what_somebody_left_in_a_folder_is_not_obeyed(tmp_path: Path) -> None:
     assert (tmp_path / "kept.csv").exists()
 
 
-def test_row_102_a_usable_folder_is_left_as_it_was(tmp_path: Path) -> None:
+def test_row_102_a_usable_folder_is_left_as_it_was(tmp_path: Path):
     assert check_writable_folder(tmp_path) == tmp_path
     assert check_writable_folder(str(tmp_path / "new")) == tmp_path / "new"
     assert names(tmp_path) == []
 
 
-def test_row_102_folders_that_cannot_be_written_to_are_refused(tmp_path: Path) -> None:
+def test_row_102_folders_that_cannot_be_written_to_are_refused(tmp_path: Path):
     (tmp_path / "file").write_text("")
     reasons = {
         "file": "File exists",
@@ -174,7 +174,7 @@ def test_row_102_folders_that_cannot_be_written_to_are_refused(tmp_path: Path) -
             check_writable_folder(tmp_path / name)
 
 
-def test_row_103_text_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
+def test_row_103_text_that_a_spreadsheet_would_run_gets_an_apostrophe():
     text = ["=1", "+1", "-1", "@a", "\tx", "\rx", "\0x", "a=1", "", None]
     frame = pl.DataFrame({"model": text, "value": [-1.5] * len(text)})
     read = pl.read_csv(csv_bytes(frame))
@@ -188,19 +188,19 @@ SIGNS = "=+-@＝＋－＠﹦﹢﹣﹫"
 BEFORE = ("", " ", "\u00a0", "\u3000 ", "\n", "\n ", "\ufeff")
 
 
-def test_row_103_formulas_behind_blanks_and_breaks_are_defused() -> None:
+def test_row_103_formulas_behind_blanks_and_breaks_are_defused():
     for text in (f"{before}{sign}1" for before in BEFORE for sign in SIGNS):
         cell = csv_bytes(pl.DataFrame({"model": [text]})).decode().removeprefix("model\n")
         assert not re.match(rf"[\s\0\ufeff]*[{re.escape(SIGNS)}]", cell.strip('"\n')), cell
 
 
 @given(st.lists(st.text("=+-@＝＠;' \n\t\uff1da", max_size=8)))
-def test_what_is_defused_is_read_back_as_it_was(texts: list[str]) -> None:
+def test_what_is_defused_is_read_back_as_it_was(texts: list[str]):
     frame = pl.DataFrame({"model": texts}, schema={"model": pl.String})
     assert_frame_equal(read_csv(csv_bytes(frame), frame.schema, raw=False), frame)
 
 
-def test_csv_keeps_every_digit_and_leaves_null_empty() -> None:
+def test_csv_keeps_every_digit_and_leaves_null_empty():
     frame = pl.DataFrame(
         {"value": [0.1 + 0.2, None, 1e-300, 5e-324], "cutoff": [1, None, 3, 2**62]}
     )
@@ -210,7 +210,7 @@ def test_csv_keeps_every_digit_and_leaves_null_empty() -> None:
     )
 
 
-def test_a_kill_in_the_middle_leaves_the_old_files(tmp_path: Path) -> None:
+def test_a_kill_in_the_middle_leaves_the_old_files(tmp_path: Path):
     for name in ("report.html", "scores.csv"):
         (tmp_path / name).write_text("old")
     program = (
