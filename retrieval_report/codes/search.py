@@ -277,24 +277,30 @@ def from_search(
         if n_relevant is not None:
             by_chance[model] = hits_by_chance(frame, n_relevant, len(items.keys), what, labelled)
         parts.append(Part(what, frame.drop("place", strict=False)))
-    judgement_rows = None if judgements is None else read_judgements(judgements)
-    if judgement_rows is not None and query_ids is None and names is not None:
-        _refuse_other_queries(judgement_rows, names)
+    judgement_rows = _judgement_rows(judgements, names if query_ids is None else None)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
         judgement_rows = _matrix_judgements(relevance, names, items)
     return Inputs(combine(parts), judgement_rows, n_relevant, by_chance=known_of(by_chance))
 
 
-def _refuse_other_queries(judgements: pl.DataFrame, numbers: pl.Series) -> None:
-    """Refuse judgements of other queries than the rows of a search that were given no ids."""
+def _judgement_rows(judgements: object, numbers: pl.Series | None) -> pl.DataFrame | None:
+    """Read the judgements if there are any; refuse those of other queries than the ``numbers`` of a
+    search that was given no ids.
+    """
+    if judgements is None:
+        return None
+    rows = read_judgements(judgements)
+    if numbers is None:
+        return rows
     known = numbers.cast(pl.String).implode()
-    others = judgements.filter(~pl.col("query").cast(pl.String).is_in(known))
+    others = rows.filter(~pl.col("query").cast(pl.String).is_in(known))
     if others.height:
         raise KeyMismatchError(
             f"judgements: {others['query'][0]!r} is not a query of the search, whose queries and "
             "items are numbered from 0; pass their ids as query_ids= and item_ids=, in the order "
             "of the rows"
         )
+    return rows
 
 
 def by_model(results: Any, named: bool) -> Mapping[str, object]:
