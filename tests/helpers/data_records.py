@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 import retrieval_report as rr
+from made_reports import lists_that_lose
 from made_scores import bounded_scores, scores_of
 from retrieval_report.contracts.frames import SUMMARY
 
@@ -19,6 +20,7 @@ MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has n
     "a scores": scores_of,
     "scores by": lambda given: scores_of(**given),
     "bounded scores": bounded_scores,
+    "lists that lose": lambda given: lists_that_lose(*given),
     "parts": pl.concat,
     "a tuple": tuple,
     "a mapping": dict,
@@ -52,8 +54,9 @@ def _changed(frame: pl.DataFrame, columns: dict[str, Any]) -> pl.DataFrame:
 
 def _made(given: dict[str, Any]) -> Any:
     """Return what is written as {"a frame": …}, and dictionaries as they are."""
-    [name, *_] = given or [""]
-    return MADE[name](given[name]) if name in MADE else given
+    if len(given) != 1 or (name := next(iter(given))) not in MADE:
+        return given
+    return MADE[name](given[name])
 
 
 def read(name: str) -> dict[str, Any]:

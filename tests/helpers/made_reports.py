@@ -49,6 +49,19 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def lists_that_lose(lost: dict[str, int], queries: int = 400) -> pl.DataFrame:
+    """Lists of three items, whose relevant one is first in all but so many of the queries."""
+    return pl.DataFrame(
+        [
+            {"model": model, "query": f"q{query:03}", "item": f"{name}{query}"}
+            | {"distance": place, "relevance": int(name == "a")}
+            for model, last in lost.items()
+            for query in range(queries)
+            for name, place in (("a", 3 if query < last else 1), ("b", 2), ("c", 4))
+        ]
+    )
+
+
 @cache
 def made_report(
     models: tuple[str, ...] = ("fine", "middle", "coarse"), title: str = "Retrieval report"
