@@ -21,8 +21,11 @@ from retrieval_report.kernels.lists import Bools, Floats
 
 def clustered(pairs: Pairs, grid: Grid, cluster: str | None, queries: object) -> Pairs:
     """Return pairs that know the cluster of every query of a grid; unchanged where none is named,
-    or where each query is a cluster of its own.
+    or where each query is a cluster of its own. All are one cluster, which has no test, where a
+    query stands alone for others.
     """
+    if grid.alone:
+        return replace(pairs, cluster=np.zeros(len(grid.queries), np.intp))
     if cluster is None:
         return pairs
     names = with_clusters(pl.DataFrame({"query": grid.queries}), queries, cluster)["cluster"]

@@ -53,6 +53,7 @@ class Grid:
     queries: list[object]  # sorted
     measures: list[Measure]  # in the order of the frame
     arrays: Mapping[str, Array]  # (measures, models, queries)
+    alone: bool = False  # whether one query stands for others that nothing is known of
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Grid:
@@ -89,7 +90,9 @@ class Grid:
         ):
             arrays[name] = np.full([part.height for part in (measures, models, queries)], nothing)
             arrays[name][where] = frame[name].to_numpy()
-        return cls(models["model"].to_list(), queries["query"].to_list(), measures.rows(), arrays)
+        names = models["model"].to_list(), queries["query"].to_list()
+        alone = "alone" in frame.columns and frame["alone"].first() is not None
+        return cls(*names, measures.rows(), arrays, alone)
 
     def pairs(self, baseline: str | None = None) -> Pairs:
         """Return all pairs of models, or those of the others with a baseline."""

@@ -14,7 +14,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, check_text, quoted
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
-from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY, check_table
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.wording import setting
@@ -182,13 +182,19 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
         f"scores without {column}",
         "; the queries frame lacks them",
     )
+    if average == "weighted" and not of_lists and frame[column].max() == 0:
+        raise DataError(
+            f"queries: weight: 0 for every query, so that {_average(average)} has no mean"
+        )
     return frame
 
 
 def weighed(scores: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:
     """Return scores and deviations times the ``weight`` of their query, so that plain means over the
     queries are the means of :func:`summarise`; weights are 1 on average. Only queries for which all
-    models have a score count: by each measure, ``left_out`` queries do not.
+    models have a score count: by each measure, ``left_out`` queries do not. ``alone`` is a label of a
+    single query, or the query that has all weight: nothing shows how others would vary. It is null
+    if there is none.
 
     >>> scores = pl.DataFrame(
     ...     {"model": ["m"] * 3, "query": list("pqr"), "metric": ["rr"] * 3, "cutoff": [1] * 3}
@@ -205,11 +211,16 @@ def weighed(scores: pl.DataFrame, queries: object, average: str) -> pl.DataFrame
         value=pl.when(shared).then("value"),
         left_out=pl.col("query").filter(known & ~shared).n_unique().over(MEASURE),
     )
-    known_label = [*GROUP, "label"]
-    share = 1 / pl.count("value").over(known_label) if average == "macro" else pl.col("weight")
+    is_macro = average == "macro"
+    strata = [*GROUP, "label"] if is_macro else GROUP
+    share = 1 / pl.count("value").over(strata) if is_macro else pl.col("weight")
     share = pl.when(known).then(share)
-    weight = share / share.mean().over(GROUP)
-    return frame.with_columns(weight=weight).with_columns(pl.col("value", "std") * pl.col("weight"))
+    has_weight = share > 0
+    is_alone = has_weight & (has_weight.sum().over(strata) == 1)
+    name = pl.col("label" if is_macro else "query").cast(pl.String)
+    return frame.with_columns(
+        weight=share / share.mean().over(GROUP), alone=name.filter(is_alone).first()
+    ).with_columns(pl.col("value", "std") * pl.col("weight"))
 
 
 def with_left_out(result: pl.DataFrame, scores: Checked) -> pl.DataFrame:

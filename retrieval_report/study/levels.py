@@ -37,6 +37,7 @@ from retrieval_report.metrics.parsing import Measure
 from retrieval_report.scoring.health import AT_RANDOM, health_of
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
+from retrieval_report.study.caveats import model_text
 from retrieval_report.study.study_data import (
     ROW_OPTIONS,
     Draws,
@@ -273,6 +274,18 @@ class LevelledStudy:
             return Checked(scores)
         return Checked(weighed(scores, self._data.frames["queries"], self.average))
 
+    @property
+    def _alone(self) -> str:
+        """Say which query stands alone in a mean, whose interval and tests are then not given."""
+        scores = self._weighed(self._sound._undrawn.scores).frame
+        name = scores["alone"].first() if "alone" in scores.columns else None
+        if name is None:
+            return ""
+        what = (
+            "Label '{}' holds one query" if self.average == "macro" else "Query '{}' has all weight"
+        )
+        return f"{what.format(model_text(name))}, so nothing can be said of other queries."
+
     @answer
     def summary(self) -> pl.DataFrame:
         """The result of :func:`summarise`."""
@@ -492,7 +505,10 @@ class LevelledStudy:
         if not sound.of_run or sound.suspects:
             return NO_FRAME
         scores = sound.under("expected")._run_scores
-        return of(self._weighed(scores), sound.of_run)
+        frame = of(self._weighed(scores), sound.of_run)
+        over_queries = {"std_error", "ci_low", "ci_high", "p", "family_p"} & {*frame.columns}
+        unknown = dict.fromkeys(over_queries, pl.lit(None, pl.Float64))
+        return frame.with_columns(**unknown) if self._alone else frame
 
     @answer
     def segments(self) -> pl.DataFrame:

@@ -730,9 +730,12 @@ class Study(LevelledStudy):
 
     @property
     def _objections(self) -> str:
-        """What other judges, runs or data sets say against the lead, if there are any."""
+        """What other judges, runs or data sets say against the lead, if there are any; and which
+        query has none beside it to tell how others would vary.
+        """
         several = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
-        return objections(self.reversals) if several else ""
+        against = objections(self.reversals) if several else ""
+        return " ".join(filter(None, [self.headline._alone, against]))
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one
