@@ -44,15 +44,16 @@ class CodeSpace:
 
     width: int  # columns of an array of codes
     packed: np.dtype[np.generic] | None  # the type of the words the bits are packed in
+    unused: int = 0  # bits of the last word of packed codes
 
     @classmethod
     def of(cls, queries: Array, bits: int | None) -> CodeSpace:
         """Derive the space from the queries and the number of bits of packed codes."""
         width = queries.shape[1]
-        packed = None
         if bits is not None and check_whole("bits", bits, 1) != width:
             packed = _packed_type(queries, bits)
-        return cls(width, packed)
+            return cls(width, packed, 8 * width * packed.itemsize - bits)
+        return cls(width, None)
 
     @property
     def reach(self) -> int:
@@ -82,6 +83,8 @@ class CodeSpace:
                 ones, signs = _read_bits(rows, what, offset + start)
                 other_values |= signs
                 rows = np.packbits(ones, axis=1)
+            elif self.unused:
+                self._check_unused(rows[:, -1], what, offset + start)
             words[:, start : start + step] = as_words(rows).T
         if len(other_values) > 1:
             raise DataError(
@@ -89,6 +92,22 @@ class CodeSpace:
                 "0: use np.where(x >= 0, 1, -1))"
             )
         return words
+
+    def _check_unused(self, last_words: Array, what: str, first: int) -> None:
+        """Refuse codes with more bits than ``bits``, which would count: in whatever order bits are
+        packed, from the low end, from the high end or as bytes, some of the unused ones are set.
+        """
+        size = 8 * last_words.dtype.itemsize
+        unused = np.arange(size) >= size - self.unused
+        in_bytes = np.packbits(unused).view(last_words.dtype)[0]
+        masks = in_bytes, (1 << self.unused) - 1, (1 << size) - (1 << (size - self.unused))
+        is_set = [(last_words & last_words.dtype.type(mask)) != 0 for mask in masks]
+        if all(rows.any() for rows in is_set):
+            row = first + max(int(rows.argmax()) for rows in is_set)
+            bits = size * self.width - self.unused
+            raise DataError(
+                f"{what}: row {row} has bits set beyond the first {bits}, the number in bits="
+            )
 
 
 def _packed_type(queries: Array, bits: int) -> np.dtype[np.generic]:

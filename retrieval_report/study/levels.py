@@ -284,7 +284,7 @@ class LevelledStudy:
         what = (
             "Label '{}' holds one query" if self.average == "macro" else "Query '{}' has all weight"
         )
-        return f"{what.format(model_text(name))}, so nothing can be said of other queries."
+        return f"{what.format(model_text(str(name)))}, so nothing can be said of other queries."
 
     @answer
     def summary(self) -> pl.DataFrame:

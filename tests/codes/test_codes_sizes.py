@@ -1,5 +1,6 @@
 """The same counts from every form of codes and labels, any shards, sizes and threads."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from codes_by_hand import Array, by_hand, classes, hamming, pairs, random_bits, rows, same
 from retrieval_report.codes import count_codes, counting
+from retrieval_report.contracts.errors import DataError
 from retrieval_report.engines.evaluate import count_ties
 
 
@@ -158,3 +160,19 @@ def test_progress_counts_items(capsys: pytest.CaptureFixture[str]):
     assert "3.00k/3.00k" in capsys.readouterr().err
     count_codes(codes, codes, **labels)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("order", ["big", "little"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64])
+@pytest.mark.parametrize("side", ["query_codes", "item_codes"])
+def test_bits_beyond_the_number_of_bits_are_refused(order: Any, dtype: Any, side: str):
+    drawn = np.random.default_rng(7).random((30, 60)) < 0.5
+    padded = np.pad(drawn, ((0, 0), (0, 4)))
+    padded[17, 60:] = padded[17, :4] = padded[17, 52:60] = True
+    sound = np.packbits(drawn, axis=1, bitorder=order).view(dtype)
+    full = np.packbits(padded, axis=1, bitorder=order).view(dtype)
+    call = partial(count_codes, query_labels=[0] * 30, item_labels=[0] * 30, bits=60)
+    assert call(sound, sound).height
+    arrays = {"query_codes": sound, "item_codes": sound, side: full}
+    with pytest.raises(DataError, match=f"^{side}: row 17 has bits set beyond the first 60"):
+        call(**arrays)
