@@ -18,9 +18,18 @@ from retrieval_report.metrics.parsing import (
     parse_metric,
     whole_number,
 )
-from url_controls import choose_models, choose_number, choose_one, refuse, values_in_address
+from url_controls import (
+    choose_models,
+    choose_number,
+    choose_one,
+    refuse,
+    refuse_typed,
+    values_in_address,
+)
 from wording import in_words, word_of
 
+LAST_CUTOFF = "the last cutoff that could be used"
+NO_CUTOFF = "not a whole number from 1 on, nor all"
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 PARAMETERS = {  # of metrics; the first option of each is the default
@@ -99,6 +108,11 @@ def _as_controls(text: str) -> dict[str, str]:
 
 def _cutoff(first: int | None) -> int | None:
     """Return a cutoff chosen from the menu or typed."""
+    for text in values_in_address("cutoff"):
+        if _parsed_cutoff(text) is None:
+            refuse("cutoff", text, f"it is {NO_CUTOFF}")
+            st.query_params.pop("cutoff", None)
+            st.rerun()  # widgets read the address only as it is when a run begins
     usual = [str(number or "all") for number in curve(first)]
     text = str(
         st.selectbox(
@@ -109,14 +123,28 @@ def _cutoff(first: int | None) -> int | None:
             accept_new_options=True,
             bind="query-params",
             help="Choose one, or type any whole number. *all* means the whole list.",
+            on_change=_check_typed_cutoff,
         )
     )
-    try:
-        (cutoff,) = parse_cutoffs(whole_number(text))
-    except RetrievalReportError:
-        refuse("cutoff", text, "a whole number from 1 on or all is needed")
-        return first
+    st.session_state[LAST_CUTOFF] = text
+    (cutoff,) = _parsed_cutoff(text) or (first,)
     return cutoff
+
+
+def _parsed_cutoff(text: str) -> tuple[int | None, ...] | None:
+    """Return the cutoff that a text names, alone; None if it names none."""
+    try:
+        return tuple(parse_cutoffs(whole_number(text)))
+    except RetrievalReportError:
+        return None
+
+
+def _check_typed_cutoff() -> None:
+    """Return to the last cutoff, and say so, if what was typed is none."""
+    text, last = str(st.session_state["cutoff"]), st.session_state[LAST_CUTOFF]
+    if _parsed_cutoff(text) is None:
+        st.session_state["cutoff"] = last
+        refuse_typed("Cutoff k", text, f"is {NO_CUTOFF}; {last} still applies")
 
 
 def _option(name: str, data: OpenedData) -> object:

@@ -35,6 +35,13 @@ def refuse(name: str, value: str, reason: str) -> None:
     )
 
 
+def refuse_typed(label: str, text: str, reason: str) -> None:
+    """Remember that a text typed into a control was not used, for `refusals`."""
+    st.session_state.setdefault(REFUSED, {})[label] = (
+        f"{label}: “{plain(text, MAX_QUERIES)}” {reason}."
+    )
+
+
 def refuse_unknown() -> None:
     """Refuse, and take out of the address, what no control drawn in this run has as its name."""
     for name in [name for name in st.query_params if name not in st.session_state]:

@@ -52,9 +52,10 @@ def show(page: Page) -> None:
     if not printed["prints_low"].count():
         st.info(f"None of the evaluators prints {page.measure} for these models.")
         return
-    for sentence in printed_sentences(printed, page.choice.options["average"]):
+    means = page.study.under("expected").summary
+    for sentence in printed_sentences(printed, means, page.choice.options["average"]):
         st.markdown(plain(sentence))
-    _winners(printed, page.study.under("expected").summary)
+    _winners(printed, means)
     _model(page, printed)
 
 

@@ -26,6 +26,7 @@ from retrieval_report.study.three_tables import (
     three_rows,
     without_draws,
 )
+from retrieval_report.ties.three_scores import NORMAL
 from retrieval_report.writing.names import EQUALS, listed, with_number
 from tables import frame_table, leaderboard_table
 from text import plain
@@ -135,6 +136,8 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
         )
     chance = winners["agreeing_chance"]
     share = NOBODY if chance is None else f"{whole_percent(chance)} of all orders"
+    if winners["agreeing_method"] == NORMAL and share[0].isdigit():  # not "more than 99%"
+        share = f"≈{share}"
     orders = winners["orders"] or awaited
     agreeing_orders = AWAITED if awaited else winners["agreeing"]
     drawing = agreeing.container(horizontal=True, vertical_alignment="center", gap="small")
@@ -146,7 +149,7 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
         delta_arrow="off",
         width="content",
         help="The number of drawn random orders in which the exact winner comes first, alone or "
-        "level with others.",
+        "level with others; and their share of all orders, ≈ where it is approximated.",
     )
     if awaited or is_moved(rows):  # else every order gives the same
         with drawing:

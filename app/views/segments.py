@@ -76,5 +76,5 @@ def _one(page: Page, values: pl.Series) -> None:
     if study.summary.is_empty():
         st.info("No list belongs to a query of this segment.")
         return
-    say(study.status, study.sentences[:2])
+    say(study.status, study.findings[:2])
     leaderboard_table(study, page.others.where(**segment))

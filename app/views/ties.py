@@ -86,7 +86,7 @@ def _hints(page: Page) -> None:
                 st.markdown("\n".join(f"- {sentence}" for sentence in more))
     if "near_ties" not in hint_texts:
         st.caption(
-            f"Near ties: fewer than {WORTH_SAYING:.0%} of the gaps between neighbouring distances "
+            f"Near ties: fewer than {WORTH_SAYING:.0%} of the gaps between neighbours in a list "
             "are as small as rounding errors."
         )
 

@@ -57,7 +57,7 @@ class Frame(NamedTuple):
 # The columns that many frames share; a name before "=" tells two meanings of a column apart.
 _SHARED = f"""
   interval | text | 95% interval | where the mean, or the difference of two means, would be for other samples of
-      queries; ties are not part of it. If all queries score the same, it is that of a share of queries
+      queries; ties are not part of it
   rank | count | Rank | rank of the model, 1 is best
   model | text | Model | what produced the ranked lists
   query | text id | Query | the query

@@ -132,7 +132,7 @@ profile: tie_profile
   mixed_items | share | In mixed ties | share of the top k that lies in a tie of different
       relevances
   items | tenth | Items | length of the lists (median)
-  distances | tenth | Distances | different distances in a list (median)
+  distances | tenth | Distinct values | different distances or scores in a list (median)
   bits | tenth | Bits | bits of information that distances give about the order (median)
   near_ties | share | Near ties | share of the gaps between neighbours that are no larger than
       rounding errors
@@ -240,7 +240,7 @@ radius: codes.evaluate_radius
 
 fingerprint
   frame rows models different_queries counted_items
-  distances | count | Distances | different distances or scores
+  distances | count | Distinct values | different distances or scores
   sha256 | text | SHA-256 | SHA-256 of the frame as CSV text in the order received
 
 facts

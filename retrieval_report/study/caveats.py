@@ -48,7 +48,7 @@ NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no eva
 WINNERS = {  # which evaluators name another winner, and why
     "wrong": "Tie order changes the winner of {}: {}.",
     "open": "Tie order could change the winner of {}, however unlikely that is: {}.",
-    "apart": "By the mean over all orders and their own definitions, {} name another winner than yours: {}.",
+    "apart": "By the mean over all orders and by definition, another model than {best} wins in {}: {}.",
 }
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
@@ -119,7 +119,8 @@ def notices(
             if most == 1
             else f"{'up to ' * (models.len() > 1)}{whole_percent(most)} of whose"
         )
-        of_which = f" for {which}, {whose} {what}"
+        where = " at the cutoff" if cutoff and most < 1 else ""  # a list may be cut below it
+        of_which = f" for {which}, {whose} {what}{where}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 
@@ -395,7 +396,9 @@ def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
     ]
 
 
-def printed_sentences(audit: pl.DataFrame, average: str = "micro") -> tuple[str, ...]:
+def printed_sentences(
+    audit: pl.DataFrame, means: pl.DataFrame | None = None, average: str = "micro"
+) -> tuple[str, ...]:
     """Say what mteb and sentence-transformers would print, and what is exact, where their orders of
     ties make a visible difference; no sentence elsewhere.
 
@@ -403,6 +406,8 @@ def printed_sentences(audit: pl.DataFrame, average: str = "micro") -> tuple[str,
     ----------
     audit
         Rows of one measure from the result of `audit`.
+    means
+        Rows of the summary at this measure, which know whose lists may be cut; by default none are.
     average
         Of the scores beside it, which those of the audit are not unless it is "micro".
 
@@ -431,6 +436,9 @@ def printed_sentences(audit: pl.DataFrame, average: str = "micro") -> tuple[str,
         return ()
     row = printed_pairs.row(0, named=True)
     row["measure"] = measure_text(row["metric"], row["cutoff"])
+    row["is_cut"] = means is not None and (
+        row["model"] in means.filter(pl.col("truncated_share") > 0)["model"]
+    )
     sentence = (
         _other_winners(printed_pairs, row)
         or _other_winner(printed_pairs, row)
@@ -494,9 +502,11 @@ def _other_numbers(row: Row) -> str:
             f"{sentence}, and sentence-transformers {printed_other} by its own definition. Tie order makes "
             f"{off} and {off_other} of that; the means over all orders are {exact} and {exact_other}."
         )
+    exactly = f"is {exact} ± {number(row['tie_std'])}"
+    mean = f"of the items given is ≈{exact}" if row["is_cut"] else exactly
     return (
         f"{sentence} and sentence-transformers {printed_other}, because they order ties in opposite "
-        f"directions. The mean over all orders is {exact} ± {number(row['tie_std'])}."
+        f"directions. The mean over all orders {mean}."
     )
 
 
@@ -506,7 +516,7 @@ def _defined_apart(row: Row) -> bool:
 
 def winner_sentences(audit: pl.DataFrame, means: pl.DataFrame | None = None) -> tuple[str, ...]:
     """Say how many evaluator configurations name another winner because of tie order, and how many
-    could; and which do by their own definitions.
+    could; and which others do by their own definitions.
 
     Parameters
     ----------
@@ -545,20 +555,25 @@ def winner_sentences(audit: pl.DataFrame, means: pl.DataFrame | None = None) -> 
         return ()
     own = audit.select("model", value="exact") if means is None else means
     own = own.filter(pl.col("model").is_in(audit["model"].implode()))
-    best = own.filter(value=pl.max("value"))["model"].to_list()
+    best = own.filter(value=pl.max("value"))["model"].unique(maintain_order=True).to_list()
     ours = pl.col("exact_winner").str.split(EQUALS).list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
-    all_of_them = f"of {winners.height} evaluator configurations"
+    of_which = f"of {winners.height} evaluator configurations"
     sentences = []
     if winners.filter(rules["wrong"] | rules["open"]).is_empty():
-        sentences.append(f"Tie order changes the winner in none {all_of_them}.")
+        sentences.append(f"Tie order changes the winner in none {of_which}.")
+        of_which = "of them"
     for kind, rule in rules.items():
         names = [visible(name, NAME_WIDTH) for name in winners.filter(rule)["system"]]
+        winners = winners.filter(~rule)  # so that the numbers add up
         ways = Counter(names).items()
         texts = [f"{name} ({number} ways)" if number > 1 else name for name, number in ways]
         first = first_names(texts, NAMED)
-        sentences += [WINNERS[kind].format(f"{len(names)} {all_of_them}", first)] * bool(names)
+        if names:
+            how_many = f"{len(names)} {of_which}"
+            sentences.append(WINNERS[kind].format(how_many, first, best=names_text(best)))
+            of_which = "more"
     return tuple(sentences)
 
 

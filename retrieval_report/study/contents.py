@@ -186,7 +186,11 @@ class Report:
         """A line to read beside the verdict if mteb and sentence-transformers would print different
         numbers because of ties: what each prints, and what is exact.
         """
-        return printed_sentences(self.audit_at_headline, self.parameters["average"])
+        return printed_sentences(
+            self.audit_at_headline,
+            self.summary.filter(self.at_headline, policy="expected"),
+            self.parameters["average"],
+        )
 
     @property
     def cut(self) -> bool:

@@ -127,8 +127,10 @@ def _any_of(
         )
     wish = "Costs would decide which of them to ship."
     if all(name in amounts for name in passed):
-        best = min(passed, key=lambda name: amounts[name])
-        wish = f"{model_text(best)} costs least, and {model_text(baseline)} has no cost."
+        least = min(amounts[name] for name in passed)
+        cheapest = [name for name in passed if amounts[name] == least]
+        costs = "costs" if len(cheapest) == 1 else "cost"
+        wish = f"{names_text(cheapest)} {costs} least; no cost is given for {model_text(baseline)}."
     return verdicts.NO_WORSE, (
         f"No worse than {model_text(baseline)} ({margin}): {names_text(passed)}. {wish}"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 
 import polars as pl
 
@@ -71,6 +70,7 @@ MARGIN = {  # what is known of a loss
     NOT_OVER_RUNS: "{names} may lose more than {margin} in {measure} against {baseline} in other "
     "runs.",
 }
+RARE = 0.001  # a chance of reversal that a sentence names, though the lead is safe
 LEVEL = {  # what may set apart models with equal means
     CUT: "Items that are missing from the lists could put one ahead.",
     DEPENDS: "Tie order alone decides which of them is printed ahead.",
@@ -225,6 +225,8 @@ def _safety(pair: Named, lead: str = "The lead") -> str:
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
         holds="cannot be reversed by any tie order"
         if _holds(pair)
+        else f"is rarely reversed by tie order (probability {_chance(pair)})"
+        if (pair["p_tie_high"] or 0) >= RARE
         else "is safe from random tie order"
         if pair["disagree"]
         else "does not depend on tie order",
@@ -262,14 +264,14 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     is_open = ~(vain & (pl.col("verdict") == verdicts.NOT_DECIDED)).fill_null(value=False)
     # By the spread of the differences alone, such a model would be no worse.
     is_near = pl.col("difference") - pl.col("detectable") > -pl.col("margin")
-    is_rare = is_near.fill_null(value=False) & (pl.col("verdict") == verdicts.NOT_DECIDED)
-    rows = no_worse.filter(is_open).with_columns(is_rare.alias("rare"))
+    rare = no_worse.filter(is_near, verdict=verdicts.NOT_DECIDED)["model"]
+    rows = no_worse.filter(is_open)
     # 12 of 19 would seem worse beside pairs of which none is
     caveat = (
         "Each model is tested by itself here; the tests of pairs are corrected for all pairs."
     ) * (no_worse.height > 1)
-    for (verdict, sentence), rare in product(MARGIN.items(), (False, True)):
-        names = rows.filter(verdict=verdict, rare=rare)["model"]
+    for verdict, sentence in MARGIN.items():
+        names = rows.filter(verdict=verdict)["model"]
         if names.is_empty():
             continue
         are, lose = ("are", "lose") if names.len() > 1 else ("is", "loses")
@@ -281,7 +283,9 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
             are=are,
             lose=lose,
         )
-        text = f"{text[:-1]}: they could have missed rare large losses." if rare else text
+        if verdict == verdicts.NOT_DECIDED and len(rare):
+            whose = f" of {names_text(rare)}" if len(rare) < len(names) else ""
+            text = f"{text[:-1]}: they could have missed rare large losses{whose}."
         if verdict == verdicts.WORSE:
             text, caveat = f"{text} {caveat}".rstrip(), ""
         sentences.append(text)
@@ -340,12 +344,16 @@ def leading_pair(flips: pl.DataFrame, first: str, second: str) -> Named:
     return turned(pair, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
 
 
+def _chance(pair: Named) -> str:
+    return chance_text(pair["p_tie"], pair.get("p_tie_low"), pair.get("p_tie_high"))
+
+
 def _reversal(pair: Named) -> str:
     """Say how probable a reversal is, as precisely as is known."""
     high, method = pair.get("p_tie_high"), pair["p_tie_method"]
     if pair["p_tie"] is None and high is None:
         return ""
-    chance = chance_text(pair["p_tie"], pair.get("p_tie_low"), high)
+    chance = _chance(pair)
     word = "below " if chance.startswith("<") else "from " if " to " in chance else ""
     return (
         f": a random one reverses it with probability {word}{chance.removeprefix('< ')}"

@@ -150,7 +150,7 @@ def _near_ties(profile: pl.DataFrame) -> Iterator[Hint]:
     for model, share in profile.select("model", "near_ties").iter_rows():
         if share >= WORTH_SAYING:
             message = (
-                f"{whole_percent(share)} of the gaps between neighbouring distances are within rounding "
+                f"{whole_percent(share)} of the gaps between neighbours in a list are within rounding "
                 "error: the same vectors computed in another order may swap them"
                 + advice("; {} ties them", setting("decimals"))
             )

@@ -221,3 +221,30 @@ def test_what_no_control_takes_of_the_address_is_said_once():
     assert second.startswith("view: “Compare” in the address is not used: no control of this page")
     assert not test.query_params
     assert not drawn(test.run()).warning
+
+
+def about_cutoff(test: AppTest) -> list[str]:
+    return [box.value for box in test.warning if "utoff" in box.value.partition(":")[0]]
+
+
+def test_a_typed_cutoff_that_is_none_leaves_the_last_one_and_is_said_once():
+    test = drawn(dashboard(cutoff="20").run())
+    for typed in ("abc", "0"):
+        box = test.selectbox(key="cutoff")
+        box.options.append(typed)  # as a browser does
+        drawn(box.set_value(typed).run())
+        assert about_cutoff(test) == [
+            f"Cutoff k: “{typed}” is not a whole number from 1 on, nor all; 20 still applies."
+        ]
+        assert test.selectbox(key="cutoff").value == "20"
+        assert test.title[0].value == f"Overview: {plain('ndcg@20')}"
+        assert not about_cutoff(drawn(test.run()))
+
+
+def test_a_cutoff_of_the_address_that_is_none_is_said_once():
+    test = drawn(dashboard(cutoff="abc").run())
+    (said,) = about_cutoff(test)
+    assert said.startswith("cutoff: “abc” in the address is not used")
+    assert "cutoff" not in test.query_params
+    assert test.title[0].value == f"Overview: {plain('ndcg@10')}"
+    assert not about_cutoff(drawn(test.run()))

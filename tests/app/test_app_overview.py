@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import agrees, charts, drawn, made_data, numbers, open_page, table, words
+from made_pages import agrees, charts, dashboard, drawn, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
 from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.study.by_cutoff import cutoffs_sentence
@@ -222,6 +222,13 @@ def test_the_numbers_at_the_top_are_the_winners_of_the_study():
     }
     assert row["orders"] == 10
     assert page.metric[2].delta == f"{whole_percent(row['agreeing_chance'])} of all orders"
+    assert row["agreeing_method"] == "exact"
+
+
+def test_an_approximate_share_of_all_orders_is_marked():
+    agreeing = drawn(dashboard(open="docs").run()).metric[2]
+    assert agreeing.delta == "≈45% of all orders"
+    assert agreeing.help.endswith("; and their share of all orders, ≈ where it is approximated.")
 
 
 def test_a_winner_shares_first_place_with_its_copy():

@@ -2,6 +2,8 @@
 study.
 """
 
+from typing import Any
+
 import polars as pl
 
 import retrieval_report as rr
@@ -44,6 +46,17 @@ def test_one_segment_has_the_tables_of_the_overview():
     agrees(shown, exact, "model")
     assert shown["expected"].to_list() == exact["value"].to_list()
     assert plain(here.sentences[0]) in words(page)
+
+
+def test_a_segment_has_no_decision_but_who_leads_and_how_safely():
+    asked: Any = {"baseline": "fine", "margin": 0.2}
+    page = open_page(
+        "segments", made_data(RANKINGS, queries=QUERIES, **asked), by="long", segment="true"
+    )
+    here = rr.Study(RANKINGS, "ndcg@3", queries=QUERIES, **asked).where(long=True)
+    assert here.decision
+    for text in here.findings[:2]:
+        assert plain(text) in words(page)
 
 
 def test_another_winner_is_named():

@@ -117,10 +117,10 @@ def test_where_only_some_models_are_estimates_they_are_named():
     )  # what to do is said, too
     some = pl.col("model") == "codes-0", pl.col("truncated_share") * 0.25
     [said] = notices(study.summary.with_columns(truncated_share=pl.when(some[0]).then(some[1])))
-    assert "1 of 2 models (codes-0), 25% of whose lists may be cut. " in said
+    assert "1 of 2 models (codes-0), 25% of whose lists may be cut at the cutoff. " in said
     few = pl.when(some[0]).then(0.001)  # one of a thousand is not 0%
     [said] = notices(study.summary.with_columns(truncated_share=few))
-    assert "1 of 2 models (codes-0), less than 1% of whose lists may be cut. " in said
+    assert "1 of 2 models (codes-0), less than 1% of whose lists may be cut at the cutoff. " in said
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,27 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
     assert winner_sentences(pl.DataFrame(rows)) == (
         "Tie order changes the winner in none of 3 evaluator configurations.",
         (
-            "By the mean over all orders and their own definitions, 1 of 3 evaluator configurations "
-            "name another winner than yours: theirs of a package."
+            "By the mean over all orders and by definition, another model than a wins in 1 of them: "
+            "theirs of a package."
+        ),
+    )
+
+
+def test_an_evaluator_is_counted_once_so_that_the_numbers_add_up():
+    row = {"version": "", "call": "", "note": "sorts", "exact_winner": "b"}
+    same_winner = {"never": False, "perhaps": None, "by definition": True}
+    rows = [
+        {**row, "system": system, "winner": "b", "same_winner": same, "model": model}
+        | {"exact": exact}
+        for system, same in same_winner.items()
+        for model, exact in (("a", 1.0), ("b", 0.5))
+    ]
+    assert winner_sentences(pl.DataFrame(rows)) == (
+        "Tie order changes the winner of 1 of 3 evaluator configurations: never.",
+        "Tie order could change the winner of 1 more, however unlikely that is: perhaps.",
+        (
+            "By the mean over all orders and by definition, another model than a wins in 1 more: "
+            "by definition."
         ),
     )
 

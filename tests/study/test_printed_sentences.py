@@ -62,6 +62,11 @@ def test_they_print_other_numbers_for_the_model_furthest_apart():
             "ties in opposite directions. The mean over all orders is 0.6111 ± 0.2833."
         ),
     )
+    audit = rr.audit(
+        pl.DataFrame({**TIED, **others, "relevance": [1, 0, 0, 0, 0, 0]}), measures="rr@10"
+    )
+    [cut] = printed_sentences(audit, pl.DataFrame({"model": ["up"], "truncated_share": [0.1]}))
+    assert cut.endswith(" The mean over all orders of the items given is ≈0.6111.")
     [told] = said("ndcg@3", **others, relevance=[1, 2, 0, 0, 0, 0])
     assert told.startswith("For up, mteb would print ndcg@3 ")
     # The definitions set the two further apart than the orders of ties do, and are not mixed up.

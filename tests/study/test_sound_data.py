@@ -122,7 +122,9 @@ def test_the_chip_answers_what_was_asked():
     costs = pl.DataFrame({"model": ["good", "fair", "next"], "bytes": [4.0, 2.0, 1.0]})
     assert both.using(costs=costs).chip == "ship"
     of_others = both.using(costs=costs.filter(pl.col("model") != "good")).decision
-    assert of_others.endswith("next and fair. next costs least, and good has no cost.")
+    assert of_others.endswith("next and fair. next costs least; no cost is given for good.")
+    level = both.using(costs=pl.DataFrame({"model": ["fair", "next"], "bytes": [1.0, 1.0]}))
+    assert level.decision.endswith(". next and fair cost least; no cost is given for good.")
     tight = asked["fair"].using(baseline="good", margin=1e-5)
     assert tight.chip == ("keep" if tight.decision.startswith("Keep good:") else "not decided")
 

@@ -155,3 +155,21 @@ def test_models_that_share_first_place_by_accident_are_named_together():
     made = rr.Study(runs, "rr", judgements=judged, truncated="no")
     assert made.sentences[0].startswith("c has the highest")
     assert "a and b would share first place, purely because of" in made.sentences[-1]
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [
+        (0.0132, "The lead is rarely reversed by tie order (probability 0.0132), and is "),
+        (0.0004, "The lead does not depend on tie order, and is "),
+    ],
+)
+def test_a_chance_of_reversal_that_tables_show_is_named_though_the_lead_is_safe(
+    chance: float, said: str
+):
+    summary, pairs = found(ACCIDENT)
+    chances = dict.fromkeys(("p_tie", "p_tie_low", "p_tie_high"), pl.lit(chance))
+    settled = {"verdict": pl.lit("safe"), "disagree": pl.lit(""), "p_tie_method": pl.lit("normal")}
+    pairs = pairs.with_columns(**chances, **settled, family_p=pl.lit(0.01))
+    _, sentences = verdict(summary, pairs, **PLACE)
+    assert sentences[1].startswith(said)
