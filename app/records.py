@@ -28,7 +28,7 @@ MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
 METRICS = tuple(metric for metric, _ in MEASURES)
 CUTOFFS = (*USUAL_CUTOFFS, None)
-NAMED = 3  # files in the name of data
+NAMED = 2  # files in the name of data
 LABEL = 120  # characters of an upload's name
 FRAMES = ("rankings", "judgements", "queries")
 SETTINGS = (

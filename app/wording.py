@@ -58,10 +58,12 @@ class DashboardReader(Reader):
     """Whoever reads messages in the dashboard, and sets controls."""
 
     verb = "choose"
+    sees_columns = True
 
-    def __init__(self, columns: bool | None = None) -> None:
+    def __init__(self, columns: bool | None = None, place: str = OPENED) -> None:
         # Whether the columns of the file that is read can be chosen; None after it was read.
         self.columns = columns
+        self.place = place  # of the boxes for files, seen from the message
 
     def argument(self, name: str) -> str | None:
         """Return the title of a control."""
@@ -79,6 +81,6 @@ class DashboardReader(Reader):
         if title is None:
             return None
         if name in UPLOADED:
-            return f"{title} {OPENED}"
+            return f"{title} {self.place}"
         choices = f": {either([word_of(value) for value in values])}" if values else ""
         return f"{title[:-1]}{choices}” under “Rules”"

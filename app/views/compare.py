@@ -43,11 +43,13 @@ COPIES = " Models with identical lists are compared once."
 def show(page: Page) -> None:
     """Draw the page."""
     suspects = page.study.suspects
-    if suspects:
-        st.caption(plain(no_verdict_on(suspects)))
+    no_verdict = plain(no_verdict_on(suspects)) if suspects else ""
     if len(page.choice.models) - len(suspects) < 2:
-        st.info("So no two models are left to compare.")
+        st.info(f"{no_verdict} So no two models are left to compare.")
+        page.link("overview", "What is wrong with the data")
         return
+    if suspects:
+        st.caption(no_verdict)
     comparison = without_copies(page.study.comparison, page.study.identical)
     expected = comparison.filter(policy="expected")
     if not expected["difference"].count():

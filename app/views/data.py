@@ -20,6 +20,7 @@ from uploads import MOST_BYTES, offered, read_tables
 from wording import DashboardReader
 
 FIRST_ROWS = 100
+OPENED_BEFORE = "files that were opened, or refused"
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
 PARTS = {"model": "models", "query": "queries", "item": "items"}
 OTHERS = {
@@ -41,7 +42,8 @@ def show(page: Page) -> None:
         "per file, unpacked."
     )
     try:
-        _upload_tables()
+        with speaking_to(DashboardReader(place="above")):
+            _upload_tables()
     except RetrievalReportError as error:
         st.error(f"{sentence(error)}\n\nNothing was opened; the data above is unchanged.")
     st.subheader("Export")
@@ -88,9 +90,16 @@ def _upload_tables() -> None:
             st.info("Choose a file of rankings, too: it is opened together with these.")
         return
     columns, is_complete = _mapping(rankings[0])
+    # Rankings and judgements say all; without the latter, somebody may be about to add them.
+    chosen = [file.file_id for file in files], tables
+    is_new = bool(tables["judgements"]) and st.session_state.get(OPENED_BEFORE) != chosen
     opened = st.button("Open these files", type="primary", disabled=not is_complete)
-    st.caption("Files are read when you open them; another page forgets files that are not open.")
-    if opened:
+    st.caption(
+        "Files are read when you open them, or as soon as there are rankings and judgements; another "
+        "page forgets files that are not open."
+    )
+    if opened or (is_new and is_complete and columns is None):
+        st.session_state[OPENED_BEFORE] = chosen
         with st.spinner("Reading and scoring …", show_time=True):
             data = read_tables(rankings, columns=columns, **tables)
             check(data)

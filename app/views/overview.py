@@ -15,7 +15,7 @@ from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.study.by_cutoff import cutoffs_sentence
-from retrieval_report.study.caveats import FINDINGS, health_sentences, more_findings
+from retrieval_report.study.caveats import health_sentences, more_findings, split_findings
 from retrieval_report.study.notebook import html_table
 from retrieval_report.study.reversals import reversals_note, title, varied
 from retrieval_report.study.three_tables import (
@@ -65,10 +65,12 @@ def show(page: Page) -> None:
     if study.decision:
         boxes.insert(0, (study.chip, [study.decision]))
     faults = health_sentences(study.health.filter("serious"))
-    folded: list[str] = []
+    folded, heading = list[str](), OTHERS
     if study.status == CHECK:  # the cause, and on whom there is no verdict; not yet who leads
-        folded = [*faults[FINDINGS:], *filter(None, [study.decision]), *findings[1:3]]
-        boxes = [(CHECK, [*faults[:FINDINGS], findings[0]])]
+        shown, more = split_findings(faults)
+        folded = [*more, *filter(None, [study.decision]), *findings[1:3]]
+        boxes = [(CHECK, [*shown, findings[0]])]
+        heading = more_findings(more) if more else OTHERS
     # A short verdict stands beside the numbers, so that charts begin higher.
     # What awaits the orders is as high as what has them, so that they move nothing.
     awaited = page.choice.options["shuffles"] if waits else 0
@@ -79,7 +81,7 @@ def show(page: Page) -> None:
             with place:
                 say(*box)
         if folded:
-            with st.expander(more_findings(faults) if faults[FINDINGS:] else OTHERS):
+            with st.expander(heading):
                 st.markdown("\n\n".join(map(plain, folded)))
     has_curve = len(page.choice.cutoffs) > 1
     remarks = _first_order(rows)
@@ -105,10 +107,11 @@ def show(page: Page) -> None:
     if right is not None:
         with right:
             show_chart(charts.along_cutoffs, curves, **at)
+    single = findings if len(findings) == 2 and folded else ()  # one other model: no verdict on it
     if waits:  # everything that is known without them is there, and stays where it is
         page.drawn.three_scores  # noqa: B018
         st.rerun()
-    _details(page, [*faults, *(text for _, box in boxes for text in box)])
+    _details(page, [*faults, *(text for _, box in boxes for text in box), *single])
 
 
 def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator:

@@ -25,7 +25,7 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ENDS
 from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, in_python, setting, whole_percent
+from retrieval_report.contracts.wording import advice, in_python, setting, unseen, whole_percent
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
 SAMPLED = 5_000
@@ -142,8 +142,8 @@ def check_rankings(
     order = _one_order(frame, column_names, "rankings")
     if relevance and "relevance" not in frame.columns:
         raise ColumnError(
-            "rankings: no column 'relevance', and no judgements were given; found "
-            + quoted(column_names)
+            "rankings: no column 'relevance', and no judgements were given"
+            + unseen(f"; found {quoted(column_names)}")
             + advice("; pass {}, a table of query, item and relevance", setting("judgements"))
         )
     warn_merging(frame, "item", "rankings")

@@ -23,6 +23,7 @@ class Reader:
     """
 
     verb = "pass"  # what the reader does with a setting
+    sees_columns = False  # beside the message, and how they are read
 
     def argument(self, name: str) -> str | None:
         """Return what the reader calls an argument; None if the reader has no such thing."""
@@ -110,6 +111,16 @@ def in_python(text: str, otherwise: str = "") -> str:
     '; call .reset_index()'
     """
     return text if _reader.get() is PYTHON else otherwise
+
+
+def unseen(text: str, otherwise: str = "") -> str:
+    """Return a text on the columns of a file for those who do not see them beside the message, and
+    another for the others.
+
+    >>> unseen("; found ['qid']")
+    "; found ['qid']"
+    """
+    return otherwise if _reader.get().sees_columns else text
 
 
 def either(texts: list[str]) -> str:

@@ -15,7 +15,9 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames, repeated, some
 from retrieval_report.contracts.errors import ColumnError, ParameterError
-from retrieval_report.contracts.wording import PLACEHOLDER, advice, setting
+from retrieval_report.contracts.wording import PLACEHOLDER, advice, setting, unseen
+
+MAX_NAMED = 8  # columns of a file, for those who see the others in a menu
 
 ID_COLUMNS = ("model", "query", "item", "label")
 """Columns that name things: text in text files, never parsed."""
@@ -284,10 +286,12 @@ def require(
     which = advice("; or say which it is: {}", naming)
     if "relevance" in missing:  # as in what users bought or clicked
         which += "; if every row is relevant, add a column relevance of 1"
-    raise ColumnError(
-        f"{location}the {kind.name} lack {lacking}; found {some(column_names)}, recognised "
-        f"are {accepted_names}{which}{hint}"
+    names_found = unseen(
+        f"{some(column_names)}, recognised are {accepted_names}",
+        ", ".join(f"“{name}”" for name in column_names[:MAX_NAMED])
+        + ", …" * (len(column_names) > MAX_NAMED),
     )
+    raise ColumnError(f"{location}the {kind.name} lack {lacking}; found {names_found}{which}{hint}")
 
 
 def _model_column(names: Sequence[str]) -> dict[str, str]:

@@ -139,7 +139,7 @@ def _truncated(word: str) -> str:
     return setting("truncated", word).replace("'", '"')
 
 
-FINDINGS = 2  # on the data, above a verdict; the others are folded
+FINDINGS = 2  # on the data, above a verdict; more than one other are folded
 
 
 def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
@@ -178,13 +178,23 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     )
 
 
-def more_findings(sentences: Sequence[str]) -> str:
+def split_findings(sentences: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the findings to show and those to fold; a single one is not worth folding.
+
+    >>> split_findings(["a", "b", "c"]), split_findings(["a", "b", "c", "d"])
+    ((['a', 'b', 'c'], []), (['a', 'b'], ['c', 'd']))
+    """
+    shown = FINDINGS if len(sentences) > FINDINGS + 1 else len(sentences)
+    return sentences[:shown], sentences[shown:]
+
+
+def more_findings(folded: Sequence[str]) -> str:
     """Return the heading of the findings that are folded.
 
-    >>> more_findings(["a", "b", "c"])
-    '1 more finding on the data'
+    >>> more_findings(["c", "d"])
+    '2 more findings on the data'
     """
-    return f"{with_number(len(sentences) - FINDINGS, 'more finding')} on the data"
+    return f"{with_number(len(folded), 'more finding')} on the data"
 
 
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:

@@ -14,13 +14,13 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import (
-    FINDINGS,
     health_sentences,
     joined_hints,
     more_findings,
     naive_ties,
     named_tests,
     not_audited,
+    split_findings,
     winner_sentences,
 )
 from retrieval_report.study.contents import Report
@@ -59,7 +59,7 @@ def render_html(
     audit = report.audit_at_headline
     winners = winner_sentences(audit, report.summary.filter(report.at_headline, policy="expected"))
     hints = joined_hints(report.hints)
-    health = health_sentences(report.health)
+    health, more_health = split_findings(health_sentences(report.health))
     misleading = bool(audit.height and audit["same_winner"].eq(False).any())
     return (
         environment()
@@ -67,9 +67,9 @@ def render_html(
         .render(
             report=report,
             pictures=pictures,
-            health=health[:FINDINGS],
-            more_health=health[FINDINGS:],
-            more_findings=more_findings(health),
+            health=health,
+            more_health=more_health,
+            more_findings=more_findings(more_health),
             winners=winners,
             depths=cutoffs_sentence(report.by_cutoff),
             not_audited=not_audited(report.parameters),

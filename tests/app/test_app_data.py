@@ -106,6 +106,33 @@ def test_judgements_alone_wait_for_rankings():
     assert "Is this a file of judgements?" in words(swapped)
 
 
+def test_rankings_and_judgements_are_opened_as_soon_as_both_are_there():
+    run = b"q Q0 a 1 2.0 mine\nq Q0 b 2 1.0 mine\n"
+    test = upload(opened(), "rankings upload", ("mine.run", run))
+    assert sidebar_data(test) == "docs"
+    drawn(test.button[0].click().run())
+    (said,) = (box.value.replace("\\", "") for box in test.error)
+    assert "no judgements were given; choose “Judgements (qrels)” above, a table of" in said
+    test = upload(test, "judgements upload", ("qrels.txt", b"q 0 a 0\nq 0 b 1\n"))
+    assert sidebar_data(test) == "upload"
+    assert rows(test) == {"rankings": 2, "judgements": 2}
+    drawn(test.selectbox(key="open").set_value("docs").run())
+    assert sidebar_data(test) == "docs"  # they are opened once
+    test = upload(test, "judgements upload", ("qrels.txt", b"not judgements\n"))
+    assert len(test.error) == 1
+    assert not drawn(test.run()).error
+
+
+def test_prose_is_refused_in_few_words():
+    test = upload(opened(), "rankings upload", ("note.txt", b"dear all,\nwe meet at noon,\n"))
+    (said,) = (box.value.replace("\\", "") for box in test.warning if "note" in box.value)
+    assert said.startswith(
+        "note.txt: the rankings lack query, item, distance or score; found “dear"
+    )
+    assert "recognised" not in said
+    assert "[" not in said
+
+
 def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost():
     test = upload(opened(), "rankings upload", ("good.csv", CSV))
     drawn(test.button[0].click().run())

@@ -38,7 +38,9 @@ def test_health_is_said_in_the_words_of_each_reader():
 def test_models_without_a_verdict_leave_nothing_to_compare():
     page = open_page("compare", made_data(UPSIDE_DOWN, truncated="no"))
     assert plain("No verdict is given on turned.") in words(page)
-    assert [box.value for box in page.info] == ["So no two models are left to compare."]
+    said = f"{plain('No verdict is given on turned.')} So no two models are left to compare."
+    assert [box.value for box in page.info] == [said]
+    assert not page.caption[1:]
 
 
 def test_messages_begin_with_a_capital_and_names_are_kept():
