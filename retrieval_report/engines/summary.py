@@ -14,7 +14,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, check_text, quoted
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
-from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY, check_table
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.wording import setting
@@ -182,10 +182,6 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
         f"scores without {column}",
         "; the queries frame lacks them",
     )
-    if average == "weighted" and not of_lists and frame[column].max() == 0:
-        raise DataError(
-            f"queries: weight: 0 for every query, so that {_average(average)} has no mean"
-        )
     return frame
 
 

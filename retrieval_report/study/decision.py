@@ -37,6 +37,12 @@ def decided_by(study: Study) -> tuple[str, str]:
             name = model_text(str(baseline))
             return word, f"{name}, the baseline, {fault}, so no model is tested against it."
     headline = study.headline
+    if headline.margin_rows.width and headline.margin_rows.is_empty() and study.suspects:
+        names, verb = names_text(study.suspects), "has" if len(study.suspects) == 1 else "have"
+        return (
+            "",
+            f"{names} {verb} no verdict, so nothing is tested against {model_text(str(baseline))}.",
+        )
     return decided(headline.margin_rows, headline.costs, study.measures[0])
 
 

@@ -46,20 +46,19 @@ SIGNIFICANT_BUT = (
 )
 # Verdicts of a pair that is never safe, whatever is varied: by chance, or by an estimate.
 UNSAFE = verdicts.AT_RANDOM, verdicts.CUT
+ONE_AT_RANDOM = "one model at random"  # not the tie order
 NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own labels"
 
 
 def reversals(study: Study) -> pl.DataFrame:
     """Return the rows of a study that has its headline measure alone; without columns if no two
-    models have an expected mean, and without rows if data must be checked first.
+    models have an expected mean. A model whose data must be checked first is none of them.
     """
-    ranked = ranked_means(
-        study.summary, study.metric, study.cutoff, study.identical, study.suspects
-    )
+    suspects = study.suspects
+    study = study._sound
+    ranked = ranked_means(study.summary, study.metric, study.cutoff, study.identical, suspects)
     if len(ranked) < 2:
         return pl.DataFrame()
-    if study.suspects:
-        return pl.DataFrame(schema=schema("reversals"))
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
     level = equal_means(pair["value_a"], pair["value_b"])
     by_chance = not {pair["model_a"], pair["model_b"]}.isdisjoint(study.at_random)
@@ -69,7 +68,8 @@ def reversals(study: Study) -> pl.DataFrame:
             row |= {"reversal": None, "verdict": verdicts.EQUAL}  # there is no lead to turn round
         if row["verdict"] == verdicts.SAFE and (by_chance or pair["verdict"] in UNSAFE):
             unsafe = pair["verdict"] in UNSAFE
-            row |= {"verdict": pair["verdict"] if unsafe else verdicts.AT_RANDOM}
+            word = pair["verdict"] if unsafe else verdicts.AT_RANDOM
+            row |= {"verdict": ONE_AT_RANDOM if word == verdicts.AT_RANDOM else word}
         rows.append({**pair, "family_p": None, **row})
     return frame_of(rows, schema("reversals"))
 

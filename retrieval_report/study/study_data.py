@@ -457,6 +457,9 @@ class View:
         check_choice("average", self.average, AVERAGES)
         check_correction(self.correction)
         check_cluster(self.cluster, self.average)
+        weights = queries["weight"] if queries is not None and "weight" in queries else None
+        if self.average == "weighted" and weights is not None and weights.max() == 0:
+            raise ParameterError("average: the weight of every query is 0, so none counts")
         for name in ("by", "dataset", "cluster"):
             column = getattr(self, name)
             if column is not None and (queries is None or column not in queries.columns):

@@ -183,6 +183,10 @@ def _lead(
     )
     others, accident = _unsafe_others(ranked, flips), (CUT, DEPENDS)
     turned_by = [reason for reason in accident if reason in others]
+    if pair["verdict"] == CUT and CUT in others:
+        rivals = others.pop(CUT)
+        every = f"{_safety(pair).rstrip('.')}, and {rivals.partition(' reverse ')[2]}"
+        return CUT, [lead, every, *others.values()]
     if pair["verdict"] in accident or not turned_by:
         bounds = [*(row["highest"] for row in ranked[2:]), ranked[0]["lowest"]]
         # "The lead" would speak of all others, of whom some tie order may put one ahead.
@@ -266,10 +270,6 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     is_near = pl.col("difference") - pl.col("detectable") > -pl.col("margin")
     rare = no_worse.filter(is_near, verdict=verdicts.NOT_DECIDED)["model"]
     rows = no_worse.filter(is_open)
-    # 12 of 19 would seem worse beside pairs of which none is
-    caveat = (
-        "Each model is tested by itself here; the tests of pairs are corrected for all pairs."
-    ) * (no_worse.height > 1)
     for verdict, sentence in MARGIN.items():
         names = rows.filter(verdict=verdict)["model"]
         if names.is_empty():
@@ -286,10 +286,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
         if verdict == verdicts.NOT_DECIDED and len(rare):
             whose = f" of {names_text(rare)}" if len(rare) < len(names) else ""
             text = f"{text[:-1]}: they could have missed rare large losses{whose}."
-        if verdict == verdicts.WORSE:
-            text, caveat = f"{text} {caveat}".rstrip(), ""
         sentences.append(text)
-    return [*sentences, *[caveat] * bool(caveat and sentences)]
+    return sentences
 
 
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:

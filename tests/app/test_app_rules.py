@@ -149,7 +149,7 @@ def test_the_report_follows_the_rules():
 def test_queries_without_a_list_count_or_are_refused_and_reported():
     data = made_data(NO_LIST)
     page = open_page("overview", data)
-    assert table(page, 1).filter(model="fine")["expected"].to_list() == [
+    assert table(page, 2).filter(model="fine")["expected"].to_list() == [
         answers(data).filter(model="fine", policy="expected")["value"][0]
     ]
     page = changed(page, "missing_query", "error")

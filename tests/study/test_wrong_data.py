@@ -480,7 +480,7 @@ def test_no_lead_over_a_model_no_better_than_chance_is_safe_from_tie_order():
     made = rr.Study(runs, MEASURE, judgements=judged, truncated="no")
     assert (made.at_random, made.suspects, made.status) == (["a"], [], "not significant")
     assert made.reversals.row(0, named=True)["reversal"] == 0
-    assert made.reversals.row(0, named=True)["verdict"] == "at random"
+    assert made.reversals.row(0, named=True)["verdict"] == "one model at random"
 
 
 def test_no_model_has_a_verdict_where_the_judgements_are_one_of_the_runs():
@@ -509,3 +509,26 @@ def test_an_estimate_checks_the_data_by_the_judge_of_all_queries(folder: Path):
     result = CliRunner().invoke(cli, ["estimate", *paths, *rules])
     assert result.stdout.startswith("Check your data"), result.output
     assert result.exit_code == 2
+
+
+def test_models_beside_one_without_a_verdict_have_their_own():
+    runs = {"good": GOOD, "fair": FAIR, "poor": run(5, 1.0)}
+    options: Any = {"judgements": JUDGED, "truncated": "no", "baseline": "good", "margin": 0.01}
+    sound = rr.Study(runs, MEASURE, **options)
+    moved = rr.Study({**runs, "wrong": shifted(BEST, 7)}, MEASURE, **options)
+    assert moved.suspects == ["wrong"]
+    assert moved.reversals.rows() == sound.reversals.rows()
+    assert "What could turn the lead of good over fair around" in str(moved)
+    two = rr.Study({"good": GOOD, "wrong": shifted(BEST, 7)}, MEASURE, **options)
+    assert two.decision == "wrong has no verdict, so nothing is tested against good."
+    assert two.reversals.is_empty()
+
+
+def test_what_missing_items_could_reverse_is_one_sentence():
+    runs = {
+        name: {query: dict([*lists.items()][:5]) for query, lists in each.items()}
+        for name, each in (("good", GOOD), ("fair", FAIR), ("next", run(1, 1.9)))
+    }
+    made = rr.Study(runs, MEASURE, judgements=JUDGED, truncated="between_ties")
+    said = "Missing items and tie order together could reverse this lead, and its lead over next."
+    assert said in made.sentences
