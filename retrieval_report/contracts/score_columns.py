@@ -87,8 +87,8 @@ three_scores
   off_by | signed | Naive is off by | naive − expected
   expected_rank | count | Rank, expected | rank by the expected score; models with equal scores
       share a rank
-  shuffled_rank | count | Rank, one order | rank by the first drawn order; one row of several
-      models with identical lists, which are drawn one by one, has the best of theirs
+  shuffled_rank | count | Rank, one order | rank by the first drawn order; models with identical
+      lists share it
   naive_rank | count | Rank, naive | rank by the naive score
   rank_can_change | flag | Some order changes the rank | whether some tie order gives the model another rank,
       however improbable that is; empty where cut lists, its own or those of a model that it may be

@@ -32,16 +32,13 @@ NO_STROKES = pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
 def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of models without those that are copies, which are named after their first, as in
     "06-18 = 06-28", or where that is long by what tells them from it; ``row_models`` holds all names
-    of a row. As one row they have the best of their ranks in a drawn order, and no range of ranks
-    only because of each other.
+    of a row. As one row they have no range of ranks only because of each other.
 
     >>> rows = pl.DataFrame({"model": ["b", "a", "c"], "copy_of": ["a", None, None]})
     >>> with_copies_folded(rows).rows()
     [('a = b', None, ['a', 'b']), ('c', None, ['c'])]
     """
     copies: dict[str, list[str]] = grouped(rows.select("copy_of", "model").iter_rows())
-    best = cs.by_name("shuffled_rank", require_all=False).min()
-    rows = rows.with_columns(best.over(pl.coalesce("copy_of", "model")))
     firsts = rows.filter(pl.col("copy_of").is_null())
     same = [[name, *sorted(copies.get(name, ()))] for name in firsts["model"]]
     full = [EQUALS.join(names) for names in same]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import Named, grouped, known_of
 from retrieval_report.contracts.errors import ParameterError
@@ -259,8 +260,8 @@ def three_scores(
         ``shuffled_rank`` (by ``first_order``) and ``naive_rank``, which level models share;
         ``rank_can_change`` (whether some tie orders give the model another rank; null if that is
         not known, as where its lists, or those of a model that it may be level with, may be cut and
-        no drawn order does); and ``copy_of``, the first model by name with the same lists, null if
-        there is none.
+        no drawn order does); and ``copy_of``, the first model by name with the same lists, whose
+        drawn orders are also those of its copies; null if there is none.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -268,11 +269,11 @@ def three_scores(
     wide = join_left(means_of_policies(summary, of_shuffles), _order_means(shuffled), MEAN)
     sound = ~pl.col("model").is_in(suspects)
     few = bool(suspects) and wide.filter(sound)["model"].n_unique() < 2
-    wide = wide.with_columns(sound=sound, compared=sound & (not few))
-    parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
     copies = {name: min(group) for group in identical for name in group if name != min(group)}
     names = pl.col("model").replace_strict(copies, default=None, return_dtype=pl.String)
-    return in_contract(pl.concat(parts).with_columns(copy_of=names), THREE_SCORES)
+    wide = wide.with_columns(sound=sound, compared=sound & (not few), copy_of=names)
+    parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
+    return in_contract(pl.concat(parts), THREE_SCORES)
 
 
 def _order_means(shuffled: pl.DataFrame) -> pl.DataFrame:
@@ -294,7 +295,9 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
     """Return the rows of one measure with ranks and quantiles, best expected mean first,
     suspects last.
     """
-    rows = rows.with_columns(
+    drawn = cs.starts_with("drawn_") | cs.by_name("first_order", "shuffled", "std_shuffled")
+    of_copies = drawn.sort_by("model").first().over(pl.coalesce("copy_of", "model"))
+    rows = rows.with_columns(of_copies).with_columns(
         pl.col("orders").fill_null(0),
         shuffled=pl.coalesce("drawn_mean", "shuffled"),
         shuffled_std=pl.coalesce("drawn_std", "std_shuffled"),
