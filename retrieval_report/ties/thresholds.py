@@ -141,9 +141,10 @@ class Thresholds:
         -------
         polars.DataFrame
             One row per ``model``: ``metric``, ``at_least``; ``threshold`` (null: none reaches the
-            number); ``strictest`` and ``loosest``, the 95% interval of this choice (null: nothing
-            is accepted); ``value`` of the metric, with ``ci_low`` and ``ci_high``, its 95% interval
-            at this very threshold; ``precision``, ``recall`` and ``f1`` there; ``queries``.
+            number, or no pair is relevant); ``strictest`` and ``loosest``, the 95% interval of this
+            choice (null: nothing is accepted); ``value`` of the metric, with ``ci_low`` and
+            ``ci_high``, its 95% interval at this very threshold; ``precision``, ``recall`` and
+            ``f1`` there; ``queries``.
 
         Raises
         ------
@@ -176,7 +177,10 @@ class Thresholds:
         rows = []
         for model, curve in self._curves(self.k):
             counts = curve.outcomes()
-            index = _choose_threshold(rate(metric, counts), metric, at_least)
+            index, interval = -1, {}
+            if counts["tp"][-1] > 0:  # else all thresholds are as bad
+                index = _choose_threshold(rate(metric, counts), metric, at_least)
+                interval = _interval(curve, metric, at_least, index, resamples, seed)
             column_names = {
                 "value": metric,
                 "precision": "precision",
@@ -194,7 +198,7 @@ class Thresholds:
                         name: _at(rate(rated, counts), index)
                         for name, rated in column_names.items()
                     },
-                    **_interval(curve, metric, at_least, index, resamples, seed),
+                    **interval,
                 }
             )
         return self._frame(rows, "calibration")

@@ -218,9 +218,11 @@ def test_a_target_that_is_not_always_reached_ends_with_nothing_accepted():
     found = rr.thresholds(frame).calibrate("precision", 0.75, resamples=200).row(0, named=True)
     assert found["threshold"] is None or found["precision"] >= 0.75
     assert found["strictest"] is None
-    never = rr.thresholds(frame.with_columns(relevance=0)).calibrate("precision", 0.5, resamples=9)
-    row = never.row(0, named=True)
-    assert all(row[name] is None for name in ("threshold", "value", "loosest", "ci_low", "recall"))
+    nothing = rr.thresholds(frame.with_columns(relevance=0))
+    for never in (nothing.calibrate("precision", 0.5, resamples=9), nothing.calibrate("f1")):
+        row = never.row(0, named=True)
+        empty = "threshold", "value", "loosest", "ci_low", "recall"
+        assert all(row[name] is None for name in empty)
 
 
 @pytest.mark.parametrize("k", [None, 3])
