@@ -25,7 +25,7 @@ from retrieval_report.reading.names import (
     unknown,
 )
 from retrieval_report.reading.numbers import TextTable, as_number
-from retrieval_report.reading.printed_ranks import without_agreeing_ranks
+from retrieval_report.reading.printed_ranks import warn_of_late_ranks, without_agreeing_ranks
 from retrieval_report.reading.sources import Source, folder_model, open_source, unreadable
 
 KIND_OF_FORM = {  # what a file in this form is called, and the kind of its frame
@@ -72,6 +72,8 @@ def parts_from(
     for source in sources:
         form, frame = _read_source(source, kind, columns, max_rows, checked=model is None)
         if kind.ranked:
+            if form == "run":
+                warn_of_late_ranks(frame, str(source.path))
             frame = without_agreeing_ranks(frame)
             parts.append(_with_model(source.path, frame, model, form == "run"))
         else:

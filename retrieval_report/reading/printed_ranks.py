@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.contracts.frames import order_column, with_model
+from retrieval_report.contracts.warning import warn
 
 RANK = "printed_rank"
 # Ranks that contradict scores do so everywhere, so that some rows are enough.
@@ -29,6 +30,14 @@ def rank_conflicts(frame: pl.DataFrame) -> pl.DataFrame:
     lists = with_model(frame).select(*keys, agrees=agrees).group_by(keys).agg(pl.sum("agrees"))
     conflicts = lists.filter(pl.col("agrees") != 0).group_by("model")
     return conflicts.agg(lists=pl.len(), against=(pl.col("agrees") < 0).sum()).sort("model")
+
+
+def warn_of_late_ranks(frame: pl.DataFrame, path: str) -> None:
+    """Warn of a run in which no list has a first rank, as where its first items were cut off."""
+    if RANK in frame.columns and frame.schema[RANK].is_numeric():
+        first = frame[RANK].min()
+        if first is not None and first > 1:  # type: ignore[operator]  # a number
+            warn(f"{path}: no rank is below {first}; do its lists lack their first items?")
 
 
 def without_agreeing_ranks(frame: pl.DataFrame) -> pl.DataFrame:

@@ -26,6 +26,14 @@ def test_a_file_of_several_runs_has_the_names_of_its_tags(tmp_path: Path):
     assert read_rankings(path, model="z")["model"].to_list() == ["z", "z"]
 
 
+def test_a_run_without_its_first_items_is_noted(tmp_path: Path):
+    lines = [f"q{query} Q0 d{rank} {rank} {-rank} x\n" for query in "ab" for rank in range(1, 31)]
+    late = [line for line in lines if int(line.split()[3]) > 10]
+    with pytest.warns(RetrievalReportWarning, match="no rank is below 11; do its lists lack their"):
+        read_rankings(write(tmp_path / "late.run", "".join(late)))
+    read_rankings(write(tmp_path / "some.run", "".join([*lines[:30], *late[20:]])))  # no warning
+
+
 def test_a_score_can_be_declared_a_distance(tmp_path: Path):
     read = read_rankings(write(tmp_path / "a.run", RUN), columns={"distance": "score"})
     assert read["distance"].to_list() == [4.5, 4.5, -0.001]
