@@ -13,6 +13,7 @@ import retrieval_report as rr
 from retrieval_report.cli.files import FILES, STUDIED, InputFiles, data_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import MEASURES, cluster_option, options, setting
+from retrieval_report.comparison.gate import ROLES
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import RULES
@@ -111,16 +112,17 @@ def gate(
         run["model"][0] if run["model"].n_unique() == 1 else file
         for run, file in zip(runs, files, strict=True)
     ]
+    names = shown = files
     if Path(baseline).resolve() == Path(candidate).resolve():
         warn(f"{candidate}: baseline and candidate are the same file")
-    names = files
-    if models[0] != models[1]:  # errors name the file too, for a name that may say little of it
+        names = shown = ROLES
+    elif models[0] != models[1]:  # errors name the file too, for a name that may say little of it
         names = _with_file(models[0], baseline), _with_file(models[1], candidate)
+        shown = models[0], models[1]
     result = step(
         "gate", lambda: rr.gate(runs[0], runs[1], **shared_frames, names=names, **settings)
     )
-    if names != files:
-        result = replace(result, baseline=models[0], candidate=models[1])
+    result = replace(result, baseline=shown[0], candidate=shown[1])
     write_files({path: text(result).encode() for path, text in texts.items()})
     click.echo(json.dumps(result.as_dict()) if as_json else visible(result.line()))
     click.get_current_context().exit(result.exit_code)

@@ -24,6 +24,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
 from retrieval_report.contracts.options import ScoringOptions, answering_other_words, options_with
+from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice as advised
 from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.evaluate import evaluate
@@ -33,7 +34,7 @@ from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import frame_of_kind
 from retrieval_report.reading.names import KINDS
 from retrieval_report.reading.printed_ranks import RANK
-from retrieval_report.scoring.health import AT_RANDOM, NO_LIST, NO_RELEVANT, health_of, sentence_of
+from retrieval_report.scoring.health import AT_RANDOM, NO_LIST, health_of, sentence_of
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.known_items import queries_as_items
 from retrieval_report.writing.names import with_number
@@ -193,6 +194,8 @@ def advice(gate: Gate) -> str:
         says.append("more queries would fail it if the loss is the one observed")
     elif gate.difference < 0:
         says.append(f"{about(gate.queries_if_observed)} would if the loss is the one observed")
+    elif gate.difference > 0 and (gate.queries_if_observed or 0) > gate.queries:
+        says.append(f"{about(gate.queries_if_observed)} would if the gain is the one observed")
     return ", ".join(says)
 
 
@@ -311,8 +314,7 @@ def gate(
         same_lists=["candidate"] if identical_models(expected, runs) else [],
     )
     row = test_rows.row(0, named=True)
-    settled = {NO_LIST, NO_RELEVANT} if row["verdict"] == NOTHING_TO_COMPARE else {NO_LIST}
-    _check_health(health_of(judged, rules), names, settled, passed=row["verdict"] == NO_WORSE)
+    _check_health(health_of(judged, rules), names, passed=row["verdict"] == NO_WORSE)
     if (
         row["verdict"] != NOTHING_TO_COMPARE
         and not expected.filter(pl.col("value") > 0, model="baseline").height
@@ -353,20 +355,21 @@ def _one_measure(measures: object) -> tuple[Metric, int | None]:
     return metric, cutoffs[0]
 
 
-def _check_health(
-    health: pl.DataFrame, names: tuple[str, str], settled: set[str], *, passed: bool
-) -> None:
-    """Refuse runs on whose data no verdict can rest; what a missing list counts as was settled,
-    and so is that nothing is relevant.
+def _check_health(health: pl.DataFrame, names: tuple[str, str], *, passed: bool) -> None:
+    """Refuse runs on whose data no verdict can rest, and warn of what else may be wrong with them;
+    what a missing list counts as was settled.
     """
     finding = pl.col("finding")
-    faults = {"nothing is tested": health.filter(~finding.is_in(list(settled)), "serious")}
+    health = health.filter(finding != NO_LIST)
+    faults = {"nothing is tested": health.filter("serious")}
     if passed:  # nothing does that is no better than chance, or is compared with that
         faults["no margin can let this pass"] = health.filter(finding.is_in(AT_RANDOM))
+    of_role = dict(zip(ROLES, names, strict=True))
     for consequence, rows in faults.items():
         for row in rows.iter_rows():
-            reason = sentence_of(row, names[ROLES.index(row[0])])
-            raise DataError(f"{consequence}: {reason}")
+            raise DataError(f"{consequence}: {sentence_of(row, of_role.get(row[0], ''))}")
+    for row in health.iter_rows():
+        warn(sentence_of(row, of_role.get(row[0], "")))
 
 
 def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:

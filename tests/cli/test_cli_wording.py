@@ -108,3 +108,4 @@ def test_a_gate_names_a_run_by_its_model_and_in_errors_by_its_file_too(tmp_path:
     assert f"2 of 4 queries are not in new ({tmp_path}/half.run)" in refused
     same = run(f"gate {tmp_path}/old.run {tmp_path}/old.run {rest}")
     assert "baseline and candidate are the same file" in same.stderr
+    assert same.stdout.startswith("passed: rr@1 of candidate is 1.0000, of baseline 1.0000 ")

@@ -76,6 +76,9 @@ def test_the_same_run_passes_and_a_shifted_one_fails():
     for text in (beyond.line(), markdown_summary(beyond), junit_xml(beyond)):
         assert words in text  # whole: the condition stands at its end
     assert needed in junit_xml(unclear)
+    ahead = held(ranking(seed=2), ranking(0.005, seed=3), margin=0.001)
+    gain = f"{ahead.queries_if_observed} would if the gain is the one observed"
+    assert f"decide it if nothing is lost, about {gain}" in ahead.line()
 
 
 def test_the_numbers_are_those_of_no_worse():
@@ -183,6 +186,7 @@ def lists_of(depth: int, relevant: int, queries: int = 60) -> pl.DataFrame:
     )
 
 
+@pytest.mark.filterwarnings("ignore:all items tie:retrieval_report.RetrievalReportWarning")
 def test_cut_lists_are_not_certified_by_their_estimate():
     """The candidate's ten items tie at the end of its list; whole, it puts forty others into that
     tie.
@@ -195,7 +199,8 @@ def test_cut_lists_are_not_certified_by_their_estimate():
     top = tied.filter(relevance=1)
     truth = pl.DataFrame({"query": whole["query"].unique().sort(), "n_relevant": 10})
     asked: Any = {"measure": "precision@10", "margin": 0.05, "queries": truth}
-    failed = rr.gate(whole, tied, truncated="no", **asked)
+    with pytest.warns(rr.RetrievalReportWarning, match="all items tie in 60 of the 60 lists of c"):
+        failed = rr.gate(whole, tied, truncated="no", **asked)
     assert failed.status == "failed"
     assert failed.difference == pytest.approx(0.2 - 0.8)
     found = rr.gate(whole, top, truncated="within_tie", **asked)
@@ -244,6 +249,8 @@ def test_queries_that_neither_answers_count_where_asked():
     short = lacking("q07")
     assert held(short, short, missing_query="zero").queries == 160
     assert held(short, short, missing_query="skip").queries == 159
+    with pytest.raises(rr.KeyMismatchError, match=r"^1 of 160 queries have no rows of any model, "):
+        held(short, short)
 
 
 def test_one_query_decides_nothing():
