@@ -89,8 +89,8 @@ SENTENCES = {
     "{affected} of {total} items that were looked at ({example})",
     UNORDERED: "in {affected} of the {total} lists of {models}, taken together, relevant items come no "
     "earlier than others ({example})",
-    GRADES: "where one of two judged items is relevant, {models} put it first in {affected} of {total} "
-    "pairs that were looked at, which chance does in half of them ({example})",
+    GRADES: "where one of two judged items is relevant, {models} put it first in {share} of the pairs "
+    "that were looked at, which chance does in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing, and chance "
     "orders them ({example})",
     COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
@@ -202,7 +202,9 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
 def sentence_of(finding: Finding, models: str) -> str:
     """Return one fault of models in words."""
     _, name, _, affected, total, example = finding[:6]
-    return SENTENCES[name].format(affected=affected, total=total, models=models, example=example)
+    facts = {"affected": affected, "total": total, "models": models, "example": example}
+    share = whole_percent(int(affected) / int(total)) if name == GRADES else ""
+    return SENTENCES[name].format(**facts, share=share)
 
 
 def health_of_summary(
@@ -322,7 +324,7 @@ def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
     plain = ordered.filter(pl.col("evidence") > PLAIN_ORDER)["model"]
     names = pl.concat([ordered.select("model"), few]).unique()
     for model, lists in full.join(names, on="model", how="semi").sort("model").iter_rows():
-        example = "does it recommend the same to everybody?"
+        example = "is the same recommended to everybody?"
         serious = model in few["model"] or (lists >= MANY_LISTS and model in plain)
         yield model, SAME_LIST, serious, lists, lists, example
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.frames import MOST_ITEMS
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, setting, whole_percent
 from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists, running
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
@@ -227,7 +227,7 @@ def _moved_grades(rows: pl.DataFrame, known: pl.DataFrame, right: float) -> str:
         pairs, more, variance = moved.select(pl.sum("pairs", "right", "variance")).row(0)
         if more > max(FAR_BETTER * right, DEVIATIONS * (variance * moved.height) ** 0.5):
             return (
-                f"{round(pairs / 2 + more)} of {int(pairs)} if every item had the grade of the {line} "
+                f"{whole_percent(0.5 + more / pairs)} if every item had the grade of the {line} "
                 "line of the judgements: are grades shifted by a line?"
             )
     return ""

@@ -87,7 +87,7 @@ def notices(
     >>> notices(summary)
     ('precision@2 is an estimate: lists may be cut. If they are complete, pass truncated="no".',)
     >>> notices(summary, truncated_lists(rankings, cutoffs=2, truncated="within_tie"))
-    ('precision@2 is an estimate: lists are cut. Retrieve deeper, at least 10 items per query.',)
+    ('precision@2 is an estimate: lists are cut. Retrieve deeper: ties suggest at least 10 items.',)
     """
     if summary.is_empty():
         return ()
@@ -240,9 +240,9 @@ def _deeper(ends: pl.DataFrame) -> str:
     ...     }
     ... )
     >>> _deeper(ends[:2])
-    'Retrieve deeper, perhaps 30 items per query'
+    'Retrieve deeper: ties suggest 30 items'
     >>> _deeper(ends[:1].with_columns(open_share=pl.lit(0.95)))
-    'Retrieve deeper, at least 26 items per query'
+    'Retrieve deeper: ties suggest at least 26 items'
     >>> _deeper(ends[1:]).partition(" (")[2]
     'up to 3990 for c; no depth can be told for d, where whole lists tie)'
     """
@@ -258,12 +258,12 @@ def _deeper(ends: pl.DataFrame) -> str:
     far = estimated.filter(pl.col("sufficient_depth") > depth)["model"]
     # Ties that nearly every list cuts show too little of their size.
     cut_ties = (pl.col("open_share") >= NEARLY_ALL) & (pl.col("truncated") == "within_tie")
-    about = "at least" if estimated.select(cut_ties.any()).item() else "perhaps"
+    least = "at least " if estimated.select(cut_ties.any()).item() else ""
     notes = [] if far.is_empty() else [f"up to {max(depths)} for {names_text(far)}"]
     if not whole.is_empty():
         notes.append(f"no depth can be told for {names_text(whole)}, where whole lists tie")
     noted = f" ({'; '.join(notes)})" if notes else ""
-    return f"Retrieve deeper, {about} {depth} items per query{noted}"
+    return f"Retrieve deeper: ties suggest {least}{depth} items{noted}"
 
 
 NAIVE_ORDERS = {

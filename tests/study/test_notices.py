@@ -80,7 +80,7 @@ WORDS: list[tuple[str, dict[str, Any], str]] = [
     (
         "precision@10",
         {"truncated": "within_tie"},
-        r"lists are cut. Retrieve deeper, at least \d\d items per query.",
+        r"lists are cut. Retrieve deeper: ties suggest at least \d\d items.",
     ),
     ("recall@10", {}, 'lists may be cut. Pass judgements, or truncated="no" if complete.'),
     ("recall@10", {"truncated": "within_tie"}, "lists are cut. Pass judgements or n_relevant."),
@@ -113,7 +113,7 @@ def test_where_only_some_models_are_estimates_they_are_named():
         "precision@10 is an estimate for 1 of 2 models (codes-0), whose lists are cut. "
     )
     assert re.search(
-        r" Retrieve deeper, at least \d\d items per query\.$", said
+        r" Retrieve deeper: ties suggest at least \d\d items\.$", said
     )  # what to do is said, too
     some = pl.col("model") == "codes-0", pl.col("truncated_share") * 0.25
     [said] = notices(study.summary.with_columns(truncated_share=pl.when(some[0]).then(some[1])))

@@ -196,7 +196,9 @@ CASES: dict[str, Callable[[], Wrong]] = {
         "judged items have ids of a form that no item of fair and good has",
     ),
     "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
-    "most popular items": lambda: Wrong(beside(popular()), JUDGED, "much the same whatever"),
+    "most popular items": lambda: Wrong(
+        beside(popular()), JUDGED, "query (is the same recommended to everybody?)"
+    ),
     "another collection": lambda: Wrong(BOTH, dealt_again(), "belong together"),
     "judgements of next query": lambda: Wrong(BOTH, of_next(JUDGED), "belong to other queries"),
     "lists of next query": lambda: Wrong(beside(of_next(FAIR)), JUDGED, "belong to other queries"),
@@ -209,11 +211,13 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "nothing relevant": lambda: Wrong(
         BOTH, {q: dict.fromkeys(row, 0) for q, row in JUDGED.items()}, "is any judgement"
     ),
-    "grades some rows on": lambda: Wrong(BOTH, graded_as(moved), "which chance does in half"),
+    "grades some rows on": lambda: Wrong(
+        BOTH, graded_as(moved), "% of the pairs that were looked at"
+    ),
     "grades a line on": lambda: Wrong(
         BOTH,
         graded_as(lambda grades: [*grades[1:], grades[0]]),
-        "if every item had the grade of the previous line",
+        "% if every item had the grade of the previous line",
     ),
     "random grades": lambda: Wrong(BOTH, graded_as(drawn), "which chance does in half"),
     "grades turned round": lambda: Wrong(
@@ -355,7 +359,6 @@ def test_row_113_a_gate_lets_nothing_pass(name: str, folder: Path):
     paths, rules = written(folder, name)
     result = CliRunner().invoke(cli, ["gate", *paths, *rules, "--margin", "0.05"])
     code = 2 if case(name).serious else 1
-    code = 3 if name == "nothing relevant" else code  # there is nothing to compare
     assert result.exit_code == code, result.output
     assert not praise(result.output, name), result.output
 
