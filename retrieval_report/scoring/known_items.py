@@ -216,10 +216,10 @@ def all_lists(
     if options.missing_query == "error" and lists["missing"].any():
         missing = lists.filter("missing")
         model, query = missing.select(KEYS).row(0)
-        without, models = missing["query"].n_unique(), lists["model"].n_unique()
+        unanswered = missing["query"].n_unique()
         pairs = f"{missing.height} (model, query) pairs have no rows, first query {query!r} of model {model!r}"
-        if missing.height == without * models:
-            pairs = f"{without} of {lists['query'].n_unique()} queries have no rows of any model, first {query!r}"
+        if missing.height == unanswered * lists["model"].n_unique():
+            pairs = f"{unanswered} of {lists['query'].n_unique()} queries have no rows of any model, first {query!r}"
         raise KeyMismatchError(
             pairs
             + advice("; {} counts them as 0", setting("missing_query", "zero"))
