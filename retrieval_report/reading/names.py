@@ -131,9 +131,9 @@ RANKINGS = Kind(
 )
 JUDGEMENTS = Kind(
     "judgements",
-    {"query": _QUERY, "item": _ITEM, "relevance": (*_RELEVANCE, "score")},
+    {"query": _QUERY, "item": _ITEM, "relevance": (*_RELEVANCE, "rating", "score")},
     ("query", "item", "relevance"),
-    last=("score", *_LAST),  # what BEIR calls the relevance in its qrels
+    last=("rating", "score", *_LAST),  # what recommenders and BEIR call the relevance
     skip=("run",),
 )
 QUERIES = Kind(

@@ -2,6 +2,7 @@
 
 import pytest
 
+import retrieval_report as rr
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, match_columns
 
@@ -63,3 +64,9 @@ def test_a_mapping_decides(found: list[str], mapping: dict[str, str]):
 def test_doubtful_columns_are_refused(found: list[str], mapping: dict[str, str], message: str):
     with pytest.raises(ColumnError, match=message):
         match_columns(found, RANKINGS, mapping, "f")
+
+
+def test_a_rating_is_the_relevance_unless_another_column_is():
+    rated = {"user_id": ["u"], "item_id": ["i"], "rating": [3]}
+    assert rr.read_judgements(rated)["relevance"].to_list() == [3]
+    assert rr.read_judgements({**rated, "relevance": [1]})["relevance"].to_list() == [1]
