@@ -109,7 +109,8 @@ def _as_controls(text: str) -> dict[str, str]:
 def _cutoff(first: int | None) -> int | None:
     """Return a cutoff chosen from the menu or typed."""
     for text in values_in_address("cutoff"):
-        if _parsed_cutoff(text) is None:
+        # What is typed stands in the address, too, and cannot be taken out of it.
+        if "cutoff" not in st.session_state and _parsed_cutoff(text) is None:
             refuse("cutoff", text, f"it is {NO_CUTOFF}")
             st.query_params.pop("cutoff", None)
             st.rerun()  # widgets read the address only as it is when a run begins
@@ -126,9 +127,11 @@ def _cutoff(first: int | None) -> int | None:
             on_change=_check_typed_cutoff,
         )
     )
+    cutoffs = _parsed_cutoff(text)
+    if cutoffs is None:
+        return first
     st.session_state[LAST_CUTOFF] = text
-    (cutoff,) = _parsed_cutoff(text) or (first,)
-    return cutoff
+    return cutoffs[0]
 
 
 def _parsed_cutoff(text: str) -> tuple[int | None, ...] | None:

@@ -258,7 +258,8 @@ def test_a_typed_cutoff_that_is_none_leaves_the_last_one_and_is_said_once():
     test = drawn(dashboard(cutoff="20").run())
     for typed in ("abc", "0"):
         box = test.selectbox(key="cutoff")
-        box.options.append(typed)  # as a browser does
+        box.options.append(typed)  # both as a browser does
+        test.query_params["cutoff"] = typed
         drawn(box.set_value(typed).run())
         assert about_cutoff(test) == [
             f"Cutoff k: “{typed}” is not a whole number from 1 on, nor all; 20 still applies."
