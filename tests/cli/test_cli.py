@@ -91,45 +91,6 @@ def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path):
     }
 
 
-def test_columns_can_be_mapped_and_judgements_given_apart(tmp_path: Path):
-    (tmp_path / "hits.csv").write_text("who,what,near\nq1,a,0.9\nq1,b,0.9\nq2,a,0.9\n")
-    (tmp_path / "qrels.csv").write_text("query,item,relevance\nq1,b,1\nq2,a,1\n")
-    (tmp_path / "queries.csv").write_text("query,weight\nq1,3\nq2,1\n")
-    words = f"--judgements {tmp_path}/qrels.csv --queries {tmp_path}/queries.csv --truncated no"
-    how = "--unjudged non_relevant --average weighted --metrics precision@1 --policies expected"
-    mapped = "--columns query=who,item=what,score=near"
-    result = run(f"evaluate {tmp_path}/hits.csv {mapped} {words} {how}")
-    # (3 · 1/2 + 1 · 1) / 4, standard deviation 3/4 · 1/2
-    assert table_rows(result.output)["precision@1"][1:3] == ["0.6250", "0.3750"]
-
-
-BAD_INPUT = {
-    "missing file": ("nowhere.csv", "nowhere.csv"),
-    "distance not a number": ("nan.csv", "distance"),
-    "unknown metric": ("rankings.csv --metrics ndgc", "ndcg"),
-    "cutoff zero": ("rankings.csv --cutoffs 1,0", "cutoffs: 0 is not"),
-    "unknown policy": ("rankings.csv --policies luck", "luck"),
-    "no shuffles": ("rankings.csv --policies shuffled --shuffles 0", "shuffles"),
-    "columns not a mapping": ("rankings.csv --columns query", "not of the form name=column"),
-    "output is a file": ("rankings.csv --out rankings.csv", "cannot write to 'rankings.csv'"),
-    "output below nothing": ("rankings.csv --out no/report", "cannot write to 'no/report'"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_ends_with_2_and_one_clear_message(
-    rankings: Path, monkeypatch: pytest.MonkeyPatch, case: str
-):
-    words, expected = BAD_INPUT[case]
-    (rankings.parent / "nan.csv").write_text(TIED.replace(",2,", ",nan,"))
-    monkeypatch.chdir(rankings.parent)
-    result = run(f"evaluate {words}" + " --out report" * ("--out" not in words), code=2)
-    assert expected in result.stderr
-    assert result.stderr.count("Error: ") == 1
-    assert result.stdout == ""
-    assert sorted(path.name for path in rankings.parent.iterdir()) == ["nan.csv", "rankings.csv"]
-
-
 def test_a_warning_is_one_line_without_a_place_in_the_code(rankings: Path):
     rankings.write_text(TIED.replace(",1\n", ",0\n"))
     outcome = start("evaluate", rankings)
@@ -229,19 +190,6 @@ def test_help_lists_every_option_once_and_those_that_commands_share_under_a_head
         own = text.partition("\n\n")[0]
         assert "--judgements" not in own
         assert "--out" not in own
-
-
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("evalute", "Error: No such command 'evalute'; did you mean 'evaluate'?"),
-        ("frobnicate", "Error: No such command 'frobnicate'"),
-        ("--hlep", "Error: No such option '--hlep'. Did you mean '--help'?"),
-    ],
-)
-def test_a_mistyped_command_is_told_the_nearest(word: str, said: str):
-    result = run(word, code=2)
-    assert result.output.splitlines()[-1] == said
 
 
 REPLACED = {

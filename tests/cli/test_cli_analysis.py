@@ -131,14 +131,6 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
     ]
 
 
-def test_compare_of_one_model_is_refused(tmp_path: Path):
-    path = tmp_path / "a.csv"
-    path.write_text(ROWS[: ROWS.index("b,q1")])
-    result = run(f"compare {path} --out {tmp_path}/out", code=2)
-    assert "compare: needs at least two models, but the rankings hold only 'a'" in result.stderr
-    assert not (tmp_path / "out").exists()
-
-
 def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path):
     result = run(f"profile {rankings} --cutoffs 1 --out {tmp_path}/out")
     assert result.output.startswith("cutoff 1\nmodel  queries  cut_share")
@@ -147,13 +139,6 @@ def test_profile_shows_where_cutoffs_cut_ties(rankings: Path, tmp_path: Path):
     assert len(row[head.index("tie_median")].split(".")[1]) == 1
     assert pl.read_csv(tmp_path / "out/profile.csv")["cut_share"].to_list() == [0.5, 0.5]
     assert (tmp_path / "out/hints.csv").is_file()
-
-
-def test_profile_of_rankings_without_relevance(tmp_path: Path):
-    path = tmp_path / "plain.csv"
-    path.write_text("query,item,distance\nq,x,1\nq,y,1\n")
-    result = run(f"profile {path} --cutoffs 1")
-    assert "plain" in result.output
 
 
 def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misleads():
@@ -188,16 +173,6 @@ def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misle
     assert not any(re.search(r" no +", line) for line in quiet)
 
 
-def test_audit_says_why_one_definition_has_several_expected_values(tmp_path: Path):
-    """Of two relevant items one was retrieved, and some evaluators are given the list alone."""
-    (tmp_path / "a.run").write_text("q Q0 a 1 2 mine\nq Q0 b 2 1 mine\n")
-    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 z 1\n")
-    asked = ("audit", tmp_path / "a.run", "--judgements", tmp_path / "qrels.txt", "--metrics")
-    why = "those that are given lists alone count no relevant item outside of them"
-    assert why in run(*asked, "recall@2").output
-    assert why not in run(*asked, "precision@2").output
-
-
 def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(rankings: Path):
     folder = sample_folder() / "docs"
     runs = [folder / "runs" / f"{name}.run.gz" for name in ("bm25", "wordllama-int8")]
@@ -212,39 +187,6 @@ def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(ranking
     assert [row.split()[0] for row in rows] == ["ndcg@10", "precision@10", "recall@10", "ap@all"]
 
 
-@pytest.fixture
-def cut(tmp_path: Path) -> Path:
-    """Two models' lists of four items, of different items."""
-    rows = [
-        f"{model},q{q},{model}{q % 3}{item},{item // 2},1"
-        for model in "ab"
-        for q in range(4)
-        for item in range(4)
-    ]
-    path = tmp_path / "cut.csv"
-    path.write_text("\n".join(["model,query,item,distance,relevance", *rows, ""]), encoding="utf-8")
-    return path
-
-
-def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut: Path):
-    asked = f"evaluate {cut} --metrics recall --cutoffs 4 --truncated"
-    result = run(f"{asked} within_tie")
-    assert "truncated_share" in result.output
-    assert "tie_std" not in result.output
-    assert result.output.rstrip().endswith(
-        "recall@4 is an estimate: lists may be cut. Pass judgements, or --truncated no if complete."
-    )
-    whole = run(f"{asked} no --relevant-items own")
-    assert "1.0000   0.0000" in whole.output
-    assert "estimate" not in whole.output
-    assert (
-        "--relevant-items: neither judgements nor"
-        in run(f"{asked} no --relevant-items error", code=2).output
-    )
-    profile = run(f"profile {cut} --cutoffs 4 --truncated within_tie")
-    assert "ends_in_cut_tie" in profile.output
-
-
 @pytest.mark.parametrize("command", ["evaluate", "report"])
 def test_every_command_scores_like_another_system(command: str, tmp_path: Path):
     path = tmp_path / "scored.csv"
@@ -255,39 +197,6 @@ def test_every_command_scores_like_another_system(command: str, tmp_path: Path):
     assert "ndcg@1" in result.output
     naive = pl.read_csv(out / "summary.csv").filter(policy="naive")
     assert naive["value"].to_list() == [0.5, 0.5]  # the later id first
-    refused = run(f"{command} {path} --metrics ap@all --like trec_eval --no-relevant skip", code=2)
-    assert "--no-relevant: not with --like" in refused.stderr
-
-
-def test_scores_like_another_system_are_computed_in_memory(tmp_path: Path):
-    result = run(f"evaluate {tmp_path}/x.parquet --like trec_eval --engine disk", code=2)
-    assert "--like does not work with --engine" in result.stderr
-
-
-def test_similarity_tells_other_ties_from_other_results(tmp_path: Path):
-    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
-    first.write_text("query,item,distance\nq1,x,1\nq1,y,1\nq2,x,1\nq2,y,2\n")
-    second.write_text("query,item,distance\nq1,x,1\nq1,y,2\nq2,x,2\nq2,y,1\n")
-    result = run(f"similarity {first} {second} --out {tmp_path}/out")
-    header, row = result.output.splitlines()[:2]
-    assert dict(zip(header.split(), row.split(), strict=True))["ties"] == "0.5000"
-    assert pl.read_csv(tmp_path / "out/similarity.csv")["change"].to_list() == ["ties", "order"]
-    second.write_text("query,item,distance\nq1,x,1\nq1,y,1\nq2,x,1\nq2,z,2\n")
-    header, row = run(f"similarity {first} {second}").output.splitlines()[:2]
-    # A share, although the profile has items that are counted.
-    assert dict(zip(header.split(), row.split(), strict=True))["items"] == "0.5000"
-
-
-def test_profile_tells_how_much_is_judged(tmp_path: Path):
-    (tmp_path / "run.csv").write_text("query,item,distance\nq1,x,1\nq1,y,1\n")
-    (tmp_path / "qrels.txt").write_text("q1 0 x 1\n")
-    asked = f"--judgements {tmp_path}/qrels.txt --cutoffs 1 --truncated no --out {tmp_path}/out"
-    result = run(f"profile {tmp_path}/run.csv {asked}")
-    assert (
-        "judged@1\nmodel   value  tie_std  queries\nrun    0.5000   0.5000        1"
-        in result.output
-    )
-    assert pl.read_csv(tmp_path / "out/coverage.csv")["value"][0] == 0.5
 
 
 def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path):

@@ -49,16 +49,6 @@ def test_leaderboard_is_that_of_the_judge_named(labels: Path):
         assert [row["value"] for row in shown] == board["value"].to_list()
 
 
-def test_label_sets_are_whole_by_the_definitions_of_another_system(tmp_path: Path):
-    (tmp_path / "gpt.txt").write_text("q 0 a 3\nq 0 b 3\nq 0 c 3\n")
-    (tmp_path / "llama.txt").write_text("q 0 a 1\nq 0 d 1\n")
-    (tmp_path / "human.txt").write_text("q 0 a 1\nq 0 b 0\n")
-    runs = f"{tmp_path}/gpt.txt {tmp_path}/llama.txt --labels-as-rankings"
-    asked = f"leaderboard {runs} --judgements {tmp_path}/human.txt {MEASURE} --like trec_eval"
-    assert "may be cut" not in run(asked).output
-    assert "may be cut" in run(f"{asked} --truncated auto").output
-
-
 def test_compare_and_report_say_what_the_other_judges_would_change(labels: Path, tmp_path: Path):
     runs = f"{labels}/gpt.txt {labels}/llama.txt --labels-as-rankings"
     given = f"--judgements {judges(labels, *LABELS)} {MEASURE}"
@@ -80,27 +70,6 @@ def test_compare_and_report_say_what_the_other_judges_would_change(labels: Path,
     ]
 
 
-def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Path):
-    for command in ("evaluate", "compare"):
-        result = run(f"{command} {labels}/gpt.txt --judgements {labels}/human.txt", code=2)
-        assert "is TREC qrels, not rankings" in result.output
-        assert (
-            "pass it as --judgements; to rank by its grades, compare, dashboard, " in result.output
-        )
-        assert "leaderboard and report take --labels-as-rankings" in result.output
-    result = run(f"similarity {labels}/gpt.txt {labels}/human.txt", code=2)
-    assert "not rankings; this command takes no judgements; to rank by" in result.output
-    trec_run = labels / "swapped.run"
-    trec_run.write_text("1 Q0 a 1 0.5 run\n1 Q0 b 2 0.4 run\n")
-    result = run(
-        f"gate {trec_run} {trec_run} --judgements {trec_run} {MEASURE} --margin 0.01", code=2
-    )
-    assert "is a TREC run, not judgements; it belongs to the rankings" in result.output
-    given = f"--labels-as-rankings --judgements {labels}/human.txt {MEASURE}"
-    run(f"leaderboard {labels}/gpt.txt {given} -o {tmp_path}/out")
-    assert (tmp_path / "out" / "leaderboard.csv").is_file()
-
-
 def test_a_folder_of_labels_is_ranked_by_grade(labels: Path):
     given = f"--labels-as-rankings --judgements {labels}/human.txt {MEASURE} --json"
     result = run(f"leaderboard {labels} {given}")
@@ -120,30 +89,3 @@ def test_label_sets_are_whole_unless_truncated_is_given(labels: Path):
         # One of two queries has no list.
         row = json.loads(result.output)["leaderboard"][0]
         assert (row["tie_std"] is not None) == known
-
-
-def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Path):
-    odd = labels / "judge=human.txt"
-    odd.write_bytes((labels / "human.txt").read_bytes())
-    runs = f"{labels}/gpt.txt --labels-as-rankings {MEASURE} --json"
-    run(f"leaderboard {runs} --judgements {odd}")
-    run(f"evaluate {labels}/gpt.txt --judgements {odd}", code=2)  # a TREC qrels
-
-
-@pytest.mark.parametrize(
-    ("command", "given", "said"),
-    [
-        ("leaderboard", "human={human},gpt", "'gpt' is not of the form judge=file"),
-        ("leaderboard", "human={human},human={human}", "'human' is given twice"),
-        (
-            "evaluate",
-            "human={human},gpt={human}",
-            "compare, leaderboard, estimate, report and dashboard take several",
-        ),
-    ],
-)
-def test_bad_judges_are_refused(labels: Path, command: str, given: str, said: str):
-    text = given.format(human=labels / "human.txt")
-    flag = "--labels-as-rankings" * (command == "leaderboard")
-    result = run(f"{command} {labels}/gpt.txt {flag} --judgements {text}", code=2)
-    assert said in result.output

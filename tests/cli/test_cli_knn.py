@@ -52,21 +52,3 @@ def test_it_prints_and_writes_what_the_function_returns(command: str, tmp_path: 
     assert line in [" ".join(line.split()) for line in result.output.splitlines()]
     rows = json.loads(run(f"{asked} --json").stdout)
     assert rows["knn_accuracy"] == found.accuracy.to_dicts()
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--k 0", "--k: 0 is not a whole number from 1 on"),
-        ("--vote most", "'--vote': 'most' is not one of"),
-        ("--tied-votes last", "'--tied-votes': 'last' is not one of"),
-    ],
-)
-def test_bad_options_are_named(command: str, words: str, message: str):
-    result = run(f"{command} {QUERIES} {words}", code=2)
-    assert message in result.stderr
-
-
-def test_without_queries_their_labels_are_asked_for(command: str):
-    result = run(command, code=2)
-    assert "--queries is missing" in result.stderr

@@ -108,16 +108,3 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
     assert rr.Study(pl.DataFrame(rows), "ap", truncated="no").verdict[-1] == said
     equal = pl.DataFrame(rows).filter(pl.col("item") < 9)
     assert said[:15] not in " ".join(rr.Study(equal, "ap", truncated="no").verdict)
-
-
-def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(
-    files: dict[str, str],
-):
-    for wrong, message in (
-        ("--margin 0.1", "margin: it is given without baseline"),
-        (
-            f"--queries {files['queries']} --by language",
-            "by: no column 'language' in the queries",
-        ),
-    ):
-        assert message in run(f"{ASKED} {wrong}", code=2).output

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from commands import run
 from retrieval_report.cli import cli
 
 ROWS = [("q", f"d{rank}", rank, int(rank == 2)) for rank in range(1, 5)]
@@ -78,13 +77,3 @@ def test_every_command_takes_spellings_of_all_its_files(
     outcome = CliRunner().invoke(cli, [command, *words])
     assert outcome.exit_code in EXITS.get(command, (0,)), outcome.output
     assert not (home / "~").exists()
-
-
-@pytest.mark.parametrize(
-    "words", [["evaluate", ""], ["compare", "plain.csv", "", "--judgements", "judged.csv"]]
-)
-def test_an_empty_name_is_not_the_current_folder(
-    home: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(home / "runs and more")
-    assert "the name is empty" in run("", *words, code=2).output

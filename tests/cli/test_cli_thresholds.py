@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 import retrieval_report as rr
 from commands import run
-from made_reports import made_rankings
 from retrieval_report.study.samples import sample_folder
 
 
@@ -30,18 +28,3 @@ def test_it_prints_and_writes_what_the_function_returns(tmp_path: Path):
     assert found.areas["all_pairs"].to_list() == [1000.0] * 13
     assert "answered" in result.output
     assert all(model in result.output for model in frames["calibration"]["model"])
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--metric fpr", "--metric: 'fpr' is not one of"),
-        ("--at-least 2", "--at-least: 2.0 is not a number above 0"),
-        ("--risk 0", "--risk: 0.0 is not a number above 0"),
-        ("--k 0", "--k: 0 is not a whole number from 1 on"),
-    ],
-)
-def test_bad_options_are_named(tmp_path: Path, words: str, message: str):
-    made_rankings(("a",)).write_csv(tmp_path / "run.csv")
-    result = run(f"thresholds {tmp_path}/run.csv {words}", code=2)
-    assert message in result.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from commands import run
 from retrieval_report.cli import cli
 from retrieval_report.contracts.options import PARAMETERS
 
@@ -25,23 +26,44 @@ PYTHON = re.compile(
 GIVEN = json.loads((Path(__file__).parents[1] / "data/commands.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("words")
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     for name, text in GIVEN["files"].items():
-        (folder / name).write_text(text)
-    return folder
+        Path(name).write_text(text)
+    return tmp_path
 
 
 @pytest.mark.parametrize("call", GIVEN["calls"])
-def test_no_command_prints_python(call: str, folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(folder)
+def test_no_command_prints_python(call: str):
     result = CliRunner().invoke(cli, call.split())
     assert result.exit_code in (0, 1, 2), result.exception
     assert not isinstance(result.exception, Exception) or result.exit_code, result.exception
     text = re.sub(r"--[a-z-]*columns \S+", "", result.output + result.stderr)
     assert text
     assert not PYTHON.search(text), PYTHON.findall(text)
+
+
+@pytest.mark.parametrize(
+    ("files", "call", "code", "said"),
+    [pytest.param(*row[1:4], row[4:], id=row[0]) for row in GIVEN["said"]],
+)
+def test_a_command_says(
+    files: dict[str, str], call: str | list[str], code: int, said: list[str], folder: Path
+):
+    """Who refuses says so once, on standard error alone, and writes nothing."""
+    for name, text in files.items():
+        Path(name).write_text(text)
+    before = sorted(folder.iterdir())
+    words = call.split() if isinstance(call, str) else call
+    result = run("", *words, code=code)
+    text = " ".join(result.output.split())
+    wanted, *unwanted = said
+    assert re.search(".*".join(map(re.escape, wanted.split("…"))), text), text
+    assert not any(part in text for part in unwanted), text
+    if code == 2:
+        assert (result.stdout, result.stderr.count("Error: ")) == ("", 1)
+        assert sorted(folder.iterdir()) == before
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
