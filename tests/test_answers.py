@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -32,6 +33,11 @@ def agrees(found: Any, wanted: Any) -> None:
         assert found == pytest.approx(wanted, rel=1e-10, abs=1e-14)
     else:
         assert found == wanted
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

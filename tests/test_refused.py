@@ -1,12 +1,18 @@
 """What public functions refuse, and the words in which they do: tests/data/refused.json."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import retrieval_report as rr
 from data_records import call, read
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import retrieval_report as rr
 from made_reports import lists_that_lose
 from made_scores import bounded_scores, scores_of
 from retrieval_report.contracts.frames import SUMMARY
+from text_files import write
 
 MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has no form for
     "a frame": pl.DataFrame,
@@ -67,5 +68,10 @@ def read(name: str) -> dict[str, Any]:
 
 
 def call(function: str, given: dict[str, Any]) -> Any:
-    """Call a public function with arguments as they are written."""
+    """Call a public function with arguments as they are written, after "files" by name."""
+    given = dict(given)
+    for name, text in given.pop("files", {}).items():
+        file = Path(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write(file, text)
     return attrgetter(function)(rr)(**json.loads(json.dumps(given), object_hook=_made))
