@@ -37,6 +37,12 @@ ENTRANCES = {
     "__init__",
     "__main__",
 }
+TOP = {
+    *(".ci", ".gitattributes", ".github", ".gitignore", ".pre-commit-config.yaml"),
+    *(".pre-commit-hooks.yaml", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE"),
+    *("Makefile", "README.md", "SECURITY.md", "action.yml", "app", "benchmarks", "docs"),
+    *("pyproject.toml", PACKAGE, "sample_data", "tests"),
+}
 PARTS = set().union(*FLOORS, ENTRANCES)
 
 # Who may import what is not in the standard library.
@@ -249,6 +255,13 @@ def functions_in(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     return [
         node for node in nodes(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
+
+
+def test_the_repository_holds_no_output_of_its_examples():
+    """Of a copy that is no clone, git lists nothing, and nothing is asked."""
+    listing = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "ls-files"]
+    tracked = subprocess.run(listing, capture_output=True, text=True).stdout.splitlines()
+    assert {path.partition("/")[0] for path in tracked} <= TOP
 
 
 def test_files_and_functions_are_small():
