@@ -9,25 +9,12 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
-from retrieval_report.metrics.parsing import parse_measure, parse_metric
-
-QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}, "q4": {"c": 1}}
-RUNS = {"x": {"q1": {"a": 2, "b": 1}}, "y": {"q1": {"b": 2, "a": 1}}}
+from retrieval_report.metrics.parsing import parse_metric
 
 
 def mean(rankings: object, measure: str, **options: Any) -> float:
     asked = {"truncated": "no", "policies": "expected", **options}
     return float(rr.summarise(rr.evaluate(rankings, metrics=measure, **asked))["value"].item())
-
-
-def test_a_run_on_a_sample_of_the_queries_says_so_and_compares_lists_that_exist():
-    study = rr.Study(RUNS, "rr", judgements=QRELS, truncated="no")
-    assert "3 of 4 judged queries have no list from x and y (" in study.verdict[0]
-    assert "unequal length" not in " ".join(study.verdict)
-    assert "1 of 4" in repr(study)
-    longer = {**RUNS, "z": {"q1": {"a": 3, "b": 2, "c": 1, "d": 0}}}
-    lengths = rr.Study(longer, "rr", judgements=QRELS, truncated="no").notices
-    assert "2 items (x) to 4 (z)" in " ".join(lengths)
 
 
 SEARCHED = np.random.default_rng(0).normal(size=(50, 8)).astype(np.float32)
@@ -48,14 +35,6 @@ def test_inner_products_judge_the_nearest_items(k: int):
         rr.lists.neighbour_judgements(-values, found, k, scores=True)
     with pytest.raises(ParameterError, match="there are scores"):
         rr.lists.neighbour_judgements(values, found, k, 0.1, scores=True)
-
-
-def test_two_columns_that_may_name_models_are_asked_about():
-    rows = {"query": ["q"] * 2, "item": ["x", "y"], "score": [4, 3], "relevance": [1, 0]}
-    named = pl.DataFrame(rows | {"retriever": ["a"] * 2, "pipeline": ["c"] * 2})
-    with pytest.raises(ColumnError, match="can all name the model of a row"):
-        rr.read_rankings(named)
-    assert "model" in rr.read_rankings(named, columns={"model": "pipeline"}).columns
 
 
 ARMS = [
@@ -147,15 +126,6 @@ def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any):
     assert inputs(column).rankings.equals(inputs(labels).rankings)
 
 
-@pytest.mark.parametrize("others", [["KILT_7:2", "KILT_7:5"], ["whole"]])
-def test_collapse_says_which_ids_its_pattern_does_not_fit(others: list[str]):
-    run = {"q": dict.fromkeys(["MARCO_1-3", "MARCO_1-4", *others], 1.0)}
-    said = rf"{len(others)} of {2 + len(others)} item ids, such as '{others[0]}', do not match"
-    with pytest.warns(rr.RetrievalReportWarning, match=said):
-        collapsed = rr.collapse(run, r"(.+)-\d+")
-    assert collapsed["item"].to_list() == ["MARCO_1", *others]
-
-
 @pytest.mark.parametrize("ranks", [False, True])
 def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool):
     users = [f"u{number}" for number in range(3)]
@@ -181,21 +151,6 @@ def test_one_list_for_everybody_is_no_proof_that_it_is_whole(ranks: bool):
     assert missing["reason"].item() == "every query has the same list"
     tied = frame.with_columns(pl.lit(0).alias(order))
     assert rr.truncated_lists(tied, cutoffs=3)["truncated"].item() == "no"
-
-
-@pytest.mark.parametrize(
-    ("text", "ours"),
-    [
-        ("accuracy@10", ("hit_rate", 10)),
-        ("dot_ndcg@10", ("ndcg", 10)),
-        ("hit_rate_at_10", ("hit_rate", 10)),
-        ("mean_reciprocal_rank", ("rr", None)),
-        ("CMC@1", ("hit_rate", 1)),
-    ],
-)
-def test_other_spellings_mean_what_they_mean_there(text: str, ours: tuple[str, int | None]):
-    assert parse_measure(text) == ours
-    assert rr.evaluate({"q": {"a": 1}}, judgements={"q": {"a": 1}}, metrics=text).height
 
 
 @pytest.mark.parametrize("lazy", [False, True])

@@ -110,24 +110,6 @@ def test_the_worst_tie_order_is_stricter():
     assert held(ranking(), tie_order="worst").status == "passed"  # without ties there is one order
 
 
-def test_whole_numbers_of_one_run_do_not_tie_beside_decimals_of_the_other():
-    """2⁶⁰ and 2⁶⁰ + 1 are one Float64; the item in second rank would be worth 0.75."""
-    lists = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]})
-    whole = lists.with_columns(distance=pl.Series([2**60, 2**60 + 1]))
-    scores = lists.with_columns(score=pl.Series([2**60 + 1, 2**60]))
-    asked: Any = {"measure": "rr@10", "margin": 0.01}
-    assert (
-        rr.gate(whole, scores, **asked).baseline_value
-        == rr.gate(scores, whole, **asked).baseline_value
-        == 0.5
-    )
-    with pytest.raises(
-        rr.ColumnError,
-        match=r"baseline: column 'distance' has Int64 values that Float64.* they would",
-    ):
-        rr.gate(whole, lists.with_columns(distance=pl.Series([0.5, 1.5])), **asked)
-
-
 def lacking(query: str) -> pl.DataFrame:
     return ranking().filter(pl.col("query") != query)
 

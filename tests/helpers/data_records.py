@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import retrieval_report as rr
-from made_reports import lists_that_lose
+from made_reports import lettered, lists_that_lose
 from made_scores import bounded_scores, scores_of
 from retrieval_report.contracts.frames import SUMMARY
 from text_files import write
@@ -21,6 +21,7 @@ MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has n
     "a scores": scores_of,
     "scores by": lambda given: scores_of(**given),
     "bounded scores": bounded_scores,
+    "lists of letters": lettered,
     "lists that lose": lambda given: lists_that_lose(*given),
     "parts": pl.concat,
     "a tuple": tuple,

@@ -19,17 +19,6 @@ HOSTILE = (
 )
 METRICS = ("precision", "ap(denominator=retrieved)", "ndcg")
 CUTOFFS = (3, 1, None)
-# "coarse" ties all four items; in the order received the relevant one comes first, as in a perfect
-# list.
-ACCIDENT = pl.DataFrame(
-    {
-        "model": ["coarse"] * 4 + ["fine"] * 4,
-        "query": ["q"] * 8,
-        "item": list("abcd") * 2,
-        "distance": [1, 1, 1, 1, 2, 1, 3, 4],
-        "relevance": [1, 0, 0, 0] * 2,
-    }
-)
 
 
 def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
@@ -47,6 +36,27 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
         for item in range(8)
     ]
     return pl.DataFrame(rows)
+
+
+def lettered(models: dict[str, list[str]]) -> pl.DataFrame:
+    """Lists of letters, nearest first, by query: without a blank between them they tie, in the order
+    received; capitals are relevant.
+    """
+    return pl.DataFrame(
+        [
+            {"model": model, "query": f"q{query}", "item": letter.lower()}
+            | {"distance": distance, "relevance": int(letter.isupper())}
+            for model, lists in models.items()
+            for query, letters in enumerate(lists)
+            for distance, tie in enumerate(letters.split())
+            for letter in tie
+        ]
+    )
+
+
+# "coarse" ties all four items; in the order received the relevant one comes first, as in a perfect
+# list.
+ACCIDENT = lettered({"coarse": ["Abcd"], "fine": ["b A c d"]})
 
 
 def lists_that_lose(lost: dict[str, int], queries: int = 400) -> pl.DataFrame:

@@ -6,10 +6,8 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_reports import ACCIDENT
+from made_reports import ACCIDENT, lettered
 from retrieval_report import compare, evaluate, flips, summarise
-from retrieval_report.comparison.verdicts import with_chances
-from retrieval_report.report import report_contents
 from retrieval_report.study.verdict import verdict
 
 ASKED: Any = {"metrics": "rr", "cutoffs": 2, "truncated": "no"}
@@ -35,19 +33,13 @@ def test_two_numbers_are_written_with_the_digits_that_tell_them_apart():
 
 def test_a_lead_is_over_the_second_alone_where_some_order_puts_a_third_ahead():
     """The third ties as a whole: tie order can put it first, though hardly in all lists at once."""
-    lists = {"first": [*range(8)], "second": [1, 0, *range(2, 8)], "third": [1] * 8}
-    rows = pl.concat(
-        pl.DataFrame({"item": list("abcdefgh"), "distance": distances}).with_columns(
-            model=pl.lit(name), query=pl.lit(f"q{number}"), relevance=pl.Series([1, *[0] * 7])
-        )
-        for name, distances in lists.items()
-        for number in range(20)
-    )
-    study = rr.Study(rows, "rr@8", truncated="no")
+    lists = {"first": ["A b c d e f g h"], "second": ["b A c d e f g h"], "third": ["Abcdefgh"]}
+    lists = {model: 20 * letters for model, letters in lists.items()}
+    study = rr.Study(lettered(lists), "rr@8", truncated="no")
     # The best order of the third is level with the first, so none puts it ahead.
     assert study.sentences[1].startswith("The lead cannot be reversed by any tie order")
-    late = pl.when(model="first", query="q0").then(8 - pl.col("distance")).otherwise("distance")
-    study = rr.Study(rows.with_columns(distance=late), "rr@8", truncated="no")
+    lists["first"][0] = "h g f e d c b A"
+    study = rr.Study(lettered(lists), "rr@8", truncated="no")
     assert study.sentences[1].startswith("Its lead over second cannot be reversed by any tie order")
 
 
@@ -96,65 +88,12 @@ def test_a_chance_is_told_as_surely_as_it_is_known(
 
 
 def test_what_was_not_tested_is_not_called_safe():
-    rows = [
-        ("x", "q1", "a", 1, 1),
-        ("x", "q1", "b", 2, 0),
-        ("y", "q2", "a", 1, 0),
-        ("y", "q2", "b", 2, 1),
-    ]
-    rankings = pl.DataFrame(
-        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
-    )
-    report = report_contents(
-        rankings, metrics="rr@2", missing_query="skip"
-    )  # no query that both have
-    assert report.status == "nothing to compare"
-    assert (
-        report.verdict[1]
-        == "The two have no query in common, so their means are not over the same queries."
-    )
-    many = pl.concat([ACCIDENT.with_columns(query=pl.lit(f"q{number}"), distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
-                      for number in range(12)])  # fmt: skip
+    many = lettered({"coarse": ["A b c d"] * 12, "fine": ["b A c d"] * 12})
     summary, pairs = found(many)
     for tests, wanted in ((pairs, "safe"), (flips(summary), "safe from tie order")):
         status, sentences = verdict(summary, tests, **PLACE)
         assert status == wanted
         assert ("not tested" in sentences[1]) == (status != "safe")
-
-
-def test_equal_models_are_equal_and_tie_order_may_part_them():
-    apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4] * 2))
-    assert verdict(*found(apart), **PLACE)[1] == (
-        "coarse and fine share the highest expected rr@2: 1.0000.",
-    )
-    tied = ACCIDENT.with_columns(distance=pl.lit(1))
-    status, sentences = verdict(*found(tied), **PLACE)
-    assert status == "depends on tie order"
-    assert sentences[0].endswith("Tie order alone decides which of them is printed ahead.")
-    assert with_chances(found(tied)[1])["p_tie"].to_list() == ["level"]
-
-
-def test_naive_errors_are_those_of_models_with_complete_lists():
-    rows = {"query": ["q"] * 3, "relevance": [1, 0, 0], "distance": [1, 1, 1]}
-    first = pl.DataFrame({"model": "a", "item": list("abc"), **rows})
-    frame = pl.concat([first, first.with_columns(model=pl.lit("b"))[[1, 0, 2]]])
-    text = (
-        "Naive scores of the models whose lists are complete up to the cutoff, with ties in the "
-        "order received, are off"
-    )
-    for truncated, found in (("no", False), ({"a": "no", "b": "within_tie"}, True)):
-        study = rr.Study(frame, "rr@2", truncated=truncated)
-        assert (text in " ".join(study.verdict)) == found
-
-
-def test_models_that_share_first_place_by_accident_are_named_together():
-    tied = {query: {"x": 1.0, "y": 1.0} for query in "pqr"}
-    runs = {"a": tied, "b": {query: {"x": 1.0, "z": 1.0} for query in "pqr"}}
-    runs["c"] = {"p": {"x": 2.0, "y": 1.0}, "q": {"x": 2.0, "y": 1.0}, "r": {"x": 1.0, "y": 2.0}}
-    judged = {query: {"x": 1} for query in "pqr"}
-    made = rr.Study(runs, "rr", judgements=judged, truncated="no")
-    assert made.sentences[0].startswith("c has the highest")
-    assert "a and b would share first place, purely because of" in made.sentences[-1]
 
 
 @pytest.mark.parametrize(

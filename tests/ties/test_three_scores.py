@@ -3,13 +3,13 @@
 from itertools import permutations
 from math import comb
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import retrieval_report as rr
+from made_reports import lettered
 
 ORDERS = 1500
 
@@ -132,22 +132,10 @@ def test_percentiles_are_those_of_all_orders_of_a_list():
     assert row["order_method"] == "exact"
 
 
-def naive_wins_by_accident() -> rr.Study:
-    """The naive order puts the only relevant item of "tied" first; "fine" has it second."""
-    rows = {"query": ["q"] * 4, "item": list("abcd"), "relevance": [1, 0, 0, 0]}
-    lists: Any = {
-        "fine": {**rows, "distance": [2, 1, 3, 4]},
-        "poor": {**rows, "distance": [4, 1, 2, 3]},
-        "tied": {**rows, "distance": [1] * 4},
-    }
-    frame = pl.concat(
-        pl.DataFrame({"model": [name] * 4, **values}) for name, values in lists.items()
-    )
-    return rr.Study(frame, "rr@3", truncated="no", shuffles=2000)
-
-
 def test_who_wins_exactly_by_the_naive_order_and_in_how_many_orders():
-    study = naive_wins_by_accident()
+    """The naive order puts the only relevant item of "tied" first; "fine" has it second."""
+    lists = lettered({"fine": ["b A c d"], "poor": ["b c d A"], "tied": ["Abcd"]})
+    study = rr.Study(lists, "rr@3", truncated="no", shuffles=2000)
     rows = study.three_scores
     assert rows["model"].to_list() == ["fine", "tied", "poor"]
     ranks = rows.select("model", "expected_rank", "naive_rank", "rank_can_change").rows()
@@ -161,34 +149,6 @@ def test_who_wins_exactly_by_the_naive_order_and_in_how_many_orders():
     assert found["agreeing"] / 2000 == pytest.approx(0.75, abs=4 * (0.1875 / 2000) ** 0.5)
     share = study.shuffled.pivot("model", index="draw", values="value")
     assert found["agreeing"] == share.filter(pl.col("fine") >= pl.col("tied")).height
-
-
-def test_level_models_win_together():
-    frame = tied(1, 3, 5, 2).drop("model")
-    study = rr.Study({"a": frame, "b": frame}, "ndcg@2", truncated="no", judgements=None)
-    found = study.winners.row(0, named=True)
-    assert (found["winner"], found["agreeing"], found["orders"]) == ("a = b", 10, 10)
-    assert study.three_scores["expected_rank"].to_list() == [1, 1]
-
-
-@pytest.mark.parametrize("copies", [1, 2])
-@pytest.mark.parametrize("measure", ["ap", "ndcg"])
-def test_of_cut_lists_only_the_drawn_orders_are_counted(measure: str, copies: int):
-    rows = {"query": ["q"] * 3, "item": list("abc"), "relevance": [1, 1, 0]}
-    good = pl.DataFrame({**rows, "distance": [1, 2, 3]})
-    frames = {"poor": good.with_columns(distance=pl.Series([3, 2, 1]))}
-    frames |= dict.fromkeys(["a", "b"][:copies], good)
-    judgements = {"q": {"a": 1, "b": 1, "d": 1, "e": 1}}
-    lists = {name: frame.drop("relevance") for name, frame in frames.items()}
-    study = rr.Study(lists, measure, judgements=judgements, truncated="within_tie")
-    found = study.winners.row(0, named=True)
-    assert (found["agreeing"], found["orders"]) == (10, 10)
-    assert (found["agreeing_chance"], found["agreeing_method"]) == (None, "drawn")
-    said = repr(study)
-    assert "could reverse" in said or copies == 2
-    assert "in every order of ties" not in said
-    assert "by the items in the lists, which may be cut, and by the naive order;" in said
-    assert "first in 10 of 10 random orders of these items.\n" in said
 
 
 def test_single_orders_have_the_average_of_the_study():
