@@ -53,8 +53,7 @@ def prepare() -> None:
         page = Page(data, replace(data.start, models=data.models))
         page.study.verdict  # noqa: B018
         charts = importlib.import_module("retrieval_report.charts")
-        three = page.drawn.three_scores
-        frames = three, page.drawn.shuffled, page.study.summary
+        frames = page.drawn.three_scores, page.drawn.shuffled, page.study.summary
         specification("light", charts.scores, frames, page.choice.at)
         curves = (page.drawn_curve.three_scores,)
         for chart in (charts.along_cutoffs, charts.off_by):

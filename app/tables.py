@@ -283,8 +283,7 @@ def brushed_table(
         if chart is None:
             st.caption("Counts have no order, so there is no naive score to compare with.")
         else:
-            event = show_chart(chart, queries, brush=key, **at)
-            box = event["selection"].get("brush") or {}
+            box = show_chart(chart, queries, brush=key, **at)["selection"].get("brush") or {}
             inside = [pl.col(axis).is_between(*sorted(box[axis])) for axis in axes if axis in box]
             rows = queries.filter(*inside)
             if rows.is_empty():

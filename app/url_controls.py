@@ -98,11 +98,10 @@ def choose_one(
             st.query_params[name] = text
             st.rerun()  # widgets read the address only as it is when a run begins
     texts = _texts(name, options, show, missing)
-    index = options.index(default) if default in texts else 0
     return st.selectbox(
         label,
         options,
-        index=index,
+        index=options.index(default) if default in texts else 0,
         format_func=texts.__getitem__,
         key=name,
         help=help,

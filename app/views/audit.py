@@ -70,8 +70,7 @@ def _winners(printed: pl.DataFrame, means: pl.DataFrame) -> None:
     wrong, undecided = (~winners["same_winner"]).any(), winners["same_winner"].null_count() > 0
     open_winner = wrong or undecided
     (st.warning if open_winner else st.info)("\n\n".join(map(plain, sentences)))
-    wrong_first = pl.col("same_winner").cast(pl.Float64).fill_null(0.5)
-    rows = winners.sort(wrong_first, maintain_order=True)
+    rows = winners.sort(pl.col("same_winner").cast(pl.Float64).fill_null(0.5), maintain_order=True)
     rows = rows.with_columns(same_winner(), winner_text())
     with st.expander("What each of them names as best", expanded=open_winner):
         frame_table(

@@ -51,8 +51,7 @@ def show(page: Page) -> None:
     without = [name for name in page.ranked if name not in rows["model"]]
     if without:
         has, shows = ("have", "show them") if len(without) > 1 else ("has", "show it")
-        left_out = f"{names_text(without)} {has} no {kind}; chart and table do not {shows}."
-        st.caption(plain(left_out))
+        st.caption(plain(f"{names_text(without)} {has} no {kind}; chart and table do not {shows}."))
     show_chart(charts.costs, rows, **page.choice.at, cost=kind)
     frame_table(rows, of="costs", show=COLUMNS, alt="Models and their costs, cheapest first.")
 

@@ -52,7 +52,6 @@ def show(page: Page) -> None:
 
 
 def _what_is_there(data: OpenedData) -> None:
-    frames = data.frames
     facts = [
         {
             "frame": "counts" if name == "rankings" and data.source.counted else name,
@@ -60,7 +59,7 @@ def _what_is_there(data: OpenedData) -> None:
             **{PARTS[part]: frame[part].n_unique() for part in PARTS if part in frame.columns},
             "columns": ", ".join(frame.columns),
         }
-        for name, frame in frames.items()
+        for name, frame in data.frames.items()
     ]
     table = pl.DataFrame(facts, infer_schema_length=None)
     frame_table(table, of="facts", show=FACTS, alt="The data.")

@@ -120,8 +120,7 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
     """
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     same = winners["naive_winner"] == winners["winner"]
-    is_cut = by_items_retrieved(winners)
-    exactly = "by items retrieved" if is_cut else "exactly"
+    exactly = "by items retrieved" if by_items_retrieved(winners) else "exactly"
     for place, how, winner, rank, remark in (
         (exact, exactly, "winner", "expected_rank", None),
         (naive, "by the naive order", "naive_winner", "naive_rank", "an accident of tie order"),

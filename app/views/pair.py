@@ -73,17 +73,14 @@ def show(page: Page) -> None:
 def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show the queries as points and as a table; a rectangle around points chooses among them."""
     st.header("Query by query")
-    caption = (
-        "queries{}: first those on which tie order can change who is ahead, then the largest "
-        "differences. Drag a rectangle on the chart to choose among them; choose a row to see both "
-        "lists."
-    )
     rows = brushed_table(
         charts.pair_scatter,
         queries,
         ("value_a", "value_b"),
         page.choice.at,
-        caption,
+        "queries{}: first those on which tie order can change who is ahead, then the largest "
+        "differences. Drag a rectangle on the chart to choose among them; choose a row to see both "
+        "lists.",
         of="deciding",
         show=DECIDING,
         take=_take,

@@ -54,9 +54,8 @@ def show(page: Page) -> None:
         f"lists{{}}, those that ties can change most first{last}. Choose a row to see its list."
         + (" Copies of a model are listed with it." if page.runs.identical else "")
     )
-    chart = None if page.data.source.counted else charts.query_scatter
     brushed_table(
-        chart,
+        None if page.data.source.counted else charts.query_scatter,
         folded(scored, page.runs.identical),
         ("naive", "expected"),
         page.choice.at,
@@ -105,8 +104,7 @@ def _list(page: Page, scores: Named) -> None:
     model, query = scores["model"], scores["query"]
     queries = data.frames.get("queries", pl.DataFrame())
     if "text" in queries.columns:
-        texts = queries.filter(query=query)["text"]
-        texts_present = texts.cast(pl.String).drop_nulls()
+        texts_present = queries.filter(query=query)["text"].cast(pl.String).drop_nulls()
         st.markdown(
             f"The query: {plain(texts_present[0], 500)}"
             if len(texts_present)

@@ -162,10 +162,9 @@ def _halves(pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     below = turned(pairs, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     # Without the first 0, numbers fit the cells of a phone.
     texts = [size(value, 3).removeprefix("0") if value else "0" for value in below["ahead"]]
-    chances = pairs.select("sign", "chance", "p_tie", "p_tie_high").rows()
     percent = [
         "?" if sign == "?" else LEVEL if text == LEVEL else chance_percent(*chance)
-        for sign, text, *chance in chances
+        for sign, text, *chance in pairs.select("sign", "chance", "p_tie", "p_tie_high").rows()
     ]
     names = {"label": pl.col("label_a"), "column": pl.col("label_b")}
     return (

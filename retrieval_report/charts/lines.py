@@ -88,12 +88,11 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")
     filled(wide.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
     rows = wide.with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
-    axis = alt.Axis(title="cutoff k", labelAngle=0, labelOverlap="greedy")
     x = alt.X(
         "k:O",
         sort=None,
         scale=alt.Scale(domain=rows["k"].unique(maintain_order=True).to_list()),
-        axis=axis,
+        axis=alt.Axis(title="cutoff k", labelAngle=0, labelOverlap="greedy"),
     )
     y = number_axis(alt.Y, clean(name, 60))
     rows, colour = _shaded(rows, {*rows.filter(HIGHEST)["model"]})

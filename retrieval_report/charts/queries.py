@@ -165,9 +165,8 @@ def query_scatter(
         TOO_HIGH: error > SAME,
         TOO_LOW: error < -SAME,
     }
-    side = first_that_holds(rules, RIGHT)
     return _scatter(
-        rows.with_columns(side=side),
+        rows.with_columns(side=first_that_holds(rules, RIGHT)),
         {"naive": f"{where} in the naive order", "expected": f"{where} expected"},
         keys=(COLOURS, "the score of a list is"),
         tips=TIPS,

@@ -190,10 +190,9 @@ def scores(
     text += ", cut at the frame" if cut.height else ""
     text += f"; ◆: naive, {WHEN_FILLED}" if near else ""
     step = ROOMY_STEP if roomy else TIGHT_STEP
-    title = f"{where}: expected, shuffled and naive"
     return finish(
         row_chart(chart_layers, rows.height, step=step),
-        title,
+        f"{where}: expected, shuffled and naive",
         text,
         rows,
         "expected",
@@ -365,7 +364,6 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
     )
     area = {"type": "area", "color": SKY, "line": False}
     line = {"type": "line", "strokeWidth": 1.8, "color": BLUE}
-    tips = tooltips(rows.select(PANEL_TIPS.split()))
     layers = [
         layer_of_parent({**area, "opacity": 0.13}, x=x, y=y("floor"), y2="ceiling:Q"),
         layer_of_parent({**area, "opacity": 0.45}, x=x, y=y("order_low"), y2="order_high:Q"),
@@ -377,7 +375,7 @@ def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.Fa
             x=x,
             y=y("naive"),
             fillOpacity=FILLED,
-            tooltip=tips,
+            tooltip=tooltips(rows.select(PANEL_TIPS.split())),
         ),
     ]
     names = f"label solid dashed far floor ceiling {PANEL_TIPS}".split()

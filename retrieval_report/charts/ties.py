@@ -125,13 +125,12 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
 def _cuts(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     """Draw one tile per model and cutoff."""
     cutoffs = [str(cutoff) for cutoff in rows["cutoff"].unique().sort()]
-    axis = alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6)
     x = alt.X(
         "k:O",
         sort=None,
         title="k splits a tie, % of queries",
         scale=alt.Scale(domain=cutoffs),
-        axis=axis,
+        axis=alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6),
     )
     colour = alt.Color("cut_share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range="ramp"))
     layers = tiles(rows, x, row_axis(labels), colour, STRONG, TIPS)

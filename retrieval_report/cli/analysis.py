@@ -189,10 +189,9 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
     study = study_of(data, settings)
     table = history_of(study, pattern)
     column_names = STEPS if any(table["series"]) else STEPS.removeprefix("series ")
-    news = steps_sentences(table.filter(at_measure(*study.measures[0])))
     output.show(
         {"history": table},
-        health_text(study.health, *news),
+        health_text(study.health, *steps_sentences(table.filter(at_measure(*study.measures[0])))),
         frame_table(with_step_chances(table), column_names, by="metric cutoff"),
         health=study.health,
     )

@@ -293,8 +293,7 @@ class _Commands(click.Group):
                     return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.
-                notes = getattr(error, "__notes__", ())
-                raise _BadInput(_visible([str(error), *notes])) from error
+                raise _BadInput(_visible([str(error), *getattr(error, "__notes__", ())])) from error
             except KeyboardInterrupt:
                 click.echo("Interrupted; no file was left half-written.", err=True)
                 ctx.exit(128 + signal.SIGINT)

@@ -219,12 +219,11 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     near = pl.struct("measure", "model_a").is_first_distinct()
     unsure = pl.col("verdict").is_in([CUT, DEPENDS])
     kinds = [near & unsure, near, unsure, pl.col("model_a") == first]
-    telling = (
+    printed = (
         without_copies(pairs, study.identical)
         .filter(pl.any_horizontal(kinds))
         .sort("measure", *(~kind for kind in kinds), maintain_order=True)
-    )
-    printed = telling.head(PAIRS)
+    ).head(PAIRS)
     left_out = pairs.join(printed, on="measure", how="anti").unique("measure", maintain_order=True)
     measures = left_out.select(MEASURE_NAME).to_series()
     none = f", and none by {', '.join(measures)}" if len(measures) else ""

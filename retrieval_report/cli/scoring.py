@@ -142,11 +142,10 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     from retrieval_report.reading.readers import read_costs
     from retrieval_report.study.three_tables import three_table
 
-    costs = sample.costs and read_costs(str(sample_folder() / sample.costs))
     study = rr.Study(
         **InputFiles(**sample.files).read(),
         truncated=sample.truncated,
-        costs=costs,
+        costs=sample.costs and read_costs(str(sample_folder() / sample.costs)),
         **sample.decision,
     )
     lines = [visible(sentence) for sentence in study.verdict]

@@ -178,9 +178,8 @@ def from_embeddings(
         name: _search(originals, format_, depth + exclude_self, of_distances=of_distances)
         for name, format_ in parsed_formats.items()
     }
-    rankings = from_search(results, **how)
     return replace(
-        rankings,
+        from_search(results, **how),
         truncated=NO if depth + exclude_self >= shape[1] else BETWEEN_TIES,
         costs=pl.DataFrame({"model": list(parsed_formats), BYTES: sizes}),
     )

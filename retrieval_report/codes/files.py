@@ -98,10 +98,9 @@ def _names(
     names = dict(arrays or zip(contents, contents, strict=True))
     missing = {*names.values()} - {*contents}
     if missing or names.keys() - set(CodeFile._fields) or "codes" not in names:
-        which = advice("; say which is which by {}", setting(argument, {"codes": PLACEHOLDER}))
         raise FileError(
             f"'{path}': holds {', '.join(contents)}; expected codes, and optionally labels, ids, bits"
-            + which
+            + advice("; say which is which by {}", setting(argument, {"codes": PLACEHOLDER}))
         )
     return names
 

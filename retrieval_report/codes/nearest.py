@@ -77,8 +77,7 @@ def nearest(encoded: Encoded, precision: ScorePrecision, depth: int, what: str) 
     parts, rows = [], 0
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         block = queries[start : start + QUERIES_AT_ONCE]
-        scored = _scores(_candidates(block, space), block, space)
-        nearest_pairs = _cut(scored, depth, len(block))
+        nearest_pairs = _cut(_scores(_candidates(block, space), block, space), depth, len(block))
         parts.append(nearest_pairs._replace(query=nearest_pairs.query + start))
         rows += len(nearest_pairs.query)
         if rows > MOST_ROWS:

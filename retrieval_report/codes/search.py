@@ -413,9 +413,8 @@ class _Items:
                 f"{what}: indices are {item.dtype}, items {keys.dtype}; to find labels by other "
                 "keys, pass item_labels as a dict id → label"
             )
-        rows = pl.int_range(len(keys), eager=True)
         row = item.cast(keys.dtype, strict=False).replace_strict(
-            keys, rows, default=None, return_dtype=pl.Int64
+            keys, pl.int_range(len(keys), eager=True), default=None, return_dtype=pl.Int64
         )
         if row.null_count():
             raise DataError(

@@ -125,8 +125,7 @@ def from_scores(
         )
         counts[:, AS_NEAR] -= true_included
         _check_included(counts, what)
-        names = query_names(query_ids, len(counts))
-        parts.append(Part(what, _frame(counts, names, model)))
+        parts.append(Part(what, _frame(counts, query_names(query_ids, len(counts)), model)))
     return Inputs(combine(parts), truncated=NO)
 
 
@@ -191,10 +190,9 @@ def _masked(candidates: Array, mask: object, what: str) -> Array:
 def _counts(true: Array, candidates: Array, sign: int, what: str) -> Integers:
     """Return how many candidates of every query are nearer than its answer, as near, and farther."""
     rows = [as_array(row, what) for row in candidates] if candidates.dtype == object else candidates
-    kinds = (
+    for kind in (
         {rows.dtype} if isinstance(rows, np.ndarray) else {row.dtype for row in rows if row.size}
-    )
-    for kind in kinds:
+    ):
         if kind.kind not in "biuf":
             raise DataError(f"{what}: candidates of type {kind}; expected numbers")
         if kind.kind == true.dtype.kind == "f" and kind != true.dtype:
@@ -234,15 +232,13 @@ def _frame(counts: Integers, names: pl.Series, model: str) -> pl.DataFrame:
     columns = [
         counts[:, side] if relevance == 0 else np.ones(len(counts)) for side, relevance in sides
     ]
-    size = len(sides)
-    rows = pl.DataFrame(
+    return pl.DataFrame(
         {
             "model": model,
-            "query": names.gather(np.repeat(np.arange(len(counts)), size)),
+            "query": names.gather(np.repeat(np.arange(len(counts)), len(sides))),
             "distance": np.tile([side for side, _ in sides], len(counts)),
             "relevance": np.tile([relevance for _, relevance in sides], len(counts)),
             "count": np.stack(columns, axis=1).ravel().astype(np.int64),
             "truncated": NO,
         }
-    )
-    return rows.filter(pl.col("count") > 0)
+    ).filter(pl.col("count") > 0)

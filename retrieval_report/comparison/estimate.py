@@ -197,8 +197,7 @@ def _warn_of_chosen_queries(grid: Grid, measures: list[Measure]) -> None:
     if p >= ALARM:
         return
     machine = grid.under(measure, "expected")[row]
-    human = grid.under(measure, HUMAN)[row]
-    judged, unjudged = _two_groups(machine, human)
+    judged, unjudged = _two_groups(machine, grid.under(measure, HUMAN)[row])
     if _p_of_random_draw(judged, unjudged) <= max(ALARM / tests, 2 / DRAWS):
         warn(
             f"estimate: the {judged.size} queries that people judged can hardly be a random draw: "

@@ -302,7 +302,7 @@ def gate(
     judged = judge(runs, judgements, queries, rules)
     scores = evaluate(judged, metrics=metric, cutoffs=[cutoff], **settings)
     expected = scores.filter(policy="expected").drop_nulls("value")
-    test_rows = no_worse(
+    row = no_worse(
         scores,
         baseline="baseline",
         margin=accepted,
@@ -312,8 +312,7 @@ def gate(
         queries=queries,
         cluster=cluster,
         same_lists=["candidate"] if identical_models(expected, runs) else [],
-    )
-    row = test_rows.row(0, named=True)
+    ).row(0, named=True)
     _check_health(health_of(judged, rules), names, passed=row["verdict"] == NO_WORSE)
     if (
         row["verdict"] != NOTHING_TO_COMPARE

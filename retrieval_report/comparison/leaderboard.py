@@ -149,14 +149,13 @@ def leaderboard(
         )
     )
     pairs = clustered(grid.pairs(), grid, cluster, queries)
-    ranks = tie_ranks(
+    board = tie_ranks(
         Checked(score_frame),
         policies=policies,
         confidence=confidence,
         resamples=LEAST_RESAMPLES if resamples is None else resamples,
         seed=seed,
-    )
-    board = ranks.rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
+    ).rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     tested = [pl.DataFrame(schema=TESTED)]
     for part in requested:

@@ -92,8 +92,7 @@ def chance_of_reversal(ahead: Side | None, behind: Side | None) -> Chance | None
         below = sums.below(behind.sums.value - near)
         level = sums.below(behind.sums.value + near)
         low = dot(chance, below)
-        equal = dot(chance, level - below)
-        return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
+        return Chance(low, min(low, 1.0), min(low, 1.0), dot(chance, level - below), "exact")
     if any(lists.wave is None for lists in (*ahead.lists, *behind.lists)):
         return None
     by_series = _by_series(ahead, behind, near, TERMS)

@@ -350,7 +350,6 @@ def _summary(metric: str, value: Floats, variance: Floats, confidence: float) ->
     if min(value.shape) > 1 and value.min() == value.max():
         ends = interval_of_equal(mean, queries, confidence)
     interval["ci_low"], interval["ci_high"] = clipped(metric, mean, *ends)
-    note = ONE_QUERY if queries == 1 else ""
     return {
         **row,
         "value": mean,
@@ -358,7 +357,7 @@ def _summary(metric: str, value: Floats, variance: Floats, confidence: float) ->
         "tie_var": _mean(variance),
         "replicate_low": means.min(),
         "replicate_high": means.max(),
-        "note": ONE_REPLICATE if replicates == 1 else note,
+        "note": ONE_REPLICATE if replicates == 1 else ONE_QUERY if queries == 1 else "",
         **components(value),
         **interval,
     }

@@ -70,8 +70,7 @@ def paired_t(difference: Floats, confidence: float, cluster: Indices | None = No
     square = np.where(paired, (filled - mean[:, None]) ** 2, 0.0).sum(axis=1)
     std = np.sqrt(square / np.maximum(size - 1, 1))
     least = np.fmin.reduce(difference, axis=1, initial=np.inf)
-    most = np.fmax.reduce(difference, axis=1, initial=-np.inf)
-    constant = least == most
+    constant = least == np.fmax.reduce(difference, axis=1, initial=-np.inf)
     std[constant], mean[constant] = 0.0, least[constant]
     spread, units = std, size
     if cluster is not None:

@@ -116,8 +116,7 @@ def tail_bounds(score_ranges: Ranges, pairs: Pairs, lead: Floats) -> tuple[Float
         normal = ndtr(-far / np.sqrt(variance))
     remainder = np.where(np.isfinite(remainder), remainder, 1.0)
     # What is not known is infinite, and makes a bound NaN, which bounds nothing.
-    bounds = [cantelli, hoeffding, bennett, normal + remainder, np.ones_like(far)]
-    above = np.fmin.reduce(bounds)
+    above = np.fmin.reduce([cantelli, hoeffding, bennett, normal + remainder, np.ones_like(far)])
     below = np.maximum(normal - remainder, 0.0)
     some = variance > 0
     return np.where(some, below, 0.0), np.where(some, above, 0.0)

@@ -42,8 +42,7 @@ def collect_scores(
 def collect_counts(rankings: object) -> pl.DataFrame:
     """Return the counts of all ties, sorted as if counted in memory; rows are read part by part."""
     with scratch() as folder:
-        table = open_table(rankings, folder)
-        counts = pl.concat(list(counted_parts(table, folder, ROWS_PER_PART)))
+        counts = pl.concat(list(counted_parts(open_table(rankings, folder), folder, ROWS_PER_PART)))
     return sorted_counts(counts)
 
 
@@ -152,8 +151,7 @@ def evaluate_to(
         refuse_inputs([target], [file.path for file in table.files])
         arguments = (table, judgements, queries, requests, settings)
         keep = afresh if resume is None else keeping(check_path("resume", resume), *arguments)
-        scores = scored_parts(*arguments, folder, size, keep)
-        _write(scores, folder(), target)
+        _write(scored_parts(*arguments, folder, size, keep), folder(), target)
     return check_path("out", out)
 
 

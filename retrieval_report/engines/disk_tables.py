@@ -157,8 +157,7 @@ def _check_merged(path: Path, frame: pl.LazyFrame, matched: dict[str, str]) -> N
     query = pl.col(matched["query"])
     first = first_queries(frame.head(SAMPLED_ROWS).select(query).collect().to_series())
     rows = frame.filter(query.is_in(first)).collect()
-    ours = rows.select(under_our_names(matched))
-    check_merged(ours, lambda: rows.select(unused), str(path))
+    check_merged(rows.select(under_our_names(matched)), lambda: rows.select(unused), str(path))
 
 
 OTHERS = {"run": "a TREC run", "qrels": "TREC qrels"}  # and what text files are

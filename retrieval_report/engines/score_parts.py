@@ -194,8 +194,7 @@ def scored_parts(
     def work(turn: int) -> ListScores:
         number = turn % len(parts.rows)
         judged, query_rows = (None if part is None else part(number) for part in beside)
-        rows = parts.read(number)
-        return score_part(rows, judged, query_rows, requests, decided, whole, facts)
+        return score_part(parts.read(number), judged, query_rows, requests, decided, whole, facts)
 
     def with_proof(*evidence: pl.DataFrame) -> Options:
         return with_ends(quiet, whole, facts, lambda: pl.concat(evidence))

@@ -271,9 +271,8 @@ def with_column(
     """
     for name in ("query", check_text(argument, column)):
         if name not in queries.columns:
-            column_names = quoted(queries.columns)
             raise ColumnError(
-                f"{argument}: no column {name!r} in the queries; found {column_names}"
+                f"{argument}: no column {name!r} in the queries; found {quoted(queries.columns)}"
             )
     values = queries.select("query", pl.col(column).alias(argument))
     return _joined(frame, values, ["query"], argument)

@@ -135,8 +135,7 @@ class List:
         """The number of items in each tie; in one order, every item is a tie of its own."""
         if self.policy != "expected":
             return self.ranks * 0 + 1
-        runs = self.order.sort(descending=self.falling).rle()
-        return runs.struct.field("len").cast(pl.Int64)
+        return self.order.sort(descending=self.falling).rle().struct.field("len").cast(pl.Int64)
 
     @cached_property
     def end(self) -> pl.Expr:
@@ -235,8 +234,7 @@ def _values(rule: Any, grade: pl.Expr, least: float | None) -> pl.Expr:
     if isinstance(rule.rule, float):
         return grade.cast(pl.Float64) / rule.rule
     if isinstance(rule.rule, tuple):
-        table = dict(rule.rule)
-        return grade.cast(pl.Float64).replace_strict(table, return_dtype=pl.Float64)
+        return grade.cast(pl.Float64).replace_strict(dict(rule.rule), return_dtype=pl.Float64)
     if not isinstance(rule.rule, str):
         raise _only_evaluate("gain: a function")
     number = grade.cast(pl.Float64)

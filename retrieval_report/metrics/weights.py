@@ -151,8 +151,7 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     frame, everything = _read(rankings)
     sums, weighed, gain = weigh(frame, everything, parsed_metric)
     rows = frame.with_columns(relevance=gain).drop("weight", "mask", strict=False)
-    weights = list_weights(sums).with_columns(metric=pl.lit(str(weighed)))
-    return WeighedGains(rows, weighed, weights)
+    return WeighedGains(rows, weighed, list_weights(sums).with_columns(metric=pl.lit(str(weighed))))
 
 
 @dataclass(frozen=True)
@@ -226,8 +225,7 @@ def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
 
 def _uneven(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
     """Return the lists in which items with a gain above 0 differ in weight."""
-    gaining = frame.filter(_gains(frame, metric) > 0)
-    weights = gaining.group_by(KEYS).agg(pl.n_unique("weight"))
+    weights = frame.filter(_gains(frame, metric) > 0).group_by(KEYS).agg(pl.n_unique("weight"))
     return weights.filter(pl.col("weight") > 1).sort(KEYS)
 
 
@@ -251,10 +249,9 @@ def list_sums(frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric) -> 
     """Return what :func:`list_weights` needs of every list: its items' weights and gains, and
     weight times gain, summed.
     """
-    weight = frame["weight"].cast(pl.Float64)
     lists = (
         frame.select(KEYS)
-        .with_columns(weight=weight, gain=_gains(frame, metric))
+        .with_columns(weight=frame["weight"].cast(pl.Float64), gain=_gains(frame, metric))
         .with_columns(product=pl.col("weight") * pl.col("gain"))
         .sort(KEYS, maintain_order=True)
         .group_by(KEYS, maintain_order=True)

@@ -26,10 +26,9 @@ def try_first(source: Source, form: str, most_rows: int, most_bytes: int) -> Non
     words = [sys.executable, "-P", str(PROGRAM), form, str(most_rows)]
     ended = subprocess.run(words, input=source.read(), capture_output=True, check=False)
     if ended.returncode < 0:
-        name = signal.Signals(-ended.returncode).name
         raise FileError(
             f"{source.path}: damaged file, or too large for the memory: the process that tried to "
-            f"read it was ended by {name}"
+            f"read it was ended by {signal.Signals(-ended.returncode).name}"
         )
     size = int(ended.stdout or 0)
     if size > most_bytes:

@@ -223,10 +223,9 @@ def _lists(content: object) -> list[Collection[object]]:
 
 def _is_columnar(values: object) -> bool:
     """Return whether this is a column, or a plain value passed as one."""
-    plain = (
+    return (
         isinstance(values, str | int | float | np.generic) or getattr(values, "shape", None) == ()
-    )
-    return plain or (is_column(unwrapped(values)) and not _holds_records(values))
+    ) or (is_column(unwrapped(values)) and not _holds_records(values))
 
 
 def _is_flat(values: Any) -> bool:

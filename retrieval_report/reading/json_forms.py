@@ -60,8 +60,7 @@ def _rows(table: Mapping[Any, Any], knows: Knows) -> list[Named] | None:
     if not isinstance(first, Mapping):
         return None
     by_columns = _names_columns(table, knows)
-    by_rows = _names_columns(first, knows)
-    if not (by_columns or by_rows):
+    if not (by_columns or _names_columns(first, knows)):
         return None
     if not all(isinstance(value, str) or not hasattr(value, "__len__") for value in first.values()):
         return None

@@ -192,11 +192,10 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
 def _check_swapped(query: Whole, value: Array, item: Array, what: str) -> None:
     """Refuse indices that repeat in a row, as distances do, beside distances that do not."""
     is_seen = (query < LOOKED_AT) & (item.astype(np.int64) != NO_RESULT)
-    distinct = (
+    of_value, of_item = (
         np.unique(np.stack([query[is_seen], numbers[is_seen]]), axis=1).shape[1]
         for numbers in (value, item)
     )
-    of_value, of_item = distinct
     if of_item < is_seen.sum() == of_value:
         raise DataError(
             f"{what}: indices repeat within a row, and distances do not; are the two arrays swapped? "

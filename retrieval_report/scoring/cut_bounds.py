@@ -367,13 +367,11 @@ class Completions:
             reached = np.minimum(depths, part.prepared.length[:, None])
             lists = arrange(part.prepared, "best")
             sums = part.moments(metric.term, "best", lists, reached).mean
-            length = self.prepared.length[rows[block]][:, None] + more
-            part.length = length.astype(np.float64)
+            part.length = (self.prepared.length[rows[block]][:, None] + more).astype(np.float64)
             part.cutoff = part.length if cutoff is None else np.full((1, 1), float(cutoff))
             more_relevant = np.maximum(more - relevant_following[block][:, None], 0)
             part.relevant = self.relevant[rows[block]][:, None] + more_relevant
-            divisor = metric.divisor(part)
-            result[block] = quotient(sums, divisor).max(axis=1)
+            result[block] = quotient(sums, metric.divisor(part)).max(axis=1)
         return np.fmin(result, self._largest(metric))
 
     def _most_ndcg(self, metric: Metric, values: Floats) -> Floats:
@@ -430,8 +428,7 @@ class Completions:
         values = _values(scorer, [metric], "best")[metric][:, 0]
         if term.first_only:
             return values
-        gains = self._gains(metric)
-        unknown = follow.unlimited | follow.loose | bool(gains[0] > 0 or term.ratio)
+        unknown = follow.unlimited | follow.loose | bool(self._gains(metric)[0] > 0 or term.ratio)
         for ideal in metric.ideals:
             unknown |= (ideal.over != "judged") | ungraded(self.prepared, follow)
         if "length" in metric.reads or ("cutoff" in metric.reads and cutoff is None):

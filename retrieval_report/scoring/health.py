@@ -132,10 +132,9 @@ def health_of(
     ``by_chance`` has models whose nearest items are relevant as often as any: how many of how many.
     """
     findings = _findings(judged, options)
-    explained = {model for model, name, *_ in findings if name != NO_LIST}
     models = {*judged.lists["model"]}
     chance = by_chance or {}
-    for model in sorted(models.intersection(chance) - explained):
+    for model in sorted(models.intersection(chance) - _models(findings, NO_LIST)):
         nobody = models <= chance.keys()
         findings.append((model, UNRELATED, nobody, *chance[model], OTHER_LABELS))
     return _frame(findings)
@@ -150,7 +149,8 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     )
     found = relevant_ties(judged, prepared)
     turned = [*printed_ranks(judged), *reversed_lists(prepared, found)]
-    every = {model for model, *_, example in turned if not example} == {*judged.lists["model"]}
+    models = {*judged.lists["model"]}
+    every = {model for model, *_, example in turned if not example} == models
     cure = direction(judged.order, every=every)
     findings = [*_unanswered(lists.group_by("model").sum(), options)]
     findings += [
@@ -158,45 +158,46 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     ]
     if judged.named and "judged" in judged.lists.columns:
         findings += [*_unmatched(judged), *_spelling(judged, sample)]
-        explained = [model for model, *_ in findings]
         of_forms = *_other_ids(judged, sample), *_judged_ids(judged, sample)
-        findings += (row for row in of_forms if row[0] not in explained)
-        findings += [*_unjudged_lists(judged, [model for model, *_ in findings])]
-    if foreign := [*_other_queries(judged, prepared)]:
-        models = [model for model, *_ in foreign]
-        findings = [*foreign, *(row for row in findings if row[0] not in models)]
-    of_ids = [
+        findings += _of_others(of_forms, _models(findings))
+        findings += [*_unjudged_lists(judged, _models(findings))]
+    foreign = [*_other_queries(judged, prepared)]
+    findings = [*foreign, *_of_others(findings, _models(foreign))]
+    of_ids = {
         model
         for model, name, *_ in findings
         if name in {NO_MATCH, SPELLING, OTHER_IDS, OTHER_QUERIES}
-    ]
+    }
     if judged.whole.judged:
         findings += _without_relevant(prepared, of_ids)
-    findings += (row for row in _same_lists(judged, sample) if row[0] not in of_ids)
+    findings += _of_others(_same_lists(judged, sample), of_ids)
     findings += _own_items(sample, prepared)
-    unmatched = {NO_LIST, NO_MATCH, NO_RELEVANT}
-    explained = [model for model, name, *_ in findings if name not in unmatched]
-    unrelated = [*_unrelated(judged, explained)]
-    causes = {model for model, name, *_ in unrelated if name != UNRELATED}
+    unrelated = [*_unrelated(judged, _models(findings, NO_LIST, NO_MATCH, NO_RELEVANT))]
+    causes = _models(unrelated, UNRELATED)
     findings = [
         row for row in findings if row[0] not in causes or row[1] not in {NO_MATCH, NO_RELEVANT}
     ]
-    explained = [model for model, name, *_ in findings if name != NO_LIST]
-    findings += (row for row in unrelated if row[0] not in explained)
-    of_judgements = [*copied(prepared)]
-    findings += of_judgements
-    copies = {model for model, *_ in of_judgements}
-    findings += (row for row in one_tie(prepared) if row[0] not in copies)
-    explained = [model for model, name, *_ in findings if name != NO_LIST]
-    findings += (row for row in unordered(judged, prepared, found) if row[0] not in explained)
-    for finding in _fine(judged):  # a run that follows them shows whose scores they are
-        named = [None] if not copies else sorted({*judged.lists["model"]})
-        findings += [(model, FINE, bool(copies), *finding[3:]) for model in named]
+    findings += _of_others(unrelated, _models(findings, NO_LIST))
+    copies = [*copied(prepared)]
+    findings += copies
+    findings += _of_others(one_tie(prepared), _models(copies))
+    findings += _of_others(unordered(judged, prepared, found), _models(findings, NO_LIST))
+    # a run that follows them shows whose scores they are
+    findings += _fine(judged, sorted(models) if copies else [None])
     asked = prepared.names.select("query", relevant=prepared.relevant).filter(has_judgements)
     asked = asked.unique("query")
-    none = asked.filter(relevant=0).height
-    findings += _unanswerable(none, asked.height, options)
+    findings += _unanswerable(asked.filter(relevant=0).height, asked.height, options)
     return [*findings, *_repeated(*judged.repeated_judgements, options)]
+
+
+def _models(findings: Iterable[Finding], *others: str) -> set[str]:
+    """Return the models with findings of all names but ``others``."""
+    return {model for model, name, *_ in findings if name not in others}
+
+
+def _of_others(findings: Iterable[Finding], explained: Collection[str]) -> Iterator[Finding]:
+    """Return the findings on models that nothing else explains."""
+    return (finding for finding in findings if finding[0] not in explained)
 
 
 def sentence_of(finding: Finding, models: str) -> str:
@@ -222,8 +223,7 @@ def health_of_summary(
         if finding[1] not in {NO_LIST, NO_ITEM}
     ]
     none, total = summary.select(pl.max("no_relevant", "queries").fill_null(0)).row(0)
-    of_queries = _unanswerable(none, total, options)
-    return _frame([*_unanswered(models, options), *sampled, *of_queries])
+    return _frame([*_unanswered(models, options), *sampled, *_unanswerable(none, total, options)])
 
 
 def _frame(findings: Iterable[Finding]) -> pl.DataFrame:
@@ -262,8 +262,10 @@ def _repeated(merged: int, total: int, options: Options) -> Iterator[Finding]:
         yield None, REPEATED, False, merged, total, counts
 
 
-def _fine(judged: Judged) -> Iterator[Finding]:
-    """Find judgements in which nearly no two items of a query have one grade, as scores of a run have."""
+def _fine(judged: Judged, models: Iterable[str | None]) -> Iterator[Finding]:
+    """Find judgements in which nearly no two items of a query have one grade, as scores of a run have.
+    This is serious if models are named.
+    """
     if judged.whole.judged and judged.grades.size > MANY_JUDGED:
         grades = judged.known.group_by("query").agg(
             pl.len(), alone=pl.col("relevance").is_unique().sum()
@@ -271,8 +273,8 @@ def _fine(judged: Judged) -> Iterator[Finding]:
         alone, total = (
             grades.filter(pl.col("len") >= MANY_JUDGED).select("alone", "len").sum().row(0)
         )
-        if alone > total / 2:
-            yield None, FINE, False, alone, total, "are they the scores of a run?"
+        for model in models if alone > total / 2 else ():
+            yield model, FINE, model is not None, alone, total, "are they the scores of a run?"
 
 
 def _sample(
@@ -430,7 +432,7 @@ def _unjudged_lists(judged: Judged, explained: Collection[str]) -> Iterator[Find
     known = judged.known.group_by("query").agg(pl.len(), pl.first("item").alias("known"))
     lists = judged.lists.with_columns(items=pl.Series(judged.rows.end - judged.rows.begin))
     lists = lists.join(known, on="query").filter(
-        ~pl.col("model").is_in([*explained]), pl.col("len") >= MANY_JUDGED
+        ~pl.col("model").is_in(explained), pl.col("len") >= MANY_JUDGED
     )
     matched = lists.filter(pl.col("judged") > 0)
     typical = matched.group_by("model").agg(pl.median("judged"), pl.median("items"))
@@ -463,8 +465,7 @@ def _other_queries(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
         models.filter(asked=0).sort("model").select("model", "len", "query").iter_rows()
     ):
         judged_query = lists.filter("asked")["query"].min()
-        example = f"{query!r} beside {judged_query!r}"
-        yield model, OTHER_QUERIES, True, number, number, example
+        yield model, OTHER_QUERIES, True, number, number, f"{query!r} beside {judged_query!r}"
 
 
 def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Iterator[Finding]:

@@ -148,10 +148,9 @@ class Judged:
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
-        record = replace(
+        return replace(
             self, lists=lists, rows=spread_rows(rows, with_model(names), lists), whole=whole
-        )
-        return record.with_values(retrieved, known)
+        ).with_values(retrieved, known)
 
     def of_queries(self, queries: Collection[object]) -> Judged:
         """Return the lists of some queries, with everything known about them."""

@@ -513,8 +513,7 @@ def _shuffled_scores(
     assert first is not None
     value[mixed] = first + total / draws
     if draws > 1:
-        variance = np.maximum(square - total**2 / draws, 0.0) / (draws - 1)
-        std[mixed] = np.sqrt(variance)
+        std[mixed] = np.sqrt(np.maximum(square - total**2 / draws, 0.0) / (draws - 1))
     return value, std
 
 

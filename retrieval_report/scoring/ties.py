@@ -120,10 +120,9 @@ def count_cells(judged: Judged) -> pl.DataFrame:
     lists, _, keys = ties_of(judged, options, falling=False)
     owner = np.repeat(np.arange(judged.lists.height), np.diff(lists.tie[lists.start]))
     distance = key_values(keys, frame[judged.order], falling=False)
-    relevance = pl.Series("relevance", judged.grades[lists.grade])
     return judged.lists.select(KEYS)[owner].with_columns(
         distance[np.repeat(np.arange(keys.size), np.diff(lists.tie))],
-        relevance.cast(frame.schema["relevance"]),
+        pl.Series("relevance", judged.grades[lists.grade]).cast(frame.schema["relevance"]),
         count=lists.items,
     )
 

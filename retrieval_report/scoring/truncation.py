@@ -138,13 +138,11 @@ def surely_cut(lists: pl.DataFrame, models: Sequence[str]) -> bool:
     (True, False)
     """
     several = lists.filter(pl.col("items") > 0).group_by("model").len().filter(pl.col("len") > 1)
-    decisions = gather(lists)
-    cut = {
+    return {
         model
-        for model, decision in decisions.items()
+        for model, decision in gather(lists).items()
         if decision.truncated != NO and decision.reason != SAME_LIST
-    }
-    return cut.intersection(several["model"]).issuperset(models)
+    }.intersection(several["model"]).issuperset(models)
 
 
 def gather(lists: pl.DataFrame) -> dict[str, Decision]:
@@ -169,12 +167,11 @@ def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     single_model = lists["model"].n_unique() == 1
     repeated = alike.fill_null(value=False).all() & (pl.len() > 1) & single_model
     lists = lists.filter(pl.col("items") > 0).sort("model", "query").with_columns(most=most)
-    lacking = pl.struct(LACKING).filter(pl.col("found") < pl.col("known"))
     proofs = lists.group_by("model").agg(
         same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1))
         & (pl.len() > 1),
         repeated=repeated,
-        lacking=lacking.first(),
+        lacking=pl.struct(LACKING).filter(pl.col("found") < pl.col("known")).first(),
         outdone=pl.col("query").filter(pl.col("items") < pl.col("most")).first(),
     )
     return {row.pop("model"): _by_proof(**row) for row in proofs.iter_rows(named=True)}

@@ -263,8 +263,7 @@ def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
 def _of_first(gains: Floats) -> Bools:
     """Return which lists hold more for the query in their column than any other list does."""
     own = np.diag(gains)
-    others = gains - np.diag(np.full(own.size, np.inf))
-    first: Bools = own > others.max(0)
+    first: Bools = own > (gains - np.diag(np.full(own.size, np.inf))).max(0)
     return first
 
 

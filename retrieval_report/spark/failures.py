@@ -39,8 +39,7 @@ def our_errors() -> Iterator[None]:
         match = OURS.search(str(error))
         if match is None or match[1] not in errors.__all__:
             raise
-        message = re.sub(r" SQLSTATE: \w+$", "", match[2])
-        raise getattr(errors, match[1])(message) from error
+        raise getattr(errors, match[1])(re.sub(r" SQLSTATE: \w+$", "", match[2])) from error
 
 
 def reason(error: BaseException) -> str:

@@ -49,8 +49,7 @@ def frames_of(
         if isinstance(frame, DataFrame):
             frames[name] = choose_columns(frame, name, contract)
         elif frame is not None:
-            rule = options.repeated_judgements
-            table = check_table(to_polars(frame, name), name, repeated=rule)
+            table = check_table(to_polars(frame, name), name, repeated=options.repeated_judgements)
             frames[name] = sent(session, table, name)
     return frames
 

@@ -51,8 +51,7 @@ def summarise(
     check_frame(scores, "scores")
     query_rows = collected(queries) if isinstance(queries, DataFrame) else queries
     table = None if query_rows is None else to_polars(query_rows, "queries")
-    nothing = summary.summarise(empty_of(scores), queries=table, **options)
-    schema = arrow_schema(nothing)
+    schema = arrow_schema(summary.summarise(empty_of(scores), queries=table, **options))
 
     reader = portable_reader()
 

@@ -99,12 +99,11 @@ def _rows(study: Study | Report, name: Write, cell: Write, bold: str) -> list[li
     expected = study.summary.filter(policy="expected")
     measures = expected.select("metric", "cutoff").unique(maintain_order=True).rows()
     columns = [_column(study, at_measure(*measure), cell, bold) for measure in measures]
-    models = board(expected.filter(at_measure(study.metric, study.cutoff)))["model"]
     return [
         ["model", *map(name, measure_texts(measures))],
         *(
             [name(model), *(column.get(model, EMPTY_STATE) for column in columns)]
-            for model in models
+            for model in board(expected.filter(at_measure(study.metric, study.cutoff)))["model"]
         ),
     ]
 

@@ -204,12 +204,11 @@ def estimates_line(rows: pl.DataFrame) -> str:
         "Where lists may be cut, ranks by ties hold whatever items are missing." if is_open else ""
     )
     costs = rows["cost"].drop_nulls()[:1].to_list() if "cost" in rows.columns else []
-    leaders = other_leaders(rows)
     return " ".join(
         filter(
             None,
             [
-                leaders,
+                other_leaders(rows),
                 unranked,
                 marks_note(rows),
                 ranks,

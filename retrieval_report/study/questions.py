@@ -69,8 +69,7 @@ def _audit(study: Study) -> pl.DataFrame:
 
 
 def _most_affected(study: Study) -> pl.DataFrame:
-    table = study.queries
-    return table.group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE)
+    return study.queries.group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE)
 
 
 def _received(study: Study) -> pl.DataFrame:

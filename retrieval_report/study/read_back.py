@@ -42,8 +42,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         words = {name: about[name] for name in WORDS} | {"verdict": tuple(about["verdict"])}
-        frames = {name: _read_frame(folder, name, about) for name in FRAMES}
-        return Report(**words, frames=frames)
+        return Report(**words, frames={name: _read_frame(folder, name, about) for name in FRAMES})
     except OSError as error:
         raise FileError(
             f"'{folder}': there is no report to load: {error.strerror}: '{error.filename}'"
@@ -116,8 +115,7 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
         part if isinstance(part, Report) else read_report(part) for part in (before, after)
     )
     old = before.summary.select(*KEYS, before="value")
-    new = after.summary.select(*KEYS, after="value")
-    joined = new.join(
+    joined = after.summary.select(*KEYS, after="value").join(
         old,
         on=KEYS,
         how="full",

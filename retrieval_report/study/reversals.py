@@ -101,8 +101,7 @@ def _queries(study: Study, pair: Named) -> list[Named]:
     if pair["family_p"] is None:
         words = {"varied": "the queries", "verdict": NOT_TESTED}
         return [{"source": source, **words} for source in (QUERIES, BOTH)]
-    scores = study._weighed(study.under("expected").scores).frame
-    scores_of_pair = _paired(scores, pair, "query")
+    scores_of_pair = _paired(study._weighed(study.under("expected").scores).frame, pair, "query")
     draw = with_number(scores_of_pair.height, "new query")
     cluster = None
     if study.over:

@@ -205,8 +205,7 @@ class StudyData:
         """Return the same data, which are not read again, under other measures and options."""
         if changed.get("frames", self.frames)["rankings"].is_empty():
             raise DataError("rankings: no rows")
-        request = _request(measures, self.like, options)
-        return replace(self, **request, **changed, of_rows=Once())
+        return replace(self, **_request(measures, self.like, options), **changed, of_rows=Once())
 
     def judged_by(self, judge: str) -> StudyData:
         """Return the same data with the judgements of another judge, which share nothing else."""
@@ -222,8 +221,7 @@ class StudyData:
 
     def by_measures(self, measures: object, cutoffs: Cutoffs) -> StudyData:
         """Return the same data by other measures, which share the answers that depend on none."""
-        request = _request(measures, self.like, {**self.options, "cutoffs": cutoffs})
-        return replace(self, **request)
+        return replace(self, **_request(measures, self.like, {**self.options, "cutoffs": cutoffs}))
 
     def other(self, key: Hashable, **changed: Any) -> StudyData:
         """Return the data with something else, which share no answer, once."""

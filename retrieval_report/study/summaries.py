@@ -38,8 +38,7 @@ def _known_means(study: LevelledStudy, policies: tuple[str, ...]) -> list[pl.Dat
     """
     view = study._view
     # A system may draw the order that it prints.
-    needs_draws = DRAWN in policies or study._data.like is not None
-    draws = view.draws if needs_draws else Draws()
+    draws = view.draws if DRAWN in policies or study._data.like is not None else Draws()
     same = view.queries, view.runs, view.average, view.cluster, draws, policies
     whole: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", None, *same), dict)
     if all(measure in whole for measure in study.measures):

@@ -318,12 +318,11 @@ def _middle_ranks(judged: Judged, options: Options) -> pl.Series:
     number = pl.Series("list", judged.rows.list_of())
     rows = judged.retrieved
     count = pl.col("count") if "count" in rows.columns else pl.lit(1)
-    lists = (
+    return (
         rows.select(number, judged.order, relevant=relevant, items=count)
         .group_by("list")
         .agg(rank=pl.when(items.filter("relevant").sum() == 1).then(rank))
-    )
-    return lists.sort("list")["rank"]
+    ).sort("list")["rank"]
 
 
 def _with_middle_ranks(scores: pl.DataFrame, ranks: pl.Series) -> pl.DataFrame:

@@ -89,10 +89,9 @@ def judgement_coverage(
     arguments: Named = {"judgements": judged, "cutoffs": cutoffs, **options}
     share = evaluate(frame, metrics="precision(denominator=retrieved)", policies=names, **arguments)
     # What is judged first leaves least open.
-    scored = evaluate(
+    residual = evaluate(
         frame, metrics=weighed, policies=[TURNED.get(name, name) for name in names], **arguments
-    )
-    residual = scored.with_columns(
+    ).with_columns(
         metric=pl.lit(f"rbp_residual(p={weighed.p:g})"),
         policy=pl.col("policy").replace(TURNED),
         value=1.0 - pl.col("value"),
@@ -103,7 +102,6 @@ def judgement_coverage(
 
 def coverage_means(rankings: object, judgements: object, **options: Any) -> pl.DataFrame:
     """Return how much of every model's lists is judged."""
-    judged = judgement_coverage(
-        rankings, judgements, policies="expected", truncated="no", **options
-    )
-    return summarise(judged).select(list(schema("coverage")))
+    return summarise(
+        judgement_coverage(rankings, judgements, policies="expected", truncated="no", **options)
+    ).select(list(schema("coverage")))

@@ -160,10 +160,9 @@ def mean_distribution(
         return nothing
     checked = replace(options, policies="expected")
     models = of_run or {}
-    orders = score_orders(run_of(judged, requests, checked))
     lists = grouped(
         (models.get(name, name), merged(value, chance, SAME_SUM))
-        for name, _, value, chance, _ in orders
+        for name, _, value, chance, _ in score_orders(run_of(judged, requests, checked))
     )
     frames, runs = [nothing], Counter(models.values())
     for model, mean, queries in means.select("model", "value", "queries").rows():

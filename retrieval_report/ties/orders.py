@@ -133,10 +133,9 @@ def lists_of_query(
             f"query: {query!r} is not an id of this kind; column 'query' of the rankings is {kind}"
         )
     of_query = pl.col("query").cast(pl.String) == str(query)
-    sources = {"judgements": judgements, "queries": queries}
     return with_model(frame).filter(pl.col("query") == query), {
         name: None if part is None else _with_query(part, name).filter(of_query)
-        for name, part in sources.items()
+        for name, part in {"judgements": judgements, "queries": queries}.items()
     }
 
 

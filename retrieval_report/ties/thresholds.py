@@ -431,8 +431,7 @@ def _exact_ap(ties: pl.DataFrame, order: str) -> Named:
         ties.select("model", order, query=pl.lit("all"), relevance=grade, count=count)
         for grade, count in ((1, pl.col("relevant")), (0, irrelevant))
     ).filter(pl.col("count") > 0)
-    scores = evaluate(
+    ap_rows = evaluate(
         counts, metrics="ap", policies="expected", truncated="no", relevant_items="own"
-    )
-    ap_rows = scores.select("model", ap="value", tie_std="std")
+    ).select("model", ap="value", tie_std="std")
     return ap_rows.rows_by_key("model", named=True, unique=True)

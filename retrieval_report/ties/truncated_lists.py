@@ -120,8 +120,7 @@ def ends_at(lists: pl.DataFrame, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     """What cutoffs meet of the ends of lists, one row per model and ``index`` of a cutoff."""
     cutoff_rows = pl.DataFrame({"cutoff": cutoffs}, schema={"cutoff": pl.Int64}).with_row_index()
     reached = pl.col("before") < pl.col("cutoff").fill_null(MOST_ITEMS)
-    largest = pl.col("largest").filter(pl.col("before") > 0).max()
-    enough = pl.first("cutoff") + TIMES * largest
+    enough = pl.first("cutoff") + TIMES * pl.col("largest").filter(pl.col("before") > 0).max()
     is_evident = reached.any() & ((pl.col("before") == 0).mean() <= 0.5)
     return (
         lists.join(cutoff_rows, how="cross")
