@@ -132,8 +132,8 @@ def scores(
     ['rr@2: expected, shuffled and naive']
     """
     rows, where = _models(three_scores, metric, cutoff)
-    parts = _strokes(shuffled, rows, metric, cutoff), _intervals(summary, rows, metric, cutoff)
-    strokes, sampling = parts
+    strokes = _strokes(shuffled, rows, metric, cutoff)
+    sampling = _intervals(summary, rows, metric, cutoff)
     rows = _within_reach(rows, strokes, sampling)
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     roomy = rows.height <= ROOMY_ROWS
@@ -183,7 +183,7 @@ def scores(
         if what in used
     ]
     text = "blue line: lowest to highest of all orders"
-    near = rows.filter(~pl.col("far"), pl.col("naive").is_not_null()).height
+    near = rows.drop_nulls("naive").filter(~pl.col("far")).height
     cut = rows.filter(
         (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
     )
@@ -280,9 +280,7 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     """
     rows, name = _curves(by_cutoff, metric, cutoff)
     panel_models = _worth_a_panel(rows)
-    rest = [
-        model for model in rows["model"].unique(maintain_order=True) if model not in panel_models
-    ]
+    rest = rows["model"].n_unique() - len(panel_models)
     rows = with_labels(rows.filter(pl.col("model").is_in(panel_models)), limit=PANEL_LETTERS)
     labels = rows["label"].unique(maintain_order=True).to_list()
     rows = _within_panels(rows)
@@ -290,7 +288,7 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     cut = rows["dashed"].count()
     text = f"line: expected{', dashed where lists may lack items' if cut else ''}; band: 90% "
     text += f"of orders, paler: all{', and what cut lists lack' if cut else ''}; dot: naive, {WHEN_FILLED}"
-    text += f"; not drawn: {with_number(len(rest), 'other model')}" if rest else ""
+    text += f"; not drawn: {with_number(rest, 'other model')}" if rest else ""
     last = rows.group_by("label", maintain_order=True).last()
     title = f"{name} along the cutoffs: expected, shuffled and naive"
     return finish(panels_chart, title, text, last, "expected", "naive")
@@ -302,7 +300,7 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     """
     name, depth = parse_measure(metric, cutoff)
     rows = of_metric(checked_frame(frame, "by_cutoff"), name).filter(pl.col("copy_of").is_null())
-    rows = rows.filter(pl.col("expected").is_not_null())
+    rows = rows.drop_nulls("expected")
     filled(rows, f"no model has an expected {clean(name, 60)}")
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
     ranked = pl.concat([rows.filter(at_cutoff(depth)), rows])["model"].unique(maintain_order=True)
@@ -318,18 +316,9 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
 def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
     """Return the models to draw: all, or the leaders and those that ties endanger."""
     models = rows["model"].unique(maintain_order=True).to_list()
-    if len(models) <= MAX_PANELS:
-        return models
-    leaders = models[: MAX_PANELS // 2]
-    endangered = rows.filter("rank_can_change")["model"].unique(maintain_order=True).to_list()
-    panel_names = {
-        *leaders,
-        *[name for name in endangered if name not in leaders][: MAX_PANELS // 2],
-    }
-    panel_names |= {
-        *[name for name in models if name not in panel_names][: MAX_PANELS - len(panel_names)]
-    }
-    return [name for name in models if name in panel_names]
+    endangered = rows.filter("rank_can_change")["model"]
+    first = dict.fromkeys([*models[: MAX_PANELS // 2], *endangered, *models])
+    return sorted([*first][:MAX_PANELS], key=models.index)
 
 
 def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:

@@ -295,10 +295,11 @@ def _estimates_text(table: pl.DataFrame) -> str:
     higher mean is A; only these have a sign.
     """
     swapped = {"model_a": pl.col("model_b"), "model_b": pl.col("model_a")}
-    low_high = ("ci_low", "ci_high"), ("human_low", "human_high"), *[("value", "value")]
-    low_high += ("human_only", "human_only"), ("machine_only", "machine_only")
-    for low, high in low_high:
-        swapped |= {low: -pl.col(high), high: -pl.col(low)}
+    names = "value ci_low ci_high human_only human_low human_high machine_only"
+    others = "value ci_high ci_low human_only human_high human_low machine_only"
+    swapped |= {
+        name: -pl.col(other) for name, other in zip(names.split(), others.split(), strict=True)
+    }
     is_behind = pl.col("model_b").is_not_null() & (pl.col("value") < 0)
     rows = table.with_columns(
         pl.when(is_behind).then(swap).otherwise(name).alias(name) for name, swap in swapped.items()
@@ -429,16 +430,12 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
         columns = "system version definition model prints expected lowest highest off z same_winner"
         return f"{_audit_table(rows, columns)}{_on_expected(table)}"
     evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
-    misled = (pl.col("same_winner") == "no").fill_null(value=False)
-    rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
+    in_order = {"nulls_last": True, "maintain_order": True}
+    rows = rows.sort(furthest_off, descending=True, **in_order)
     rows = rows.group_by(evaluator, maintain_order=True).first()
-    parts = [
-        part.sort(misled, furthest_off, descending=True, nulls_last=True, maintain_order=True)
-        for part in join_left(
-            table.select(MEASURE).unique(maintain_order=True), rows, MEASURE
-        ).partition_by(MEASURE, maintain_order=True)
-    ]
-    rows = pl.concat(parts)
+    measures = table.select(MEASURE).unique(maintain_order=True).with_row_index("measure")
+    is_sound = (pl.col("same_winner") != "no").fill_null(True)
+    rows = join_left(measures, rows, MEASURE).sort("measure", is_sound, -furthest_off, **in_order)
     return (
         f"{_audit_table(rows, AUDITED)}\n\nwinner: whom the evaluator names as best; same_winner: whether it alone is "
         "also best by the mean over all orders, by the evaluator's own definition; model: the one whose score "

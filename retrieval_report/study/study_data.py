@@ -4,7 +4,7 @@ scores, answers), and the selection of one of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -113,25 +113,22 @@ class answer(cached_property[Answer]):  # used like `property`
             return memo.find(key, lambda: self.func(study))
 
 
-def answer_in_words(function: Callable[..., Answer]) -> answer[Answer]:
-    """Mark an answer whose texts say what to type, in the words of whoever reads them."""
-    marked = answer(function)
-    marked.in_words = True
-    return marked
+class answer_in_words(answer[Answer]):
+    """An answer whose texts say what to type, in the words of whoever reads them."""
+
+    in_words = True
 
 
-def answer_of_rows(function: Callable[..., Answer]) -> answer[Answer]:
-    """Mark an answer in words that is the same by whatever measures the rows are scored."""
-    marked = answer_in_words(function)
-    marked.of_rows = True
-    return marked
+class answer_of_rows(answer_in_words[Answer]):
+    """An answer in words that is the same by whatever measures the rows are scored."""
+
+    of_rows = True
 
 
-def answer_of_any_draw(function: Callable[..., Answer]) -> answer[Answer]:
-    """Mark an answer that is the same whatever random orders are drawn."""
-    marked = answer(function)
-    marked.of_any_draw = True
-    return marked
+class answer_of_any_draw(answer[Answer]):
+    """An answer that is the same whatever random orders are drawn."""
+
+    of_any_draw = True
 
 
 class Draws(NamedTuple):

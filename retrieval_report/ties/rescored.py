@@ -192,11 +192,11 @@ def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
     open_forms: list[Measure] = []
     for metric, cutoffs in requests:
         additive = metric.term.position_weights(1) is not None
-        if additive and not (metric.own_depth or metric.condensed or "length" in metric.reads):
-            closed += [(metric, tuple(k for k in cutoffs if k))] if any(cutoffs) else []
-            open_forms += [(str(metric), None)] if None in cutoffs else []
-        else:
-            open_forms += [(str(metric), cutoff) for cutoff in cutoffs]
+        if metric.own_depth or metric.condensed or "length" in metric.reads:
+            additive = False
+        in_closed = tuple(k for k in cutoffs if k and additive)
+        closed += [(metric, in_closed)] if in_closed else []
+        open_forms += [(str(metric), cutoff) for cutoff in cutoffs if cutoff not in in_closed]
     if open_forms:
         names = ", ".join(measure_texts(open_forms))
         warn(
@@ -215,12 +215,8 @@ def _with_relevant(
     counts = items.group_by("query").agg(n_relevant=pl.sum("relevant").cast(pl.Int64))
     if queries is None:
         return counts
-    query_rows = read_queries(queries)
-    return (
-        query_rows
-        if "n_relevant" in query_rows.columns
-        else query_rows.join(counts, on="query", how="left")
-    )
+    rows = read_queries(queries)
+    return rows if "n_relevant" in rows.columns else rows.join(counts, on="query", how="left")
 
 
 def _drawn_scores(
@@ -303,11 +299,10 @@ def _scores_at(
     for number, key in enumerate(names):
         if key not in candidates:
             continue
-        candidate = candidates[key]
-        choice = choices[depth, key]
-        items[number] = len(candidate.near) if depth is None else min(depth, len(candidate.near))
-        tied, _ = choice
-        grades = np.searchsorted(prepared.grades, candidate.relevance[: len(tied)])
+        candidate, choice = candidates[key], choices[depth, key]
+        size = len(candidate.near)
+        items[number] = min(depth or size, size)
+        grades = np.searchsorted(prepared.grades, candidate.relevance[: len(choice[0])])
         for column, (metric, cutoff) in enumerate(run.measures):
             gains = metric.term.gains(prepared.grades, prepared.relevant_grade)[grades]
             weights = np.zeros(len(grades) + 1)
@@ -336,11 +331,9 @@ def _choose_items(
             f"{depth}"
             + advice("; search deeper, or pass {} if there are no more", setting("truncated", NO))
         )
-    slots = size if depth is None else min(depth, size)
-    tied = candidate.near[
-        : np.searchsorted(candidate.near, candidate.near[slots - 1], side="right")
-    ]
-    at_depth = tied == candidate.near[slots - 1]
+    slots = min(depth or size, size)
+    last = candidate.near[slots - 1]
+    at_depth = candidate.near[candidate.near <= last] == last
     lacking = np.flatnonzero(np.isnan(candidate.final[: len(at_depth)]))
     if lacking.size:
         raise DataError(

@@ -135,17 +135,17 @@ def exact_means(
             requests = parse_metrics(*measure)
         except ParameterError:  # made of a function of the caller's, which its text does not name
             continue
-        rows = expected.filter(at_measure(*measure), pl.col("value").is_not_null())
+        rows = expected.filter(at_measure(*measure)).drop_nulls("value")
         is_weighed = "weight" in rows.columns
         if is_weighed and (rows["truncated"].any() or rows["left_out"].sum()):
             continue
         if rows["truncated"].any():
-            given = score_run(run_of(judged, requests, options)).frame()
-            rows = given.filter(pl.col("value").is_not_null())
-        moves = (pl.col("std") > 0).fill_null(value=False)
-        sums = rows.group_by("model").agg(moves.sum(), whole=pl.col("std").is_not_null().all())
+            rows = score_run(run_of(judged, requests, options)).frame().drop_nulls("value")
+        std = pl.col("std")
+        moves, is_whole = (std > 0).fill_null(False), std.is_not_null().all()
+        sums = rows.group_by("model").agg(moves.sum(), whole=is_whole)
         most, most_lists = MAX_AFFECTED_LISTS, MAX_LISTS
-        whole = rows.filter(pl.col("std").is_not_null().all().over("model"))
+        whole = rows.filter(is_whole.over("model"))
         steps: dict[str, float] = {}
         metric = requests[0][0]
         if closed(metric.term) and not metric.term.fades:
@@ -155,7 +155,7 @@ def exact_means(
         for model, lists, deviation in whole.group_by("model").agg(pl.len(), DEVIATION).iter_rows():
             step = steps.get(model)
             spreads[model, measure] = NormalMean(deviation / lists, step and step / lists)
-        few = sums.filter("whole", pl.col("std") <= most)["model"]
+        few = sums.filter("whole", std <= most)["model"]
         moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
         if 0 < moved.height <= most_lists:
             for model, spread in _exact_sums(judged, options, moved, requests).items():
@@ -201,13 +201,11 @@ def _exact_sums(
     names = run.prepared.names.with_row_index("list")
     lists = moved.join(names, on=["model", "query"], how="inner", maintain_order="left")["list"]
     orders = score_orders(run.repeated(lists.to_numpy().astype(np.int64)))
-    weights = {}
-    if "weight" in moved.columns:
-        weights = {
-            (model, query): w for model, query, w in moved["model", "query", "weight"].rows()
-        }
+    if "weight" not in moved.columns:
+        moved = moved.with_columns(weight=1.0)
+    weights = {(model, query): w for model, query, w in moved["model", "query", "weight"].rows()}
     parts = grouped(
-        (model, merged(value * weights.get((model, query), 1.0), chance, LEVEL_WITHIN))
+        (model, merged(value * weights[model, query], chance, LEVEL_WITHIN))
         for model, query, value, chance, _ in orders
     )
     lists_moved = dict(moved.group_by("model").len().iter_rows())
