@@ -31,12 +31,12 @@ NEXT = "data to open next"  # a value can be set only before its widget is made
 def choose_data() -> OpenedData:
     """Offer the available data, and return the chosen one."""
     samples = {sample.name: _sample(sample) for sample in SAMPLES[::-1]}
-    offered: dict[str, OpenedData | Files | None] = {
+    offered = {
         "files": _started_with(),
         **samples,
         "upload": st.session_state.get(UPLOADED),
     }
-    sources: dict[str, OpenedData | Files] = known_of(offered)
+    sources = known_of(offered)
     # The user's data are called by their names; samples have a short name and a title.
     texts = {
         name: name if name in samples else short(source.name) for name, source in sources.items()

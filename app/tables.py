@@ -125,7 +125,7 @@ def frame_table(
                 on_select(frame.row(number, named=True))
 
         more = {"on_select": take, "selection_mode": "single-row"}
-    table: Any = pl.DataFrame([values for values, _ in columns])
+    table = pl.DataFrame([values for values, _ in columns])
     if texts:  # the values stay numbers, so that the browser sorts them
         table = table.to_pandas().style.format(texts, na_rep="–")
     event: Any = st.dataframe(

@@ -100,7 +100,7 @@ def show(page: Page) -> None:
     _choose_models(page, frame_table(rows, alt="The three scores, best first.", **how))
     chart_side, right = st.columns([5, 7]) if has_curve else (st.container(), None)
     with chart_side:
-        at: Named = page.choice.at
+        at = page.choice.at
         shuffled = pl.DataFrame() if waits else page.drawn.shuffled
         look: Named = {"awaited": True} if awaited else {}
         show_chart(charts.scores, three, shuffled, study.summary, **at, **look)

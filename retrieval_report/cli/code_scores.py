@@ -69,7 +69,7 @@ def codes_command(
                 )
             yield shard.codes, shard.labels, shard.ids
 
-    query_arguments: Named = {"query_labels": queries.labels, "query_ids": queries.ids}
+    query_arguments = {"query_labels": queries.labels, "query_ids": queries.ids}
     options["bits"] = options.get("bits") or queries.bits
     try:
         counts = count_codes(np.asarray(queries.codes), shards(), **query_arguments, **options)

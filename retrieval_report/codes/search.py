@@ -243,7 +243,7 @@ def from_search(
             exclude_self=exclude_self,
         )
     parts = []
-    by_chance: dict[str, tuple[int, int] | None] = {}
+    by_chance = {}
     for model, search in searches.items():
         if mask is not None and search.indexed:
             raise ParameterError(

@@ -68,13 +68,6 @@ def judge_table(summaries: Frames) -> pl.DataFrame:
     return in_contract(means, schema("judges"))
 
 
-def votes_of(judges: pl.DataFrame, headline: str | None) -> pl.DataFrame:
-    """Return what the other judges say of models,
-    without those that abstain or judge themselves there.
-    """
-    return judges.filter(~pl.col("own") & ~pl.col("abstains"), pl.col("judge") != headline)
-
-
 def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     """Return every pair of models under the judge of the headline, with the share of the others
     that order it alike and the names of those that do not.

@@ -7,7 +7,7 @@ the present `Reader` would type them, so that errors, warnings and notices need 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -123,13 +123,13 @@ def unseen(text: str, otherwise: str = "") -> str:
     return otherwise if _reader.get().sees_columns else text
 
 
-def either(texts: list[str]) -> str:
-    """Join alternatives.
+def either(texts: Sequence[str], word: str = "or") -> str:
+    """Join alternatives, or with another word whatever a sentence lists.
 
     >>> either([]), either(["a"]), either(["a", "b", "c"])
     ('', 'a', 'a, b or c')
     """
-    return " or ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+    return f" {word} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
 def have(number: int) -> str:

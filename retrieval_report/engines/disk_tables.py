@@ -122,15 +122,18 @@ def open_table(
     parts = by_folder([Part(file.path, empty, file.name) for file in files])
     refuse_shared_names(parts)
     ordered = [
-        replace(file, name=part.name, frame=_with_model_name(file, part.name).select(empty.columns))
+        replace(
+            file,
+            name=part.name,
+            frame=(
+                file.frame
+                if part.name == file.name
+                else file.frame.with_columns(model=pl.lit(part.name))
+            ).select(empty.columns),
+        )
         for file, part in zip(files, parts, strict=True)
     ]
     return Table(tuple(ordered), empty)
-
-
-def _with_model_name(file: File, name: str | None) -> pl.LazyFrame:
-    """Return the rows of a file under the name of its model."""
-    return file.frame if name == file.name else file.frame.with_columns(model=pl.lit(name))
 
 
 def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:

@@ -132,9 +132,9 @@ class _Lists:
         causes = [cause for cause in asked if cause]
         if causes:
             return found._replace(cause=max(causes, key=lambda cause: cause[0]))
-        orders = np.tile(np.arange(self.queries.len()), (ORDERS, 1))
-        orders = np.random.default_rng(0).permuted(orders, axis=1)
-        dealt = gains[orders, np.arange(self.queries.len())].sum(1)
+        lists = np.arange(self.queries.len())
+        orders = np.random.default_rng(0).permuted(np.tile(lists, (ORDERS, 1)), axis=1)
+        dealt = gains[orders, lists].sum(1)
         shown = self.rows.join(self.relevant, on="item", how="semi").height
         skill = self._skill()  # of the best lists; 0 if all queries have the same relevant items
         beyond_chance = score + DEVIATIONS * dealt.std() - dealt.mean()

@@ -11,7 +11,6 @@ import polars as pl
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.clusters import numbered
 from retrieval_report.comparison.datasets import dataset_p
-from retrieval_report.comparison.judges import votes_of
 from retrieval_report.comparison.new_draws import (
     ENOUGH_VOTES,
     enough_queries,
@@ -62,14 +61,13 @@ def reversals(study: Study) -> pl.DataFrame:
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
     level = equal_means(pair["value_a"], pair["value_b"])
     by_chance = not {pair["model_a"], pair["model_b"]}.isdisjoint(study.at_random)
+    is_cut = pair["verdict"] == verdicts.CUT
     rows = []
     for row in (row for rows_of in SOURCES for row in rows_of(study, pair)):
         if level and row["source"] != TIES and row["verdict"] not in (NOT_VARIED, OWN):
             row |= {"reversal": None, "verdict": verdicts.EQUAL}  # there is no lead to turn round
         if row["verdict"] == verdicts.SAFE and (by_chance or pair["verdict"] in UNSAFE):
-            unsafe = pair["verdict"] in UNSAFE
-            word = pair["verdict"] if unsafe else verdicts.AT_RANDOM
-            row |= {"verdict": ONE_AT_RANDOM if word == verdicts.AT_RANDOM else word}
+            row |= {"verdict": verdicts.CUT if is_cut else ONE_AT_RANDOM}
         rows.append({**pair, "family_p": None, **row})
     return frame_of(rows, schema("reversals"))
 
@@ -112,7 +110,7 @@ def _queries(study: Study, pair: Named) -> list[Named]:
     enough = enough_queries(difference, cluster)
     chance = new_queries(difference, cluster)
     tie_std = pair["tie_std"]
-    row: Named = {
+    row = {
         "source": QUERIES,
         "varied": draw,
         "family_p": pair["family_p"],
@@ -137,14 +135,14 @@ def _judge(study: Study, pair: Named) -> list[Named]:
     if len(study.judgements) < 2:
         return _not_varied(JUDGE, setting("judgements", {"human": ...}))
     two = study.under("expected").models(pair["model_a"], pair["model_b"])
-    votes = _paired(votes_of(two.judges, study.judge), pair, "judge")
+    others = two.judges.filter(pl.col("judge") != study.judge)
+    votes = _paired(others.filter(~pl.col("own") & ~pl.col("abstains")), pair, "judge")
     row = _votes(JUDGE, "other judge", votes, pair)
-    reasons = {
-        "own": "left out: {} whose labels rank here too",
-        "abstains": "no vote: {} who found nothing relevant",
-    }
-    for name, reason in reasons.items():
-        judges = two.judges.filter(name, pl.col("judge") != study.judge)["judge"].n_unique()
+    for name, reason in (
+        ("own", "left out: {} whose labels rank here too"),
+        ("abstains", "no vote: {} who found nothing relevant"),
+    ):
+        judges = others.filter(name)["judge"].n_unique()
         row["varied"] += f"; {reason.format(judges)}" if judges else ""
     own = two.judges.filter("own", judge=study.judge)
     return [row if own.is_empty() else {**row, "verdict": OWN}]
@@ -221,16 +219,13 @@ def reversals_note(frame: pl.DataFrame, *, advise: bool = False) -> str:
     """Return the line below the rows: what both words mean where a lead is significant and still
     depends on the queries, and which sources are not varied, with what to pass if asked.
     """
-    rows = frame.drop_nulls("advice") if frame.width else frame
-    pairs = rows.select("source", "advice").iter_rows() if frame.width else ()
+    if not frame.width:
+        return ""
+    pairs = frame.drop_nulls("advice").select("source", "advice").iter_rows()
     parts = [source + f" ({advice})" * bool(advise and advice) for source, advice in pairs]
-    is_both = (
-        verdicts.significant(pl.col("family_p")),
-        pl.col("verdict") == f"depends on the {QUERIES}",
-    )
-    meaning = (
-        SIGNIFICANT_BUT if frame.width and frame.filter(*is_both, source=QUERIES).height else ""
-    )
+    is_significant = verdicts.significant(pl.col("family_p"))
+    both = frame.filter(is_significant, source=QUERIES, verdict=f"depends on the {QUERIES}")
+    meaning = SIGNIFICANT_BUT if both.height else ""
     others = f"Not varied: {', '.join(parts)}." if parts else ""
     return " ".join(filter(None, [meaning, others]))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -179,7 +179,7 @@ def _steps(metric: Metric, moved: pl.DataFrame) -> dict[str, float]:
             lists[name].cast(pl.Float64).fill_null(np.nan).to_numpy()[:, None]
             for name in ("items", "cutoff", "n_relevant")
         )
-        facts: Any = SimpleNamespace(
+        facts = SimpleNamespace(
             cutoff=np.where(np.isnan(cutoff), items, cutoff), length=items, relevant=relevant
         )
         with np.errstate(divide="ignore"):

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from retrieval_report.contracts.wording import either
 from retrieval_report.contracts.wording import with_number as with_number
 
 LABEL = 22  # characters of a label beside a chart, which fit a phone too
@@ -69,7 +70,7 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["a", "b", "c"]), listed(["a"]), listed([])
     ('a, b and c', 'a', '')
     """
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return either(names, "and")
 
 
 def first_names(names: Sequence[str], most: int) -> str:
