@@ -75,10 +75,9 @@ def _started_with() -> Files | None:
     if not settings:
         return None
     metric, cutoff = settings.pop("measure", (Choice.metric, Choice.cutoff))
-    options = {**USUAL, **settings.pop("options", {})}
     name = first_names([Path(path.removesuffix("/*")).name for path in settings["rankings"]], NAMED)
     about = {part: settings.pop(part) for part in Files._fields if part in settings}
-    about["start"] = Choice(metric, cutoff, options=options)
+    about["start"] = Choice(metric, cutoff, options={**USUAL, **settings.pop("options", {})})
     return Files(**{"name": name, **about, "study": settings})
 
 

@@ -64,9 +64,8 @@ def number_axis(kind: type[alt.X] | type[alt.Y], title: str | None, **how: Any) 
 
 def row_axis(labels: Iterable[str]) -> alt.Y:
     """An axis with one row per label, in order."""
-    scale = alt.Scale(domain=[*labels])
     axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelOverlap=False)
-    return alt.Y("label:N", sort=None, title=None, scale=scale, axis=axis)
+    return alt.Y("label:N", sort=None, title=None, scale=alt.Scale(domain=[*labels]), axis=axis)
 
 
 def keyed(

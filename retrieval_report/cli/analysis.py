@@ -358,10 +358,9 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
     inputs = data.read()
     rankings, queries = inputs["rankings"], inputs["queries"]
     votes = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
-    frames = {f"knn_{name}": getattr(votes, name) for name in KNN_FRAMES}
     by_class = votes.classes.pivot("metric", index=["model", "label"], values="value")
     output.show(
-        frames,
+        {f"knn_{name}": getattr(votes, name) for name in KNN_FRAMES},
         frame_table(votes.accuracy, VOTED),
         frame_table(by_class, f"model label {' '.join(METRICS)}"),
         "The deviation and the ends of every class's values are in --json and the files of --out.",

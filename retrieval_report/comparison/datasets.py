@@ -143,9 +143,8 @@ def dataset_table(of_datasets: object) -> pl.DataFrame:
     lacks = checked_frame.group_by(MEAN).agg(lacks=without.str.join(", "))
     numbers = pl.col("value", "tie_std", "ci_low", "ci_high")
     rows = join_left(means, lacks, MEAN).with_columns(pl.when(lacks="").then(numbers))
-    whole = _of_every_set(scores)
     parts = [pl.DataFrame(schema=RANGES)]
-    for part in whole.partition_by(MEASURE, maintain_order=True):
+    for part in _of_every_set(scores).partition_by(MEASURE, maintain_order=True):
         grid = Grid.of(part)
         value = grid.arrays["value"][0]
         pairs = Pairs.every(len(value))

@@ -108,9 +108,8 @@ def flips(
     (1.0, 0.5, 0.375, 0.5, 'naive', 'depends on tie order')
     """
     frame = check_result_frame(summary, SUMMARY, "summary", "summarise")
-    repeated = pl.struct(GROUP).is_duplicated()
     what = "means of the same model, metric, cutoff and policy"
-    refuse(frame, repeated, "value", what, what="summary")
+    refuse(frame, pl.struct(GROUP).is_duplicated(), "value", what, what="summary")
     reference = _reference(frame)
     pairs = pairs_of_means(frame)
     reference_pairs = pairs.filter(policy=reference).select(*PAIR, "value_a", "value_b")

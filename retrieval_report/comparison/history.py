@@ -89,12 +89,11 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
     """
     score_frame = check_scores(scores)
     runs = _runs(score_frame["model"].unique().sort().to_list(), pattern)
-    means = board(summarise(score_frame)).join(runs, on="model")
     steps = [
         _steps(score_frame, part["model"].to_list())
         for part in runs.partition_by("series", maintain_order=True)
     ]
-    joined = join_left(means, pl.concat(steps), MEAN)
+    joined = join_left(board(summarise(score_frame)).join(runs, on="model"), pl.concat(steps), MEAN)
     small = (pl.col("step_p") < ALPHA) & (pl.col("p_tie_high") <= TIE_RISK)
     measures = score_frame.select(MEASURE).unique(maintain_order=True).rows()
     rows = joined.with_columns(
@@ -161,9 +160,8 @@ def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
     drift = pl.concat(rows)
     drift = drift.with_columns(p=corrected_column(pl.col("permutation_p"), "holm", MEASURE))
     first, best = (drift.filter(kind=kind) for kind in ("first", "best"))
-    wide = first.select(*MEAN, since_first="difference", first_p="p")
     best = best.select(*MEAN, best="against", since_best="difference", best_p="p")
-    return join_left(wide, best, MEAN)
+    return join_left(first.select(*MEAN, since_first="difference", first_p="p"), best, MEAN)
 
 
 def _against(scores: pl.DataFrame, before: str, after: str) -> pl.DataFrame:

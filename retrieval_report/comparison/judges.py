@@ -80,11 +80,10 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     )
     judge_means = judge_means.with_columns(pl.min("measure").over(MEASURE))
     keys = ["judge", "measure", *MEASURE]
-    pairs = judge_means.join(
-        judge_means, on=keys, nulls_equal=True, maintain_order="left", suffix="_b"
-    )
-    pairs = pairs.rename({"model": "model_a", "value": "value_a"}).filter(
-        pl.col("model_a") < pl.col("model_b")
+    pairs = (
+        judge_means.join(judge_means, on=keys, nulls_equal=True, maintain_order="left", suffix="_b")
+        .rename({"model": "model_a", "value": "value_a"})
+        .filter(pl.col("model_a") < pl.col("model_b"))
     )
     first = pl.col("judge") == headline
     comparable = ~(pl.col("own") | pl.col("own_b") | pl.col("abstains") | first)

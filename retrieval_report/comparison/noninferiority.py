@@ -340,10 +340,9 @@ def _largest_loss(
     scores: Scores, pairs: Pairs, lowest: Floats, largest_loss: float | None
 ) -> Floats:
     """Return the largest loss that a query of each pair can have, times its weight."""
-    metric = scores.measure[0]
     most = 1.0 if scores.weight is None else np.fmax.reduce(scores.weight, axis=None, initial=0.0)
     if largest_loss is None:
-        if is_share(metric):
+        if is_share(scores.measure[0]):
             return np.full(pairs.first.size, most)
         return np.asarray(np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0))
     seen = -np.fmin.reduce(lowest, axis=1, initial=0.0)

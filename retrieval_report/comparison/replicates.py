@@ -482,9 +482,8 @@ def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """
     keys = ["model_a", "model_b", *MEASURE]
     run_tests = in_both_directions(pairs.select(*keys, over_runs="family_p"))
-    pairs_tested = join_left(flips, run_tests, keys)
     accident = (pl.col("verdict") == SAFE) & ~significant(pl.col("over_runs"))
-    return reworded(pairs_tested, accident, NOT_OVER_RUNS).drop("over_runs")
+    return reworded(join_left(flips, run_tests, keys), accident, NOT_OVER_RUNS).drop("over_runs")
 
 
 def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) -> pl.DataFrame:

@@ -64,9 +64,8 @@ def paired_t(difference: Floats, confidence: float, cluster: Indices | None = No
 
     paired = ~np.isnan(difference)
     size = paired.sum(axis=1)
-    divisor = np.maximum(size, 1)
     filled = np.where(paired, difference, 0.0)
-    mean = filled.sum(axis=1) / divisor
+    mean = filled.sum(axis=1) / np.maximum(size, 1)
     square = np.where(paired, (filled - mean[:, None]) ** 2, 0.0).sum(axis=1)
     std = np.sqrt(square / np.maximum(size - 1, 1))
     least = np.fmin.reduce(difference, axis=1, initial=np.inf)

@@ -38,10 +38,9 @@ def ranges(scores: Scores) -> Ranges:
     has_value = ~np.isnan(scores.value)
     variance = np.where(np.isnan(scores.std), np.inf, scores.std**2)
     lowest = np.nan_to_num(scores.lowest, nan=0.0)
-    highest = np.nan_to_num(scores.highest, nan=np.inf)
     value = np.where(has_value, scores.value, 0.0)
     fall = np.maximum(value - lowest, 0.0)
-    rise = np.maximum(highest - value, 0.0)
+    rise = np.maximum(np.nan_to_num(scores.highest, nan=np.inf) - value, 0.0)
     # If the range is a point, up to rounding, tie order has no effect.
     still = np.maximum(fall, rise) <= 1e-12 * np.maximum(value, lowest)
     fixed = still | (variance == 0) | ~has_value

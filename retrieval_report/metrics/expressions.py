@@ -262,11 +262,10 @@ def _pairs(rows: List, term: terms.Sum) -> tuple[pl.Expr, None]:
     grades = _values(term.values, rows.grade, rows.least)
     (_, hits), (gained, gain) = rows.in_tie(hit), rows.in_tie(grades.cast(pl.Float64))
     size = rows.size
-    before = rows.before
     slots = rows.weights(terms.UNIT)
     harmonic = rows.weights(terms.HARMONIC)
     pair_share = gain * (hits - 1) / (size * (size - (size > 1)))
-    first = _sum_of(_sum_of(hits * gained, gain) / size, -(before + 1) * pair_share)
+    first = _sum_of(_sum_of(hits * gained, gain) / size, -(rows.before + 1) * pair_share)
     return _sum_of(first * harmonic, slots * pair_share).sum(), None
 
 

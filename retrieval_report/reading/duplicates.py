@@ -142,9 +142,8 @@ def _suspects(rankings: pl.DataFrame) -> pl.DataFrame:
     rows = unmasked(with_model(rows)).drop_nulls(order)
     check_unique(rows, ["model", "query", "item"], "items")
     last = pl.max(order) if order == "distance" else pl.min(order)
-    names = pl.struct("model", "query")
     above = rows.filter(pl.col(order) != last.over("model", "query"))
-    retrieved = above.select("item", order, list=names.rank("dense")).sort(
+    retrieved = above.select("item", order, list=pl.struct("model", "query").rank("dense")).sort(
         "list", maintain_order=True
     )
     by_item = retrieved.group_by("item", maintain_order=True).agg("list", order)

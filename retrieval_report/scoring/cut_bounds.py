@@ -345,9 +345,8 @@ class Completions:
         the list. A sum over the first so many relevant items is that over the positions that they
         fill, if nothing else counts.
         """
-        gains = self._gains(metric)
         relevant = self.prepared.relevant_grade
-        only_relevant = not (gains[~relevant] > 0).any()
+        only_relevant = not (self._gains(metric)[~relevant] > 0).any()
         relevant_following = self.following.relevant(relevant)[rows]
         first = (self.before + self.prepared.open_end(relevant))[rows]
         slots = np.maximum(column - first, 0)

@@ -387,9 +387,8 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
     if not judged.named or "judged" not in judged.lists.columns or "model" in relevant.columns:
         return
     rows = _sample(judged, MOST_LISTS, MOST_ROWS).filter(~pl.col("model").is_in(explained))
-    others = {*rows["model"]}
     found = sorted(unrelated_models(rows, relevant.select("query", "item").unique()))
-    nobody = {row.model for row in found} == others and all(row.is_clear for row in found)
+    nobody = {row.model for row in found} == {*rows["model"]} and all(row.is_clear for row in found)
     if not found:
         yield from other_grades(rows, judged.known)
     hits, total = sum(row.hits for row in found), sum(row.rows for row in found)

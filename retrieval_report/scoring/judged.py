@@ -217,7 +217,6 @@ def judge(
     for column in keys.columns:
         warn_merging(keys, column, "rankings")
     names = with_model(keys)
-    judged = parts.judgements is not None
     judged_items = parts.unretrieved if parts.judgements is None else parts.judgements
     grades, grade = graded(frame, judged_items, whole)
     _check_items(parts, frame, names, row_lists, grade, options.workers)
@@ -228,7 +227,7 @@ def judge(
     )
     lists = all_lists(present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique(maintain_order=True)) or whole.models
-    whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
+    whole = replace(whole, models=models, judged=parts.judgements is not None, pooled=parts.pooled)
     rows = spread_rows(row_lists, names, lists)
     if parts.judgements is not None:
         lists = lists.with_columns(judged=rows.sums(frame["judged"].cast(pl.Int64).to_numpy()))

@@ -115,8 +115,7 @@ def _last(prepared: Prepared, found: Integers, depth: int | None) -> pl.DataFram
     ties, which is the largest. A tie that the depth cuts counts as not relevant. A model of which only
     a part is reversed is found by lists that are so by themselves.
     """
-    lists = _lists_of(prepared, found, MOST_ITEMS if depth is None else depth)
-    lists = lists.with_columns(
+    lists = _lists_of(prepared, found, MOST_ITEMS if depth is None else depth).with_columns(
         count=pl.col("right") < 0,
         total=pl.col("pairs") > 0,
         part=pl.col("right") < -PART_DEVIATIONS * pl.col("variance").sqrt(),
@@ -274,8 +273,7 @@ def copied(prepared: Prepared) -> Iterator[Finding]:
 
     is_best = first_grade(prepared.ties) == first_grade(prepared.retrieved)
     lists = pl.DataFrame({"list": full, "is_best": is_best})
-    lists = lists.with_columns(prepared.names["model"][full])
-    lists = lists.filter(
+    lists = lists.with_columns(prepared.names["model"][full]).filter(
         pl.col("is_best").all().over("model"), pl.len().over("model") >= COPIED_LISTS
     )
     for (model,), rows in lists.group_by("model", maintain_order=True):

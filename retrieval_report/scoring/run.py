@@ -354,8 +354,7 @@ def score_with_means(
     means = [_OrderMeans(part, weights) for part in run.parts]
     scores = [_score_part(part, of_part) for part, of_part in zip(run.parts, means, strict=True)]
     measure = pl.col("metric").cast(pl.Enum([str(metric) for metric, _ in run.asked]))
-    frame = pl.concat(part.frame() for part in means)
-    frame = frame.sort("model", measure, maintain_order=True)
+    frame = pl.concat(part.frame() for part in means).sort("model", measure, maintain_order=True)
     return ListScores.beside(scores, run.asked), frame
 
 

@@ -310,9 +310,8 @@ class ListScores:
         """Return the long frame, with one row per list, metric, cutoff and policy."""
         numbers = [name for name in self.lists.columns if name.startswith("n_relevant")]
         lists = self.lists.select("model", "query", "items", *numbers)
-        names = lists.join(self.columns, how="cross", maintain_order="left_right")
         arrays = zip(SCORES_OF_ARRAYS, (getattr(self, name) for name in ARRAYS), strict=True)
-        frame = names.hstack(
+        frame = lists.join(self.columns, how="cross", maintain_order="left_right").hstack(
             [pl.Series(name, of.reshape(-1), nan_to_null=True) for name, of in arrays]
         )
         if "relevant" in frame.columns:

@@ -160,7 +160,6 @@ class _Lists:
         """Return how far above chance the scores would be if the relevant items came first: what is
         relevant to other queries, too, would come first in their lists as well.
         """
-        length = np.bincount(self.rows["place"].to_numpy())
         relevant = self.relevant.join(pl.DataFrame({"query": self.queries}), on="query", how="semi")
         others = (pl.len().over("item") - 1) / max(self.queries.len() - 1, 1)
         relevant = relevant.with_columns(own=1 - others)
@@ -168,7 +167,7 @@ class _Lists:
         number = np.bincount(column, minlength=self.columns.len())
         own = np.bincount(column, relevant["own"].to_numpy(), self.columns.len())
         best = np.append(0, np.cumsum(1 / np.log2(np.arange(MOST_ROWS) + 2)))
-        first = np.minimum(length, number[self.own])
+        first = np.minimum(np.bincount(self.rows["place"].to_numpy()), number[self.own])
         return float((best[first] * own[self.own] / number[self.own]).sum())
 
     def _other_queries(self, halves: Floats) -> Cause | None:

@@ -62,9 +62,8 @@ def rankings_of(frame: DataFrame, options: Options) -> DataFrame:
     has_counts = "count" in frame.columns
     if "naive" in options.policies and options.naive_order == "row" and not has_counts:
         frame = _numbered(frame)
-    also = [PATH] if PATH in frame.columns else []
     kind = ("counts", COUNTS) if has_counts else ("rankings", RANKINGS)
-    rows = choose_columns(frame, *kind, also)
+    rows = choose_columns(frame, *kind, [PATH] if PATH in frame.columns else [])
     model = F.col("model").cast("string") if "model" in rows.columns else F.lit("model")
     return rows.withColumn("model", model)
 

@@ -85,10 +85,9 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     if not rows.width or rows["model"].n_unique() == 1:
         return ""
     rows = rows.filter(pl.col("copy_of").is_null(), TO_EXPECTED.is_not_null())
-    moved = TO_EXPECTED != TO_NAIVE
     winner_by_both = pl.all_horizontal(TO_EXPECTED == 1, TO_NAIVE == 1)
     at = rows.group_by("metric", "cutoff", maintain_order=True).agg(
-        moved.any(),
+        (TO_EXPECTED != TO_NAIVE).any(),
         winner=~winner_by_both.any(),
         known=TO_NAIVE.is_not_null().all(),
         exact=pl.col("tie_std").is_not_null().mean(),
@@ -132,6 +131,5 @@ def _texts(cutoffs: Sequence[int | None]) -> str:
     ('at cutoffs 1 and 3', 'at cutoff 10 and over whole lists', 'over whole lists')
     """
     numbers = [str(cutoff) for cutoff in cutoffs if cutoff is not None]
-    whole = ["over whole lists"] * (None in cutoffs)
     at = [f"at cutoff{'s' * (len(numbers) > 1)} {listed(numbers)}"] if numbers else []
-    return " and ".join([*at, *whole])
+    return " and ".join([*at, *["over whole lists"] * (None in cutoffs)])

@@ -65,8 +65,7 @@ def leaderboard_rows(
         rows = with_ranks(rows.drop("queries"), ranks).with_columns(pl.max(*COUNTED))
         rows = rows.sort(pl.col("rank").is_null(), maintain_order=True)
     rows = rows.with_columns(joined_texts(rows, "interval", "shuffled_range"))
-    rows = _with_answered(rows, health)
-    rows = rows.with_columns(estimates=_if_estimate("expected"))
+    rows = _with_answered(rows, health).with_columns(estimates=_if_estimate("expected"))
     for measure in measures[1:]:
         name = measure_text(*measure)
         of_measure = board(summary.filter(at_measure(*measure)))
@@ -114,11 +113,10 @@ def leaderboard_of(
     same models, follow its own.
     """
     ranks = study.headline.leaderboard if ranks is None else ranks
-    three = study.headline.three_scores
     both = [study] if others is None else [study, others]
     means = pl.concat(one._undrawn.summary for one in both)
     measures = [measure for one in both for measure in one.measures]
-    rows = leaderboard_rows(means, ranks, measures, three, study.health)
+    rows = leaderboard_rows(means, ranks, measures, study.headline.three_scores, study.health)
     rows = with_costs(rows, study.headline.costs)
     return rows, leaderboard_columns(rows), estimates_line(rows)
 

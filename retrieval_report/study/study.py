@@ -548,14 +548,13 @@ class Study(LevelledStudy):
         if margins is None:
             return NO_FRAME
         same = next((group for group in self.identical if baseline in group), ())
-        twins = [name for name in same if name not in self.suspects]
         scores = self._weighed(self._sound._undrawn.scores)
         rows = no_worse(
             scores,
             baseline=str(baseline),
             margin=margins,
             largest_loss=self._view.largest_loss,
-            same_lists=twins,
+            same_lists=[name for name in same if name not in self.suspects],
             **self.over,
         )
         if self.of_run:

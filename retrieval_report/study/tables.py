@@ -199,8 +199,7 @@ def _audits(report: Report, question: Question, frame: pl.DataFrame) -> Iterable
     exact = question._replace(
         id="audit-exact", caption=f"{question.caption}: the exact score of its definition"
     )
-    rows = with_audit_digits(rows)
-    rows = rows.with_columns(same_winner(), settled=settled, system=system_name)
+    rows = with_audit_digits(rows).with_columns(same_winner(), settled=settled, system=system_name)
     yield question, rows.filter(~pl.col("settled"))
     yield exact, rows.filter("settled")
 

@@ -25,14 +25,13 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
     """Return :func:`history` of a study. Nothing is said of a version whose data `health` finds
     wrong, nor of a step from it.
     """
-    steps = history(study.under("expected", "best", "worst").scores, pattern)
     in_order, suspects = [*MEASURE, "series"], study.suspects
     wrong = pl.col("model").is_in(suspects)
 
     def unless(doubt: pl.Expr, *names: str) -> pl.Expr:
         return pl.when(~doubt.fill_null(value=False)).then(pl.col(*names))
 
-    return steps.with_columns(
+    return history(study.under("expected", "best", "worst").scores, pattern).with_columns(
         unless(wrong | wrong.shift().over(in_order), "marked"),
         unless(wrong | wrong.first().over(in_order), "first_p"),
         unless(wrong | pl.col("best").is_in(suspects), "best_p"),
@@ -42,9 +41,8 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
 def with_step_chances(steps: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `history` with the chance of a reversal as text, 'level' of equal means."""
     before = pl.col("value") - pl.col("difference")
-    known = ("value_a", "value_b", "p_tie_method")
     rows = steps.with_columns(value_a="value", value_b=before, p_tie_method=None)
-    return with_chances(rows).drop(known)
+    return with_chances(rows).drop(("value_a", "value_b", "p_tie_method"))
 
 
 def steps_sentences(steps: pl.DataFrame) -> list[str]:

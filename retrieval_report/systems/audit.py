@@ -159,8 +159,7 @@ def audit(
     judged = judge_items(rankings, judgements, queries, checked, "audit", records)
     scores = score_run(start(judged, requests, checked)).frame()
     exact = tie_means(scores).select(*MEAN, exact="value")
-    frame = _printed(Emulation(judged, rules, {}), entries)
-    frame = join_left(frame, exact, MEAN)
+    frame = join_left(_printed(Emulation(judged, rules, {}), entries), exact, MEAN)
     return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)
 
 

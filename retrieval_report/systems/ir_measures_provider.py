@@ -58,8 +58,7 @@ class TieAwareEvaluator(providers.Evaluator):
             policies="expected",
             truncated="no",
             unjudged_query="skip",
-        )
-        scores = scores.drop_nulls("value")
+        ).drop_nulls("value")
         for measure in self.measures:
             metric, cutoffs = parse_metric(measure)
             rows = scores.filter(at_measure(str(metric), (cutoffs or (None,))[0]))

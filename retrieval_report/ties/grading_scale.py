@@ -79,7 +79,6 @@ def grading_scale(
         raise DataError("rankings: counts have no grades; pass the rankings that were counted")
     order = order_column(frame)
     step = pl.col(order).rank("dense").over("model").cast(pl.Int64) - 1
-    merged = frame.with_columns((step // MERGED).alias(order))
 
     def means(rows: pl.DataFrame) -> pl.DataFrame:
         scores = evaluate(
@@ -94,7 +93,7 @@ def grading_scale(
         grades = rows.group_by("model").agg(grades=pl.col(order).drop_nulls().n_unique())
         return expected.join(grades, on="model", maintain_order="left")
 
-    fine, coarse = means(frame), means(merged)
+    fine, coarse = means(frame), means(frame.with_columns((step // MERGED).alias(order)))
     coarser_means = coarse.select("model", *MEASURE, coarser="value", coarser_grades="grades")
     joined_means = fine.join(
         coarser_means, on=["model", *MEASURE], how="left", nulls_equal=True, maintain_order="left"

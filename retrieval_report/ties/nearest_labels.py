@@ -76,9 +76,8 @@ class NearestLabels:
             for row in self.accuracy.iter_rows(named=True)
         ]
         queries = with_number(self.chances["query"].n_unique(), "query")
-        heading = f"Accuracy of the nearest labels ({queries})"
         rest = "More: .accuracy, .confusion, .classes and, for every query, .chances"
-        return "\n".join([heading, *rows, rest])
+        return "\n".join([f"Accuracy of the nearest labels ({queries})", *rows, rest])
 
     @cached_property
     def accuracy(self) -> pl.DataFrame:
@@ -225,9 +224,8 @@ def knn(
     ties = _ties(rows, judged.order)
     k = 1 if vote == "nearest" else min(k, int(ties["count"].sum()))
     _warn_cut(ties, k, collection)
-    predicted = _predicted(ties, k, tied_votes)
     lists = rows.select("model").unique().join(truth, how="cross")
-    chances = join_left(lists, predicted, KEYS).sort(*KEYS, "predicted")
+    chances = join_left(lists, _predicted(ties, k, tied_votes), KEYS).sort(*KEYS, "predicted")
     chances = chances.with_columns(CHANCE.fill_null(1.0))
     return NearestLabels(in_contract(chances, schema("knn_chances")))
 

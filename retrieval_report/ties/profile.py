@@ -111,14 +111,13 @@ def tie_profile(
 
 def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     """What `tie_profile` returns."""
-    lists = table.whole_lists()
     parts = [
         _at_cutoff(table.ties, cutoff).with_columns(index=pl.lit(index, pl.UInt32))
         for index, cutoff in enumerate(cutoffs)
     ]
     keys = ["model", "index"]
     frame = join_left(pl.concat(parts), ends_at(table.ends, cutoffs), keys).sort(keys)
-    frame = join_left(frame, lists, "model")
+    frame = join_left(frame, table.whole_lists(), "model")
     if not table.judged.whole.graded:
         frame = frame.with_columns(mixed_share=None, mixed_items=None)
     return in_contract(frame, PROFILE)

@@ -246,10 +246,9 @@ def _drawn_scores(
         shuffles=1,
         **arguments,
     )
-    model = pl.col("model").str.replace(r"^\d+/", "")
     value = pl.col("value")
     means = (
-        scores.with_columns(model=model)
+        scores.with_columns(model=pl.col("model").str.replace(r"^\d+/", ""))
         .group_by("model", "query", "metric", "cutoff", "policy", maintain_order=True)
         .agg(value.mean(), value.std(ddof=0).alias("std"), pl.exclude("value", "std").first())
     )
