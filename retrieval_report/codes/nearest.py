@@ -87,6 +87,10 @@ def nearest(encoded: Encoded, precision: ScorePrecision, depth: int, what: str) 
                 f"{rows / queries_done:,.0f} items per query are as near as the {depth} nearest; "
                 "use a finer format, fewer queries or a smaller depth"
             )
+    return _joined(parts)
+
+
+def _joined(parts: list[ScoredPairs]) -> ScoredPairs:
     return ScoredPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -123,7 +127,7 @@ def _near(
     parts: list[ScoredPairs], floor: Singles, error: Floats, space: Space
 ) -> tuple[ScoredPairs, Singles]:
     """Return the pairs so far that may still be near enough, by query, and from which score on."""
-    pairs = ScoredPairs(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    pairs = _joined(parts)
     pairs = pairs.at(np.argsort(pairs.query.astype(np.int16), kind="stable"))
     ends = np.searchsorted(pairs.query, np.arange(len(floor) + 1))
     floor = floor.copy()

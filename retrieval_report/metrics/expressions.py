@@ -231,14 +231,14 @@ def _values(rule: Any, grade: pl.Expr, least: float | None) -> pl.Expr:
     if isinstance(rule, terms.Relevant):
         relevant: pl.Expr = is_relevant(grade, least).cast(pl.Int64)
         return relevant * grade if rule.graded else relevant
-    if isinstance(rule.rule, float):
-        return grade.cast(pl.Float64) / rule.rule
-    if isinstance(rule.rule, tuple):
-        return grade.cast(pl.Float64).replace_strict(dict(rule.rule), return_dtype=pl.Float64)
-    if not isinstance(rule.rule, str):
+    gain, number = rule.rule, grade.cast(pl.Float64)
+    if isinstance(gain, float):
+        return number / gain
+    if isinstance(gain, tuple):
+        return number.replace_strict(dict(gain), return_dtype=pl.Float64)
+    if not isinstance(gain, str):
         raise _only_evaluate("gain: a function")
-    number = grade.cast(pl.Float64)
-    return number if rule.rule == "linear" else pl.lit(2.0).pow(number) - 1
+    return number if gain == "linear" else pl.lit(2.0).pow(number) - 1
 
 
 def _only_evaluate(what: str) -> ParameterError:

@@ -224,15 +224,15 @@ def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
 
 def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
     """Return the type that holds the values of all parts, as `_cast` then checks."""
-    first = {part.frame.schema[name]: part.path for part in reversed(parts)}
-    types = list(dict.fromkeys(part.frame.schema[name] for part in parts))
+    columns = [part.frame[name] for part in parts]
+    types = list(dict.fromkeys(column.dtype for column in columns))
     hint = ""
     if len(types) == 1:
         return types[0]
     if all(dtype.is_integer() for dtype in types):
         return pl.Int128() if pl.Int128 in types else pl.Int64()
     if name in ID_COLUMNS:
-        texts = [part.frame[name] for part in parts if part.frame.schema[name] == pl.String]
+        texts = (column for column in columns if column.dtype == pl.String)
         odd = next(filter(None, map(spelt_otherwise, texts)), None)
         if odd is None and all(dtype.is_integer() or dtype == pl.String for dtype in types):
             return pl.String()
@@ -243,6 +243,7 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
         if name in ("distance", "score"):
             _refuse_mixed_floats(name, parts)
         return pl.Float64()
+    first = {part.frame.schema[name]: part.path for part in reversed(parts)}
     locations = "; ".join(f"{dtype} in {first[dtype]}" for dtype in types)
     raise ColumnError(f"column {name!r} has types that do not go together: {locations}{hint}")
 

@@ -277,11 +277,10 @@ def _counted_by_numpy(
     opens = np.append(True, key[1:] != key[:-1])  # a tie
     opens[heads] = True
     naive = None if count.size else grade.copy()
-    leads = opens[1:] | (grade[1:] != grade[:-1])  # a cell
-    if (leads & ~opens[1:] & (grade[1:] < grade[:-1])).any():
+    if (~opens[1:] & (grade[1:] < grade[:-1])).any():
         order = np.argsort(np.cumsum(opens) * kinds + grade, kind="stable")
         grade, count = _taken(order, grade, count)
-        leads = opens[1:] | (grade[1:] != grade[:-1])
+    leads = opens[1:] | (grade[1:] != grade[:-1])  # a cell
     ties = np.flatnonzero(opens)
     list_start, tie_key = np.searchsorted(ties, start), key[ties]
     del ties, key  # since all that lives here at once is the peak of memory

@@ -284,18 +284,18 @@ def _sample(
     lists of every model.
     """
     full = np.flatnonzero(judged.rows.end > judged.rows.begin)
-    number = pl.int_range(pl.len())
     step = pl.max_horizontal(1, pl.len() // most_lists)
     lists = judged.lists.select("model")[full].with_columns(at=pl.Series(full))
-    lists = lists.filter((number % step).over("model") == 0)
+    lists = lists.filter((pl.int_range(pl.len()) % step).over("model") == 0)
     first = judged.rows.begin[lists["at"]]
     some = np.minimum(judged.rows.end[lists["at"]] - first, most_rows)
     rows = np.repeat(first - np.append(0, np.cumsum(some)[:-1]), some) + np.arange(some.sum())
+    number = np.repeat(np.arange(some.size), some)
     names = ["query", "item", judged.order] if judged.named else ["query", judged.order]
     near = pl.col(judged.order).cast(pl.Float64)
     return judged.retrieved.select(names)[rows].with_columns(
-        lists["model"].gather(np.repeat(np.arange(some.size), some)),
-        pl.Series("list", np.repeat(np.arange(some.size), some)),
+        lists["model"].gather(number),
+        pl.Series("list", number),
         value=near if judged.order == "distance" else -near,
     )
 

@@ -263,9 +263,10 @@ def _proofs(
     lacking = gather_lacking(lists)
     remaining = [model for model in judged.whole.models if model not in lacking]
     first = np.flatnonzero(prepared.length > 0)[:2]
-    if not remaining or (len(judged.whole.models) == 1 and first.size < 2):
+    is_alone = len(judged.whole.models) == 1
+    if not remaining or (is_alone and first.size < 2):
         return lacking
-    if judged.named and len(judged.whole.models) == 1:
+    if judged.named and is_alone:
         begin, end = judged.rows.begin[first], judged.rows.end[first]
         items = pl.concat(
             judged.retrieved["item"][rows] for rows in map(slice, begin.tolist(), end.tolist())

@@ -119,8 +119,8 @@ def _accidents(at: pl.DataFrame, subject: str) -> str:
         return f"{subject} is the expected one {_texts(same)}."
     text = f"{subject} is an accident of ties {_texts(other)}"
     if winner:
-        whole = winner == other
-        text += f" ({'with' if whole else f'{_texts(winner)} with'} another winner)"
+        where = "" if winner == other else f"{_texts(winner)} "
+        text += f" ({where}with another winner)"
     return f"{text}; {_texts(same)} it is the expected one." if same else f"{text}."
 
 

@@ -40,10 +40,9 @@ def _known_means(study: LevelledStudy, policies: tuple[str, ...]) -> list[pl.Dat
     # A system may draw the order that it prints.
     draws = view.draws if DRAWN in policies or study._data.like is not None else Draws()
     same = view.queries, view.runs, view.average, view.cluster, draws, policies
-    whole: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", None, *same), dict)
-    if all(measure in whole for measure in study.measures):
-        return [whole[measure] for measure in study.measures]
-    mine: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", view.models, *same), dict)
+    mine: dict[Measure, pl.DataFrame] = study._data.memo.find(("means", None, *same), dict)
+    if not mine.keys() >= {*study.measures}:
+        mine = study._data.memo.find(("means", view.models, *same), dict)
     if missing := tuple(measure for measure in study.measures if measure not in mine):
         means = _summarised(study._with(measures=missing, policies=policies))
         mine |= {measure: means.filter(at_measure(*measure)) for measure in missing}

@@ -93,14 +93,14 @@ def side_by_side(rows: object, other: object) -> pl.DataFrame:
     >>> side_by_side(tied, fine)["ranks"].to_list()
     ['┌ 1–3', '│', '└']
     """
-    last = pl.col("tie_start") + pl.col("tie_size") - 1
-    start, end = (part.cast(pl.String) for part in (pl.col("tie_start"), last))
-    span = pl.when(tie_size=1).then(start).otherwise(start + "–" + end)
+    start, last = pl.col("tie_start"), pl.col("tie_start") + pl.col("tie_size") - 1
+    alone = pl.when(tie_size=1).then(start.cast(pl.String))
+    span = alone.otherwise(pl.format("{}–{}", start, last))
     spans = _tied(other, "other").select("item", other_ranks=span)
     joined = join_left(_tied(rows, "rows").sort("tie", maintain_order=True), spans, "item")
     row = pl.int_range(pl.len()).over("tie")
     inner = row < pl.len().over("tie") - 1
-    marked = pl.when(tie_size=1).then(start).when(row == 0).then("┌ " + span)
+    marked = alone.when(row == 0).then("┌ " + span)
     return joined.with_columns(ranks=marked.when(inner).then(pl.lit("│")).otherwise(pl.lit("└")))
 
 

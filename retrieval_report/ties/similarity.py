@@ -243,10 +243,11 @@ def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
     """Mean share of the items of the long list that the
     short one lacks, of those that have one at a depth.
     """
+    alone = np.flatnonzero(long.there & ~short.there)
     if not tied:
-        return np.minimum(_reached(long.top[long.there & ~short.there], depth), 1.0)
+        return np.minimum(_reached(long.top[alone], depth), 1.0)
     total, count = np.zeros((2, depth.size))
-    for items in blocks(np.flatnonzero(long.there & ~short.there), depth.size):
+    for items in blocks(alone, depth.size):
         share = long.share(items, depth)
         total += share.sum(axis=0)
         count += (share > 0).sum(axis=0)

@@ -4,7 +4,9 @@ counted by query and distance, and rates of these counts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -70,6 +72,10 @@ def rate(name: str, counts: Counts) -> Floats:
     >>> rate("f1", {"tp": np.ones(1), "fp": np.ones(1), "tn": np.ones(1), "fn": np.zeros(1)})
     array([0.66666667])
     """
-    share, whole = (sum(counts[part] for part in parts.split()) for parts in RATES[name])
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.divide(share, whole))
+        return np.asarray(np.divide(*parts_of(name, counts)))
+
+
+def parts_of(name: str, counts: Mapping[str, Any]) -> list[Any]:
+    """Return the numerator and the divisor of a rate at every threshold."""
+    return [sum(counts[part] for part in parts.split()) for parts in RATES[name]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from retrieval_report.kernels.lists import Bools, Floats, Integers
-from retrieval_report.ties.threshold_curves import RATES, Curve, rate
+from retrieval_report.ties.threshold_curves import Curve, parts_of, rate
 
 ENDS = (0.025, 0.975)  # of a 95% interval
 ROOM = 1e-12  # rates that differ by less are the same
@@ -27,7 +27,7 @@ def rate_influence(curve: Curve, name: str) -> tuple[Floats, Integers]:
         for counts in (curve.hits, curve.misses)
     )
     counts = {"tp": tp, "fp": fp, "tn": fp[:, -1:] - fp, "fn": tp[:, -1:] - tp}
-    share, whole = (sum(counts[part] for part in parts.split()) for parts in RATES[name])
+    share, whole = parts_of(name, counts)
     total = np.asarray(whole).sum(axis=0)
     rates = rate(name, {part: of_query.sum(axis=0) for part, of_query in counts.items()})
     with np.errstate(invalid="ignore"):
