@@ -26,12 +26,12 @@ from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
 from wording import DashboardReader
 
+# Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file.
 MOST_BYTES = 2**28
-"""Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
+# Largest size of the columns of one Parquet or Arrow file, in bytes.
 MOST_MEMORY = 2**30
-"""Largest size of the columns of one Parquet or Arrow file, in bytes."""
+# Most rows of one Parquet or Arrow file, which can hold many equal rows in few bytes.
 MOST_ROWS = 50_000_000
-"""Most rows of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
 
 
 def offered(label: str, key: str, place: Any = st) -> Upload | None:

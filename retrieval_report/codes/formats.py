@@ -16,8 +16,8 @@ from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.kernels.lists import Floats
 
+# float32 vectors, or codes of int8.
 Singles = NDArray[np.float32]
-"""float32 vectors, or codes of int8."""
 ROWS_AT_ONCE = 1 << 14
 
 

@@ -28,8 +28,8 @@ ENOUGH_BY_CHANCE = 20
 NO_SKILL, ROOM = 1.2, 1.5  # times chance: what was found at the most, what could be at the least
 # above the mean of dealing the lists to queries again: what one order in a hundred exceeds
 ACCIDENT = 2.33
+# Class ids, or multi-hot rows of at least two classes.
 Labels = pl.Series | Array
-"""Class ids, or multi-hot rows of at least two classes."""
 
 
 @dataclass(frozen=True)

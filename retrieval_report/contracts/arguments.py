@@ -17,17 +17,17 @@ from retrieval_report.contracts.errors import ParameterError
 
 Thing = TypeVar("Thing", bound=Hashable)
 Value = TypeVar("Value")
+# Our name of a column → the name in the data.
 ColumnNames = Mapping[str, str] | None
-"""Our name of a column → the name in the data."""
 
+# An array of numbers, whatever their type.
 Array = NDArray[Any]
-"""An array of numbers, whatever their type."""
+# Values by name: the arguments of a function, the settings of a report, the columns of a row.
 Named = dict[str, Any]
-"""Values by name: the arguments of a function, the settings of a report, the columns of a row."""
+# One name or several, such as of policies.
 Names = str | Sequence[str]
-"""One name or several, such as of policies."""
+# A row of a frame: its values by the names of the columns.
 Row = Mapping[str, Any]
-"""A row of a frame: its values by the names of the columns."""
 
 
 def is_missing(value: object) -> bool:

@@ -23,10 +23,9 @@ __all__ = [
 ]
 
 
+# Longest run of characters without a blank that a message shows whole; paths are shorter, bad names
+# far longer.
 LONGEST_WORD = 500
-"""Longest run of characters without a blank that a message shows whole; paths are shorter, bad
-names far longer.
-"""
 LONGEST_MESSAGE = 4000
 
 

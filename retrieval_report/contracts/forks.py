@@ -10,8 +10,8 @@ from pathlib import Path
 
 from retrieval_report.contracts.errors import RetrievalReportError
 
+# Names of threads of which Polars starts one with its first query.
 THREADS = ("polars-0", "tokio-rt-worker")
-"""Names of threads of which Polars starts one with its first query."""
 _used = _stranded = False
 
 

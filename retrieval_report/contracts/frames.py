@@ -36,10 +36,10 @@ COUNTS = FRAMES["counts"].columns
 JUDGEMENTS = FRAMES["judgements"].columns
 QUERIES = FRAMES["query_facts"].columns
 LABELS = FRAMES["labels"].columns
+# What tells the rows of a table beside the rankings apart.
 UNIQUE = {"judgements": ("query", "item"), "queries": ("query",), "labels": ("item",)}
-"""What tells the rows of a table beside the rankings apart."""
+# A column, what must hold for no value, the rule in words, and a hint for readers of a frame.
 Rule = tuple[str, pl.Expr, str, Callable[[str], str]]
-"""A column, what must hold for no value, the rule in words, and a hint for readers of a frame."""
 
 
 def _whole(name: str, least: int) -> Rule:
@@ -79,6 +79,7 @@ def _score_hint(what: str) -> str:
 
 _GRADE = pl.col("relevance")
 _BROKEN = (_GRADE < 0) & (_GRADE.floor() != _GRADE)  # below 0 and not whole
+# Rules of floats; whole numbers need not be converted to be asked.
 FLOATS: list[Rule] = [
     *(
         (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else _no_hint)
@@ -94,7 +95,6 @@ FLOATS: list[Rule] = [
     ),
     ("relevance", (_GRADE < 0) & _BROKEN.any(), "negative", _score_hint),
 ]
-"""Rules of floats; whole numbers need not be converted to be asked."""
 RULES: tuple[Rule, ...] = (
     ("model", pl.col("model") == "", "empty model names", _no_hint),
     ("relevance", pl.col("relevance") < 0, "negative", _negative_hint),
@@ -103,6 +103,7 @@ RULES: tuple[Rule, ...] = (
     _whole("n_relevant", 0),
     ("truncated", ~pl.col("truncated").is_in(ENDS), f"not one of {quoted(ENDS)}", _no_hint),
 )
+# The sorts of values that each kind of column accepts.
 _KINDS = {
     "id": ("text integer", "an id must be text or a whole number"),
     "label": ("text integer boolean", "a label must be text or a whole number"),
@@ -113,7 +114,6 @@ _KINDS = {
     "boolean": ("boolean", "must be true or false"),
     "word": ("text", "must be text"),
 }
-"""The sorts of values that each kind of column accepts."""
 SCORES = schema("scores")
 SUMMARY = schema("summary")
 

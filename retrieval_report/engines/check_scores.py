@@ -171,8 +171,8 @@ def board(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
     )
 
 
+# Whether a mean is not exact, because lists may be cut or R is not known.
 IS_ESTIMATE = ((pl.col("truncated_share") > 0) | pl.col("pooled")).fill_null(value=False)
-"""Whether a mean is not exact, because lists may be cut or R is not known."""
 
 
 def means_of_policies(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:

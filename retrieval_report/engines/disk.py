@@ -23,8 +23,8 @@ from retrieval_report.scoring.ties import sorted_counts
 from retrieval_report.writing.files import refuse_inputs, regular_file
 from retrieval_report.writing.temporary import scratch
 
+# Default number of rows scored together.
 ROWS_PER_PART = 2_000_000
-"""Default number of rows scored together."""
 
 
 def collect_scores(

@@ -179,12 +179,12 @@ def _filled(fill: Callable[..., None], longest: int, *parameters: float) -> Weig
     return _finish(weight, low)
 
 
+# 1 / log2(1 + i) at position i.
 log2_weights = partial(_filled, fill_log2)
-"""1 / log2(1 + i) at position i."""
+# 1 / i at position i; the totals are the harmonic numbers.
 reciprocal_weights = partial(_filled, fill_reciprocal)
-"""1 / i at position i; the totals are the harmonic numbers."""
+# (1 - p) p^(i - 1) at position i, the weights of rank-biased precision.
 geometric_weights = partial(_filled, fill_geometric)
-"""(1 - p) p^(i - 1) at position i, the weights of rank-biased precision."""
 
 
 def given_weights(values: Floats) -> Weights:

@@ -198,14 +198,14 @@ OWN = Discount("own")
 HITS = Sum(Relevant(), UNIT)
 FIRST_HIT = Sum(Relevant(), UNIT, rr.first_relevant_moments, first_only=True)
 RECIPROCAL_RANK = Sum(Relevant(), OWN, rr.first_relevant_moments, first_only=True)
+# Σ over the relevant items of 1 − (judged others before it) / min(R, judged others).
 PREFERENCES = Sum(Relevant(), OWN, bpref.preference_moments, judged_only=True)
-"""Σ over the relevant items of 1 − (judged others before it) / min(R, judged others)."""
+# Σ (1/i)·[relevant]·(values of the relevant items so far).
 PRECISIONS = Sum(Relevant(), HARMONIC, ap.ap_moments)
-"""Σ (1/i)·[relevant]·(values of the relevant items so far)."""
+# Σ over the relevant items of the mean of the precisions at and before their ranks.
 TRAPEZOIDS = Sum(Relevant(), OWN, ap_trapezoid.trapezoid_moments)
-"""Σ over the relevant items of the mean of the precisions at and before their ranks."""
+# Σ (weight of the item at i)·(relevant items so far)/i, where grades are weights.
 WEIGHED_PRECISIONS = Sum(Relevant(graded=True), HARMONIC, ap.weighed_ap_moments, has_extremes=False)
-"""Σ (weight of the item at i)·(relevant items so far)/i, where grades are weights."""
 
 
 @dataclass(frozen=True)

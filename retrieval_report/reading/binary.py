@@ -15,8 +15,8 @@ from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.parquet_pages import check_pages
 from retrieval_report.reading.sources import Source
 
+# Default limit of the rows of one file, which is what standard Polars can count.
 MAX_ROWS = 2**32 - 1
-"""Default limit of the rows of one file, which is what standard Polars can count."""
 
 
 def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None) -> pl.DataFrame:

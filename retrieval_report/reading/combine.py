@@ -19,6 +19,7 @@ from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.printed_ranks import RANK
 from retrieval_report.reading.sources import base_name
 
+# Tags in lower case that name no run: what tools and scripts write unless they are told.
 PLACEHOLDERS = {
     "unknown",
     "default",
@@ -39,7 +40,6 @@ PLACEHOLDERS = {
     "pyserini",
     "pyterrier",
 }
-"""Tags in lower case that name no run: what tools and scripts write unless they are told."""
 
 
 @dataclass(frozen=True)

@@ -283,8 +283,8 @@ def _no_frame(frame: object, what: str) -> str:
 
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+# Pattern of whole numbers as they are written; 128 bits hold 38 digits.
 SPELT_AS_NUMBER = r"^(0|-?[1-9][0-9]{0,37})$"
-"""Pattern of whole numbers as they are written; 128 bits hold 38 digits."""
 
 
 def as_text(frame: Frame, names: Iterable[str]) -> Frame:

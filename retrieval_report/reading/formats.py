@@ -23,11 +23,12 @@ from retrieval_report.reading.ndjson import read_ndjson
 from retrieval_report.reading.sources import BINARY, BOM, ENDINGS, Source, ending
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 
+# What reads a text of objects under our names.
 OBJECTS: dict[str, Callable[[Source, Choose, Kind], pl.DataFrame]] = {
     "json": read_json,
     "ndjson": read_ndjson,
 }
-"""What reads a text of objects under our names."""
+# What reads a text of lines under our names.
 READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
     "run": partial(read_trec, fields=RUN_FIELDS),
     "qrels": partial(read_trec, fields=QRELS_FIELDS),
@@ -35,10 +36,10 @@ READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
     "csv": partial(read_delimited, separator=","),
     "tsv": partial(read_delimited, separator="\t"),
 }
-"""What reads a text of lines under our names."""
 ARRAYS = "a NumPy archive"
 HEAD = 2**16  # bytes by which a format is recognised
 _NUMBER = r"[+-]?(?i:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
+# How texts begin, apart from blank lines and comments; the first that fits is the format.
 _BEGIN = {
     "json": re.compile(
         r'\[\s*[\]{]|\[\s*\[\s*[{[]|\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:\{|\[(?![^\n]*\}\s*(?:\n|$)))|\{[ \t\r]*\n'
@@ -50,11 +51,10 @@ _BEGIN = {
         rf"|\S+[^\S\n]+[Qq]0[^\S\n]+\S+[^\S\n]+\d+[^\S\n]+{_NUMBER}[^\S\n]*(?:\n|$)"
     ),
 }
-"""How texts begin, apart from blank lines and comments; the first that fits is the format."""
+# How qrels begin; grades may have a fraction where the second field is 0.
 _QRELS = re.compile(
     rf"(?:\S+[^\S\n]+){{3}}[+-]?\d+[^\S\n]*(?:\n|$)|\S+[^\S\n]+[Qq]?0[^\S\n]+\S+[^\S\n]+{_NUMBER}\s"
 )
-"""How qrels begin; grades may have a fraction where the second field is 0."""
 _NOT_READ = {
     b"\x89HDF\r\n\x1a\n": "an HDF5 file; save its table as Parquet or CSV",
     b"\xd0\xcf\x11\xe0": "an old Office file, such as .xls; save the sheet as CSV",

@@ -10,15 +10,14 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.reading.names import Choose
 
+# Forms of lines without a header, and what their fields are. MS MARCO writes ``qid pid rank``, and
+# ColBERT a score behind it; the rank of an item is its distance.
 UNNAMED_FORMS = {
     "ranks": ("query", "item", "distance"),
     "ranks and scores": ("query", "item", "rank", "score"),
     "grades": ("query", "item", "relevance"),
     "no header": ("1", "2", "3"),
 }
-"""Forms of lines without a header, and what their fields are. MS MARCO writes ``qid pid rank``, and
-ColBERT a score behind it; the rank of an item is its distance.
-"""
 ITERATIONS = ("0", "Q0", "q0")  # what stands second in TREC's lines
 LINES = 50  # by which a form is recognised
 _WHOLE = re.compile(r"\d{1,9}")

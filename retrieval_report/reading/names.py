@@ -19,11 +19,11 @@ from retrieval_report.contracts.wording import PLACEHOLDER, advice, setting, uns
 
 MAX_NAMED = 8  # columns of a file, for those who see the others in a menu
 
+# Columns that name things: text in text files, never parsed.
 ID_COLUMNS = ("model", "query", "item", "label")
-"""Columns that name things: text in text files, never parsed."""
 
+# The names in a file → our name per name of the file; see `match_columns`.
 Choose = Callable[[Sequence[str]], dict[str, str]]
-"""The names in a file → our name per name of the file; see `match_columns`."""
 
 _MODEL = ("model", "run", "system", "tag")
 # Words in the name of a column that names models, if no column has one of these names.
@@ -153,6 +153,7 @@ LABEL_COUNTS = Kind(  # whole numbers are labels there, and no relevance
     last=_LAST,
 )
 COSTS = Kind("costs", {"model": _MODEL}, required=("model",), others=True)
+# What a function calls a frame → what the frame is.
 KINDS = {
     "rankings": RANKINGS,
     "counts": RANKINGS,
@@ -161,7 +162,6 @@ KINDS = {
     "queries": QUERIES,
     "labels": LABELS,
 }
-"""What a function calls a frame → what the frame is."""
 
 
 def match_columns(

@@ -18,11 +18,11 @@ from retrieval_report.reading.numbers import TextTable, exact, is_large
 from retrieval_report.reading.records import holds_records
 from retrieval_report.reading.sources import BOM, Source
 
+# Leaves numbers as they are spelt; of a repeated name the first counts.
 SPELT: Named = {
     **dict.fromkeys(("parse_int", "parse_float", "parse_constant"), str),
     "object_pairs_hook": lambda pairs: dict(reversed(pairs)),
 }
-"""Leaves numbers as they are spelt; of a repeated name the first counts."""
 
 
 def read_ndjson(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:

@@ -14,21 +14,21 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.wording import with_number
 from retrieval_report.reading.printed_ranks import RANK
 
+# Texts that mean "no value" in a column of numbers; in a column of ids they are ids.
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
-"""Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
 _THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _NUMBER = ("a number", (pl.Int64, pl.Float64))
 _WHOLE = ("a whole number of 64 bits", (pl.Int64,))
 _RANK = ("a number", (pl.Int32, pl.Float64))
+# What a column holds, in words, and the types that it may get; the first that fits is taken.
 _WANTED: dict[str, tuple[str, tuple[type[pl.DataType], ...]]] = {
     **dict.fromkeys(("distance", "score", "weight"), _NUMBER),
     "relevance": ("a number or a truth value", (pl.Int64, pl.Float64, pl.Boolean)),
     **dict.fromkeys(("count", "row", "n_relevant"), _WHOLE),
     "mask": ("true, false, 1 or 0", (pl.Boolean,)),
 }
-"""What a column holds, in words, and the types that it may get; the first that fits is taken."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,12 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import with_number
 
 Columns = dict[str, list[object]]
+# Keys of what was found for a query, best first.
 FOUND = (
     "candidates", "ctxs", "contexts", "results", "retrieved_ids", "hits", "source_nodes", "points",
     "matches",
 )  # fmt: skip
-"""Keys of what was found for a query, best first."""
+# Keys of what was judged for a query, and its relevance; None: every item has its own.
 EXPECTED = {
     "expected_ids": 1,
     "positive_ctxs": 1,
@@ -31,7 +32,6 @@ EXPECTED = {
     "hard_negative_ctxs": 0,
     "ratings": None,
 }
-"""Keys of what was judged for a query, and its relevance; None: every item has its own."""
 LISTS_OF_RECORDS = ("responses", "requests", "details")
 QUERY_NAMES = {"qid", "q_id", "query_id", "question_id", "query", "question"}
 QUERY = ("qid", "q_id", "query_id", "question_id", "id", "_id", "query", "question", "text")

@@ -22,8 +22,8 @@ from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.records import hit_of
 
 LOOKED_AT = 20  # rows in which swapped arrays are looked for
+# The index that FAISS and others return if there are no more results.
 NO_RESULT = -1
-"""The index that FAISS and others return if there are no more results."""
 
 Whole = NDArray[np.int64]
 

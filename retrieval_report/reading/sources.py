@@ -19,13 +19,15 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.wording import advice, setting
 
+# Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``.
 MAX_BYTES = 4 * 2**30
-"""Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``."""
+# Bytes that are unpacked at once; what unpacks to more is first counted to its end.
 COUNT_FIRST = 2**28
-"""Bytes that are unpacked at once; what unpacks to more is first counted to its end."""
 PACKED_CHUNK, CHUNK = 2**16, 2**22
 SMALL_CHUNK = 2**17
 
+# File endings that are taken from a folder, with or without ``.gz``; other endings are read when
+# named.
 ENDINGS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -44,16 +46,13 @@ ENDINGS = {
     ".qrels": "qrels",
     ".qrel": "qrels",
 }
-"""File endings that are taken from a folder, with or without ``.gz``; other endings are read when
-named.
-"""
 NAMED_ONLY = (
     ".txt",
     ".json",
     ".npz",
 )  # too common to be taken from a folder, but no part of a model's name
+# How files begin that are not text.
 BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
-"""How files begin that are not text."""
 BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
 _MODEL_FOLDER = "model="

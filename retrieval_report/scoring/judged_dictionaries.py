@@ -25,19 +25,18 @@ from retrieval_report.scoring.judged import KNOWS_ALL, Judged, graded, spread_ro
 from retrieval_report.scoring.known_items import all_lists
 
 ROWS = 16_000  # looked at together, so that their objects stay in the processor's cache
+# Type of the first grade → the type of their column.
 GRADES = {int: pl.Int64(), float: pl.Float64()}
-"""Type of the first grade → the type of their column."""
+# What Polars raises for values that are not numbers of a type.
 NO_NUMBERS = (TypeError, OverflowError, pl.exceptions.PanicException)
-"""What Polars raises for values that are not numbers of a type."""
 NOTHING: Nested = {}
+# The options that are obeyed here, or by whatever scores the result. All others are left to
+# `judge`, so that a new option cannot be overlooked.
 OBEYED_OPTIONS = {
     *("policies", "shuffles", "seed", "no_relevant", "relevant_from", "distance_threshold"),
     *("decimals", "missing_query", "unjudged", "unjudged_query", "repeated_judgements"),
     *("null_distance", "truncated", "relevant_items", "threads", "progress"),
 }
-"""The options that are obeyed here, or by whatever scores the result. All others are left to
-`judge`, so that a new option cannot be overlooked.
-"""
 
 
 def judge_dictionaries(

@@ -29,19 +29,17 @@ from retrieval_report.metrics.parsing import CATALOGUE
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
+# Environment variable with the files the application opens, as JSON; app/data_source.py reads it.
 START = "RETRIEVAL_REPORT_DASHBOARD"
-"""Environment variable with the files the application opens, as JSON; app/data_source.py reads
-it.
-"""
+# Environment variable with the settings of Streamlit's server, as JSON; app/main.py reads it.
 SETTINGS = "RETRIEVAL_REPORT_SERVER"
-"""Environment variable with the settings of Streamlit's server, as JSON; app/main.py reads it."""
+# Environment variable that is set if a browser is to be opened; app/prefetch.py reads it.
 BROWSER = "RETRIEVAL_REPORT_BROWSER"
-"""Environment variable that is set if a browser is to be opened; app/prefetch.py reads it."""
 PACKAGE = Path(__file__).resolve().parent.parent
 PATIENCE = 120  # seconds within which a server must answer; on a busy machine it loads slowly
 
+# Options of scoring for which the sidebar has a control.
 CONTROLLED = tuple(name for name in (*RULES, *DRAWS) if OPTIONS[name].control)
-"""Options of scoring for which the sidebar has a control."""
 ASKED = (  # settings that pages begin with
     "dataset",
     "baseline",

@@ -18,12 +18,12 @@ TOOLTIP = 1000  # nobody reads more, and every row that is drawn repeats the nam
 INVISIBLE = {"Cc", "Cs", "Zl", "Zp"}
 DIRECTIONS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 WORD_JOINER = "\u2060"  # has no width
+# What every object of JavaScript has: Vega keeps rows by name in objects, and would find these.
 OF_OBJECTS = {
     *("__proto__", "constructor", "toString", "toLocaleString", "valueOf"),
     *("hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
     *(f"__{verb}{what}__" for verb in ("define", "lookup") for what in ("Getter", "Setter")),
 }
-"""What every object of JavaScript has: Vega keeps rows by name in objects, and would find these."""
 T = TypeVar("T")
 SEPARATORS = re.compile(r"([^\w.]+|[_.]+)")  # between the words of a name
 LONGEST = 5  # limits; longer names are hardly made of words
