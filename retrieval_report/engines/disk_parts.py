@@ -16,6 +16,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError, one_line
+from retrieval_report.engines.check_scores import join_left
 from retrieval_report.engines.disk_tables import Table, check_rows
 from retrieval_report.reading.binary import naming
 from retrieval_report.writing.temporary import Scratch
@@ -82,7 +83,7 @@ def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int, results: int) 
     size = pl.max_horizontal("rows", results // RESULTS_PER_ROW)
     part = ((size.cum_sum() - size) // rows_per_part).rle_id().cast(pl.Int64)
     queries = queries.select("query", part=part)
-    runs = runs.join(queries, on="query", how="left", nulls_equal=True, maintain_order="left")
+    runs = join_left(runs, queries, "query")
     stretch = pl.struct("file", "part").rle_id()
     ranges = runs.group_by(stretch.alias("range"), maintain_order=True).agg(
         pl.first("file", "part", "begin"), rows
@@ -100,8 +101,7 @@ def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int, results: int) 
         return pl.concat(found)
 
     def part_of(frame: pl.DataFrame) -> pl.Series:
-        ids = frame.select(_ids(queries.schema["query"]))
-        found = ids.join(queries, on="query", how="left", maintain_order="left")
+        found = join_left(frame.select(_ids(queries.schema["query"])), queries, "query")
         return found.select(pl.col("part").fill_null(_hash_part(len(sizes)))).to_series()
 
     return Parts(tuple(sizes), read, part_of)

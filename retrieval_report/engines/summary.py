@@ -223,7 +223,7 @@ def with_left_out(result: pl.DataFrame, scores: Checked) -> pl.DataFrame:
     """Return a result of `weighed` scores with the ``unpaired`` queries that these leave out."""
     if "left_out" not in scores.frame.columns:
         return result
-    left_out = scores.frame.group_by(MEASURE).agg(pl.first("left_out").alias("unpaired"))
+    left_out = scores.frame.group_by(MEASURE).agg(unpaired=pl.first("left_out"))
     return join_left(result.drop("unpaired"), left_out, MEASURE).select(
         pl.col(name).cast(dtype) for name, dtype in result.schema.items()
     )

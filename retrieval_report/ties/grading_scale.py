@@ -11,7 +11,7 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import order_column, with_model
 from retrieval_report.contracts.options import ScoringOptions
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEASURE
+from retrieval_report.engines.check_scores import MEAN, at_measure, join_left
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text
@@ -94,12 +94,9 @@ def grading_scale(
         return expected.join(grades, on="model", maintain_order="left")
 
     fine, coarse = means(frame), means(frame.with_columns((step // MERGED).alias(order)))
-    coarser_means = coarse.select("model", *MEASURE, coarser="value", coarser_grades="grades")
-    joined_means = fine.join(
-        coarser_means, on=["model", *MEASURE], how="left", nulls_equal=True, maintain_order="left"
-    )
+    coarser_means = coarse.select(*MEAN, coarser="value", coarser_grades="grades")
     return in_contract(
-        joined_means.with_columns(
+        join_left(fine, coarser_means, MEAN).with_columns(
             could_gain=pl.col("highest") - pl.col("value"),
             scale_gain=pl.col("value") - pl.col("coarser"),
         ),
@@ -116,11 +113,10 @@ def scale_sentence(scale: pl.DataFrame, metric: str, cutoff: int | None) -> str:
     'gpt, the best by rr@4, has 4 grades: a finer scale could add at most 0.2500 to its 0.5000;
     its scale gains +0.1250 over grades merged in twos.'
     """
-    rows = scale.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(pl.lit(cutoff)))
-    complete_rows = rows.drop_nulls(["could_gain", "scale_gain"])
-    if complete_rows.is_empty():
+    rows = scale.filter(at_measure(metric, cutoff)).drop_nulls(["could_gain", "scale_gain"])
+    if rows.is_empty():
         return ""
-    best = complete_rows.sort("value", descending=True, maintain_order=True).row(0, named=True)
+    best = rows.sort("value", descending=True, maintain_order=True).row(0, named=True)
     return (
         f"{best['model']}, the best by {measure_text(metric, cutoff)}, has {best['grades']} grades: "
         f"a finer scale could add at most {best['could_gain']:.4f} to its {best['value']:.4f}; "

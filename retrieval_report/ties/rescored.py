@@ -19,6 +19,7 @@ from retrieval_report.contracts.options import BETWEEN_TIES, NO, is_relevant, op
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, have, setting
+from retrieval_report.engines.check_scores import join_left
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.metrics.parsing import (
@@ -261,13 +262,16 @@ def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
     final = with_model(read_rankings(scores.rankings if isinstance(scores, Inputs) else scores))
     if final["model"].n_unique() > 1:
         raise DataError("scores: several models; pass the final scores of one")
-    name = order_column(final)
-    sign = 1 if name == "score" else -1
-    final = final.select("query", "item", final_score=sign * pl.col(name).cast(pl.Float64))
-    rows = with_model(rows).join(final, on=["query", "item"], how="left", maintain_order="left")
-    name = order_column(rows)
-    near = (-1 if name == "score" else 1) * pl.col(name).cast(pl.Float64)
-    return rows.with_columns(near=near).sort("model", "query", "near", maintain_order=True)
+    final = final.select("query", "item", final_score=_as_score(final))
+    rows = join_left(with_model(rows), final, ["query", "item"]).with_columns(near=-_as_score(rows))
+    return rows.sort("model", "query", "near", maintain_order=True)
+
+
+def _as_score(frame: pl.DataFrame) -> pl.Expr:
+    """Return scores, or distances negated."""
+    name = order_column(frame)
+    value = pl.col(name).cast(pl.Float64)
+    return value if name == "score" else -value
 
 
 def _lists(rows: pl.DataFrame) -> dict[tuple[object, ...], CandidateList]:
