@@ -108,10 +108,10 @@ def notices(
     what = CUT if is_cut else "lists may be cut"
     name = measure_text(metric, cutoff)
     model_count = rows["model"].n_unique()
-    if unknown_r and models.len() < model_count:
-        what = "R (relevant items) is unknown"
     of_which = f": {what}"
-    if not unknown_r and models.len() < model_count:
+    if models.len() < model_count and unknown_r:
+        of_which = ": R (relevant items) is unknown"
+    elif models.len() < model_count:
         which = f"{models.len()} of {model_count} models ({names_text(models.sort())})"
         most = float(rows["truncated_share"].drop_nulls().to_numpy().max())
         whose = (

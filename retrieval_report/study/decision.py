@@ -9,7 +9,7 @@ import polars as pl
 
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.margins import margin_text, nothing_could_fail
-from retrieval_report.contracts.wording import whole_percent
+from retrieval_report.contracts.wording import have, whole_percent
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
@@ -21,32 +21,31 @@ if TYPE_CHECKING:
 
 FRACTIONS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 8: "an eighth", 10: "a tenth"}
 SHIP, KEEP = "ship", "keep"
+Decision = tuple[str, str]  # in a word, and in a sentence
 LARGE_SHARE = 0.5  # of the baseline's score: a margin that lets much pass
 NAMED_WITHIN = 0.02  # relative, of a fraction that has a name
 
 
-def decided_by(study: Study) -> tuple[str, str]:
+def decided_by(study: Study) -> Decision:
     """Return the same of a study, of which the baseline may be a model without a verdict."""
     baseline, margin = study._view.baseline, study._view.margin
-    faults = {
-        "": (study.suspects, "has no verdict"),
-        verdicts.AT_RANDOM: (study.at_random, "is no better ordered than by chance"),
-    }
-    for word, (models, fault) in faults.items():
+    for word, models, fault in (
+        ("", study.suspects, "has no verdict"),
+        (verdicts.AT_RANDOM, study.at_random, "is no better ordered than by chance"),
+    ):
         if margin is not None and baseline in models:
             name = model_text(str(baseline))
             return word, f"{name}, the baseline, {fault}, so no model is tested against it."
     headline = study.headline
     if headline.margin_rows.width and headline.margin_rows.is_empty() and study.suspects:
-        names, verb = names_text(study.suspects), "has" if len(study.suspects) == 1 else "have"
-        return (
-            "",
-            f"{names} {verb} no verdict, so nothing is tested against {model_text(str(baseline))}.",
+        return "", (
+            f"{names_text(study.suspects)} {have(len(study.suspects))} no verdict, so nothing is "
+            f"tested against {model_text(str(baseline))}."
         )
     return decided(headline.margin_rows, headline.costs, study.measures[0])
 
 
-def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tuple[str, str]:
+def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> Decision:
     """Return a decision in a word ("ship", "no worse", "keep" or "not decided") and what to do in a sentence:
     which model may replace the baseline, or that none may, or what keeps it open.
 
@@ -61,9 +60,9 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
     rows = no_worse.filter(at_measure(*measure)) if no_worse.width else no_worse
     if rows.is_empty():
         return "", ""
-    baseline = rows["baseline"][0]
-    margin = f"margin {margin_text(rows['margin'][0])} in {measure_text(*measure)}"
-    share = rows["margin"][0] / rows["baseline_value"][0] if rows["baseline_value"][0] else 0.0
+    baseline, limit, value = rows.select("baseline", "margin", "baseline_value").row(0)
+    margin = f"margin {margin_text(limit)} in {measure_text(*measure)}"
+    share = limit / value if value else 0.0
     if LARGE_SHARE < share < 1:
         margin += f", {whole_percent(share)} of what {model_text(baseline)} scores"
     amounts = _amounts(costs, measure)
@@ -71,31 +70,28 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> tu
         copies = rows.filter("same_lists")["model"]
         rows = rows.filter(~pl.col("same_lists"))
         if rows.is_empty():
-            has = "have" if len(copies) > 1 else "has"
-            return KEEP, f"Keep {model_text(baseline)}: {names_text(copies)} {has} the same lists."
+            text = f"{names_text(copies)} {have(len(copies))} the same lists."
+            return KEEP, f"Keep {model_text(baseline)}: {text}"
     # Of those that cost the same, the one that scores most comes first, as in the rows.
-    passed = rows.filter(verdict=verdicts.NO_WORSE)["model"].to_list()
-    if not passed:
+    passed = rows.filter(verdict=verdicts.NO_WORSE)
+    if passed.is_empty():
         return _nothing_passed(rows, baseline, margin, amounts)
     if baseline not in amounts:
-        return _any_of(rows.filter(pl.col("model").is_in(passed)), baseline, margin, amounts)
-    cheaper = [name for name in passed if amounts.get(name, amounts[baseline]) < amounts[baseline]]
+        return _any_of(passed, baseline, margin, amounts)
+    cost = amounts[baseline]
+    cheaper = [name for name in passed["model"] if amounts.get(name, cost) < cost]
     if not cheaper:
-        return _none_cheaper(rows.filter(pl.col("model").is_in(passed)), baseline, margin, amounts)
+        return _none_cheaper(passed, baseline, margin, amounts)
     best = min(cheaper, key=lambda name: amounts[name])
-    share = _share(amounts[best], amounts[baseline])
-    return (
-        SHIP,
-        (
-            f"Ship {model_text(best)}: no worse than {model_text(baseline)} ({margin}) at {share} "
-            "of the cost."
-        ),
+    return SHIP, (
+        f"Ship {model_text(best)}: no worse than {model_text(baseline)} ({margin}) at "
+        f"{_share(amounts[best], cost)} of the cost."
     )
 
 
 def _none_cheaper(
     rows: pl.DataFrame, baseline: str, margin: str, amounts: Mapping[str, float]
-) -> tuple[str, str]:
+) -> Decision:
     """Weigh models that are no worse, best first, of which none costs less than the baseline."""
     name, passed = model_text(baseline), rows["model"].to_list()
     is_better = (rows["bound_low"] > 0).fill_null(value=False)
@@ -118,39 +114,32 @@ def _none_cheaper(
 
 def _any_of(
     rows: pl.DataFrame, baseline: str, margin: str, amounts: Mapping[str, float]
-) -> tuple[str, str]:
-    passed = rows["model"].to_list()
-    if len(passed) == 1 and (rows["bound_high"] < 0).any():
-        lower = size(-rows["difference"][0])
-        return verdicts.NO_WORSE, (
-            f"{model_text(passed[0])} is no worse than {model_text(baseline)} ({margin}), though it "
-            f"scores {lower} lower. Costs would decide whether to ship it."
-        )
+) -> Decision:
+    passed, name = rows["model"].to_list(), model_text(baseline)
     if len(passed) == 1:
-        return (
-            SHIP,
-            f"Ship {model_text(passed[0])}: no worse than {model_text(baseline)} ({margin}).",
+        if not (rows["bound_high"] < 0).any():
+            return SHIP, f"Ship {model_text(passed[0])}: no worse than {name} ({margin})."
+        return verdicts.NO_WORSE, (
+            f"{model_text(passed[0])} is no worse than {name} ({margin}), though it scores "
+            f"{size(-rows['difference'][0])} lower. Costs would decide whether to ship it."
         )
     wish = "Costs would decide which of them to ship."
-    if all(name in amounts for name in passed):
-        least = min(amounts[name] for name in passed)
-        cheapest = [name for name in passed if amounts[name] == least]
+    if amounts.keys() >= {*passed}:
+        least = min(amounts[model] for model in passed)
+        cheapest = [model for model in passed if amounts[model] == least]
         costs = "costs" if len(cheapest) == 1 else "cost"
-        wish = f"{names_text(cheapest)} {costs} least; no cost is given for {model_text(baseline)}."
-    return verdicts.NO_WORSE, (
-        f"No worse than {model_text(baseline)} ({margin}): {names_text(passed)}. {wish}"
-    )
+        wish = f"{names_text(cheapest)} {costs} least; no cost is given for {name}."
+    return verdicts.NO_WORSE, f"No worse than {name} ({margin}): {names_text(passed)}. {wish}"
 
 
 def _nothing_passed(
     rows: pl.DataFrame, baseline: str, margin: str, amounts: Mapping[str, float]
-) -> tuple[str, str]:
-    worse = rows.filter(verdict=verdicts.WORSE)["model"].to_list()
+) -> Decision:
+    name = model_text(baseline)
     open_models = rows.filter(pl.col("verdict") != verdicts.WORSE)
     if open_models.is_empty():
-        verb = "is" if len(worse) == 1 else "are"
-        return KEEP, f"Keep {model_text(baseline)}: {names_text(worse)} {verb} worse ({margin})."
-    name = model_text(baseline)
+        verb = "is" if rows.height == 1 else "are"
+        return KEEP, f"Keep {name}: {names_text(rows['model'])} {verb} worse ({margin})."
     random = rows.filter(verdict=verdicts.AT_RANDOM)["model"].to_list()
     if random and len(random) == open_models.height:
         are = "is" if len(random) == 1 else "are"
@@ -158,10 +147,8 @@ def _nothing_passed(
             f"Keep {name}: {names_text(random)} {are} no better ordered than by chance, so this "
             f"margin lets everything pass ({margin})."
         )
-    each = rows.filter(verdict=verdicts.NOT_DECIDED).select("margin", "baseline_value").rows()
-    if vain := next(
-        filter(None, (nothing_could_fail(limit, value, name) for limit, value in each)), ""
-    ):
+    limits = rows.filter(verdict=verdicts.NOT_DECIDED).select("margin", "baseline_value").rows()
+    for vain in filter(None, (nothing_could_fail(limit, value, name) for limit, value in limits)):
         return verdicts.NOT_DECIDED, f"Keep {name} for now: {vain}."
     why = open_models["verdict"].unique().to_list()
     reason = f": {why[0]}" if len(why) == 1 and why[0] != verdicts.NOT_DECIDED else ""

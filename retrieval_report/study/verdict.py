@@ -163,7 +163,7 @@ def _lead(
     if len(ranked) == 1:
         return verdicts.SINGLE_MODEL, [f"{first} has an expected {measure} of {number(value)}."]
     names = [row["model"] for row in ranked[:2]]
-    second = ranked[1]["expected"]
+    second, over_second = model_text(names[1]), f"Its lead over {model_text(names[1])}"
     pair = leading_pair(flips, *names)
     equal = _leaders(ranked, "expected")
     if pair["unpaired"] and len(equal) < 3:
@@ -179,7 +179,7 @@ def _lead(
     have = "have" if first_group else "has"
     lead = (
         f"{names_text(first_group) or first} {have} the highest expected {measure}: "
-        f"{number(value, places)}, ahead of {model_text(names[1])} ({number(second, places)})."
+        f"{number(value, places)}, ahead of {second} ({number(ranked[1]['expected'], places)})."
     )
     others, accident = _unsafe_others(ranked, flips), (CUT, DEPENDS)
     turned_by = [reason for reason in accident if reason in others]
@@ -191,10 +191,10 @@ def _lead(
         bounds = [*(row["highest"] for row in ranked[2:]), ranked[0]["lowest"]]
         # "The lead" would speak of all others, of whom some tie order may put one ahead.
         is_reached = None not in bounds and max(bounds) > bounds[-1]
-        rival = [f"Its lead over {model_text(names[1])}"] if is_reached and _holds(pair) else []
+        rival = [over_second] if is_reached and _holds(pair) else []
         return pair["verdict"], [lead, _safety(pair, *rival), *others.values()]
     # The second cannot turn the lead round, but another model can: both are one thought.
-    safety = [_safety(pair, f"Its lead over {model_text(names[1])}"), *map(others.pop, turned_by)]
+    safety = [_safety(pair, over_second), *map(others.pop, turned_by)]
     status = turned_by[0] if pair["verdict"] == SAFE else pair["verdict"]
     return status, [lead, " ".join(safety), *others.values()]
 
@@ -202,8 +202,7 @@ def _lead(
 def _on_paired(pair: Named, measure: str) -> str:
     """Say who leads on the queries that both models have: other means are of different queries."""
     high, low = pair["value_a"], pair["value_b"]
-    first = model_text(pair["model_a"])
-    second = model_text(pair["model_b"])
+    first, second = model_text(pair["model_a"]), model_text(pair["model_b"])
     if high is None or low is None:
         return f"{first} and {second} have no {measure} for the same query."
     common = "On the queries that both have"
