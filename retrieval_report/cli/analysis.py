@@ -74,7 +74,7 @@ ACCEPTED = {
 }
 
 
-@cli.command(epilog=EXIT_CODES, columns=explained("flips", *COMPARED.split()))
+@cli.command(epilog=EXIT_CODES, columns=explained("flips", COMPARED))
 @data_options(*FILES)
 @study_options
 @click.option(
@@ -170,7 +170,7 @@ def _comparison_texts(
     ]
 
 
-@cli.command(epilog=EXIT_CODES, columns=explained("history", *STEPS.split()))
+@cli.command(epilog=EXIT_CODES, columns=explained("history", STEPS))
 @data_options(*FILES)
 @study_options
 @click.option(
@@ -197,7 +197,7 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
     )
 
 
-@cli.command(epilog=EXIT_CODES, columns=explained("profile", *TIED.split()))
+@cli.command(epilog=EXIT_CODES, columns=explained("profile", TIED))
 @data_options()
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
@@ -230,7 +230,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     end_by_health(frames.get("health", pl.DataFrame()))
 
 
-@cli.command(epilog=EXIT_CODES, columns=explained("audit", *AUDITED.split()))
+@cli.command(epilog=EXIT_CODES, columns=explained("audit", AUDITED))
 @data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option(
@@ -263,7 +263,7 @@ def audit(
     output.show({"audit": table}, *texts, health=health)
 
 
-@cli.command(epilog=EXIT_CODES, columns=explained("estimates", *ESTIMATED.split()))
+@cli.command(epilog=EXIT_CODES, columns=explained("estimates", ESTIMATED))
 @data_options(*FILES)
 @study_options
 @click.option("--human", metavar="JUDGE", default="human", help="Name of the human judge.")
@@ -307,7 +307,7 @@ def _estimates_text(table: pl.DataFrame) -> str:
     return frame_table(rows, ESTIMATED, by="metric cutoff")
 
 
-@cli.command(columns=explained("similarity_means", *ALIKE.split()))
+@cli.command(columns=explained("similarity_means", ALIKE))
 @click.argument("first")
 @click.argument("second")
 @data_options("columns", "max_bytes")
@@ -327,7 +327,7 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     output.show({"similarity": alike.queries}, table)
 
 
-@cli.command(columns=explained("knn_accuracy", *VOTED.split()))
+@cli.command(columns=explained("knn_accuracy", VOTED))
 @data_options("rankings", "queries", "columns", "name_by", "query_columns", "max_bytes")
 @labels_option
 @click.option("--k", type=int, default=1, help="How many of the nearest items vote.")
@@ -369,9 +369,7 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
 
 @cli.command(
     columns=[
-        row
-        for name, column_names in ACCEPTED.items()
-        for row in explained(name, *column_names.split())
+        row for name, column_names in ACCEPTED.items() for row in explained(name, column_names)
     ]
 )
 @data_options()

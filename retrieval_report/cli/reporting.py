@@ -143,9 +143,9 @@ def _relative(word: str) -> str:
 @cli.command(
     epilog=EXIT_CODES,
     columns=[
-        *explained("board", "expected", "shuffled_range", "naive"),
-        *explained("three_scores", *["off_by", "expected_rank", "shuffled_rank", "naive_rank"]),
-        *explained("board", "tie_ranks", "query_ranks", "interval"),
+        *explained("board", "expected shuffled_range naive"),
+        *explained("three_scores", "off_by expected_rank shuffled_rank naive_rank"),
+        *explained("board", "tie_ranks query_ranks interval"),
     ],
 )
 @data_options(*FILES)

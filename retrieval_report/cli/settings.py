@@ -142,10 +142,11 @@ at_least_option = click.option(
 ROW_NAMES = {"model", "model_a", "model_b", "measure", "series", "version", "system", "queries"}
 
 
-def explained(frame: str, *names: str) -> list[tuple[str, str]]:
+def explained(frame: str, columns: str) -> list[tuple[str, str]]:
     """Return columns of the printed table with their meanings, for a command's help; without
     those that name what a row is about.
     """
+    names = columns.split()
     return [(name, column(frame, name).meaning) for name in names if name not in ROW_NAMES]
 
 
