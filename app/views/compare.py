@@ -158,7 +158,7 @@ def _no_worse(page: Page) -> None:
         say(status, [decision])
     # Of models with identical lists one is shown, and none that are those of the baseline.
     copies = copies_among(page.study.identical, baseline)
-    rows = study.no_worse.filter(~pl.col("model").is_in(copies))
+    rows = study.no_worse.remove(pl.col("model").is_in(copies))
     for sentence in margin_sentences(rows, page.choice.measure):
         st.markdown(plain(sentence))
     not_known = pl.col("verdict").is_in([CUT, UNKNOWN_R])

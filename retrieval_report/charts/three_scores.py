@@ -66,7 +66,7 @@ NEXT_GAP = pl.min_horizontal(_RANKED.shift(1) - _RANKED, _RANKED - _RANKED.shift
 )
 IS_FAR = (
     pl.col("off_by").abs() > pl.max_horizontal(pl.col("gap").fill_null(0.0), pl.lit(SAME))
-).fill_null(value=False)
+).fill_null(False)
 WHEN_FILLED = "filled where off by more than the gap to the next model"
 FILLED = alt.FillOpacityValue(0, condition={"test": "datum.far", "value": 1})
 OTHER_RANK = "◆"  # on tiles: the naive order gives another rank there
@@ -183,7 +183,7 @@ def scores(
         if what in used
     ]
     text = "blue line: lowest to highest of all orders"
-    near = rows.drop_nulls("naive").filter(~pl.col("far")).height
+    near = rows.drop_nulls("naive").remove("far").height
     cut = rows.filter(
         (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
     )
@@ -304,7 +304,7 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     filled(rows, f"no model has an expected {clean(name, 60)}")
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
     ranked = pl.concat([rows.filter(at_cutoff(depth)), rows])["model"].unique(maintain_order=True)
-    by_rank = rows.sort("cutoff", pl.col("expected"), descending=[False, True], nulls_last=True)
+    by_rank = rows.sort("cutoff", "expected", descending=[False, True], nulls_last=True)
     by_rank = by_rank.with_columns(
         gap=NEXT_GAP.over("cutoff"), k=pl.col("cutoff").cast(pl.String).fill_null("all")
     )

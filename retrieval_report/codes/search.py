@@ -293,7 +293,7 @@ def _judgement_rows(judgements: object, numbers: pl.Series | None) -> pl.DataFra
     if numbers is None:
         return rows
     known = numbers.cast(pl.String).implode()
-    others = rows.filter(~pl.col("query").cast(pl.String).is_in(known))
+    others = rows.remove(pl.col("query").cast(pl.String).is_in(known))
     if others.height:
         raise KeyMismatchError(
             f"judgements: {others['query'][0]!r} is not a query of the search, whose queries and "

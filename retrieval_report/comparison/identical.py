@@ -106,7 +106,7 @@ def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     [('a', 'c')]
     """
     copies = copies_among(groups)
-    firsts = pairs.filter(~pl.any_horizontal(pl.col("model_a", "model_b").is_in(copies)))
+    firsts = pairs.remove(pl.any_horizontal(pl.col("model_a", "model_b").is_in(copies)))
     return pairs if firsts.is_empty() else firsts
 
 
@@ -120,7 +120,7 @@ def folded(rows: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     names = {first: [first, *copies] for first, *copies in map(sorted, groups)}
     row_models = [names.get(name, [name]) for name in rows["model"]]
     rows = rows.with_columns(row_models=pl.Series(row_models, dtype=pl.List(pl.String)))
-    return rows.filter(~pl.col("model").is_in(copies_among(groups)))
+    return rows.remove(pl.col("model").is_in(copies_among(groups)))
 
 
 def _lists_of_runs(
@@ -136,13 +136,13 @@ def _lists(rows: pl.DataFrame, names: Sequence[str]) -> dict[str, bytes]:
     """Return the lists of some models, item by item as
     numbers of 64 bits that differ where anything does.
     """
-    ties = pl.col(order_column(rows)).rank("dense").over("model", "query").alias("tie")
+    ties = pl.col(order_column(rows)).rank("dense").over("model", "query")
     column_names = [
         name for name in ("query", "item", "relevance", "count") if name in rows.columns
     ]
     lists = (
         rows.filter(pl.col("model").is_in(names))
-        .select("model", *column_names, ties)
+        .select("model", *column_names, tie=ties)
         .sort("model", "query", "tie", *column_names[1:])
         .partition_by("model", as_dict=True, include_key=False)
     )

@@ -162,13 +162,12 @@ def leaderboard(
         apart = significant(family_tests(part.value, pairs, correction, draws, seed), alpha)
         if of_runs is not None:
             apart &= _apart_over_runs(of_runs, grid.models, pairs, part.measure, alpha)
-        ends = open_ranks(part.value, pairs.part(apart))
         left_out = ~complete_queries(part.value)
-        low, high = (None, None) if left_out.all() else ends
+        ends = (None, None) if left_out.all() else open_ranks(part.value, pairs.part(apart))
         columns = {
             "model": grid.models,
-            "query_rank_low": low,
-            "query_rank_high": high,
+            "query_rank_low": ends[0],
+            "query_rank_high": ends[1],
             "unpaired": int(left_out.sum()),
         }
         tested.append(measured(columns, part.measure, TESTED))

@@ -211,11 +211,11 @@ def _without_test(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows in which models with the lists of the baseline are no worse by identity,
     unless something may follow these lists.
     """
-    same = pl.col("same_lists") & (pl.col("difference") == 0) & (pl.col("verdict") != CUT)
+    same = pl.col("same_lists") & (pl.col("difference") == 0)
+    same &= ~pl.col("verdict").is_in([CUT, NOTHING_TO_COMPARE])
     unknown = ("bound_low", "bound_high", "queries_needed", "queries_if_observed", "detectable")
     certain: Named = {"verdict": pl.lit(NO_WORSE_WORD), "no_worse_p": 0.0, "worse_p": 1.0}
     certain |= dict.fromkeys(unknown)
-    same &= pl.col("verdict") != NOTHING_TO_COMPARE
     return rows.with_columns(
         pl.when(same).then(value).otherwise(name).alias(name) for name, value in certain.items()
     ).with_columns(same_lists=same)

@@ -172,7 +172,7 @@ def board(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
 
 
 # Whether a mean is not exact, because lists may be cut or R is not known.
-IS_ESTIMATE = ((pl.col("truncated_share") > 0) | pl.col("pooled")).fill_null(value=False)
+IS_ESTIMATE = ((pl.col("truncated_share") > 0) | pl.col("pooled")).fill_null(False)
 
 
 def means_of_policies(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:

@@ -105,7 +105,7 @@ def facts_of(
     graded = _graded(empty, options)
     if options.distance_threshold is not None:
         near = order_values(empty, options) <= options.distance_threshold
-        graded["relevant"] &= near.fill_null(value=True)
+        graded["relevant"] &= near.fill_null(True)
     facts = [rows.select("model", **graded, truncated=ends).unique()]
     if judgements is not None:
         facts.append(judgements.lazy().select(**_graded(judgements, options)).unique())

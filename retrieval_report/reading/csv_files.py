@@ -60,7 +60,7 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
     again = (frame.to_series(0) == header[0]).any()
     if again or not _is_even(source, separator, frame):
         _check_rows(source, separator, header)
-    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    frame = frame.remove(pl.all_horizontal(pl.all().is_null()))
 
     def line(row: int) -> int:
         lines = (number for number, fields in _records(source, separator) if any(fields))

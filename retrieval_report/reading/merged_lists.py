@@ -51,7 +51,7 @@ def check_merged(frame: pl.DataFrame, more_columns: Callable[[], pl.DataFrame], 
     """
     rows = _sample(frame)
     ranked = "rank" in rows.columns
-    again = pl.struct("query", "rank").is_duplicated() if ranked else pl.lit(value=False)
+    again = pl.struct("query", "rank").is_duplicated() if ranked else pl.lit(False)
     better = (pl.col("near").diff() > 0).over("query")
     if rows.is_empty() or not rows.select((again | better).any()).item():
         return

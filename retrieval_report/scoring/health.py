@@ -321,7 +321,7 @@ def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
     """
     if "item" not in sample.columns:
         return
-    full = judged.lists.filter(~pl.col("missing")).group_by("model").len()
+    full = judged.lists.remove("missing").group_by("model").len()
     few, ordered = _of_few_items(judged), _in_one_order(sample)
     plain = ordered.filter(pl.col("evidence") > PLAIN_ORDER)["model"]
     names = pl.concat([ordered.select("model"), few]).unique()
@@ -350,7 +350,7 @@ def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
     like = (2 * pl.col("number") >= pl.col("size")) & ~pl.col("falls")
     like &= pl.col("distinct") >= FEWEST_ITEMS
     models = pairs.group_by("model").agg(
-        same=(like.fill_null(value=False) | last).all(),
+        same=(like.fill_null(False) | last).all(),
         lists=pl.len(),
         evidence=pl.col("evidence").filter(~last).sum(),
     )
@@ -386,7 +386,7 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
     relevant = judged.known.filter(pl.col("relevance") > 0)
     if not judged.named or "judged" not in judged.lists.columns or "model" in relevant.columns:
         return
-    rows = _sample(judged, MOST_LISTS, MOST_ROWS).filter(~pl.col("model").is_in(explained))
+    rows = _sample(judged, MOST_LISTS, MOST_ROWS).remove(pl.col("model").is_in(explained))
     found = sorted(unrelated_models(rows, relevant.select("query", "item").unique()))
     nobody = {row.model for row in found} == {*rows["model"]} and all(row.is_clear for row in found)
     if not found:
@@ -406,7 +406,7 @@ def _unmatched(judged: Judged) -> Iterator[Finding]:
     """Find models that retrieve no judged item at all."""
     items = pl.Series(judged.rows.end - judged.rows.begin)
     models = judged.lists.select("model", "judged", "missing", items=items)
-    models = models.filter(~pl.col("missing")).group_by("model").sum()
+    models = models.remove("missing").group_by("model").sum()
     matching = int(models["judged"].sum()) / max(int(models["items"].sum()), 1)
     rows = with_model(judged.retrieved)
     for model, total in models.filter(judged=0).select("model", "items").sort("model").iter_rows():
@@ -564,7 +564,7 @@ def _unseen(forms: pl.DataFrame, *parts: pl.DataFrame) -> pl.DataFrame:
     for part in parts:
         if not forms.is_empty():
             seen = part.select(_form("item")).to_series()
-            forms = forms.filter(~pl.col("form").is_in(seen.implode()))
+            forms = forms.remove(pl.col("form").is_in(seen.implode()))
     return forms
 
 

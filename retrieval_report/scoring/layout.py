@@ -329,7 +329,7 @@ def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
     A list without a judged item, where others have some, lacks those; what it holds itself may be
     ids of another kind, and counts for no other list.
     """
-    items, matched = pl.col("items"), pl.lit(value=True)
+    items, matched = pl.col("items"), pl.lit(True)
     if "judged" in judged.lists.columns:
         lists = lists.with_columns(matched=judged.lists["judged"] > 0)
         matched = pl.col("matched") | ~pl.col("matched").any().over("query")

@@ -165,7 +165,7 @@ def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     alike = pl.col("list_key") == pl.first("list_key")
     # Of several models, each with the same items in an order of its own, these are the candidates.
     single_model = lists["model"].n_unique() == 1
-    repeated = alike.fill_null(value=False).all() & (pl.len() > 1) & single_model
+    repeated = alike.fill_null(False).all() & (pl.len() > 1) & single_model
     lists = lists.filter(pl.col("items") > 0).sort("model", "query").with_columns(most=most)
     proofs = lists.group_by("model").agg(
         same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1))
@@ -185,4 +185,4 @@ def _all_like(key: str, more: int) -> pl.Expr:
     items = pl.first("items") + more
     whole = (pl.col("items_key") == first) & (pl.col("items") == items)
     without_query = (pl.col("key_with_query") == first) & (pl.col("items") + 1 == items)
-    return (whole.fill_null(value=False) | without_query.fill_null(value=False)).all()
+    return (whole.fill_null(False) | without_query.fill_null(False)).all()

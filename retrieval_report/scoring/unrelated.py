@@ -77,7 +77,7 @@ def _doubtful(rows: pl.DataFrame, relevant: pl.DataFrame) -> pl.DataFrame:
     queries = relevant.group_by("query").agg(relevant=pl.len()).sort("query")
     queries = queries.sample(fraction=1.0, shuffle=True, seed=0)
     pairs = queries.with_columns(other=pl.col("query").shift(1, fill_value=pl.last("query")))
-    hit = relevant.with_columns(hit=pl.lit(value=True))
+    hit = relevant.with_columns(hit=pl.lit(True))
     rows = rows.join(pairs, on="query").join(hit, on=["query", "item"], how="left")
     rows = rows.join(hit, left_on=["other", "item"], right_on=["query", "item"], how="left")
     own, foreign = pl.col("hit").is_not_null(), pl.col("hit_right").is_not_null()

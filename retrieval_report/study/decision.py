@@ -68,7 +68,7 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> De
     amounts = _amounts(costs, measure)
     if baseline not in amounts:  # only a lower cost could speak for a copy of the baseline
         copies = rows.filter("same_lists")["model"]
-        rows = rows.filter(~pl.col("same_lists"))
+        rows = rows.remove("same_lists")
         if rows.is_empty():
             text = f"{names_text(copies)} {have(len(copies))} the same lists."
             return KEEP, f"Keep {model_text(baseline)}: {text}"
@@ -94,7 +94,7 @@ def _none_cheaper(
 ) -> Decision:
     """Weigh models that are no worse, best first, of which none costs less than the baseline."""
     name, passed = model_text(baseline), rows["model"].to_list()
-    is_better = (rows["bound_low"] > 0).fill_null(value=False)
+    is_better = (rows["bound_low"] > 0).fill_null(False)
     best, gain = passed[0], size(rows["difference"][0], sign="+")
     if is_better[0] and amounts.get(best) == amounts[baseline]:
         return SHIP, f"Ship {model_text(best)}: better than {name} ({gain}) at the same cost."
@@ -156,7 +156,7 @@ def _nothing_passed(
     names = names_text(open_models["model"])
     doubt = f"{names} may lose too much"
     difference = open_models["difference"]
-    not_lower = (difference >= -verdicts.ROUNDING).fill_null(value=False)
+    not_lower = (difference >= -verdicts.ROUNDING).fill_null(False)
     if not reason and not_lower.any():
         level = "the same" if (difference.abs() <= verdicts.ROUNDING).all() else "no lower"
         queries = with_number(open_models["queries"][0], "query")
@@ -177,7 +177,7 @@ def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float
     cheaper = [name for name, cost in amounts.items() if cost < amounts.get(baseline, 0)]
     worth = rows.filter(pl.col("model").is_in(cheaper))
     rows = rows if worth.is_empty() else worth
-    may_be_level = (pl.col("bound_high") >= 0).fill_null(value=True)
+    may_be_level = (pl.col("bound_high") >= 0).fill_null(True)
     for column, of in (("queries_needed", may_be_level), ("queries_if_observed", pl.lit(True))):
         asked = rows.filter(pl.col(column) > pl.col("queries"), of).sort(column)
         for row in asked.tail(1).to_dicts():

@@ -112,7 +112,7 @@ def _column(study: Study | Report, of_measure: pl.Expr, cell: Write, bold: str) 
     """Return the mean of every model with its marks, the highest bold."""
     rows = study.summary.filter(of_measure, policy="expected")
     suspects = study.health.filter("serious")["model"].unique().to_list()
-    sound = rows.filter(~pl.col("model").is_in(suspects))
+    sound = rows.remove(pl.col("model").is_in(suspects))
     best = set(sound.filter(value=pl.max("value"))["model"])
     pairs = {
         frozenset((row["model_a"], row["model_b"])): row

@@ -200,7 +200,7 @@ def _audits(report: Report, question: Question, frame: pl.DataFrame) -> Iterable
         id="audit-exact", caption=f"{question.caption}: the exact score of its definition"
     )
     rows = with_audit_digits(rows).with_columns(same_winner(), settled=settled, system=system_name)
-    yield question, rows.filter(~pl.col("settled"))
+    yield question, rows.remove("settled")
     yield exact, rows.filter("settled")
 
 

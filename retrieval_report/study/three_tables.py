@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COLUMNS = "model expected shuffled_range naive off_by expected_rank shuffled_rank naive_rank"
 MAX_COPIES = 3  # names of copies in a row; of more, how many there are
 LEVEL = 1e-12
-IS_SETTLED = (pl.col("tie_std") <= LEVEL).fill_null(value=False)  # whatever the order of ties
+IS_SETTLED = (pl.col("tie_std") <= LEVEL).fill_null(False)  # whatever the order of ties
 MAX_MEASURES = 6  # that a sentence names
 NO_STROKES = pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
 
@@ -143,7 +143,7 @@ def is_moved(rows: pl.DataFrame) -> bool:
     """Return whether tie order changes any of these scores."""
     spread = pl.col("order_high") - pl.col("order_low")
     moved = pl.max_horizontal(pl.col("off_by").abs(), spread, "shuffled_std").max() > LEVEL
-    return bool(rows.select(moved.fill_null(value=False)).item())
+    return bool(rows.select(moved.fill_null(False)).item())
 
 
 def by_items_retrieved(winners: Named) -> bool:

@@ -29,7 +29,7 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
     wrong = pl.col("model").is_in(suspects)
 
     def unless(doubt: pl.Expr, *names: str) -> pl.Expr:
-        return pl.when(~doubt.fill_null(value=False)).then(pl.col(*names))
+        return pl.when(~doubt.fill_null(False)).then(pl.col(*names))
 
     return history(study.under("expected", "best", "worst").scores, pattern).with_columns(
         unless(wrong | wrong.shift().over(in_order), "marked"),

@@ -176,7 +176,7 @@ class TieTable:
         """Whether only a few ulp lie between a tie and the one before it in its list."""
         distance, number = pl.col(self.order), pl.col("list")
         if not self.ties.schema[self.order].is_float():
-            return pl.lit(value=False)
+            return pl.lit(False)
         gap = distance.cast(pl.Float64).diff().abs()
         ulp = distance.abs().max().over(number).map_batches(_ulp, return_dtype=pl.Float64)
         return (gap <= SAME_WITHIN_ULPS * ulp) & (number == number.shift())
