@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import oracles
+from made_reports import grid
 from made_scores import scores_of
 from retrieval_report import KeyMismatchError, evaluate
 from retrieval_report.comparison.p_tie import (
@@ -25,17 +26,8 @@ def tied_rankings(queries: int, seed: int, items: int = 12) -> pl.DataFrame:
     parts = []
     for model, noise in (("rough", 2.5), ("rougher", 2.7)):
         distance = np.round(2 - relevance + noise * draw.normal(size=relevance.shape)).astype(int)
-        parts.append(
-            pl.DataFrame(
-                {
-                    "model": model,
-                    "query": np.repeat(np.arange(queries), items),
-                    "item": np.tile(np.arange(items), queries),
-                    "distance": distance.ravel(),
-                    "relevance": relevance.ravel(),
-                }
-            )
-        )
+        rows = grid(distance=distance, relevance=relevance)
+        parts.append(rows.with_columns(model=pl.lit(model)))
     return pl.concat(parts)
 
 

@@ -3,7 +3,9 @@
 from functools import cache
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from retrieval_report.report import Report, report_contents
 
@@ -36,6 +38,16 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
         for item in range(8)
     ]
     return pl.DataFrame(rows)
+
+
+def grid(**matrices: NDArray[Any]) -> pl.DataFrame:
+    """Rows of matrices of queries times items, by column."""
+    queries, items = next(iter(matrices.values())).shape
+    ids = {
+        "query": np.repeat(np.arange(queries), items),
+        "item": np.tile(np.arange(items), queries),
+    }
+    return pl.DataFrame(ids | {name: matrix.ravel() for name, matrix in matrices.items()})
 
 
 def lettered(models: dict[str, list[str]]) -> pl.DataFrame:

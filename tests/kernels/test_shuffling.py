@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from polars.testing import assert_frame_equal
 
+from made_reports import grid
 from retrieval_report import DCG, ParameterError, evaluate, shuffled_means
 from retrieval_report.contracts.options import POLICIES
 from retrieval_report.kernels import shuffling
@@ -143,15 +144,8 @@ def scrambled_by_python(value: int) -> int:
 def test_stretches_of_the_lowest_grade_score_as_its_items_do():
     """A gain that is not 0 for the lowest grade forbids stretches; scores by others stay."""
     generator = np.random.default_rng(2)
-    rows = 6 * 30
-    frame = pl.DataFrame(
-        {
-            "query": np.repeat(np.arange(6), 30),
-            "item": np.tile(np.arange(30), 6),
-            "distance": generator.integers(0, 4, rows),
-            "relevance": generator.choice([0, 0, 0, 1, 2], rows),
-        }
-    )
+    distance = generator.integers(0, 4, (6, 30))
+    frame = grid(distance=distance, relevance=generator.choice([0, 0, 0, 1, 2], distance.shape))
     asked: Any = {"policies": "shuffled", "shuffles": 4, "truncated": "no"}
     usual: list[Any] = ["ap", "ndcg@7", "rr", "err", "bpref", "rbp", "recall@5", "wap"]
     odd = DCG(gain=lambda grades: grades + 1.0)

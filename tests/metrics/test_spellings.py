@@ -15,6 +15,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_measure, parse_metric
 from retrieval_report.metrics.spellings import ELSEWHERE, TABLE
 
+Pair = tuple[pl.DataFrame, pl.DataFrame]  # rankings and judgements
 ROWS = [[cell.strip() for cell in line.split("|")] for line in TABLE.strip().splitlines()]
 TOOLS = ("here", "ir_measures", "trec_eval, pytrec_eval", "ranx", "scikit-learn", "torchmetrics")
 
@@ -24,7 +25,7 @@ def names(cell: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def untied() -> tuple[pl.DataFrame, pl.DataFrame]:
+def untied() -> Pair:
     """Rankings without ties, and judgements of grades 0 to 3, some of items that were not found."""
     draw, rankings, judgements = np.random.default_rng(3), [], []
     for query in range(12):
@@ -41,7 +42,7 @@ def untied() -> tuple[pl.DataFrame, pl.DataFrame]:
     )
 
 
-def mean(untied: tuple[pl.DataFrame, pl.DataFrame], measure: object) -> float:
+def mean(untied: Pair, measure: object) -> float:
     rankings, judgements = untied
     scores = rr.evaluate(rankings, judgements=judgements, metrics=measure, policies="expected")  # type: ignore[arg-type]
     return float(scores["value"].to_numpy().mean())
@@ -58,9 +59,7 @@ OF_IR_MEASURES = [name for row in ROWS for name in names(row[1]) if not name.sta
 
 
 @pytest.mark.parametrize("name", OF_IR_MEASURES)
-def test_measures_of_ir_measures_have_its_numbers(
-    untied: tuple[pl.DataFrame, pl.DataFrame], name: str
-):
+def test_measures_of_ir_measures_have_its_numbers(untied: Pair, name: str):
     deep = name in ("P", "Precision", "R", "Recall", "Success")
     for text in (f"{name}@5",) if deep else (name,):
         measure = ir_measures.parse_measure(text)
@@ -80,9 +79,7 @@ def test_cutoffs_of_ir_measures_stand_behind_the_at():
 
 
 @pytest.mark.parametrize("name", [name for row in ROWS for name in names(row[2])])
-def test_measures_of_trec_eval_have_its_numbers(
-    untied: tuple[pl.DataFrame, pl.DataFrame], name: str
-):
+def test_measures_of_trec_eval_have_its_numbers(untied: Pair, name: str):
     judge = pytrec_eval.RelevanceEvaluator(nested(untied[1]), {name})
     theirs = [values[name] for values in judge.evaluate(nested(untied[0])).values()]
     assert mean(untied, name) == pytest.approx(np.mean(theirs), rel=1e-6)

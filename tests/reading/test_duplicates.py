@@ -12,12 +12,14 @@ import oracles
 import retrieval_report as rr
 from retrieval_report.lists import duplicates
 
+# Distance, grade and content of items.
+Search = tuple[dict[str, int], dict[str, int], dict[str, str]]
 MEASURES = {"ndcg": 3, "recall": 2, "rr": None, "ap": None, "precision": 3}
 TEXT = ", ".join(name if k is None else f"{name}@{k}" for name, k in MEASURES.items())
 
 
 @st.composite
-def searches(draw: st.DrawFn) -> tuple[dict[str, int], dict[str, int], dict[str, str]]:
+def searches(draw: st.DrawFn) -> Search:
     """A list of items with few distances, grades of some of them and of items elsewhere, and the
     content of each; items of one content tie, as in every search that compares nothing else.
     """
@@ -48,7 +50,7 @@ def evaluated(lists: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
 
 
 def frames_of(
-    search: tuple[dict[str, int], dict[str, int], dict[str, str]],
+    search: Search,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     distances, grades, content_of = search
     lists = pl.DataFrame({"query": "q", "item": [*distances], "distance": [*distances.values()]})
@@ -58,7 +60,7 @@ def frames_of(
 
 @given(searches())
 def test_scores_are_those_of_all_orders_of_the_different_contents(
-    search: tuple[dict[str, int], dict[str, int], dict[str, str]],
+    search: Search,
 ):
     distances, grades, content_of = search
     lists, judged, twins = frames_of(search)
@@ -120,9 +122,7 @@ def test_every_form_of_content_gives_the_same_groups():
 
 
 @given(searches(), st.integers(1, 6))
-def test_twins_are_suspected_wherever_a_list_is_cut(
-    search: tuple[dict[str, int], dict[str, int], dict[str, str]], depth: int
-):
+def test_twins_are_suspected_wherever_a_list_is_cut(search: Search, depth: int):
     """A cut may part twins in its last tie; that must not clear them."""
     distances, _, content_of = search
     ordered = sorted(distances, key=distances.__getitem__)

@@ -19,6 +19,7 @@ from oracle_completions import OWN_DEPTH, completed_extremes, completions
 from oracles import moments
 from retrieval_report import RetrievalReportWarning, evaluate
 
+Case = tuple[list[list[int]], bool, list[int]]  # ties, whether the last is cut, cutoffs
 GRADES = (1, 2, 3)
 SOME = st.lists(st.sampled_from(METRICS), min_size=12, max_size=12, unique=True)
 NDCG = [text for text in METRICS if text.startswith("ndcg")]
@@ -26,9 +27,7 @@ OF_LIST = [text for text in NDCG if "ideal=list" in text]  # what follows is in 
 
 
 @st.composite
-def cut_lists(
-    draw: st.DrawFn, grades: Sequence[int] = (0, 1, 2, 3)
-) -> tuple[list[list[int]], bool, list[int]]:
+def cut_lists(draw: st.DrawFn, grades: Sequence[int] = (0, 1, 2, 3)) -> Case:
     """A short list, whether its last tie may be cut, and cutoffs to look at: up to three behind."""
     sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
     ties = [[draw(st.sampled_from(grades)) for _ in range(size)] for size in sizes]
@@ -72,7 +71,7 @@ def check(
 
 @given(cut_lists(), st.lists(st.sampled_from(GRADES), max_size=2), SOME)
 def test_with_judgements_bounds_are_the_extremes_over_all_completions(
-    case: tuple[list[list[int]], bool, list[int]], unseen: list[int], metrics: list[str]
+    case: Case, unseen: list[int], metrics: list[str]
 ):
     ties, within, cutoffs = case
     word = "within_tie" if within else "between_ties"
@@ -88,7 +87,7 @@ def test_with_judgements_bounds_are_the_extremes_over_all_completions(
 
 @given(cut_lists((0, 1)), st.integers(0, 2), SOME)
 def test_with_binary_relevance_and_n_relevant_they_are_too(
-    case: tuple[list[list[int]], bool, list[int]], more: int, metrics: list[str]
+    case: Case, more: int, metrics: list[str]
 ):
     ties, within, cutoffs = case
     total = sum(map(sum, ties)) + more
@@ -101,7 +100,7 @@ def test_with_binary_relevance_and_n_relevant_they_are_too(
 @settings(max_examples=22)
 @given(cut_lists((0, 1, 2)), st.integers(1, 2), SOME)
 def test_with_grades_unknown_they_are_the_extremes_over_all_grades_seen(
-    case: tuple[list[list[int]], bool, list[int]], more: int, metrics: list[str]
+    case: Case, more: int, metrics: list[str]
 ):
     ties, within, cutoffs = case
     seen = sorted({grade for tie in ties for grade in tie if grade})
@@ -127,9 +126,7 @@ def test_no_more_items_enter_the_best_ideal_than_are_missing(zeros: int, more: i
 
 @settings(max_examples=16)
 @given(cut_lists((0, 1, 2)), SOME)
-def test_of_unknown_r_bounds_hold_whatever_follows(
-    case: tuple[list[list[int]], bool, list[int]], metrics: list[str]
-):
+def test_of_unknown_r_bounds_hold_whatever_follows(case: Case, metrics: list[str]):
     ties, within, cutoffs = case
     seen = sorted({grade for tie in ties for grade in tie if grade})
     unknown = [
@@ -150,7 +147,7 @@ def test_of_unknown_r_bounds_hold_whatever_follows(
     st.sampled_from((*METRICS, BINARY)),
 )
 def test_the_oracle_leaves_out_only_orders_that_score_alike(
-    case: tuple[list[list[int]], bool, list[int]], unseen: list[int], text: str
+    case: Case, unseen: list[int], text: str
 ):
     ties, within, cutoffs = case
     cutoff = None if text in OWN_DEPTH else cutoffs[0]
@@ -224,7 +221,7 @@ def judged_completions(
     st.sampled_from([None, 2]),
 )
 def test_bounds_of_judged_items_alone_are_attained(
-    case: tuple[list[list[int]], bool, list[int]], unseen: list[int], relevant_from: int | None
+    case: Case, unseen: list[int], relevant_from: int | None
 ):
     """No more irrelevant items can follow than were judged."""
     ties, within, cutoffs = case

@@ -10,6 +10,7 @@ import pytest
 
 import retrieval_report as rr
 from commands import run
+from made_reports import grid, lettered
 from real_data import folder as real_folder
 from retrieval_report.cli import engines
 from retrieval_report.contracts.registry import schema
@@ -289,10 +290,8 @@ def test_many_queries_without_a_relevant_item_are_noted(tmp_path: Path, none: in
 @pytest.mark.parametrize("last", [1, 2])
 def test_lists_of_one_tie_each_are_noted(last: int):
     """As of codes that are all equal; one list with two distances makes an honest, coarse model."""
-    rows = {"query": np.repeat(np.arange(6), 6), "item": np.tile(np.arange(6), 6)}
-    distance = [*[1] * 35, last]
-    frame = pl.DataFrame({**rows, "distance": distance, "relevance": rows["item"] < 2})
-    study = rr.Study(frame, "precision@3", truncated="no")
+    lists = {"model": ["ABcdef"] * 5 + ["ABcdef" if last == 1 else "ABcde f"]}
+    study = rr.Study(lettered(lists), "precision@3", truncated="no")
     found = study.health.filter(finding="one tie").select("serious", "affected", "total").rows()
     assert found == [(False, 6, 6)] * (last == 1)
     assert ("all items tie in 6 of the 6 lists of model" in repr(study)) == (last == 1)
@@ -308,15 +307,12 @@ def test_scores_of_answers_and_candidates_that_all_tie_are_noted():
 def test_random_order_is_serious_if_no_model_does_better(skill: float):
     """As where relevance comes from the labels of other items."""
     draw = np.random.default_rng(2)
-    rows = pl.DataFrame({"query": np.repeat(np.arange(60), 30), "item": np.tile(np.arange(30), 60)})
-    relevance = draw.permutation(rows["item"].to_numpy() < 6).astype(int)
-    parts = [
-        rows.with_columns(
-            model=pl.lit(name), relevance=relevance, score=draw.normal(size=1800) + gain * relevance
-        )
+    relevance = draw.permutation(np.arange(1800) % 30 < 6).astype(int).reshape(60, 30)
+    lists = {
+        name: grid(score=draw.normal(size=relevance.shape) + gain * relevance, relevance=relevance)
         for name, gain in (("a", 0.0), ("b", skill))
-    ]
-    found = rr.Study(pl.concat(parts), "precision@5", truncated="no").health
+    }
+    found = rr.Study(lists, "precision@5", truncated="no").health
     found = found.select("model", "finding", "serious")
     both = [("a", "random order", True), ("b", "random order", True)]
     assert found.rows() == (both if skill == 0 else [("a", "random order", False)])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from made_reports import grid
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.waves import Complex
 from retrieval_report.metrics.parsing import parse_metrics
@@ -36,12 +37,10 @@ SUMS = (
 
 def made(queries: int, items: int, seed: int, *, grades: int = 3) -> pl.DataFrame:
     random = np.random.default_rng(seed)
-    size = queries * items
+    size = queries, items
     relevance = random.integers(0, grades, size) * (random.random(size) < 0.5)
-    return pl.DataFrame({
-        "model": "m", "query": np.repeat(np.arange(queries), items), "item": np.tile(np.arange(items), queries),
-        "distance": random.integers(0, 4, size), "relevance": relevance,
-    })  # fmt: skip
+    rows = grid(distance=random.integers(0, 4, size), relevance=relevance)
+    return rows.with_columns(model=pl.lit("m"))
 
 
 def run_of(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any) -> Run:

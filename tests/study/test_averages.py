@@ -26,6 +26,7 @@ LISTS = {
     "rest": ["10 01", "0 1 1", "0 1", "0 011", "00 11", "0 11", "1 0 0"],
 }
 AVERAGES = ("macro", "weighted")
+EACH = pytest.mark.parametrize("average", AVERAGES)
 
 
 def rows() -> pl.DataFrame:
@@ -76,7 +77,7 @@ def means_in_all_orders(model: str, average: str) -> tuple[np.ndarray, np.ndarra
     return np.array([*sums]), np.array([*sums.values()])
 
 
-@pytest.mark.parametrize("average", AVERAGES)
+@EACH
 def test_chances_of_a_reversal_are_those_of_all_orders(average: str):
     made = study(average)
     means = {model: means_in_all_orders(model, average) for model in LISTS}
@@ -99,7 +100,7 @@ def test_chances_of_a_reversal_are_those_of_all_orders(average: str):
     assert made.reversals.row(0, named=True)["reversal"] in verdicts["p_tie"].to_list()
 
 
-@pytest.mark.parametrize("average", AVERAGES)
+@EACH
 def test_a_random_order_prints_what_all_orders_give(average: str):
     made = study(average)
     for row in made.three_scores.iter_rows(named=True):
@@ -121,7 +122,7 @@ def test_a_random_order_prints_what_all_orders_give(average: str):
     assert winner["agreeing_chance"] == pytest.approx(agreeing, abs=1e-12)
 
 
-@pytest.mark.parametrize("average", AVERAGES)
+@EACH
 def test_single_orders_have_means_that_some_order_gives(average: str):
     drawn = study(average, shuffles=50).shuffled
     for model in ("tied", "rest"):
@@ -133,7 +134,7 @@ def test_single_orders_have_means_that_some_order_gives(average: str):
     assert not part["value"].equals(drawn["value"])
 
 
-@pytest.mark.parametrize("average", AVERAGES)
+@EACH
 def test_tests_are_those_of_the_weighted_mean(average: str):
     made = study(average)
     scores = made.under("expected").scores
@@ -160,7 +161,7 @@ def test_tests_are_those_of_the_weighted_mean(average: str):
         assert (row["wins"], row["losses"]) == ((signs > 0).sum(), (signs < 0).sum())
 
 
-@pytest.mark.parametrize("average", AVERAGES)
+@EACH
 def test_leaderboard_and_margins_have_the_means_and_intervals_of_the_summary(average: str):
     made = study(average, baseline="fine", margin=0.1)
     means = made.summary.filter(policy="expected")
@@ -186,7 +187,7 @@ def test_labels_of_one_size_change_no_test_and_no_chance():
     assert micro.sentences == macro.sentences
 
 
-@pytest.mark.parametrize("average", AVERAGES)
+@EACH
 def test_models_are_compared_on_the_queries_that_all_of_them_have(average: str):
     lacking = rows().remove(model="rest", query="q")
     made = study(average, lacking, missing_query="skip")
@@ -252,7 +253,7 @@ def test_weights_that_are_all_0_are_refused():
         study("weighted", queries={**QUERIES, "weight": [0] * 7})
 
 
-@pytest.mark.parametrize("average", AVERAGES)
+@EACH
 def test_shares_of_the_difference_are_of_the_weighted_mean(average: str):
     made = study(average)
     deciding = made.deciding.filter(policy="expected")

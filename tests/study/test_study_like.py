@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
-from made_reports import made_rankings
+from made_reports import grid, made_rankings
 
 MODELS = ("coarse", "fine", "middle")
 RANKINGS = made_rankings(MODELS)
@@ -61,15 +61,8 @@ def coarse_scores(seed: int) -> pl.DataFrame:
     grade = generator.integers(0, 3, (12, 20)) * (generator.random((12, 20)) < 0.4)
     parts = []
     for model in "ab":
-        score = np.round(grade + generator.normal(0, 1.2, grade.shape)).ravel()
-        columns = {
-            "query": np.repeat(np.arange(12), 20),
-            "item": np.tile(np.arange(20), 12),
-            "score": score,
-        }
-        parts.append(
-            pl.DataFrame({**columns, "relevance": grade.ravel()}).with_columns(model=pl.lit(model))
-        )
+        score = np.round(grade + generator.normal(0, 1.2, grade.shape))
+        parts.append(grid(score=score, relevance=grade).with_columns(model=pl.lit(model)))
     return pl.concat(parts)
 
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import retrieval_report as rr
+from made_reports import grid
 from retrieval_report.cli import cli
 from retrieval_report.study.leaderboard_rows import leaderboard_table
 from retrieval_report.study.three_tables import three_table
@@ -389,14 +390,9 @@ def test_every_command_that_says_check_your_data_ends_with_2(command: str, folde
 def test_little_skill_that_is_sure_is_not_taken_for_other_grades():
     """Two models put the relevant item first in 53 % of the pairs of 400 lists, known to 1 %."""
     draw = np.random.default_rng(2)
-    rows = {"query": np.repeat(np.arange(400), 30), "item": np.tile(np.arange(30), 400)}
-    relevance = draw.permutation(rows["item"] < 6).astype(int)
-    scores = {name: draw.normal(size=relevance.size) + 0.1 * relevance for name in "ab"}
-    runs = pl.concat(
-        pl.DataFrame(rows).with_columns(model=pl.lit(name), score=score)
-        for name, score in scores.items()
-    )
-    judgements = pl.DataFrame(rows).with_columns(relevance=relevance)
+    relevance = draw.permutation(np.arange(12_000) % 30 < 6).astype(int).reshape(400, 30)
+    runs = {name: grid(score=draw.normal(size=(400, 30)) + 0.1 * relevance) for name in "ab"}
+    judgements = grid(relevance=relevance)
     assert rr.Study(runs, MEASURE, judgements=judgements, truncated="no").health.is_empty()
 
 

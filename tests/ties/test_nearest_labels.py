@@ -15,6 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import retrieval_report as rr
+from made_reports import grid
 from retrieval_report.ties.nearest_labels import (
     METRICS,
     TIED_VOTES,
@@ -197,15 +198,7 @@ def digits() -> dict[str, Any]:
 
 
 def search(digits: dict[str, Any], items: Any, asked: Any) -> pl.DataFrame:
-    distances = ((asked[:, None] - items[None]) ** 2).sum(axis=2)
-    queries, columns = distances.shape
-    return pl.DataFrame(
-        {
-            "query": np.repeat(np.arange(queries), columns),
-            "item": np.tile(np.arange(columns), queries),
-            "distance": distances.ravel(),
-        }
-    )
+    return grid(distance=((asked[:, None] - items[None]) ** 2).sum(axis=2))
 
 
 @pytest.mark.parametrize("k", [1, 15])

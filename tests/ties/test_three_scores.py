@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_reports import lettered
+from made_reports import grid, lettered
 
 ORDERS = 1500
 
@@ -17,16 +17,11 @@ ORDERS = 1500
 def tied(models: int, queries: int, items: int, values: int, seed: int = 0) -> pl.DataFrame:
     """Rankings in which distances have few values, all models with the same judgements."""
     generator = np.random.default_rng(seed)
-    rows = models * queries * items
-    relevance = generator.choice([0, 0, 0, 1, 2], queries * items)
-    return pl.DataFrame(
-        {
-            "model": np.repeat([f"m{number}" for number in range(models)], queries * items),
-            "query": np.tile(np.repeat(np.arange(queries), items), models),
-            "item": np.tile(np.arange(items), models * queries),
-            "distance": generator.integers(0, values, rows),
-            "relevance": np.tile(relevance, models),
-        }
+    relevance = generator.choice([0, 0, 0, 1, 2], (queries, items))
+    distances = generator.integers(0, values, (models, queries, items))
+    return pl.concat(
+        grid(distance=distance, relevance=relevance).with_columns(model=pl.lit(f"m{number}"))
+        for number, distance in enumerate(distances)
     )
 
 

@@ -7,20 +7,14 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
+from made_reports import grid
 
 
 def hamming(bits: int, items: int = 3000, queries: int = 40) -> pl.DataFrame:
     """Distances of random codes to all items, as a complete ranking."""
     random = np.random.default_rng(bits)
     codes, asked = random.random((items, bits)) < 0.5, random.random((queries, bits)) < 0.5
-    distance = (asked[:, None] != codes[None]).sum(axis=2)
-    return pl.DataFrame(
-        {
-            "query": np.repeat(np.arange(queries), items),
-            "item": np.tile(np.arange(items), queries),
-            "distance": distance.ravel(),
-        }
-    )
+    return grid(distance=(asked[:, None] != codes[None]).sum(axis=2))
 
 
 def cut(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
