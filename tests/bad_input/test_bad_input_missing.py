@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from bad_input import JUDGEMENTS, rankings
+from made_reports import lettered
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
 
@@ -27,18 +28,10 @@ def test_judgements_of_other_items_are_told():
 @pytest.mark.parametrize("rule", ["zero", "skip", "one", "error"])
 def test_lists_without_rows_are_ruled_by_missing_query_alone(rule: str):
     """What one model has not is no query without relevant items: another model shows one."""
-    rows = [
-        ("m1", "p", "a", 1, 1),
-        ("m2", "p", "a", 1, 1),
-        ("m2", "q", "a", 1, 1),
-        ("m2", "q", "b", 2, 0),
-    ]
-    frame = pl.DataFrame(
-        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
-    )
+    frame = lettered({"m1": ["A"], "m2": ["A", "A b"]})
     metrics = ("ap", "recall", "ndcg", "rr", "hit_rate")
     found = evaluate(frame, metrics=metrics, cutoffs=2, policies="expected", no_relevant=rule)
-    assert found.filter(model="m1", query="q")["value"].to_list() == [0.0] * 5
+    assert found.filter(model="m1", query="q1")["value"].to_list() == [0.0] * 5
     judged = frame.select("query", "item", relevance=pl.lit(0)).unique()
     bare = frame.drop("relevance")
     with (

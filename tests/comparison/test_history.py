@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
+from made_reports import lettered
 from retrieval_report.stats import history
 
 NAMES = ["run-v2", "run-v10", "run-v9", "other-v1"]
@@ -45,18 +46,12 @@ def test_versions_are_sorted_by_their_numbers_and_steps_are_those_of_compare():
 
 
 def test_only_a_step_beyond_ties_and_queries_is_marked():
-    lists = {"query": list("abcdefghij") * 2, "item": ["x"] * 10 + ["y"] * 10}
-    relevant = [1] * 10 + [0] * 10
-    runs = {"v1": [2] * 10 + [1] * 10, "v2": [1] * 20, "v3": [1] * 10 + [2] * 10}
-    frame = pl.concat(
-        pl.DataFrame({**lists, "relevance": relevant, "distance": distance, "model": [name] * 20})
-        for name, distance in runs.items()
-    )
+    frame = lettered({"v1": ["y X"] * 10, "v2": ["Xy"] * 10, "v3": ["X y"] * 10})
     policies = ("expected", "best", "worst")
     scores = rr.evaluate(frame, metrics="rr@2", truncated="no", policies=policies)
     steps = history(scores, "(?P<version>v.)")
     assert steps["marked"].to_list() == [None, True, True]
-    few = scores.filter(pl.col("query").is_in(list("abcd")))  # p = 2 / 2⁴ at the least
+    few = scores.filter(pl.col("query") < "q4")  # p = 2 / 2⁴ at the least
     assert history(few, "(?P<version>v.)")["marked"].to_list() == [None, False, False]
     level = history(scores.filter(pl.col("model") != "v3"), "(?P<version>v.)")
     assert level["p_tie"].to_list() == [None, 0.0]  # v1 is never ahead

@@ -4,20 +4,13 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
+from made_reports import lettered
 from retrieval_report.contracts.errors import RetrievalReportWarning
 from retrieval_report.engines.score_grid import tie_means
 
 
 def test_means_are_those_of_summarise():
-    rankings = pl.DataFrame(
-        {
-            "model": ["a", "a", "a", "b", "b"],
-            "query": ["q", "q", "r", "q", "q"],
-            "item": ["x", "y", "x", "x", "y"],
-            "distance": [1, 1, 1, 2, 1],
-            "relevance": [1, 0, 0, 1, 0],
-        }
-    )
+    rankings = lettered({"a": ["Xy", "x"], "b": ["y X"]})
     scores = rr.evaluate(
         rankings, policies=("expected", "best"), no_relevant="skip", missing_query="zero"
     )

@@ -2,7 +2,6 @@
 
 import itertools
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from commands import run
 
 PATTERN = r"(.+)#\d+"
 
@@ -109,19 +107,3 @@ def test_scores_add_up_to_the_same_bits_in_any_order():
         assert found["score"][0] == pytest.approx(1.3)
     largest = rr.collapse(frame, PATTERN)
     assert largest["score"].to_list() == [0.7, 0.7]
-
-
-def test_commands_collapse_chunks(tmp_path: Path):
-    chunks, qrels = tmp_path / "chunks.csv", tmp_path / "qrels.txt"
-    chunks.write_text("query,item,score\nq,d1#0,3\nq,d1#1,2\nq,d2#0,2\nq,d3#4,1\n")
-    qrels.write_text("q 0 d1 1\nq 0 d3 1\n")
-    given = f"evaluate {chunks} --qrels {qrels} --group {PATTERN}"
-    run(f"{given} --metrics recall@2 --out {tmp_path}/out")
-    values = pl.read_csv(tmp_path / "out/scores.csv")["value"].unique().to_list()
-    assert values == [0.5]
-    for engine in ("disk", "spark"):
-        assert "--group" in run(f"{given} --engine {engine}", code=2).stderr
-    twice = tmp_path / "twice.csv"
-    twice.write_text("query,item,score\nq,d1,3\nq,d1,2\n")
-    refused = run(f"evaluate {twice} --qrels {qrels}", code=2)
-    assert "collapse them (--group …)" in " ".join(refused.stderr.split())

@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 
 import retrieval_report as rr
+from made_reports import lettered
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.terminal import summary_table
 
@@ -13,18 +14,8 @@ MEANING = "≈: estimates, where lists may be cut."
 
 def study_of_a_cut_and_a_whole_list() -> rr.Study:
     """One list ends inside the tie at cutoff 4; the other one is whole there."""
-    queries = [f"q{number}" for number in range(8)]
-    lists = {
-        "whole": pl.DataFrame({"item": list("abcdef"), "distance": range(6)}),
-        "cut": pl.DataFrame({"item": list("abcdef"), "distance": [0, 1, 2, 3, 3, 3]}),
-    }
-    rows = pl.concat(
-        rows.with_columns(model=pl.lit(name), query=pl.lit(query))
-        for name, rows in lists.items()
-        for query in queries
-    )
-    rows = rows.with_columns(relevance=pl.col("item").is_in(["b", "e"]).cast(pl.Int64))
-    facts = pl.DataFrame({"query": queries, "n_relevant": [3] * 8})
+    rows = lettered({"whole": ["a B c d E f"] * 8, "cut": ["a B c dEf"] * 8})
+    facts = pl.DataFrame({"query": rows["query"].unique(), "n_relevant": [3] * 8})
     return rr.Study(rows, "precision@4, rr@1, recall@5", queries=facts, truncated="within_tie")
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import retrieval_report as rr
 from commands import run
+from made_reports import lettered
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.study.table_columns import column_of
@@ -165,13 +166,7 @@ def test_every_column_of_the_leaderboard_can_be_shown(study: rr.Study):
 
 def test_a_model_without_a_rank_stands_below_those_that_have_one_and_a_note_says_why():
     """Its score may be the higher one, as of a model that lacks some lists."""
-    distances = {"whole": [2, 1, 3], "tied": [1, 1, 3], "part": [1, 2, 3]}
-    rows = pl.concat(
-        pl.DataFrame({"model": model, "query": f"q{query}", "item": list("abc"),
-                      "distance": distance, "relevance": [1, 0, 0]})
-        for model, distance in distances.items()
-        for query in range(35 if model == "part" else 40)
-    )  # fmt: skip
+    rows = lettered({"whole": ["b A c"] * 40, "tied": ["Ab c"] * 40, "part": ["A b c"] * 35})
     judged = rows.filter(model="whole").select("query", "item", "relevance")
     study = rr.Study(rows.drop("relevance"), "rr@3", judgements=judged, truncated="no")
     board, _, note = leaderboard_of(study)
@@ -187,16 +182,11 @@ def test_a_model_without_a_rank_stands_below_those_that_have_one_and_a_note_says
 
 
 def test_models_that_are_level_in_every_order_share_their_rank():
-    first = {"best": (1, 1), "left": (1, 2), "right": (2, 1), "twin": (2, 1), "last": (2, 3)}
-    runs = {
-        model: {
-            f"q{query}": {item: -place for place, item in enumerate("xyz")} | {"hit": 1.5 - ranks[query % 2]}
-            for query in range(6)
-        }
-        for model, ranks in first.items()
-    }  # fmt: skip
-    judged = {f"q{query}": {"hit": 1} for query in range(6)}
-    study = rr.Study(runs, "rr@4", judgements=judged, truncated="no")
+    first, second, third = "H x y z", "x H y z", "x y H z"
+    lists = {"best": [first] * 2, "left": [first, second], "right": [second, first]}
+    lists |= {"twin": lists["right"], "last": [second, third]}
+    rows = lettered({model: 3 * letters for model, letters in lists.items()})
+    study = rr.Study(rows, "rr@4", truncated="no")
     board, _, _ = leaderboard_of(study)
     assert board.select("model", "rank", "tie_ranks").rows() == [
         ("best", 1, "1"),

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import retrieval_report as rr
-from made_reports import made_rankings
+from made_reports import lettered, made_rankings
 from retrieval_report.comparison.new_draws import enough_queries, new_queries
 from retrieval_report.study.reversals import (
     reversals_note,
@@ -141,15 +141,9 @@ def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round():
 
 def test_a_third_model_that_tie_order_may_put_first_is_said_beside_the_lead_over_the_second():
     """The second never passes the first; the third does if it shows an answer at once."""
-    rank = {"first": 2, "second": 3}  # of the answer, item 0; all items of the third tie
-    rows = [
-        {"model": model, "query": query, "item": item, "relevance": int(item == 0)}
-        | {"distance": (item or rank[model] - 0.5) if model in rank else 0.0}
-        for model in ("first", "second", "third")
-        for query in "pq"
-        for item in range(9)
-    ]
-    study = rr.Study(pl.DataFrame(rows), "rr@9", truncated="no")
+    lists = {"first": "b A c d e f g h i", "second": "b c A d e f g h i", "third": "Abcdefghi"}
+    rows = lettered({model: [letters] * 2 for model, letters in lists.items()})
+    study = rr.Study(rows, "rr@9", truncated="no")
     assert study.verdict[0].startswith(
         "first has the highest expected rr@9: 0.5000, ahead of second"
     )

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import comb, prod, sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -229,31 +228,3 @@ def test_without_ties_it_is_scikit_learn(digits: dict[str, Any], k: int):
     assert {
         row[:2]: row[2] for row in found.confusion.select("label", "predicted", "value").rows()
     } == {(int(one), int(other)): matrix[one, other] for one, other in np.argwhere(matrix)}
-
-
-RANKINGS = {"query": ["q"] * 3, "item": [1, 2, 3], "distance": [1.0, 2.0, 2.0]}
-LABELS = {1: "x", 2: "y", 3: "x"}
-
-
-@pytest.mark.parametrize(
-    ("labels", "predicted"), [(("10", "2"), 2), (("10", "02"), "02"), (("10", "2b"), "10")]
-)
-def test_labels_spelt_as_numbers_have_the_order_of_numbers(
-    labels: tuple[str, str], predicted: int | str, tmp_path: Path
-):
-    rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2]}
-    path = tmp_path / "items.csv"
-    path.write_text("item,label\na,{}\nb,{}\n".format(*labels))
-    found = rr.knn(rankings, path, queries={"q": labels[1]}, k=2)
-    assert found.chances["predicted"].to_list() == [predicted]
-
-
-def test_a_list_that_ends_inside_the_tie_that_votes_is_warned_of():
-    labels = {**LABELS, 4: "y", 5: "y"}
-    with pytest.warns(
-        rr.RetrievalReportWarning, match=r"query 'q' and model 'model', end .*k=2.* 5 items"
-    ):
-        rr.knn(RANKINGS, labels, queries={"q": "x"}, k=2)
-    with pytest.warns(rr.RetrievalReportWarning, match="end in or before the tie"):
-        rr.knn(RANKINGS, labels, queries={"q": "x"}, k=9)  # there is no ninth item to tie with
-    rr.knn(RANKINGS, labels, queries={"q": "x"}, k=1)

@@ -165,11 +165,9 @@ def test_single_orders_have_the_average_of_the_study():
 def test_a_lead_that_few_orders_reverse_is_not_said_to_hold_in_every_order():
     # b ties the relevant item of each query with nine others: first in all 60 lists, it is ahead of
     # a, which has it second; a random order is six standard deviations behind.
-    lists = {f"q{i}": [f"q{i}-d{place}" for place in range(10)] for i in range(60)}
-    a = {query: dict(zip(items, range(10, 0, -1), strict=True)) for query, items in lists.items()}
-    b = {query: dict.fromkeys(items, 1) for query, items in lists.items()}
-    judgements = {query: {items[1]: 1} for query, items in lists.items()}
-    study = rr.Study({"a": a, "b": b}, "ndcg@10", judgements=judgements, truncated="no")
+    lists = {"a": ["b A c d e f g h i j"] * 60, "b": ["bAcdefghij"] * 60}
+    rows = lettered(lists).with_columns(item=pl.col("query") + pl.col("item"))
+    study = rr.Study(rows, "ndcg@10", truncated="no")
     found = study.winners.row(0, named=True)
     assert found["winner"] == "a"
     assert found["agreeing_method"] == "normal"
