@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_report.contracts.arguments import Array, check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
-from retrieval_report.contracts.wording import advice, setting, with_number
+from retrieval_report.contracts.wording import advice, argument, setting, with_number
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Bools
 
@@ -106,7 +106,7 @@ class CodeSpace:
             row = first + max(int(rows.argmax()) for rows in is_set)
             bits = size * self.width - self.unused
             raise DataError(
-                f"{what}: row {row} has bits set beyond the first {bits}, the number in bits="
+                f"{what}: row {row} has bits set beyond the first {bits}, the number in {argument('bits')}"
             )
 
 

@@ -72,13 +72,15 @@ def _labels(grades: Any) -> dict[str, dict[str, int]]:
 def contradictions(study: rr.Study) -> list[str]:
     """Return what rows, sentences and status of a study say against numbers or each other."""
     rows = {row["source"]: row for row in study.reversals.iter_rows(named=True)}
+    if study.suspects:  # whose rows are about the other models
+        others = [name for name in study.model_names if name not in study.suspects]
+        found = [] if study.status == "check your data" else ["the data are not to be checked"]
+        return found + (contradictions(study.models(*others)) if rows else [])
     if not rows:
-        if study.suspects:
-            return [] if study.status == "check your data" else ["the data are not to be checked"]
         nothing = len(study.model_names) < 2 or study.status == "no score"
         return [] if nothing else ["no rows"]
     ties, queries, both = rows["tie order"], rows["queries"], rows["both"]
-    found: list[str] = []
+    found = []
 
     def hold(fact: object, text: str) -> None:
         found.extend([] if fact else [text])
@@ -148,7 +150,7 @@ def _against_its_number(row: dict[str, Any], level: bool, study: rr.Study) -> li
         fits = chance is not None and chance <= RISK
     elif word.startswith("depends on"):
         fits = chance is not None and chance > RISK
-    elif word == "at random":
+    elif word == "one model at random":
         fits = not {row["model_a"], row["model_b"]}.isdisjoint(study.at_random)
     elif word == "too few runs":
         runs = study.replicates["replicates"].to_list()
