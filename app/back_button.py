@@ -5,8 +5,6 @@ Here the first change of the address after a click or a key becomes a step in th
 what Streamlit adds to that change, and what Back itself restores, become none.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 SCRIPT = """<script>

@@ -6,8 +6,6 @@ considers only a few. Cached values are shared by all sessions, bounded in numbe
 remembers its own answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Draw the sidebar, and return what it says as one frozen record."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """The script that Streamlit runs for every visit and every change, to draw data, choices and page."""
 
-from __future__ import annotations
-
 from functools import partial
 from importlib import import_module
 from pathlib import Path

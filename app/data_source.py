@@ -2,8 +2,6 @@
 files it was started with, or uploads of this session.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

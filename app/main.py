@@ -2,8 +2,6 @@
 `streamlit run app/main.py`, or `python app/main.py`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a page draws from: the data, the choices and their study."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -4,8 +4,6 @@ benchmarks/dashboard.md shows the benefit: a first view takes a tenth of a secon
 four seconds.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import threading

@@ -1,7 +1,5 @@
 """Records of the dashboard's data and choices, with their defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property

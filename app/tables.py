@@ -1,7 +1,5 @@
 """Show frames as tables on the page, with the digits of the report, and names as plain text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal

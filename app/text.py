@@ -2,8 +2,6 @@
 never acts as Markdown, HTML, mathematics or an icon.
 """
 
-from __future__ import annotations
-
 import re
 from hashlib import sha256
 

@@ -2,8 +2,6 @@
 file's name is a label, never a path that is opened.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@ clean, the back button works, and unusable values are removed silently. This mod
 and drops values that do not (or no longer) exist in this data before they reach a widget.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress

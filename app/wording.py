@@ -1,7 +1,5 @@
 """Say in messages which control of the dashboard to set."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The command `retrieval-report`, also run by `python -m retrieval_report`."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

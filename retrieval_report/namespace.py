@@ -11,8 +11,6 @@ eager or lazy, by ``import retrieval_report.namespace``.
 [('model', 0.75)]
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The page on what each evaluator would print for this data, beside the exact value."""
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 

@@ -2,8 +2,6 @@
 are, and whether queries or tie order explain it.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The page on scores against costs: which models no other model beats at both."""
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The page that describes the data, opens other data, and offers the numbers as files."""
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 

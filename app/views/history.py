@@ -1,7 +1,5 @@
 """The page on a model over its versions: which steps are more than ties and queries explain."""
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The page on nearest neighbours: which labels they give to the queries."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from cached import ask

@@ -2,8 +2,6 @@
 by side, who wins by each, and whether that is safe.
 """
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator

@@ -2,8 +2,6 @@
 side by side.
 """
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 

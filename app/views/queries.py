@@ -2,8 +2,6 @@
 order, and one ranked list under its possible orders.
 """
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """The page on segments of the queries: which values of a column change the winner."""
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 

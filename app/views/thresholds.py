@@ -1,7 +1,5 @@
 """The page on thresholds: up to which distance an item is a match."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from chart_display import show_chart

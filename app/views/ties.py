@@ -1,7 +1,5 @@
 """The page on ties: how many there are, and where the cutoff splits one."""
 
-from __future__ import annotations
-
 import polars as pl
 import streamlit as st
 

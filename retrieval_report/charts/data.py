@@ -1,7 +1,5 @@
 """Select, arrange and check the rows of analysis frames that charts draw."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from retrieval_report.charts.theme import filled

@@ -2,8 +2,6 @@
 with its title as wrapping text, and separate panels.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The look of all charts: their theme, titles, and how layers and charts are put together."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import partial, wraps

@@ -2,8 +2,6 @@
 tie order decides, and what it does not.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

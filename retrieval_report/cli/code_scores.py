@@ -1,7 +1,5 @@
 """Turn files of codes into counts, scores and means, for ``retrieval-report codes``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path

@@ -2,8 +2,6 @@
 distance matrix, and judge what an exact search found.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`dashboard`: the Streamlit application, served on this machine for this machine only."""
 
-from __future__ import annotations
-
 import os
 import runpy
 import sys

@@ -2,8 +2,6 @@
 name them, and what is checked before a long computation.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence

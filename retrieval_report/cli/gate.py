@@ -1,7 +1,5 @@
 """`gate`: a command for continuous integration, which answers by its exit code."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

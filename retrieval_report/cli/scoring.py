@@ -1,7 +1,5 @@
 """`evaluate` and `demo`: compute scores and their summary."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from pathlib import Path

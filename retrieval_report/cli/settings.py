@@ -2,8 +2,6 @@
 which values they take, and what is refused early.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

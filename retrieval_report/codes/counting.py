@@ -1,7 +1,5 @@
 """Count how many items of a slice lie at every distance from each query, by relevance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

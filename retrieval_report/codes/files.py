@@ -2,8 +2,6 @@
 without trusting their content.
 """
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -2,8 +2,6 @@
 encodes them: a table of formats, read by ``from_embeddings``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

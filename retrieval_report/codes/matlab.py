@@ -1,7 +1,5 @@
 """Read codes from MATLAB files, by SciPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import prod
 from pathlib import Path

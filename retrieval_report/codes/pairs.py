@@ -1,7 +1,5 @@
 """Queries that are items themselves, which are taken out of the counts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Split items, given whole or in shards, into slices that fit in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sized
 from typing import TypeGuard
 

@@ -1,7 +1,5 @@
 """Related queries: which cluster each belongs to, and differences summed by cluster."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -2,8 +2,6 @@
 one family of tests for all analyses, chosen by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Find models that are the same: every query has the same items in the same ties."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -2,8 +2,6 @@
 models: ranks, pairs, labels, and who judges himself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Scores as a flat dictionary of numbers, which is what experiment trackers log."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars as pl

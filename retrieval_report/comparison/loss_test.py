@@ -15,8 +15,6 @@ largest of theirs):
 The level is held by the tests together in all distributions of ``benchmarks/calibration.py``.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Callable

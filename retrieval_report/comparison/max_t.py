@@ -1,7 +1,5 @@
 """Test all pairs of models as one family: max-T over studentised differences, stepped down."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from retrieval_report.comparison.clusters import comparable, sums_of_pairs

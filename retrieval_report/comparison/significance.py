@@ -2,8 +2,6 @@
 differences per pair, one column per query, NaN if unpaired.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Bounds of the probability of a reversal from the mean, variance and range of every list alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

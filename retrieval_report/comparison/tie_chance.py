@@ -1,7 +1,5 @@
 """The probability that random tie order reverses a pair of models, with valid bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Unpack
 

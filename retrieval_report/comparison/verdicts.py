@@ -4,8 +4,6 @@ Charts, reports, the dashboard and commands receive the results of these rules a
 themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Check plain arguments: numbers, whole numbers, and lists of things."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -2,8 +2,6 @@
 keys and unknown words, with messages of one form.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 

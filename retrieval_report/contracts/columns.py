@@ -6,8 +6,6 @@ dashboard and the help of the command line read them here, through
 :mod:`retrieval_report.contracts.registry`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple

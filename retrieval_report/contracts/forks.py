@@ -2,8 +2,6 @@
 threads of Polars are missing and it would wait forever.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

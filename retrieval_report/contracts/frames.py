@@ -4,8 +4,6 @@ A check returns the frame with the contract's columns only, in the contract's ty
 error that names the column, the rule, the number of bad rows and the first of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

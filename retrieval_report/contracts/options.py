@@ -5,8 +5,6 @@ A new option is a field of `Options` and a line in one of the TypedDicts, which 
 `evaluate` names and explains it, and one module of `scoring` obeys it.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Every frame by name: its columns in order, their types, titles and meanings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

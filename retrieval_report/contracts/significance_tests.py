@@ -3,8 +3,6 @@ does. Their functions stand in ``comparison/corrections.py``; choices, columns a
 made from these records.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,7 +1,5 @@
 """Steps of long computations, told to who listens when they are done, such as the command line."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager

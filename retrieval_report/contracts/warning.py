@@ -1,7 +1,5 @@
 """Warn of input that is allowed but odd."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

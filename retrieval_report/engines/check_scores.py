@@ -1,7 +1,5 @@
 """Check the frames that analyses take, and select from them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

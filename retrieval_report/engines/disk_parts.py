@@ -5,8 +5,6 @@ as one per model), parts are ranges of rows, read in place. This is looked at, n
 rows are copied once, in order, into one folder for every hash of the query.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parquet and Arrow files, or a frame, as one long table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Results by key, each computed once by the first thread that asks."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -2,8 +2,6 @@
 an interrupted run continues after the last of them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import zipfile

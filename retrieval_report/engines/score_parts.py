@@ -1,7 +1,5 @@
 """Run a table part by part; a part gives the same results as the whole would for its queries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar

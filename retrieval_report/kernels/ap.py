@@ -8,8 +8,6 @@ is Σ_i (1/i) · (value of the item at i) · (relevant items at 1 … i). docs/m
 derivations.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

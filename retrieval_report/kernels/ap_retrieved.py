@@ -6,8 +6,6 @@ its few likely values is exact. The extremes of such ratios are not "relevant fi
 last".
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

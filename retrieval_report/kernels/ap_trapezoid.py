@@ -7,8 +7,6 @@ The h-th relevant item, at rank i, adds ½·(h/i + (h − 1)/(i − 1)), and at 
 derivation.
 """
 
-from __future__ import annotations
-
 from retrieval_report.kernels.compile import costs, inlined
 from retrieval_report.kernels.lists import Spread, Tie, slots_walked
 from retrieval_report.kernels.tables import Given, add

@@ -6,8 +6,6 @@ the number before the tie and m more, and the covariance of two relevant items i
 + 2); docs/metrics.md derives both.
 """
 
-from __future__ import annotations
-
 from retrieval_report.kernels.compile import ZERO, costs, inlined, kernel
 from retrieval_report.kernels.lists import (
     Integers,

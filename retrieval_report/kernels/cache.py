@@ -5,8 +5,6 @@ Numba's own cache keeps an index beside the files. When two processes write it a
 point at code for other types, and a truncated file makes every later call fail.
 """
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 from functools import cache

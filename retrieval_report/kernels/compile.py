@@ -6,8 +6,6 @@ its stored code loaded) once its work adds up. Where Numba cannot be imported, i
 a warning says so when that takes long.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import sys

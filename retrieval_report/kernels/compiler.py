@@ -1,7 +1,5 @@
 """Numba behind ``compile.py``, imported when the first kernel compiles."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from pathlib import Path

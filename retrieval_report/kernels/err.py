@@ -6,8 +6,6 @@ changes; inside a tie the means are those of products over items drawn without r
 ``err_variance`` has the variance.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -21,8 +21,6 @@ variance of whether it does and the squared chance to be there. To stop at slot 
 which is built from the last slot backwards, for every number of stopping items passed.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

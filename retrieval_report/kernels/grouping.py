@@ -6,8 +6,6 @@ keys are ties, and small keys are near. Where few items are relevant, nothing ne
 nearer than each of them, and as near, are counted.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, cast
 
 import numpy as np

@@ -6,8 +6,6 @@ relevance), and a third one counts the values, two at once if they are bytes. Co
 column by column, so that neighbouring items are neighbours in memory.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

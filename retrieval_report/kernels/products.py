@@ -3,8 +3,6 @@ this size takes longer, keeps the others spinning for some 30 ms after each, and
 digits of sums depend on how many processors there are.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

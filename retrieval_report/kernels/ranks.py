@@ -7,8 +7,6 @@ variances and covariance are sums of products that all have one sign (docs/metri
 cancels, however far down the list a tie lies.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from retrieval_report.kernels.compile import inlined

@@ -4,8 +4,6 @@ NumPy writes and reads each sum several times. The kernel keeps sums in register
 seventh of the time; for less than some hundred million sums the compiler is not worth loading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, cast

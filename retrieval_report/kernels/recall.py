@@ -1,7 +1,5 @@
 """Interpolated precision of lists whose relevant items tie with others, at numbers of hits."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

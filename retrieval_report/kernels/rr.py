@@ -4,8 +4,6 @@ Inside a tie of n items with r relevant, no relevant item is among the first j s
 probability S_j = S_{j−1}·(n−r−j+1)/(n−j+1).
 """
 
-from __future__ import annotations
-
 from retrieval_report.kernels.compile import costs, inlined, kernel, squared
 from retrieval_report.kernels.lists import Spread, Tie, slots_walked
 from retrieval_report.kernels.tables import Given, add, pair_product, pair_quotient

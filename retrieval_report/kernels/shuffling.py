@@ -5,8 +5,6 @@ order and partition. The mixing function is the finaliser of SplitMix64 (Steele,
 2014).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeVar
 
 import numpy as np

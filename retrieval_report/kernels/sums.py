@@ -7,8 +7,6 @@ without replacement). Ties are independent, so both add up (McSherry & Najork 20
 derived in docs/metrics.md).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from retrieval_report.kernels.compile import inlined, squared

@@ -5,8 +5,6 @@ float64 keeps about 32 digits (Dekker 1971, "A floating-point technique for exte
 precision").
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import NamedTuple

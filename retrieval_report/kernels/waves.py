@@ -5,8 +5,6 @@ grade the tie has used so far, and there are few such states even where there ar
 atoms in the universe.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -2,8 +2,6 @@
 ``"ndcg@10"``, ``"ap(denominator=min)"``, ``None``, ``"all"``.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence

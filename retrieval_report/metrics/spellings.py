@@ -4,8 +4,6 @@ docs/metrics.md shows the same table. A depth may be part of a name (``P_10``, `
 ``map_at_10``); case, hyphens and underscores do not matter.
 """
 
-from __future__ import annotations
-
 import re
 
 from retrieval_report.contracts.errors import ParameterError

@@ -1,7 +1,5 @@
 """Read Parquet and Arrow IPC files, whose columns keep their types."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

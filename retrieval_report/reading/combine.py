@@ -2,8 +2,6 @@
 and read the columns above the query: replicates of a model, and data sets of queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -6,8 +6,6 @@ numbers of another frame only if every one of them is spelt as its number, becau
 merge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar

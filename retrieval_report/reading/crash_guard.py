@@ -1,7 +1,5 @@
 """Let a separate process, which may crash, read binary uploads first."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -6,8 +6,6 @@ A damaged file can crash the process that reads it: a nonsensical length makes t
 the package, to try reading first.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

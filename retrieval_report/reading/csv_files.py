@@ -1,7 +1,5 @@
 """Read CSV and TSV, checking the structure so that a damaged file is refused instead of misread."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

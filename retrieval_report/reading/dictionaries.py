@@ -4,8 +4,6 @@ iterables of records.
 pytrec_eval, ranx and ir_measures are not imported: their objects are recognised by their shape.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from glob import has_magic
 from itertools import chain

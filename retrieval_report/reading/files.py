@@ -1,7 +1,5 @@
 """Turn open files into checked frames."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 

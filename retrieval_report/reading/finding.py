@@ -1,7 +1,5 @@
 """Find the files that a caller's path stands for: one file, a glob, a folder or a list of these."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 The ending of a name only helps if the content is ambiguous.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

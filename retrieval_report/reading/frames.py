@@ -1,7 +1,5 @@
 """Turn any object in memory into one Polars frame under our names."""
 
-from __future__ import annotations
-
 import glob
 import itertools
 from collections.abc import Collection, Iterable, Mapping

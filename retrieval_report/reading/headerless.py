@@ -1,7 +1,5 @@
 """Tables without a header: those whose columns their values show, and columns named by number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import groupby

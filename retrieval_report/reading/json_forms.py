@@ -2,8 +2,6 @@
 what search engines wrap around their hits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -2,8 +2,6 @@
 name that says nothing of models.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 

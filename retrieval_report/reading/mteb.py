@@ -1,7 +1,5 @@
 """Read JSON: runs and judgements as dictionaries, and what evaluators and search engines write."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from typing import Any

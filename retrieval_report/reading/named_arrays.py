@@ -2,8 +2,6 @@
 dictionaries: the distances or scores of a search, its indices, and ids; or columns of a table.
 """
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping
 from typing import BinaryIO, TypeGuard

@@ -5,8 +5,6 @@ surrounding blanks, but only if a single column of the file can be meant; otherw
 to decide.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Read NDJSON: one JSON object per line."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

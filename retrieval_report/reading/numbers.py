@@ -1,7 +1,5 @@
 """Convert text to numbers strictly: every value of a column is examined before its type is chosen."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ Headers are structures of Thrift's compact protocol (parquet.thrift of the Parqu
 by the numbers of their fields. What cannot be read is left for the reader to refuse.
 """
 
-from __future__ import annotations
-
 import zlib
 from io import BytesIO
 from pathlib import Path

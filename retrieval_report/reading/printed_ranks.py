@@ -1,7 +1,5 @@
 """Compare the ranks that a source prints with the order of its distances or scores."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from retrieval_report.contracts.frames import order_column, with_model

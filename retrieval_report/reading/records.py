@@ -7,8 +7,6 @@ The shapes are recognised by their keys: RankLLM (``query``, ``candidates``), DP
 ``responses``, ``details``, ``ratings``). Rows as objects, such as those of a table, are its columns.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise

@@ -5,8 +5,6 @@ FAISS, usearch, hnswlib, scikit-learn and torch are not imported: results are re
 shape, and tensors are converted by NumPy's array protocol.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real

@@ -4,8 +4,6 @@ Only regular files are opened: a pipe or a device is refused before it can block
 Compressed text is unpacked here, up to a limit that is met before it fills the memory.
 """
 
-from __future__ import annotations
-
 import io
 import stat
 import zlib

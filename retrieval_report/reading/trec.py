@@ -2,8 +2,6 @@
 blanks and tabs, in a fixed order, without a header.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

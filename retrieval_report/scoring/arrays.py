@@ -1,7 +1,5 @@
 """Convert frames to NumPy arrays: columns to keys and codes, rows to lists of ties of cells."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Callable, Sequence

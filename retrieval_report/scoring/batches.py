@@ -2,8 +2,6 @@
 training loop have them: no frame is joined or sorted.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ Vaaler's majorant and minorant of a step (J. D. Vaaler, *Some extremal functions
 analysis*, Bull. AMS 12, 1985), which rounds no value at all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -10,8 +10,6 @@ bound tie orders also bound completions. Scores that depend on the number of ite
 an unknown number of relevant items, are corrected metric by metric; docs/metrics.md derives this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property

@@ -4,8 +4,6 @@ All of it comes from the one join, from the lists laid out for scoring and from 
 rows; nothing is scored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 

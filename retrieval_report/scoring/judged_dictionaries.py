@@ -4,8 +4,6 @@ Keys do not repeat, and judgements are looked up in their own dictionary. So sco
 frame of ids nor a join nor a search for repeats, which take longer than the scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any

@@ -2,8 +2,6 @@
 are any, else in the rankings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -2,8 +2,6 @@
 in the order of the judgements, and grades that no model orders.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -7,8 +7,6 @@ Both together are the pool, the same for all models. Counts of shards of the ite
 each item is in one shard.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from retrieval_report.contracts.errors import DataError

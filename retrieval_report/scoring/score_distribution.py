@@ -5,8 +5,6 @@ the same step with every relevant item among the top k, of which a cut tie gives
 number; hit rate and reciprocal rank depend only on the rank of the first relevant item.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ Lists are whole on proof only: all of them hold one and the same set of items, a
 outside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ Lists that have nothing to do with their queries could be dealt to them in any o
 alike. All bounds come from dealing the lists of one model again, so they hold for every collection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 if there are few, and by its characteristic function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple

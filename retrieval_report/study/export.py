@@ -1,7 +1,5 @@
 """Write frames as CSV, Parquet and JSON with every digit, and a description of every column."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256

@@ -2,8 +2,6 @@
 the content that does not depend on the file format.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import polars as pl

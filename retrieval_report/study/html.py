@@ -2,8 +2,6 @@
 that needs no network, no other file and no eval.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Write the result of a gate for continuous integration, as JUnit XML and Markdown."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 from retrieval_report.comparison.gate import Gate, advice, interval_name

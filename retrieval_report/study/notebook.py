@@ -6,8 +6,6 @@ theme sets the colour of text, light or dark. So the marks are boxes placed in p
 they get, in the colours of :func:`retrieval_report.charts.scores`, and text has no colour.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """The two data sets that come with the package, and how their lists end."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables of a report and their columns: what a cell shows, sorts by and shows as a tool tip."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple

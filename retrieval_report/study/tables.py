@@ -2,8 +2,6 @@
 columns, few digits, short names, and values to sort by.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Read and fill the files in the folder ``templates``."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 

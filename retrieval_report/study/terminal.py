@@ -1,7 +1,5 @@
 """Lay out frames as text for a terminal, with one aligned block per metric and cutoff."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 from functools import partial

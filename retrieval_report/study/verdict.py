@@ -1,7 +1,5 @@
 """Write the verdict in sentences: who wins, whether that is safe, and how far off naive scores are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import polars as pl

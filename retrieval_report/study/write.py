@@ -1,7 +1,5 @@
 """Write a report as files: everything is rendered first, then all files appear together."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Sequence

@@ -2,8 +2,6 @@
 order would print and whether tie order can change the rank.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache

@@ -5,8 +5,6 @@ Influences are by how much every query moves a number, to first order; their squ
 variance.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from retrieval_report.kernels.lists import Bools, Floats, Integers

@@ -1,7 +1,5 @@
 """Write files whole or not at all, and CSV whose text no spreadsheet takes for formulas."""
 
-from __future__ import annotations
-
 import io
 import os
 import secrets

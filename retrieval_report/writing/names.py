@@ -2,8 +2,6 @@
 sentences; they are never a pattern or an expression.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -5,8 +5,6 @@ nor one that is not 1 as 1, which would say "never" or "the same", and numbers t
 have as many decimals as their difference needs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from itertools import pairwise

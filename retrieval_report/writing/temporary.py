@@ -2,8 +2,6 @@
 memory and for files that are about to replace results.
 """
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
