@@ -134,8 +134,13 @@ def scores(
     rows, where = _models(three_scores, metric, cutoff)
     strokes = _strokes(shuffled, rows, metric, cutoff)
     sampling = _intervals(summary, rows, metric, cutoff)
-    rows = _within_reach(rows, strokes, sampling)
-    x, y = number_axis(alt.X, where), row_axis(rows["label"])
+    rows, frame = _within_reach(rows, strokes, sampling)
+    cut = rows.filter(
+        (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
+    ).height
+    # An axis without a domain has round ends, and a line that is cut would end before them.
+    scale = alt.Scale(domain=frame) if cut else alt.Scale(zero=False)
+    x, y = number_axis(alt.X, where, scale=scale), row_axis(rows["label"])
     roomy = rows.height <= ROOMY_ROWS
     below = 9 if roomy else 6
     layers = {
@@ -184,10 +189,7 @@ def scores(
     ]
     text = "blue line: lowest to highest of all orders"
     near = rows.drop_nulls("naive").remove("far").height
-    cut = rows.filter(
-        (pl.col("lowest") < pl.col("floor")) | (pl.col("highest") > pl.col("ceiling"))
-    )
-    text += ", cut at the frame" if cut.height else ""
+    text += ", cut at the frame" if cut else ""
     text += f"; ◆: naive, {WHEN_FILLED}" if near else ""
     step = ROOMY_STEP if roomy else TIGHT_STEP
     return finish(
@@ -210,19 +212,19 @@ def _models(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     return with_labels(filled(scored, f"no model has a score for {where}").head(MAX_MODELS)), where
 
 
-def _within_reach(rows: pl.DataFrame, *others: pl.DataFrame) -> pl.DataFrame:
+def _within_reach(rows: pl.DataFrame, *others: pl.DataFrame) -> tuple[pl.DataFrame, list[float]]:
     """Add ``floor`` and ``ceiling``, the range of all orders as far as it is drawn: it may be far
-    wider than what any order ever prints, or than what tells the models apart.
+    wider than what any order ever prints, or than what tells the models apart. Return also the ends
+    of the frame at which it is cut.
     """
     columns = ("expected", "order_low", "order_high", "naive", "value", "ci_low", "ci_high")
     parts = [part.select(pl.col(name).cast(pl.Float64).alias("end"))
              for part in (rows, *others) for name in columns if name in part.columns]  # fmt: skip
     low, high = pl.concat(parts).select(low=pl.min("end"), high=pl.max("end")).row(0)
-    room = (high - low) / 20
-    return rows.with_columns(
-        floor=pl.max_horizontal("lowest", pl.lit(low - room)),
-        ceiling=pl.min_horizontal("highest", pl.lit(high + room)),
-    )
+    room = (high - low or 1) / 20
+    frame = [low - room, high + room]
+    floor, ceiling = (pl.col(name).clip(*frame) for name in ("lowest", "highest"))
+    return rows.with_columns(floor=floor, ceiling=ceiling), frame
 
 
 def _strokes(shuffled: object, rows: pl.DataFrame, metric: object, cutoff: Cutoff) -> pl.DataFrame:

@@ -227,6 +227,21 @@ def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted()
         assert "another rank" not in subtitle_of(in_place)
 
 
+@pytest.mark.parametrize(("lowest", "is_cut"), [(0.0, True), (0.295, False)])
+def test_the_range_of_all_orders_is_cut_where_the_axis_ends(lowest: float, is_cut: bool):
+    """Axes are rounded by Vega, unless they have a domain: a line would seem to end in the open."""
+    rows = frames(PLAIN)["three_scores"].with_columns(lowest=lowest, highest=0.5, order_low=0.3)
+    rows = rows.with_columns(expected=0.5, naive=0.4, order_high=0.5)
+    chart = charts.scores(rows, **PLACE)
+    spec: Any = chart.to_dict()
+    (start,) = rows_with(chart, "floor")["floor"].unique()
+    assert start == pytest.approx(max(lowest, 0.29))
+    for layer in spec["layer"]:
+        domain = layer["encoding"]["x"]["scale"].get("domain", [lowest])
+        assert domain[0] == start if is_cut else domain == [lowest]
+    assert ("cut at the frame" in subtitle_of(chart)) == is_cut
+
+
 @pytest.mark.parametrize(("off_by", "strongest"), [(5e-6, 0.001), (0.25, 0.25)])
 def test_an_error_that_is_written_as_0_is_pale(off_by: float, strongest: float):
     tied = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1], "relevance": [1, 0]}
