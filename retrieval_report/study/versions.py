@@ -22,8 +22,8 @@ MAX_STEPS = 6  # that a sentence names
 
 
 def history_of(study: Study, pattern: str) -> pl.DataFrame:
-    """Return :func:`history` of a study. Nothing is said of a version whose data `health` finds
-    wrong, nor of a step from it.
+    """Return :func:`history` of a study. A version whose data `health` finds wrong is not tested, nor
+    is a step from it.
     """
     in_order, suspects = [*MEASURE, "series"], study.suspects
     wrong = pl.col("model").is_in(suspects)
@@ -32,7 +32,7 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
         return pl.when(~doubt.fill_null(False)).then(pl.col(*names))
 
     return history(study.under("expected", "best", "worst").scores, pattern).with_columns(
-        unless(wrong | wrong.shift().over(in_order), "marked"),
+        unless(wrong | wrong.shift().over(in_order), "marked", "step_p", "p_tie", "p_tie_high"),
         unless(wrong | wrong.first().over(in_order), "first_p"),
         unless(wrong | pl.col("best").is_in(suspects), "best_p"),
     )
@@ -92,7 +92,8 @@ def _of_series(rows: pl.DataFrame) -> list[str]:
             news = "no step changes the score"
     sentences = [f"{what}: {news}."] if possible.height else []
     version = f"{visible(last['version'], MODEL_WIDTH)}, the last version, is"
-    best = visible(last["best"] or "", MODEL_WIDTH)
+    versions = dict(rows.select("model", "version").iter_rows())
+    best = visible(versions.get(last["best"], ""), MODEL_WIDTH)
     others = {"first": "the first", "best": f"{best}, the best before it,"}
     if last["best"] == first["model"]:
         del others["best"]

@@ -44,7 +44,7 @@ def test_the_steps_that_are_news_and_what_the_last_version_gained_are_said():
         "(-0.6250)."
     )
     assert last == (
-        "10, the last version, is worse than run-2, the best before it, by 0.6667 (corrected p = "
+        "10, the last version, is worse than 2, the best before it, by 0.6667 (corrected p = "
         f"{best_p:.4f})."
     )
     quiet = history_of(study(runs(**{name: RANKS[name] for name in ("run-2", "run-3")})), PATTERN)
@@ -63,6 +63,8 @@ def test_of_a_version_with_wrong_data_nothing_is_said():
     assert made.suspects == ["run-2"]
     steps = history_of(made, PATTERN).filter(metric="rr")
     assert steps["marked"].to_list() == [None, None, None, False]
+    tested = steps.select("step_p", "p_tie", "p_tie_high")
+    assert tested[:3].null_count().row(0) == (3, 3, 3) == tested.null_count().row(0)
     one = "rr@5: the one step that could be tested may be due to tie order or to the choice of queries."
     assert at_rr(steps)[0] == one
     assert "10, the last version, is better than the first by 0.6667" in at_rr(steps)[1]
