@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
 from made_pages import agrees, charts, dashboard, drawn, made_data, numbers, open_page, table, words
-from made_reports import ACCIDENT, made_rankings
+from made_reports import ACCIDENT, lettered, made_rankings, upside_down
 from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.leaderboard_rows import leaderboard_of
@@ -118,11 +118,7 @@ def part_value(part: object) -> str:
 
 
 def test_a_safe_winner_is_not_called_an_accident():
-    rows = [(model, f"q{query}", item, item if model == "good" else -item, int(item == 0)) for model in ("good", "bad")
-            for query in range(12) for item in range(4)]  # fmt: skip
-    rankings = pl.DataFrame(
-        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
-    )
+    rankings = lettered({"good": ["A b c d"] * 12, "bad": ["d c b A"] * 12})
     page = open_page("overview", made_data(rankings))
     assert page.success[0].value.startswith("The lead cannot be reversed by any tie order")
     assert "good has the highest expected" in verdict_of(page)
@@ -263,14 +259,8 @@ def test_a_decision_and_the_lead_have_a_box_each_in_its_own_colour():
 
 
 def test_what_is_wrong_with_the_data_is_said_once():
-    rows = [
-        {"model": model, "query": f"q{query}", "item": item, "relevance": int(item < 3)}
-        | {"score": float(item if model == "turned" else -item)}
-        for model in ("right", "turned", "also right")
-        for query in range(12)
-        for item in range(10)
-    ]
-    page = open_page("overview", made_data(pl.DataFrame(rows), metric="ndcg", cutoff=5))
+    rows = upside_down("right", "also right")
+    page = open_page("overview", made_data(rows, metric="ndcg", cutoff=5))
     (box,) = page.error
     assert "relevant items come last" in box.value
     assert "No verdict is given on turned" in box.value

@@ -8,7 +8,7 @@ import polars as pl
 
 import retrieval_report as rr
 from made_pages import agrees, charts, made_data, open_page, table, words
-from made_reports import made_rankings
+from made_reports import lettered, made_rankings
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
@@ -60,21 +60,8 @@ def test_a_segment_has_no_decision_but_who_leads_and_how_safely():
 
 
 def test_another_winner_is_named():
-    rows = [
-        (
-            model,
-            f"q{query}",
-            item,
-            item if (model == "german") == (query % 2 == 0) else -item,
-            int(item == 0),
-        )
-        for model in ("english", "german")
-        for query in range(40)
-        for item in range(4)
-    ]
-    rankings = pl.DataFrame(
-        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
-    )
+    best, worst = "A b c d", "d c b A"
+    rankings = lettered({"english": [worst, best] * 20, "german": [best, worst] * 20})
     queries = pl.DataFrame(
         {"query": [f"q{query}" for query in range(40)], "language": ["de", "en"] * 20}
     )

@@ -1,23 +1,14 @@
 """What a study says in the dashboard speaks of controls, and what it says in a report of arguments."""
 
-import polars as pl
-
 import retrieval_report as rr
 from made_pages import made_data, open_page, words
+from made_reports import upside_down
 from retrieval_report.contracts.wording import PLACEHOLDER, speaking_to
 from retrieval_report.study.caveats import health_sentences
 from text import plain, sentence
 from wording import DashboardReader
 
-UPSIDE_DOWN = pl.DataFrame(
-    [
-        {"model": model, "query": f"q{query}", "item": item, "relevance": int(item < 3)}
-        | {"score": float(item if model == "turned" else -item)}
-        for model in ("right", "turned")
-        for query in range(12)
-        for item in range(10)
-    ]
-)
+UPSIDE_DOWN = upside_down("right")
 
 
 def test_health_is_said_in_the_words_of_each_reader():

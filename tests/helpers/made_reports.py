@@ -66,6 +66,13 @@ def lettered(models: dict[str, list[str]]) -> pl.DataFrame:
     )
 
 
+def upside_down(*models: str) -> pl.DataFrame:
+    """Scores of these models and of "turned", whose relevant items come last."""
+    lists = dict.fromkeys(models, ["A B C d e f g h i j"] * 12)
+    lists["turned"] = ["j i h g f e d C B A"] * 12
+    return lettered(lists).select(pl.exclude("distance"), score=-1.0 * pl.col("distance"))
+
+
 # "coarse" ties all four items; in the order received the relevant one comes first, as in a perfect
 # list.
 ACCIDENT = lettered({"coarse": ["Abcd"], "fine": ["b A c d"]})
