@@ -17,6 +17,7 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import with_number
 
 Columns = dict[str, list[object]]
+Record = Mapping[object, object]
 # Keys of what was found for a query, best first.
 FOUND = (
     "candidates", "ctxs", "contexts", "results", "retrieved_ids", "hits", "source_nodes", "points",
@@ -129,7 +130,7 @@ def _records(content: object) -> Iterator[tuple[object, Any]]:
         yield from content.items()
 
 
-def _list_key(record: Mapping[object, object]) -> str | None:
+def _list_key(record: Record) -> str | None:
     """Return the key of the list that a record holds, if any."""
     for key in FOUND:
         if isinstance(_list(record.get(key)), list):
@@ -142,11 +143,11 @@ def _list(value: object) -> Any:
     return value.get("hits") if isinstance(value, Mapping) else value
 
 
-def _expected(record: Mapping[object, object]) -> bool:
+def _expected(record: Record) -> bool:
     return any(isinstance(record.get(key), list) for key in EXPECTED)
 
 
-def _query(record: Mapping[object, object], number: object) -> object:
+def _query(record: Record, number: object) -> object:
     """Return the id of the query of a record, or its text, or what names the record."""
     for key in QUERY:
         value = record.get(key)
@@ -157,7 +158,7 @@ def _query(record: Mapping[object, object], number: object) -> object:
     return number
 
 
-def _ranked(number: object, record: Mapping[object, object], what: str) -> Iterator[Hit]:
+def _ranked(number: object, record: Record, what: str) -> Iterator[Hit]:
     """Yield what a record found."""
     query = _query(record, number)
     items = _list(record.get(_list_key(record))) or []
@@ -206,7 +207,7 @@ def _number(value: object) -> object:
         return value
 
 
-def _first(entry: Mapping[object, object], keys: Sequence[str]) -> object:
+def _first(entry: Record, keys: Sequence[str]) -> object:
     return next((entry[key] for key in keys if entry.get(key) is not None), None)
 
 
@@ -220,7 +221,7 @@ def _scored_by_rank(hits: Sequence[Hit]) -> list[Hit]:
     return scored
 
 
-def _warn_of_parts(rows: Sequence[Mapping[object, object]], what: str) -> None:
+def _warn_of_parts(rows: Sequence[Record], what: str) -> None:
     """Warn where a search engine says that it did not search everything."""
     parts = 0
     for row in rows:
@@ -258,7 +259,7 @@ def _columns(hits: Sequence[Hit], names: Sequence[str]) -> Columns:
     return {name: [getattr(hit, name) for hit in hits] for name in names}
 
 
-def _flat(rows: Sequence[Mapping[object, object]]) -> Columns:
+def _flat(rows: Sequence[Record]) -> Columns:
     """Return rows as objects as columns; what holds objects or lists is left out."""
     names = dict.fromkeys(str(name) for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}

@@ -4,7 +4,7 @@ All of it comes from the one join, from the lists laid out for scoring and from 
 rows; nothing is scored.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +29,7 @@ from retrieval_report.scoring.order_faults import (
     REVERSED,
     UNORDERED,
     Finding,
+    Findings,
     copied,
     direction,
     one_tie,
@@ -193,7 +194,7 @@ def _models(findings: Iterable[Finding], *others: str) -> set[str]:
     return {model for model, name, *_ in findings if name not in others}
 
 
-def _of_others(findings: Iterable[Finding], explained: Collection[str]) -> Iterator[Finding]:
+def _of_others(findings: Iterable[Finding], explained: Collection[str]) -> Findings:
     """Return the findings on models that nothing else explains."""
     return (finding for finding in findings if finding[0] not in explained)
 
@@ -230,7 +231,7 @@ def _frame(findings: Iterable[Finding]) -> pl.DataFrame:
     return frame.sort(~pl.col("serious"), "model", maintain_order=True)
 
 
-def _unanswered(models: pl.DataFrame, options: Options) -> Iterator[Finding]:
+def _unanswered(models: pl.DataFrame, options: Options) -> Findings:
     """Find judged queries for which a model has no list; every row has how many are missing, and
     how many there are.
     """
@@ -243,7 +244,7 @@ def _unanswered(models: pl.DataFrame, options: Options) -> Iterator[Finding]:
         yield model, NO_LIST, serious, missing, total, example
 
 
-def _unanswerable(none: int, total: int, options: Options) -> Iterator[Finding]:
+def _unanswerable(none: int, total: int, options: Options) -> Findings:
     """Find queries without a relevant item where they are many: every model scores 0 for them, which
     makes all differences smaller. Where none has one, another finding says so.
     """
@@ -252,7 +253,7 @@ def _unanswerable(none: int, total: int, options: Options) -> Iterator[Finding]:
         yield None, NO_ITEM, False, none, total, f"they count as 0{leave}"
 
 
-def _repeated(merged: int, total: int, options: Options) -> Iterator[Finding]:
+def _repeated(merged: int, total: int, options: Options) -> Findings:
     """Find judgements that repeat others: a pool that was judged twice, or files that overlap."""
     if merged:
         rule = options.repeated_judgements
@@ -260,7 +261,7 @@ def _repeated(merged: int, total: int, options: Options) -> Iterator[Finding]:
         yield None, REPEATED, False, merged, total, counts
 
 
-def _fine(judged: Judged, models: Iterable[str | None]) -> Iterator[Finding]:
+def _fine(judged: Judged, models: Iterable[str | None]) -> Findings:
     """Find judgements in which nearly no two items of a query have one grade, as scores of a run have.
     This is serious if models are named.
     """
@@ -298,7 +299,7 @@ def _sample(
     )
 
 
-def _own_items(sample: pl.DataFrame, prepared: Prepared) -> Iterator[Finding]:
+def _own_items(sample: pl.DataFrame, prepared: Prepared) -> Findings:
     """Find models that searched the queries among themselves, so that each finds itself first. Where
     a query has one relevant item, as the translation of a sentence, that item may well have its id.
     """
@@ -313,7 +314,7 @@ def _own_items(sample: pl.DataFrame, prepared: Prepared) -> Iterator[Finding]:
         yield model, OWN_ITEM, True, own, total, cure or "leave it out"
 
 
-def _same_lists(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
+def _same_lists(judged: Judged, sample: pl.DataFrame) -> Findings:
     """Find models whose lists hold the same items whatever the query, as lists of the most popular
     items do: in the same order, where some may lack an item that their user has seen, or in any.
     """
@@ -376,7 +377,7 @@ def _of_few_items(judged: Judged) -> pl.DataFrame:
     return models.filter(2 * pl.col("items") < items["item"].n_unique()).select("model")
 
 
-def _unrelated(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
+def _unrelated(judged: Judged, explained: Collection[str]) -> Findings:
     """Find models whose lists hold no more of what is relevant to their queries than chance puts
     there. This is serious if the data show why, or if no model is better: judgements and lists then
     do not belong together. Otherwise it is a note, since a model that ranks at random does so.
@@ -400,7 +401,7 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
             yield row.model, UNRELATED, False, row.hits, row.rows, RANDOM
 
 
-def _unmatched(judged: Judged) -> Iterator[Finding]:
+def _unmatched(judged: Judged) -> Findings:
     """Find models that retrieve no judged item at all."""
     items = pl.Series(judged.rows.end - judged.rows.begin)
     models = judged.lists.select("model", "judged", "missing", items=items)
@@ -422,7 +423,7 @@ def _unmatched(judged: Judged) -> Iterator[Finding]:
         yield model, NO_MATCH, serious or not matching, total, total, example
 
 
-def _unjudged_lists(judged: Judged, explained: Collection[str]) -> Iterator[Finding]:
+def _unjudged_lists(judged: Judged, explained: Collection[str]) -> Findings:
     """Find models of which some lists hold no judged item, although the others hold many, as where
     the ids of a part are of another kind.
     """
@@ -451,7 +452,7 @@ def _unjudged_lists(judged: Judged, explained: Collection[str]) -> Iterator[Find
         yield model, UNJUDGED_LISTS, True, rows.height, total[model], example
 
 
-def _other_queries(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
+def _other_queries(judged: Judged, prepared: Prepared) -> Findings:
     """Find models that have lists, but none for a judged query."""
     is_judged = prepared.relevant >= 0
     lists = prepared.names.with_columns(asked=is_judged, listed=~prepared.missing)
@@ -465,7 +466,7 @@ def _other_queries(judged: Judged, prepared: Prepared) -> Iterator[Finding]:
         yield model, OTHER_QUERIES, True, number, number, f"{query!r} beside {judged_query!r}"
 
 
-def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Iterator[Finding]:
+def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Findings:
     """Find models that retrieve judged items, but none that is relevant, although others do; and
     all models where none does.
     """
@@ -493,7 +494,7 @@ def _forms(items: pl.DataFrame) -> pl.DataFrame:
     return items.cast({"item": pl.String}).group_by(form=_form("item")).agg(pl.first("item"))
 
 
-def _spelling(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
+def _spelling(judged: Judged, sample: pl.DataFrame) -> Findings:
     """Find models whose items miss the judgements of their queries by capitals, leading zeros or
     punctuation alone. Items that one list holds in both spellings are two items.
     """
@@ -518,7 +519,7 @@ def _spelling(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
             yield model, SPELLING, True, rows.height, total[model], example
 
 
-def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
+def _other_ids(judged: Judged, sample: pl.DataFrame) -> Findings:
     """Find models of whose items many have ids of a form that no judged item has."""
     if sample.schema["item"] != pl.String:
         return
@@ -540,7 +541,7 @@ def _other_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
         yield model, OTHER_IDS, serious, number, retrieved.height, example
 
 
-def _judged_ids(judged: Judged, sample: pl.DataFrame) -> Iterator[Finding]:
+def _judged_ids(judged: Judged, sample: pl.DataFrame) -> Findings:
     """Find judgements of which many are of items with ids of a form that nothing retrieved has: every
     model misses them.
     """

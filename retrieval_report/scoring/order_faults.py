@@ -49,9 +49,10 @@ LEVEL = (pl.col("right") <= _MARGIN) & (
     pl.col("right") + _MARGIN < (HARDLY_ABOVE - 0.5) * pl.col("pairs")
 )
 Finding = tuple[Any, ...]  # the columns of the frame of health, without the message
+Findings = Iterator[Finding]
 
 
-def printed_ranks(judged: Judged) -> Iterator[Finding]:
+def printed_ranks(judged: Judged) -> Findings:
     """Find models whose source prints ranks against the order of the scores."""
     if judged.printed_ranks is not None:
         for model, lists, against in rank_conflicts(judged.printed_ranks).iter_rows():
@@ -60,7 +61,7 @@ def printed_ranks(judged: Judged) -> Iterator[Finding]:
                 yield model, RANKS, True, against, lists, example
 
 
-def reversed_lists(prepared: Prepared, found: Integers) -> Iterator[Finding]:
+def reversed_lists(prepared: Prepared, found: Integers) -> Findings:
     """Find models that put relevant items after others far more often than random order would, in
     their lists or among the first of them, as a second stage does that turns its scores round.
     ``found`` are the `relevant_ties`.
@@ -160,7 +161,7 @@ def _rank_sums(lists: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def unordered(judged: Judged, prepared: Prepared, found: Integers) -> Iterator[Finding]:
+def unordered(judged: Judged, prepared: Prepared, found: Integers) -> Findings:
     """Find models whose long lists are in random order: relevant items come no earlier in them than
     others do. Of short lists, which hold the best only, the order says less than what they hold. This
     is serious if no model does better, as where the labels of items are shifted. ``found`` are the
@@ -194,7 +195,7 @@ def unordered(judged: Judged, prepared: Prepared, found: Integers) -> Iterator[F
         yield model, UNORDERED, nobody, number, total, OTHER_GRADES if nobody else RANDOM
 
 
-def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Iterator[Finding]:
+def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Findings:
     """Find judgements by which no model ranks relevant items before others that are judged, as where
     grades stand in other rows or are turned round. Items that nobody judged say nothing here: lists
     hold them last, whatever the grades. Of few judged items, honest models order some backwards, and
@@ -244,7 +245,7 @@ def _orders_of_judged(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     return lists.group_by("model").sum().filter(pl.col("pairs") > 0).sort("model")
 
 
-def one_tie(prepared: Prepared) -> Iterator[Finding]:
+def one_tie(prepared: Prepared) -> Findings:
     """Find models that tell no items of nearly any list apart, as equal codes do, or judgements that were
     passed as rankings.
     """
@@ -260,7 +261,7 @@ def one_tie(prepared: Prepared) -> Iterator[Finding]:
         yield model, ONE_TIE, False, number, total, example
 
 
-def copied(prepared: Prepared) -> Iterator[Finding]:
+def copied(prepared: Prepared) -> Findings:
     """Find models that were made from the judgements: all their lists are in perfect order, and in a way
     that no skill alone brings about.
     """

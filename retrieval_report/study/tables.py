@@ -52,7 +52,7 @@ LISTS = {
     WITHIN_TIE: "are cut, maybe inside their last tie",
 }
 DECLARED = {"summary": "board", "comparison": "judged_pairs"}  # frames with all columns of a table
-Part = tuple[Question, pl.DataFrame]  # a table and its rows
+Parts = Iterable[tuple[Question, pl.DataFrame]]  # tables and their rows
 
 
 def report_tables(report: Report) -> dict[str, PageTable]:
@@ -114,17 +114,17 @@ def _columns(question: Question, frame: pl.DataFrame) -> list[PageColumn]:
     ] + [measure_column(values) for values in frame if "@" in values.name]
 
 
-def _of_expected(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _of_expected(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     """Return the table of a frame as it is, of expected scores where there are others."""
     yield question, frame.filter(policy="expected") if "policy" in frame.columns else frame
 
 
-def _deciding(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _deciding(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     able = pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME
     yield question, frame.filter(report.at_headline, pl.any_horizontal(able))
 
 
-def _summary(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _summary(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     parts = summary_rows(frame).partition_by(MEASURE, maintain_order=True)
     wide = pl.concat(_with_digits(part, "value") for part in parts)
     if {"naive", "expected"} <= {*wide.columns}:
@@ -145,7 +145,7 @@ def _summary(report: Report, question: Question, frame: pl.DataFrame) -> Iterabl
     yield question._replace(caption="Every measure", note=marks_note(wide)), wide
 
 
-def _three_scores(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _three_scores(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     """Return the table of the headline measure, and that of all measures and cutoffs."""
     rows = three_rows(frame, (report.metric, report.cutoff))
     if is_moved(rows):
@@ -170,7 +170,7 @@ def _with_digits(rows: pl.DataFrame, name: str = "expected") -> pl.DataFrame:
     return rows.with_columns(digits=column_decimals(rows[name]))
 
 
-def _comparisons(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _comparisons(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     """Every pair, those whose order depends on tie order first."""
     verdicts = report.flips.select(*PAIR, "verdict", "disagree")
     rows = join_left(frame.filter(policy="expected"), verdicts, PAIR)
@@ -183,7 +183,7 @@ def _comparisons(report: Report, question: Question, frame: pl.DataFrame) -> Ite
     yield question, rows.sort(pl.col("verdict") != DEPENDS, maintain_order=True)
 
 
-def _audits(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _audits(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     """Return the table of numbers that tie order changes or may change, those of the same definition first, and that
     of the others.
     """
@@ -213,17 +213,17 @@ def queries_to_decide() -> pl.Expr:
     return pl.when(is_open).then(pl.col("queries_needed", "queries_if_observed"))
 
 
-def _no_worse(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _no_worse(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     return _of_expected(report, question, frame.with_columns(queries_to_decide()))
 
 
-def _queries(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _queries(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     if report.cut:
         question = question._replace(caption=f"{question.caption} or by the cut of their list")
     yield question, frame.filter(pl.col("spread") > 0)
 
 
-def _truncation(report: Report, question: Question, frame: pl.DataFrame) -> Iterable[Part]:
+def _truncation(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
     answer = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
     words = pl.when(pl.col("reason") != NOT_KNOWN).then(answer).otherwise(pl.lit("may be cut"))
@@ -242,7 +242,7 @@ def confused(confusion: pl.DataFrame) -> pl.DataFrame:
     return wrong.sort("value", descending=True, maintain_order=True)
 
 
-PARTS: Mapping[str, Callable[[Report, Question, pl.DataFrame], Iterable[Part]]] = {
+PARTS: Mapping[str, Callable[[Report, Question, pl.DataFrame], Parts]] = {
     "three_scores": _three_scores,
     "summary": _summary,
     "comparison": _comparisons,
