@@ -420,7 +420,7 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     rows, name = _curves(by_cutoff, metric, cutoff)
     scored_rows = rows.drop_nulls("off_by")
     if not scored_rows.filter(pl.col("off_by").abs() > SAME).height:
-        raise Said(f"No naive {name} is off: ties do not change these scores.")
+        raise Said(f"No naive {name} is off.")
     scored_rows = scored_rows.with_columns(
         size=pl.col("off_by").abs(),
         text=(100 * pl.col("off_by")).map_elements(_points, pl.String),

@@ -224,12 +224,14 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
         .filter(pl.any_horizontal(kinds))
         .sort("measure", *(~kind for kind in kinds), maintain_order=True)
     ).head(PAIRS)
+    doubtful = [rows.filter(unsure).height for rows in (printed, pairs)]
     left_out = pairs.join(printed, on="measure", how="anti").unique("measure", maintain_order=True)
     measures = left_out.select(MEASURE_NAME).to_series()
     none = f", and none by {', '.join(measures)}" if len(measures) else ""
     return printed, (
-        f"{printed.height} of {pairs.height} pairs are printed: first neighbours in rank, then what else "
-        f"tie order may reverse, then the leader against each{none}; --all prints all."
+        f"{printed.height} of {pairs.height} pairs are printed, and {doubtful[0]} of the {doubtful[1]} that "
+        "tie order may reverse: neighbours in rank, then others that it may reverse, then the leader against "
+        f"each, as far as there is room{none}; --all prints all."
     )
 
 

@@ -229,10 +229,14 @@ def hits_by_chance(
         if hits > mean + ACCIDENT * deviation or mean + DEVIATIONS * deviation >= best:
             return None
         chance, spread = mean, f" ± {deviation:.0f}"
+    question = (
+        "item_labels in the order that the indices count, and query_labels in that of the queries"
+    )
+    if 2 * hits < chance:
+        question = f"its {order}s really {order}s, {question}"
     warn(
         f"{what}: {hits} of its {total} nearest items are relevant, and chance alone would give "
-        f"{chance:.0f}{spread}; are item_labels in the order that the indices count, and query_labels in "
-        "that of the queries?"
+        f"{chance:.0f}{spread}; are {question}?"
     )
     return hits, total
 

@@ -80,7 +80,7 @@ def tie_ranks(
     Percentile intervals of ranks. The mean of a model is normal with variance Σ std² / n², exact
     moments of a sum over the queries, kept within its bounds. A model without a standard deviation
     may lie anywhere between its bounds: it is ahead of another in the best rank of that one only if
-    it surely is, and in its worst rank if it may be.
+    it surely is, and in its worst rank if it may be. Level models share the better rank.
 
     Examples
     --------
@@ -183,13 +183,13 @@ def _ranked(
         "rank_high": np.where(ranked, high, np.nan),
         "method": [words[rank_pairs] for rank_pairs in ranked.astype(np.intp) + sure],
         "value": means.mean,
-        "rank": means.mean if np.isnan(means.mean).any() else _order(means.mean[None])[0][0],
+        "rank": means.mean if np.isnan(means.mean).any() else _order(means.mean[None])[0],
     }
 
 
-def _order(means: Floats) -> tuple[Floats, Floats]:
-    """Best and worst rank of each model of each row; they differ where means are equal."""
-    return row_ranks(-settled_means(means))
+def _order(means: Floats) -> Floats:
+    """Return the rank of each model in each row; equal means share the better one."""
+    return row_ranks(-settled_means(means))[0]
 
 
 def _ranks(means: _MeasureMeans, draws: Floats) -> tuple[Floats, Floats]:
@@ -200,13 +200,15 @@ def _ranks(means: _MeasureMeans, draws: Floats) -> tuple[Floats, Floats]:
     bounded = np.clip(draws, means.lowest, means.highest)
     lowest, highest = (np.where(sure, bounded, bound) for bound in (means.lowest, means.highest))
     best, worst = np.ones_like(bounded), np.ones_like(bounded)
-    best[:, sure], worst[:, sure] = _order(bounded[:, sure])
+    best[:, sure] = worst[:, sure] = _order(bounded[:, sure])
     margin = 10.0**-DIGITS * max(1.0, float(np.abs(means.mean).max()))  # means that close are level
     for model in np.flatnonzero(~sure):
         # Of two models that may overlap, each may be ahead of the other.
         low, high = lowest[:, [model]], highest[:, [model]]
         best[:, model] = 1 + (lowest - high > margin).sum(axis=1)
-        worst[:, model] = (highest - low >= -margin).sum(axis=1)
+        may_be_ahead = highest - low > margin
+        may_be_ahead[:, model] = True  # itself, which takes the place after the others
+        worst[:, model] = may_be_ahead.sum(axis=1)
         best[:, sure] += low - bounded[:, sure] > margin
-        worst[:, sure] += high - bounded[:, sure] >= -margin
+        worst[:, sure] += high - bounded[:, sure] > margin
     return best, worst

@@ -105,7 +105,7 @@ def check_grades(judgements: pl.DataFrame) -> None:
     grades = odd.filter(query=query, item=item)["relevance"]
     cure = advice("; {} decides", setting("repeated_judgements", "highest", "mean"))
     if judgements["item"].n_unique() == 1 < judgements["query"].n_unique():
-        cure = f"; no row has another item than {item!r}: is another column that of the items?"
+        cure = f"; {_only_item(item)}"
     elif 2 * judgements["item"].n_unique() < judgements["relevance"].n_unique():
         cure = "; there are more grades than items: are the two columns swapped?"
     shown = [f"{grade:g}" for grade in grades[:MOST_GRADES]]
@@ -115,6 +115,10 @@ def check_grades(judgements: pl.DataFrame) -> None:
         f"judgements: {with_number(odd.n_unique(keys), 'item')} with different grades in one query, "
         f"first item {item!r} of query {query!r}: {' and '.join(shown)}{cure}"
     )
+
+
+def _only_item(item: object) -> str:
+    return f"no row has another item than {item!r}: is another column that of the items?"
 
 
 def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
@@ -128,6 +132,8 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     if what == "rankings":  # of which one row each would merge two systems in silence
         cure = "do they belong to several models? Then call the column that tells them 'model'"
         cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
+        if frame.height > frame["item"].n_unique() == 1 < frame["query"].n_unique():
+            cure = _only_item(frame["item"][0])
     raise DataError(
         f"{what}: {repeated} another's {', '.join(keys)}; {location}. "
         f"Repeated items push scores above 1; {cure}"

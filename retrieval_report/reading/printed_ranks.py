@@ -32,7 +32,7 @@ def rank_conflicts(frame: pl.DataFrame) -> pl.DataFrame:
 
 def warn_of_late_ranks(frame: pl.DataFrame, path: str) -> None:
     """Warn of a run in which no list has a first rank, as where its first items were cut off."""
-    if RANK in frame.columns and frame.schema[RANK].is_numeric():
+    if RANK in frame.columns and frame.schema[RANK].is_integer():
         first = frame.select(pl.min(RANK)).item()
         if first is not None and first > 1:
             warn(f"{path}: no rank is below {first}; do its lists lack their first items?")

@@ -19,9 +19,7 @@ KEYS = ["model", "query"]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # of numbers over all 64 bits
 PLACES = 22  # bits of a key that are its place in a small table
 SHIFT = np.uint64(64 - PLACES)
-SWAPPED = (
-    ": the judgements have most of them as items: are the columns of queries and items swapped?"
-)
+SWAPPED = ": the judgements have them as items: are the columns of queries and items swapped?"
 SLOTS = 18  # bits of a key that are its place in a table of some lists
 
 
@@ -230,12 +228,12 @@ def all_lists(
 
 
 def queries_as_items(queries: pl.Series, rows: pl.DataFrame) -> pl.Series:
-    """Return the queries that rows of others have as items, if most of them are; of counts, which
-    have no items, nothing is known.
+    """Return the queries that rows of others have as items, if a tenth of them are: of documents in
+    the place of queries not all are judged. Of counts, which have no items, nothing is known.
     """
     items = rows.get_column("item", default=queries.clear()).cast(pl.String).unique()
     found = queries.filter(queries.cast(pl.String).is_in(items.implode()))
-    return found if 2 * len(found) > len(queries) else found.clear()
+    return found if 10 * len(found) > len(queries) else found.clear()
 
 
 def _why_unjudged(present: pl.DataFrame, judgements: pl.DataFrame, swapped: bool) -> str:

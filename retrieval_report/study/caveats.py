@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -25,6 +25,7 @@ from retrieval_report.writing.names import EQUALS, OR, first_names, listed, with
 from retrieval_report.writing.numbers import (
     DECIMALS,
     agreeing_decimals,
+    column_decimals,
     number,
     p_value,
 )
@@ -43,6 +44,10 @@ NAMED = 5  # systems that a sentence names
 OPPOSITE = "mteb", "sentence-transformers"  # order ties by item id, descending and ascending
 VISIBLE = 5e-5  # a difference that four decimals show
 USUAL = None, "pooled"  # their values if none is given
+OTHER_MEANS = {
+    "macro": "Scores are means of the means of labels: every label counts the same.",
+    "weighted": "Scores are means over queries that count by their weight.",
+}
 PLAIN_MEANS = "Evaluators average over queries alone, so these are plain means."
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 WINNERS = {  # which evaluators name another winner, and why
@@ -457,9 +462,11 @@ def printed_sentences(
     return (sentence if average == "micro" else f"{sentence} {PLAIN_MEANS}",)
 
 
-def _by_all_orders(best: str, audit_rows: pl.DataFrame, column: str, whose: str = "the") -> str:
+def _by_all_orders(
+    best: str, audit_rows: pl.DataFrame, column: str, whose: str = "the", places: int = DECIMALS
+) -> str:
     """Return the sentence on whom the mean over all orders names, and its value."""
-    value = number(audit_rows[column].max())  # type: ignore[arg-type]  # a number
+    value = number(audit_rows[column].max(), places)  # type: ignore[arg-type]
     names = names_text(best.split(EQUALS))
     return f"By the mean over all orders of ties, {whose} best is {names} ({value})."
 
@@ -470,15 +477,15 @@ def _other_winners(printed_pairs: pl.DataFrame, row: Row) -> str:
     open_order = any(name is None or OR in name for name in names)
     if open_order or names[0] == names[1] or row["exact_winner"] != row["exact_winner_other"]:
         return ""
-    printed, printed_other = (
-        number(printed_pairs[name].max())  # type: ignore[arg-type]  # a number
-        for name in ("prints", "prints_other")
-    )
+    means: list[Any] = [printed_pairs[name].max() for name in ("prints", "prints_other")]
+    places = column_decimals(means)
+    printed, printed_other = (number(mean, places) for mean in means)
     first, second = (names_text(name.split(EQUALS)) for name in names[:2])
     apart = " by its own definition" if _defined_apart(row) else ""
+    best = _by_all_orders(names[2], printed_pairs, "expected", places=places)
     return (
         f"By {row['measure']}, mteb would name {first} best ({printed}), and sentence-transformers "
-        f"{second} ({printed_other}{apart}). {_by_all_orders(names[2], printed_pairs, 'expected')}"
+        f"{second} ({printed_other}{apart}). {best}"
     )
 
 

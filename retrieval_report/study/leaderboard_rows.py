@@ -15,7 +15,6 @@ from retrieval_report.study.notebook import html_table
 from retrieval_report.study.table_columns import DASH, MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, marks_note, visible
 from retrieval_report.study.three_tables import (
-    IS_SETTLED,
     LEVEL,
     MAX_MEASURES,
     is_moved,
@@ -85,12 +84,7 @@ def _if_estimate(name: str) -> pl.Expr:
 
 
 def with_ranks(rows: pl.DataFrame, ranks: pl.DataFrame) -> pl.DataFrame:
-    """Add the columns of :func:`leaderboard` that rows about models do not have. Models that are
-    level whatever the order of ties share a rank, and no range of ranks because of each other.
-    """
-    level = pl.len().over("metric", "cutoff", "policy", "rank", IS_SETTLED) - 1
-    high = pl.col("tie_rank_high")
-    ranks = ranks.with_columns(pl.when(IS_SETTLED).then(high - level).otherwise(high))
+    """Add the columns of :func:`leaderboard` that rows about models do not have."""
     return join_left(rows, ranks.drop(set(rows.columns) - {*MEAN}, strict=False), MEAN)
 
 

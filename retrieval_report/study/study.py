@@ -39,6 +39,7 @@ from retrieval_report.metrics.parsing import (
 from retrieval_report.scoring.convolution import Spread
 from retrieval_report.study.by_cutoff import scores_by_cutoff
 from retrieval_report.study.caveats import (
+    OTHER_MEANS,
     health_sentences,
     naive_ties,
     notices_of,
@@ -725,7 +726,8 @@ class Study(LevelledStudy):
             suspects=self.suspects,
             objections=self._objections,
         )
-        return status, (*sentences, *runs_sentence(self.of_run))
+        averaged = filter(None, [OTHER_MEANS.get(self.average)])
+        return status, (*sentences, *averaged, *runs_sentence(self.of_run))
 
     @property
     def _objections(self) -> str:

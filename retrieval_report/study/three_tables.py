@@ -165,13 +165,14 @@ def winner_sentence(row: Named) -> str:
     >>> winner_sentence({**row, "orders": 0, "agreeing": 0, "agreeing_chance": 0.66})
     'ap@5: a wins exactly, b by the naive order; a comes first in 66% of all random orders.'
     >>> winner_sentence({**row, "naive_winner": "a", "agreeing": 10, "agreeing_chance": 1.0})
-    'ap@5: a wins exactly, by the naive order and in every order of ties.'
+    'ap@5: a wins exactly and by the naive order; no order of ties puts another model ahead.'
     >>> winner_sentence({**row, "naive_winner": "a = c", "agreeing": 6, "agreeing_chance": 0.66})
     'ap@5: a wins exactly, and a and c share first place by the naive order; a comes first in 6
     of 10 random orders (66% of all).'
     >>> level = {**row, "winner": "a = b", "naive_winner": "a = b", "agreeing_chance": 1.0}
     >>> winner_sentence({**level, "agreeing": 10})
-    'ap@5: a and b share first place exactly, by the naive order and in every order of ties.'
+    'ap@5: a and b share first place exactly and by the naive order; no order of ties puts another
+    model ahead.'
     >>> cut = {**level, "agreeing": 10, "agreeing_chance": None, "agreeing_method": "drawn"}
     >>> winner_sentence({**cut, "winner": "a", "naive_winner": "a"})
     'ap@5: a wins by the items in the lists, which may be cut, and by the naive order; a comes
@@ -185,8 +186,8 @@ def winner_sentence(row: Named) -> str:
     wins = f"{listed(first.split(EQUALS))} {verb_of(first)}"
     is_cut = by_items_retrieved(row)
     if row["agreeing_chance"] == 1 and agree:
-        order = ", by the naive order and" if naive else " and"
-        return f"{measure}: {wins} exactly{order} in every order of ties."
+        order = " and by the naive order" if naive else ""
+        return f"{measure}: {wins} exactly{order}; no order of ties puts another model ahead."
     order = f"{',' * is_cut} and by the naive order" if agree and naive else ""
     if not agree:
         order = f",{' and' * is_cut} {naive} by the naive order"

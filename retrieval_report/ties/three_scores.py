@@ -383,8 +383,8 @@ def _can_change(rows: pl.DataFrame) -> list[bool | None]:
     """
     cut = rows["cut"].to_numpy()
     low, high = _bounds(rows, "drawn_")
-    moves = high - low > LEVEL_WITHIN
-    changes = np.logical_or.reduce(_overlap(low, high) & (moves[:, None] | moves), axis=1)
+    may_pass = high > low[:, None] + LEVEL_WITHIN  # whether the other can be ahead
+    changes = np.logical_or.reduce(_overlap(low, high) & may_pass, axis=1)
     is_open = np.logical_or.reduce(_overlap(*_bounds(rows, "")) & cut, axis=1)
     is_known = changes | ~(cut | is_open | np.isnan(low) | np.isnan(high))
     return [bool(can) if known else None for can, known in zip(changes, is_known, strict=True)]

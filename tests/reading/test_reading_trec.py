@@ -23,6 +23,17 @@ def test_a_run_without_its_first_items_is_noted(tmp_path: Path):
     with pytest.warns(RetrievalReportWarning, match="no rank is below 11; do its lists lack their"):
         read_rankings(write(tmp_path / "late.run", "".join(late)))
     read_rankings(write(tmp_path / "some.run", "".join([*lines[:30], *late[20:]])))  # no warning
+    swapped = [
+        f"{line.split(' Q0')[0]} Q0 d{place} 9.5 {place} x\n" for place, line in enumerate(late)
+    ]
+    read_rankings(write(tmp_path / "score_as_rank.run", "".join(swapped)))  # no warning
+
+
+def test_a_run_with_one_item_alone_is_asked_for_the_column_of_items(tmp_path: Path):
+    lines = [f"q{query} d{item} Q0 {item + 1} {-item} x\n" for query in "ab" for item in range(3)]
+    path = write(tmp_path / "swapped.run", "".join(lines))
+    with pytest.raises(DataError, match=r"no row has another item than 'Q0': is another column"):
+        evaluate(read_rankings(path), judgements={"qa": {"d1": 1}})
 
 
 def test_one_tag_cannot_name_two_runs_of_an_item(tmp_path: Path):

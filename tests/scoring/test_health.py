@@ -338,6 +338,13 @@ def test_swapped_ids_that_are_also_queries_are_asked_whether_columns_are_swapped
         study(swapped, judgements).verdict  # noqa: B018
 
 
+def test_of_items_in_the_place_of_queries_a_tenth_need_be_judged():
+    judgements = {query: {f"d{item}": 1 for item in range(4)} for query in "ab"}
+    swapped = {f"d{item}": {"a": 0.5, "b": 0.25} for item in range(30)}
+    with pytest.raises(rr.KeyMismatchError, match=r"items are queries .* such as 'd0'; .* swapped"):
+        study(swapped, judgements).verdict  # noqa: B018
+
+
 def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped():
     swapped = [(item, query, 1.0) for query, row in GOOD.items() for item in ["a stranger", *row]]
     frame = pl.DataFrame(swapped, ["query", "item", "score"], orient="row")

@@ -288,6 +288,16 @@ def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool):
         assert "of its 3000 nearest items are relevant, and chance alone would give 600;" in first
 
 
+def test_similarities_among_distances_are_asked_about():
+    """The labels are right, and the nearest items by similarity are the farthest by distance."""
+    classes = np.arange(300) % 10
+    similarity = (classes[:, None] == classes).astype(float) + np.eye(300)[::-1] / 2
+    with pytest.warns(
+        RetrievalReportWarning, match="are its distances really distances, item_labels"
+    ):
+        from_search(similarity, query_labels=classes, item_labels=classes)
+
+
 @pytest.mark.filterwarnings("ignore:.*chance alone would give")
 @pytest.mark.parametrize("others", [0, 1])
 def test_short_lists_by_other_labels_are_praised_by_nothing(others: int):

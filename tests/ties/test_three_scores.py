@@ -146,6 +146,16 @@ def test_who_wins_exactly_by_the_naive_order_and_in_how_many_orders():
     assert found["agreeing"] == share.filter(pl.col("fine") >= pl.col("tied")).height
 
 
+def test_a_model_that_another_can_only_be_level_with_keeps_its_rank():
+    rows = {"query": ["q"] * 3, "item": list("abc"), "relevance": [1, 0, 0]}
+    study = rr.Study({"sure": {**rows, "distance": [1, 2, 3]}, "tied": {**rows, "distance": [1] * 3}},
+                     "rr@3", truncated="no")  # fmt: skip
+    can_change = study.three_scores.select("model", "rank_can_change")
+    assert can_change.rows() == [("sure", False), ("tied", True)]
+    ranks = study.leaderboard.select("model", "tie_rank_low", "tie_rank_high")
+    assert ranks.rows() == [("sure", 1, 1), ("tied", 1, 2)]
+
+
 def test_single_orders_have_the_average_of_the_study():
     frame = tied(2, 6, 8, 3)
     queries = {"query": list(range(6)), "label": ["a", "a", "a", "a", "b", "b"]}
