@@ -38,13 +38,6 @@ def test_judgements(form: str, tmp_path: Path):
         assert [*map(list, rr.read_judgements(source).rows())] == rows
 
 
-def test_records_one_per_line(tmp_path: Path):
-    records = [{"query": {"qid": number}, "candidates": LIST} for number in (1, 2)]
-    file = tmp_path / "run.jsonl"
-    file.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    assert rr.read_rankings(file)["query"].to_list() == ["1", "1", "2", "2"]
-
-
 def test_grades_that_come_with_the_hits_are_the_relevance():
     given = RANKED["DPR"]["given"]
     scores = rr.evaluate(given, measures="rr@2", policies="expected", truncated="no")
@@ -56,21 +49,6 @@ def test_sets_have_no_order_and_so_tie():
         {"m": {"q": {"a", "b"}}}, judgements={"q": {"a"}}, measures="rr@2", truncated="no"
     )
     assert scores.filter(policy="expected")["value"].to_list() == [0.75]
-
-
-@pytest.mark.parametrize("given", [{"q": {"a": "0.5"}}, {"m": {"q": {"a": "0.5"}}}])
-def test_scores_that_are_text_are_no_paths(given: Any, tmp_path: Path):
-    with pytest.raises(ColumnError, match=r"query 'q', item 'a': '0\.5' is text, not a number"):
-        rr.read_rankings(given)
-    (tmp_path / "run.json").write_text(json.dumps({"q": {"a": "0.5"}}))
-    with pytest.raises(ColumnError, match=r"run\.json: query 'q', item 'a': '0\.5' is text"):
-        rr.read_rankings(tmp_path / "run.json")
-
-
-def test_a_reranker_that_keeps_the_old_scores_is_noticed():
-    turned = [{"query": "q", "candidates": LIST[::-1]}]
-    with pytest.warns(RetrievalReportWarning, match="1 of 1 list not in the order"):
-        assert rr.read_rankings(turned)["item"].to_list() == ["b", "a"]
 
 
 def test_a_search_that_failed_is_refused_and_a_part_of_one_is_warned_of():
@@ -98,17 +76,3 @@ def test_arrays_and_lists_of_ids_without_names_are_lists_of_queries(wrap: Any):
         given, judgements=[["b"], ["c"]], measures="rr", policies="expected", truncated="no"
     )
     assert found.select("query", "value").rows() == [(0, 0.5), (1, 1.0)]
-
-
-def test_the_one_relevant_item_of_a_query_and_the_files_of_judges_are_told_apart(
-    tmp_path: Path,
-):
-    study = rr.Study(
-        {"m": {"q": {"a": 2.0, "b": 1.0}}}, "rr", judgements={"q": "b"}, truncated="no"
-    )
-    assert (study.judge, study.table()["rr@all"].to_list()) == (None, [0.5])
-    (tmp_path / "qrels").write_text("q 0 a 1\n")
-    judged = rr.Study(
-        {"m": {"q": {"a": 2.0, "b": 1.0}}}, "rr", judgements={"q": str(tmp_path / "qrels")}
-    )
-    assert judged.judge == "q"
