@@ -191,9 +191,9 @@ def elsewhere(kind: str) -> str:
         place = f"pass it as {option}"
     if kind == "judgements":
         place += (
-            "; to rank by its grades, compare, dashboard, history, leaderboard and report take "
+            "; to rank by its grades, compare, dashboard, estimate, history, leaderboard and report "
+            "take --labels-as-rankings"
         )
-        place += "--labels-as-rankings"
     return in_python(f"read it with read_{kind}", place)
 
 

@@ -531,7 +531,9 @@ def _defined_apart(row: Row) -> bool:
     return abs(row["expected"] - row["expected_other"]) >= VISIBLE  # type: ignore[no-any-return]
 
 
-def winner_sentences(audit: pl.DataFrame, means: pl.DataFrame | None = None) -> tuple[str, ...]:
+def winner_sentences(
+    audit: pl.DataFrame, means: pl.DataFrame | None = None, measure: str = ""
+) -> tuple[str, ...]:
     """Say how many evaluator configurations name another winner because of tie order, and how many
     could; and which others do by their own definitions.
 
@@ -542,6 +544,8 @@ def winner_sentences(audit: pl.DataFrame, means: pl.DataFrame | None = None) -> 
     means
         The ``value`` of every ``model`` by the reader's own average; by default the exact plain
         means of the audit.
+    measure
+        Its name, where readers see others beside it.
 
     Returns
     -------
@@ -576,7 +580,7 @@ def winner_sentences(audit: pl.DataFrame, means: pl.DataFrame | None = None) -> 
     ours = pl.col("exact_winner").str.split(EQUALS).list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
-    of_which = f"of {winners.height} evaluator configurations"
+    of_which = f"of {winners.height} evaluator configurations{f' for {measure}' * bool(measure)}"
     sentences = []
     if winners.filter(rules["wrong"] | rules["open"]).is_empty():
         sentences.append(f"Tie order changes the winner in none {of_which}.")

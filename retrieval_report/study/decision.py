@@ -168,12 +168,12 @@ def _nothing_passed(
 
 
 def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float]) -> str:
-    """Say how many queries would decide it, of several models for the one that needs most, where
-    that is more than there are; not what would hold if nothing is lost of models that surely lose,
+    """Say how many queries would decide it, and for which of several models: the one that needs most,
+    where that is more than there are; not what would hold if nothing is lost of models that surely lose,
     nor of models that cost no less than the baseline, if others do.
     """
-    rows = rows.filter(verdict=verdicts.NOT_DECIDED)
     is_one = rows.height == 1
+    rows = rows.filter(verdict=verdicts.NOT_DECIDED)
     cheaper = [name for name, cost in amounts.items() if cost < amounts.get(baseline, 0)]
     worth = rows.filter(pl.col("model").is_in(cheaper))
     rows = rows if worth.is_empty() else worth

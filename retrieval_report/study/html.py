@@ -55,7 +55,9 @@ def render_html(
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     audit = report.audit_at_headline
-    winners = winner_sentences(audit, report.summary.filter(report.at_headline, policy="expected"))
+    means = report.summary.filter(report.at_headline, policy="expected")
+    is_one = len(report.parameters.get("metrics", ())) == 1
+    winners = winner_sentences(audit, means, "" if is_one else report.measure)
     hints = joined_hints(report.hints)
     health, more_health = split_findings(health_sentences(report.health))
     misleading = bool(audit.height and audit["same_winner"].eq(False).any())

@@ -186,7 +186,7 @@ def other_leaders(rows: pl.DataFrame) -> str:
 def estimates_line(rows: pl.DataFrame) -> str:
     """Return who leads by other measures, why a model has no rank, what the mark of a leaderboard
     means, if a number has it, that ranks by ties also hold what may be missing, if they do, and what
-    costs are of.
+    costs are of, if they have a name.
     """
     columns = leaderboard_columns(rows).split()
     is_unranked = "rank" in columns and rows["rank"].has_nulls()
@@ -204,7 +204,7 @@ def estimates_line(rows: pl.DataFrame) -> str:
                 unranked,
                 marks_note(rows),
                 ranks,
-                *(f"Cost: {visible(cost)}." for cost in costs),
+                *(f"Cost: {visible(cost)}." for cost in costs if cost != "cost"),
             ],
         )
     )

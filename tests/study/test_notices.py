@@ -161,6 +161,8 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
         for system, winner in winners.items()
         for model, exact in (("a", 1.0), ("b", 0.5))
     ]
+    (named, _) = winner_sentences(pl.DataFrame(rows), measure="ap@5")
+    assert named == "Tie order changes the winner in none of 3 evaluator configurations for ap@5."
     assert winner_sentences(pl.DataFrame(rows)) == (
         "Tie order changes the winner in none of 3 evaluator configurations.",
         (
