@@ -148,8 +148,8 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
         delta_color="off",
         delta_arrow="off",
         width="content",
-        help="The number of drawn random orders in which the exact winner comes first, alone or "
-        "level with others; and their share of all orders, ≈ where it is approximated.",
+        help="The number of drawn random orders in which the exact winner, or one of several, comes "
+        "first, alone or level with others; and their share of all orders, ≈ where it is approximated.",
     )
     if awaited or is_moved(rows):  # else every order gives the same
         with drawing:

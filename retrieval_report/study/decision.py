@@ -183,8 +183,8 @@ def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float
         for row in asked.tail(1).to_dicts():
             most = f" for {model_text(row['model'])}" * (not is_one)
             unknown = rows.filter(pl.col(column).is_null() | ~of).height
-            of_these = "" if worth.is_empty() else " of those that cost less"
-            most += f", which needs most{of_these}," * (asked.height > 1 and not unknown)
+            of_these = "" if worth.is_empty() else " of the cheaper models"
+            most += f", which needs the most{of_these}," * (asked.height > 1 and not unknown)
             hint = f"; {about(row[column])} queries would decide it{most} if "
             if column == "queries_needed":
                 return f"{hint}nothing is lost"
