@@ -7,12 +7,14 @@ from cached import ask
 from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
+from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.files import costs_from
 from retrieval_report.study.caveats import names_text
 from tables import frame_table, table_height
 from text import plain
 from uploads import offered, opened
 from url_controls import choose_one
+from wording import DashboardReader
 
 EDITOR = "costs table"
 COLUMNS = "model amount value tie_std lowest highest front front_in_every_order beaten_by"
@@ -28,7 +30,8 @@ def show(page: Page) -> None:
     study = page.study.under("expected", "best", "worst")
     known_costs, key = page.data.costs, EDITOR
     if upload := offered("Costs", "costs upload"):
-        uploaded = costs_from(opened(upload))
+        with speaking_to(DashboardReader(columns=False)):
+            uploaded = costs_from(opened(upload))
         if {*uploaded["model"]} & {*page.choice.models}:
             known_costs, key = uploaded, f"{EDITOR}: {upload.label}"
         else:

@@ -130,14 +130,14 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     collapsed = setting("group", ..., function="collapse")
     cure = "keep one row of each" + in_python(f", e.g. with .unique({list(keys)!r})")
     if what == "rankings":  # of which one row each would merge two systems in silence
-        cure = "do they belong to several models? Then call the column that tells them 'model'"
+        cure = (
+            "repeated items push scores above 1; do they belong to several models? Then call the "
+        )
+        cure += "column that tells them 'model'"
         cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
         if frame.height > frame["item"].n_unique() == 1 < frame["query"].n_unique():
             cure = _only_item(frame["item"][0])
-    raise DataError(
-        f"{what}: {repeated} another's {', '.join(keys)}; {location}. "
-        f"Repeated items push scores above 1; {cure}"
-    )
+    raise DataError(f"{what}: {repeated} another's {', '.join(keys)}; {location}; {cure}")
 
 
 def check_agreement(frame: pl.DataFrame) -> None:

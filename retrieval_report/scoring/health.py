@@ -84,8 +84,8 @@ SENTENCES = {
     "queries ({example})",
     SHIFTED_IDS: "the ids of items of {models} are shifted in at least {affected} of the {total} lists "
     "that were looked at ({example})",
-    UNRELATED: "the lists of {models} hold no more relevant items than lists of other queries would: "
-    "{affected} of {total} items that were looked at ({example})",
+    UNRELATED: "the lists of {models} suit their queries no better than lists of other queries would: "
+    "{affected} of {total} items that were looked at are relevant ({example})",
     UNORDERED: "in {affected} of the {total} lists of {models}, taken together, relevant items come no "
     "earlier than others ({example})",
     GRADES: "where one of two judged items is relevant, {models} put it first in {share} of the pairs "

@@ -31,11 +31,13 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report():
     page = open_page("costs", DATA)
     assert page.info[0].value == "No costs entered yet."
     for content, message in (
-        ("name,bytes\nfine,8\n", "costs.csv: the costs lack model"),
+        ("name,bytes\nfine,8\n", "costs.csv: the costs lack model; found “name”, “bytes”"),
         ("model,bytes\nfine,-8\n", "negative"),
     ):
         refused = upload(page, content)
-        assert message in refused.error[0].value.replace("\\", "")
+        said = refused.error[0].value.replace("\\", "")
+        assert message in said
+        assert "on the page" not in said  # which has no box for costs
     of_others = upload(page, "model,bytes\nfoo,8\n").warning[0].value
     assert of_others.startswith("No row of the table names one of these models")
     assert len(page.dataframe) == 1  # the table in which costs are entered stays

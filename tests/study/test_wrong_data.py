@@ -249,7 +249,7 @@ CASES: dict[str, Callable[[], Wrong]] = {
         beside(permuted()), JUDGED, "in 40 of the 40 lists of broken, taken together", serious=False
     ),
     "random beside good": lambda: Wrong(
-        beside(NOISE), JUDGED, "no more relevant items", serious=False
+        beside(NOISE), JUDGED, "suit their queries no better", serious=False
     ),
 }
 
