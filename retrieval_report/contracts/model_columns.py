@@ -33,8 +33,8 @@ comparison: compare
 
 flips: flips
   model_a model_b metric cutoff
-  expected_a | number | Expected A | exact mean over all tie orders, model_a
-  expected_b | number | Expected B | exact mean over all tie orders, model_b
+  expected_a | number | Expected A | mean over all tie orders, model_a; an estimate if lists may be cut
+  expected_b | number | Expected B | mean over all tie orders, model_b; an estimate if lists may be cut
   shuffled_a | number | Shuffled A | mean over the random draws, model_a
   shuffled_b | number | Shuffled B | mean over the random draws, model_b
   naive_a | number | Naive A | mean of model_a with ties in the naive order: the order received,

@@ -111,7 +111,7 @@ winners
 
 queries: lists.query_table
   model query metric cutoff naive
-  expected | | | exact mean of the score over all tie orders
+  expected | | | mean of the score over all tie orders; an estimate if lists may be cut
   lowest highest std
   spread | number | Spread | highest − lowest
   naive_error truncated

@@ -390,13 +390,12 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Findings:
     nobody = {row.model for row in found} == {*rows["model"]} and all(row.is_clear for row in found)
     if not found:
         yield from other_grades(rows, judged.known)
-    hits, total = sum(row.hits for row in found), sum(row.rows for row in found)
     for row in found:
         if row.cause:
             explained_lists, name, example = row.cause
             yield row.model, name, True, explained_lists, row.lists, example
         elif nobody:  # one sentence names all
-            yield row.model, UNRELATED, True, hits, total, NOBODY_BETTER
+            yield row.model, UNRELATED, True, row.hits, row.rows, NOBODY_BETTER
         else:
             yield row.model, UNRELATED, False, row.hits, row.rows, RANDOM
 

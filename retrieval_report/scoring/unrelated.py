@@ -131,6 +131,8 @@ class _Lists:
         if causes:
             return found._replace(cause=max(causes, key=lambda cause: cause[0]))
         lists = np.arange(self.queries.len())
+        if self.rows.height == lists.size * self.rows["item"].n_unique():
+            return None  # all hold the same items: dealt again, they show no more than their order
         orders = np.random.default_rng(0).permuted(np.tile(lists, (ORDERS, 1)), axis=1)
         dealt = gains[orders, lists].sum(1)
         shown = self.rows.join(self.relevant, on="item", how="semi").height

@@ -59,10 +59,10 @@ MARGIN = {  # what is known of a loss
     "in {measure}: choose a smaller one.",
     verdicts.NOT_DECIDED: "These queries leave open whether {names} {lose} more than {margin} in "
     "{measure} against {baseline}.",
-    verdicts.CUT: "{names} may lose more than {margin} in {measure} against {baseline}, because the "
-    "lists are cut.",
-    verdicts.UNKNOWN_R: "{names} may lose more than {margin} in {measure} against {baseline}, because "
-    "R, the number of relevant items, is not known.",
+    verdicts.CUT: "Cut lists leave open whether {names} {lose} more than {margin} in {measure} "
+    "against {baseline}.",
+    verdicts.UNKNOWN_R: "Whether {names} {lose} more than {margin} in {measure} against {baseline} is open, "
+    "because R, the number of relevant items, is not known.",
     verdicts.NOTHING_TO_COMPARE: "Nothing shows what {names} {lose} in {measure} against {baseline}, "
     "because no item is relevant.",
     NOT_OVER_RUNS: "{names} may lose more than {margin} in {measure} against {baseline} in other "

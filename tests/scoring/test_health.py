@@ -373,3 +373,31 @@ def test_queries_that_find_themselves_have_no_verdict(
     judged = {q: {q: 1} | dict.fromkeys([d for d in ids if d != q][:others], 1) for q in ids}
     study = rr.Study({"a": model, "b": model}, "ndcg@10", judgements=judged, **options)
     assert ("own item" in study.health["finding"]) == is_found
+
+
+def dealt(candidates: int, models: int) -> rr.Study:
+    """Models that order the first 12 of some candidates at random, for 40 queries with five relevant
+    items each; all hold the same where there are no more.
+    """
+    draw = np.random.default_rng(5)
+    items = [f"d{number}" for number in range(candidates)]
+    judged = {f"q{query}": dict.fromkeys(draw.choice(items, 5), 1) for query in range(40)}
+    runs = {
+        f"m{model}": {
+            query: dict(zip(draw.permutation(items)[:12], range(12), strict=True))
+            for query in judged
+        }
+        for model in range(models)
+    }
+    return rr.Study(runs, "ndcg@5", judgements=judged, truncated="no")
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_every_model_of_unrelated_lists_counts_its_own_items(models: int):
+    found = dealt(24, models).health.filter(finding="unrelated")
+    assert found["total"].to_list() == [480] * models
+    assert f"of {480 * models} items" in dealt(24, models).verdict[0]
+
+
+def test_lists_that_all_hold_the_same_items_are_not_unrelated_to_their_queries():
+    assert dealt(12, 2).health.is_empty()
