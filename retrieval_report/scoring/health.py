@@ -159,7 +159,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
         findings += [*_unmatched(judged), *_spelling(judged, sample)]
         of_forms = *_other_ids(judged, sample), *_judged_ids(judged, sample)
         findings += _of_others(of_forms, _models(findings))
-        findings += [*_unjudged_lists(judged, _models(findings))]
+        findings += [*_unjudged_lists(judged, {row[0] for row in findings if row[2]})]
     foreign = [*_other_queries(judged, prepared)]
     findings = [*foreign, *_of_others(findings, _models(foreign))]
     of_ids = {

@@ -179,11 +179,14 @@ class _Lists:
         more[lists, self.own] = -np.inf
         column = more.argmax(1)
         of_own, of_other = halves[1][lists, self.own], halves[1][lists, column]
-        explained = _of_first(halves[1][:, column])
+        copies = np.unique(halves.sum(0), axis=0, return_inverse=True)[1]
+        explained = _of_first(halves[1][:, column], copies)
         if of_other.sum() < FAR_BETTER * of_own.sum():
             explained &= of_other > FAR_BETTER * of_own
             if explained.mean() < PART:
                 return None
+        places = np.flatnonzero(explained)  # of copies one, since all of them are first together
+        explained[np.delete(places, np.unique(copies[places], return_index=True)[1])] = False
         if not _no_accident(explained):
             return None
         return self._of_others(explained, column)
@@ -231,7 +234,7 @@ class _Lists:
         by = int(shifts[np.lexsort((np.abs(shifts), -number))[0]])
         shifted = rows.with_columns(pl.col("number") + by)
         halves = self._gains(shifted, relevant, ITEM)
-        explained = _of_first(halves[1][:, self.own])
+        explained = _of_first(halves[1][:, self.own], np.arange(self.own.size))
         of_shifted = np.trace(halves.sum(0)[:, self.own])
         if not _no_accident(explained) or of_shifted < FAR_BETTER * score:
             return None
@@ -259,10 +262,11 @@ def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.drop_nulls(ITEM)
 
 
-def _of_first(gains: Floats) -> Bools:
-    """Return which lists hold more for the query in their column than any other list does."""
-    own = np.diag(gains)
-    first: Bools = own > (gains - np.diag(np.full(own.size, np.inf))).max(0)
+def _of_first(gains: Floats, same: Integers) -> Bools:
+    """Return which lists hold more for the query in their column than any other list does that is not
+    the ``same``.
+    """
+    first: Bools = np.diag(gains) > np.where(same[:, None] == same, 0.0, gains).max(0)
     return first
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from retrieval_report.comparison.history import history
-from retrieval_report.comparison.verdicts import is_significant, with_chances
+from retrieval_report.comparison.verdicts import TIE_RISK, is_significant, with_chances
 from retrieval_report.engines.check_scores import MEASURE
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.table_columns import MODEL_WIDTH
@@ -87,7 +87,8 @@ def _of_series(rows: pl.DataFrame) -> list[str]:
             one = possible.height == 1
             which = "the one step" if one else f"each of the {possible.height} steps"
             which += " that could be tested"
-        news = f"{which} may be due to tie order or to the choice of queries"
+        ties = "tie order or to " * (possible["p_tie_high"] > TIE_RISK).any()
+        news = f"{which} may be due to {ties}the choice of queries"
         if possible.filter(pl.col("difference") != 0).is_empty():
             news = "no step changes the score"
     sentences = [f"{what}: {news}."] if possible.height else []

@@ -206,6 +206,12 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "half of the lists of next query": lambda: Wrong(
         half(of_next(FAIR)), JUDGED, "belong to other queries"
     ),
+    "every second list a copy of the next": lambda: Wrong(
+        beside(FAIR | dict([*of_next(FAIR).items()][::2])), JUDGED, "belong to other queries"
+    ),
+    "three lists with ids of another form": lambda: Wrong(
+        beside(FAIR | dict([*renamed(FAIR, 1).items()][::14])), JUDGED, "hold no judged item"
+    ),
     "judged ids off by one": lambda: Wrong(
         {name: shifted(lists, -1) for name, lists in BOTH.items()}, JUDGED, "are shifted"
     ),
