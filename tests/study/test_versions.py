@@ -95,7 +95,7 @@ def test_a_level_step_has_no_chance_of_a_reversal():
 
 
 def test_tie_order_is_named_where_it_may_explain_a_step():
-    made = [{item: 1.0 for item in ("d1", "d2", "d3", f"hit{query}")} for query in range(12)]
+    made = [dict.fromkeys(("d1", "d2", "d3", f"hit{query}"), 1.0) for query in range(12)]
     tied = {f"q{query}": row for query, row in enumerate(made)}
     steps = history_of(study({"run-1": tied} | runs(**{"run-2": [1, 4] * 6})), PATTERN)
     assert at_rr(steps)[0].endswith(" may be due to tie order or to the choice of queries.")
