@@ -9,7 +9,7 @@ import polars as pl
 
 from retrieval_report.comparison.verdicts import NO_WORSE
 from retrieval_report.contracts.arguments import Named, quoted
-from retrieval_report.contracts.checks import check_unique, refuse
+from retrieval_report.contracts.checks import check_costs, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
@@ -112,19 +112,13 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     rows = costs_frame(costs)
     if "model" not in rows.columns:
         raise ColumnError(f"costs: no column 'model'; found {quoted(rows.columns)}")
-    kinds = [name for name, dtype in rows.schema.items() if dtype.is_numeric() and name != "model"]
-    if not kinds:
-        raise ColumnError("costs: no column of numbers beside 'model'")
+    kinds = check_costs(rows)
     rows = rows.select(pl.col("model").cast(pl.String), pl.col(kinds).cast(pl.Float64))
-    check_unique(rows, ("model",), "costs")
     refuse(
         rows, ~pl.col("model").is_in(models), "model", "not among the models compared", what="costs"
     )
     parts = (rows.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
-    long = pl.concat(parts).drop_nulls("amount")
-    bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)
-    refuse(long, bad, "amount", "negative or not a finite number", what="costs")
-    return long
+    return pl.concat(parts).drop_nulls("amount")
 
 
 def _replaced(rows: pl.DataFrame, tests: pl.DataFrame | None) -> Bools:

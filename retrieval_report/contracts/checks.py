@@ -3,12 +3,13 @@ keys and unknown words, with messages of one form.
 """
 
 import difflib
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import quoted
-from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, in_python, setting, with_number
 
@@ -138,6 +139,20 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
         if frame.height > frame["item"].n_unique() == 1 < frame["query"].n_unique():
             cure = _only_item(frame["item"][0])
     raise DataError(f"{what}: {repeated} another's {', '.join(keys)}; {location}; {cure}")
+
+
+def check_costs(costs: pl.DataFrame, what: str = "costs") -> list[str]:
+    """Return the kinds of cost, which are the columns of numbers; refuse a model with two rows, and
+    costs that are negative or not finite.
+    """
+    kinds = [name for name, dtype in costs.schema.items() if dtype.is_numeric() and name != "model"]
+    if not kinds:
+        raise ColumnError(f"{what}: no column of numbers beside 'model'")
+    check_unique(costs, ("model",), what)
+    for kind in kinds:
+        good = pl.col(kind).cast(pl.Float64).is_between(0, math.inf, closed="left")
+        refuse(costs, ~good, kind, "negative or not a finite number", what=what)
+    return kinds
 
 
 def check_agreement(frame: pl.DataFrame) -> None:

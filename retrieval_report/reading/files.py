@@ -6,9 +6,10 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames
+from retrieval_report.contracts.checks import check_costs
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.frames import with_row
-from retrieval_report.contracts.wording import argument, in_python
+from retrieval_report.contracts.wording import advice, in_python, setting, unseen
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.convert import as_text
 from retrieval_report.reading.finding import find_files
@@ -105,7 +106,9 @@ def costs_from(source: Source) -> pl.DataFrame:
     table = _read_source(source, COSTS, None, None)[1]
     text = pl.exclude("model").cast(pl.String)
     texts = TextTable(str(source.path), table.select(text), lambda row: row + 2)
-    return table.with_columns(as_number(column, texts) for column in texts.frame)
+    costs = table.with_columns(as_number(column, texts) for column in texts.frame)
+    check_costs(costs, str(source.path))
+    return costs
 
 
 def sources_of(path: object, kind: Kind, max_bytes: int | None = None) -> Iterator[Source]:
@@ -184,13 +187,11 @@ def form_of(source: Source, kind: Kind) -> str:
 
 def elsewhere(kind: str) -> str:
     """Say where the reader passes a file of another kind."""
-    option = argument(kind)
     # Arguments have other names than RANKINGS in gate and similarity.
     place = "it belongs to the rankings" if kind == "rankings" else f"this command takes no {kind}"
-    if option != kind:
-        place = f"pass it as {option}"
+    place = advice("pass it as {}", setting(kind)) or place
     if kind == "judgements":
-        place += (
+        place += unseen(  # the dashboard has no such options
             "; to rank by its grades, compare, dashboard, estimate, history, leaderboard and report "
             "take --labels-as-rankings"
         )

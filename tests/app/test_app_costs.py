@@ -1,5 +1,6 @@
 """The page Costs sets scores beside costs, with the numbers of the study."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +14,10 @@ from made_pages import drawn, made_data, open_page, words
 from made_reports import made_rankings
 from records import USUAL, Upload
 from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.files import costs_from
 from uploads import opened
+from wording import DashboardReader
 
 DATA = made_data(made_rankings(("coarse", "fine", "middle")))
 ASKED = f"asked of {DATA.digest}"
@@ -32,7 +35,7 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report():
     assert page.info[0].value == "No costs entered yet."
     for content, message in (
         ("name,bytes\nfine,8\n", "costs.csv: the costs lack model; found “name”, “bytes”"),
-        ("model,bytes\nfine,-8\n", "negative"),
+        ("model,bytes\nfine,-8\n", "costs.csv: column 'bytes': 1 negative"),
     ):
         refused = upload(page, content)
         said = refused.error[0].value.replace("\\", "")
@@ -63,6 +66,10 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report():
 def test_a_file_that_is_no_csv_is_refused():
     with pytest.raises(FileError, match=r"costs\.csv"):
         costs_from(opened(Upload("costs.csv", b"\x89PNG\r\n\x1a\n" + bytes(200))))
+    judgements = opened(Upload("qrels.txt", b"q 0 a 1\nq 0 b 0\n"))
+    box = re.escape("pass it as “Judgements (qrels)” on the page “Data & export”")
+    with speaking_to(DashboardReader()), pytest.raises(FileError, match=f"{box}$"):
+        costs_from(judgements)
 
 
 def test_known_costs_stand_in_the_table_and_are_drawn_at_once():

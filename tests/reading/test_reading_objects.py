@@ -208,3 +208,12 @@ def test_costs_are_a_model_and_numbers(tmp_path: Path):
         DataError, match=r"costs\.csv, line 2: column 'bytes': 'cheap' is not a number"
     ):
         read_costs(str(file))
+    for text, message in (
+        ("model\na\n", r"costs\.csv: no column of numbers"),
+        ("model,bytes,ms\na,1,\na,2,\n", r"costs\.csv: 1 row repeats another's model"),
+        ("model,bytes,ms\na,1,2\nb,1,-2\n", r"costs\.csv: column 'ms': 1 negative .* of model 'b'"),
+        ("model,bytes\na,inf\n", r"costs\.csv: column 'bytes': 1 negative or not a finite number"),
+    ):
+        file.write_text(text)
+        with pytest.raises((ColumnError, DataError), match=message):
+            read_costs(str(file))
