@@ -207,7 +207,7 @@ def _column(
     declared_column = column(of, name) if declared else Column(name, values.dtype, name, "", "")
     about: Named = {
         "label": declared_column.title,
-        "help": declared_column.help or None,
+        "help": declared_column.help.replace("model_a", "A").replace("model_b", "B") or None,
         "width": width,
     }
     if name == "image":

@@ -198,7 +198,7 @@ no_worse: stats.no_worse
   metric cutoff policy
   value | | | mean of the model over the paired queries
   baseline_value | number | Baseline score | mean of the baseline over the paired queries
-  difference | | Model − baseline | value − baseline_value
+  difference | | Model − baseline | mean of the model minus that of the baseline
   bound_low | signed | Lower bound | lower confidence bound of the difference; it allows for rare
       losses that these queries missed, so it may lie below the 95% interval of the pair
   bound_high | signed | Upper bound | upper confidence bound of the difference

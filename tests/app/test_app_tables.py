@@ -30,11 +30,12 @@ def shown() -> None:
     frame_table(
         pl.DataFrame({"model": ["a", "b"], **ends}), of="board", show="model ci_low ci_high"
     )
+    frame_table(pl.DataFrame({"wins": [1]}), of="comparison", show="wins")
 
 
 def test_small_probabilities_are_not_0_and_shares_have_one_decimal():
     page = AppTest.from_function(shown, default_timeout=TIMEOUT).run()
-    pairs, profile, areas, _ = (element.value for element in page.dataframe)
+    pairs, profile, areas, *_ = (element.value for element in page.dataframe)
     assert pairs["segments_p"].dropna().to_list() == ["< 0.0001", "0.0400"]
     assert profile["cut_share"].to_list() == pytest.approx([100 / 3])
     formats = [element.proto.columns for element in page.dataframe]
@@ -43,6 +44,9 @@ def test_small_probabilities_are_not_0_and_shares_have_one_decimal():
     assert areas["relevant_pairs"].to_list() == [20_000]
     assert ("%d" in formats[2], "%.6g" in formats[2]) == (True, True)  # whole amounts are counts
     assert formats[3].count("%.4f") == 2  # both ends of an interval
+    assert (
+        '"help": "Number of queries that A wins"' in formats[4]
+    )  # not model_a, which no head says
 
 
 def long_names() -> None:
