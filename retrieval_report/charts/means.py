@@ -182,7 +182,9 @@ def costs(
     low = float(str(rows["amount"].min()))
     high = float(str(rows["amount"].max()))
     on_log = high > 20 * low > 0
-    scale = alt.Scale(type="log", nice=False, padding=24) if on_log else alt.Scale(zero=False)
+    scale = alt.Scale(zero=False)
+    if on_log or low == 0:  # from 0, a nice axis would begin at a negative cost
+        scale = alt.Scale(type="log" if on_log else "linear", nice=False, padding=24)
     x = number_axis(alt.X, what, scale=scale, axis=alt.Axis(labelFlush=16))("amount")
     y = number_axis(alt.Y, where)
     *ranges, dots = models(rows, y, f"model amount front beaten_by {MODEL}", x=x)

@@ -367,3 +367,13 @@ def test_the_steps_of_the_front_lie_above_the_intervals_and_below_the_dots():
     chart = charts.costs(rr.stats.cost_table(summary, {"a": 1, "b": 2}), metric="ap", cutoff=10)
     marks = [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
     assert marks.index("rule") < marks.index("line") < marks.index("point")
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_no_cost_below_0_is_on_the_axis(least: int):
+    """A nice axis that is padded beyond 0, as on a page, would begin at the number before it."""
+    summary = summarise(scores_of({"a": [0.2, 0.8], "b": [0.21, 0.8]}))
+    table = rr.stats.cost_table(summary, {"a": least, "b": 20})
+    layers = charts.costs(table, metric="ap", cutoff=10).to_dict()["layer"]
+    scales = [layer["encoding"]["x"]["scale"] for layer in layers]
+    assert all(scale.get("nice", True) == bool(least) for scale in scales)
