@@ -506,12 +506,13 @@ def _other_winner(printed_pairs: pl.DataFrame, row: Row) -> str:
 def _other_numbers(row: Row) -> str:
     """Say what the two print for the model that their orders of ties set furthest apart."""
     apart = _defined_apart(row)
-    texts = []
-    for end in ("", "_other"):
-        means = row[f"prints{end}"], row[f"expected{end}"]
-        places = agreeing_decimals(*means) if apart else DECIMALS  # a difference is printed too
-        off = number(row[f"off{end}"], places, sign="+")
-        texts.append([*(number(mean, places) for mean in means), off])
+    ends = ("", "_other")
+    sides = [(row[f"prints{end}"], row[f"expected{end}"]) for end in ends]
+    places = agreeing_decimals(*sides) if apart else DECIMALS  # differences are printed too
+    texts = [
+        [*(number(mean, places) for mean in means), number(row[f"off{end}"], places, sign="+")]
+        for means, end in zip(sides, ends, strict=True)
+    ]
     (printed, exact, off), (printed_other, exact_other, off_other) = texts
     sentence = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
     if apart:

@@ -106,7 +106,7 @@ def with_audit_digits(audit: pl.DataFrame) -> pl.DataFrame:
     how far it is off agree as they are written.
     """
     numbers = audit.select("prints", "expected").iter_rows()
-    digits = [DECIMALS if None in pair else agreeing_decimals(*pair) for pair in numbers]
+    digits = [DECIMALS if None in pair else agreeing_decimals(pair) for pair in numbers]
     return audit.with_columns(digits=pl.Series(digits, dtype=pl.Int64))
 
 

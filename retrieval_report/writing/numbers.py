@@ -44,21 +44,23 @@ def _is_visible(size: float) -> bool:
     return abs(size) > ROUNDING
 
 
-def agreeing_decimals(first: float, second: float) -> int:
-    """Return the decimals at which two numbers and their difference agree as they are written; if
-    two more than the difference needs do not suffice, as of 7/9 − 4/9, one more, at which they
-    nearly do.
+def agreeing_decimals(*pairs: tuple[float, float]) -> int:
+    """Return the decimals at which the two numbers of each pair and their difference agree as they
+    are written; if two more than the differences need do not suffice, as of 7/9 − 4/9, one more, at
+    which they nearly do.
 
-    >>> agreeing_decimals(0.25, 0.5), agreeing_decimals(0.14154, 0.14138)
+    >>> agreeing_decimals((0.25, 0.5)), agreeing_decimals((0.25, 0.5), (0.14154, 0.14138))
     (4, 5)
-    >>> agreeing_decimals(7 / 9, 4 / 9)
+    >>> agreeing_decimals((7 / 9, 4 / 9))
     5
     """
-    difference = first - second
-    fewest = decimals(difference)
+    fewest = decimals(*(first - second for first, second in pairs))
     for places in range(fewest, fewest + 3):
-        written = round(first, places) - round(second, places)
-        if round(written, places) == round(difference, places):
+        if all(
+            round(round(first, places) - round(second, places), places)
+            == round(first - second, places)
+            for first, second in pairs
+        ):
             return places
     return fewest + 1
 

@@ -76,6 +76,10 @@ def test_they_print_other_numbers_for_the_model_furthest_apart():
         Decimal, re.findall(r"[+-]?[01]\.\d+", told.replace("−", "-"))
     )
     assert (mteb - exact, other - exact_other) == (off, off_other)
+    columns = {"query": ["q"] * 3 + ["p"] * 3, "score": [1, 1, 1, 2, 2, 1]}
+    [told] = said("ndcg@3", model=["up"] * 6, **columns, relevance=[1, 2, 0, 3, 3, 1])
+    # The differences of mteb need five decimals to agree, and all numbers have as many.
+    assert {len(decimals) for decimals in re.findall(r"[01]\.(\d+)", told)} == {5}
 
 
 def test_nothing_is_said_where_they_print_the_same():
