@@ -140,7 +140,8 @@ def scores(
     ).height
     # An axis without a domain has round ends, and a line that is cut would end before them.
     scale = alt.Scale(domain=frame) if cut else alt.Scale(zero=False)
-    x, y = number_axis(alt.X, where, scale=scale), row_axis(rows["label"])
+    axis = alt.Axis(labelBound=True) if cut else alt.Undefined  # its ends may lie in a number
+    x, y = number_axis(alt.X, where, scale=scale, axis=axis), row_axis(rows["label"])
     roomy = rows.height <= ROOMY_ROWS
     below = 9 if roomy else 6
     layers = {

@@ -23,6 +23,8 @@ from retrieval_report.engines.check_scores import (
 from retrieval_report.engines.summary import summarise
 
 HISTORY = schema("history")
+BY_TIES = pl.col("p_tie_high") > TIE_RISK  # what may explain a step
+IS_NEWS = (pl.col("step_p") < ALPHA) & ~BY_TIES
 COMPARED = [*MEAN, "difference", "permutation_p", "p_tie", "p_tie_high", "against"]
 BY = "version", "date"  # groups of a pattern that name the version, the first that it has
 
@@ -94,10 +96,9 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
         for part in runs.partition_by("series", maintain_order=True)
     ]
     joined = join_left(board(summarise(score_frame)).join(runs, on="model"), pl.concat(steps), MEAN)
-    small = (pl.col("step_p") < ALPHA) & (pl.col("p_tie_high") <= TIE_RISK)
     measures = score_frame.select(MEASURE).unique(maintain_order=True).rows()
     rows = joined.with_columns(
-        marked=small, measure=pl.Series(map(measures.index, joined.select(MEASURE).rows()))
+        marked=IS_NEWS, measure=pl.Series(map(measures.index, joined.select(MEASURE).rows()))
     )
     return in_contract(rows.sort("measure", "series", "order"), HISTORY)
 

@@ -196,7 +196,7 @@ def all_lists(
                 )
             raise KeyMismatchError(
                 f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no judgements, "
-                f"first {unjudged.min()!r}{_why_unjudged(present, judgements, len(swapped) > 0)}"
+                f"first {unjudged.min()!r}{_why_unjudged(present, judgements, len(swapped) == len(unjudged))}"
             )
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:

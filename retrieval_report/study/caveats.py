@@ -119,13 +119,12 @@ def notices(
     elif models.len() < model_count:
         which = f"{models.len()} of {model_count} models ({names_text(models.sort())})"
         most = float(rows["truncated_share"].drop_nulls().to_numpy().max())
-        whose = (
-            "whose"
-            if most == 1
-            else f"{'up to ' * (models.len() > 1)}{whole_percent(most)} of whose"
-        )
-        where = " at the cutoff" if cutoff and most < 1 else ""  # a list may be cut below it
-        of_which = f" for {which}, {whose} {what}{where}"
+        of_which = f" for {which}, whose {what}"
+        if most < 1:
+            where = " at the cutoff" if cutoff else ""  # a list may be cut below it
+            share = "up to " * (models.len() > 1) + whole_percent(most)
+            whose = "its" if models.len() == 1 else "their"
+            of_which = f" for {which}: for {share} of {whose} queries {what}{where}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 

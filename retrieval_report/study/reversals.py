@@ -59,6 +59,8 @@ def reversals(study: Study) -> pl.DataFrame:
     if len(ranked) < 2:
         return pl.DataFrame()
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
+    bounds = ranked[0]["lowest"], ranked[1]["highest"]
+    pair["least"] = None if None in bounds else bounds[0] - bounds[1]  # of the lead
     level = equal_means(pair["value_a"], pair["value_b"])
     by_chance = not {pair["model_a"], pair["model_b"]}.isdisjoint(study.at_random)
     is_cut = pair["verdict"] == verdicts.CUT
@@ -127,6 +129,10 @@ def _queries(study: Study, pair: Named) -> list[Named]:
     for each, on in ((row, "the queries"), (both_row, decisive)):
         reverses = verdicts.reverses(each.get("reversal") or 0.0)
         each.setdefault("verdict", depends(on, each.get("reversal"), enough=enough or reverses))
+    if tie_std is None and row["verdict"] == verdicts.SAFE and pair["least"] is not None:
+        least = new_queries(difference - difference.mean() + pair["least"], cluster)
+        if pair["least"] <= 0 or verdicts.reverses(least or 0.0):
+            row["verdict"] = verdicts.CUT
     return [row, both_row]
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from retrieval_report.comparison.history import history
-from retrieval_report.comparison.verdicts import TIE_RISK, is_significant, with_chances
-from retrieval_report.engines.check_scores import MEASURE
+from retrieval_report.comparison.history import BY_TIES, IS_NEWS, history
+from retrieval_report.comparison.verdicts import is_significant, with_chances
+from retrieval_report.engines.check_scores import MEASURE, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.table_columns import MODEL_WIDTH
 from retrieval_report.study.terminal import visible
@@ -18,12 +18,13 @@ from retrieval_report.writing.numbers import p_value, size
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
+CHANCES = ["p_tie", "p_tie_high"]
 MAX_STEPS = 6  # that a sentence names
 
 
 def history_of(study: Study, pattern: str) -> pl.DataFrame:
-    """Return :func:`history` of a study. A version whose data `health` finds wrong is not tested, nor
-    is a step from it.
+    """Return :func:`history` of a study, with the chances of `flips`, which are exact where moments
+    say little. A version whose data `health` finds wrong is not tested, nor is a step from it.
     """
     in_order, suspects = [*MEASURE, "series"], study.suspects
     wrong = pl.col("model").is_in(suspects)
@@ -31,10 +32,22 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
     def unless(doubt: pl.Expr, *names: str) -> pl.Expr:
         return pl.when(~doubt.fill_null(False)).then(pl.col(*names))
 
-    return history(study.under("expected", "best", "worst").scores, pattern).with_columns(
-        unless(wrong | wrong.shift().over(in_order), "marked", "step_p", "p_tie", "p_tie_high"),
-        unless(wrong | wrong.first().over(in_order), "first_p"),
-        unless(wrong | pl.col("best").is_in(suspects), "best_p"),
+    steps = history(study.under("expected", "best", "worst").scores, pattern)
+    keys = [*MEASURE, "model", "before"]
+    pairs = [
+        study.flips.select(*MEASURE, *CHANCES, model=model, before=before)
+        for model, before in (("model_a", "model_b"), ("model_b", "model_a"))
+    ]
+    moments = steps.drop(CHANCES).with_columns(before=pl.col("model").shift().over(in_order))
+    known = join_left(moments, pl.concat(pairs), keys).drop("before")
+    return (
+        known.select(steps.columns)
+        .with_columns(marked=IS_NEWS)
+        .with_columns(
+            unless(wrong | wrong.shift().over(in_order), "marked", "step_p", "p_tie", "p_tie_high"),
+            unless(wrong | wrong.first().over(in_order), "first_p"),
+            unless(wrong | pl.col("best").is_in(suspects), "best_p"),
+        )
     )
 
 
@@ -87,7 +100,7 @@ def _of_series(rows: pl.DataFrame) -> list[str]:
             one = possible.height == 1
             which = "the one step" if one else f"each of the {possible.height} steps"
             which += " that could be tested"
-        ties = "tie order or to " * (possible["p_tie_high"] > TIE_RISK).any()
+        ties = "tie order or to " * possible.select(BY_TIES.any()).item()
         news = f"{which} may be due to {ties}the choice of queries"
         if possible.filter(pl.col("difference") != 0).is_empty():
             news = "no step changes the score"

@@ -338,6 +338,13 @@ def test_swapped_ids_that_are_also_queries_are_asked_whether_columns_are_swapped
         study(swapped, judgements).verdict  # noqa: B018
 
 
+def test_numbers_that_are_items_too_ask_nobody_whether_columns_are_swapped():
+    judgements = {query: {7: 1, 8: 1, 9: 1} for query in (1, 2)}
+    lists = {query: {7: 0.5, 8: 0.25} for query in (1, 2, 8, 9, 10)}
+    with pytest.raises(rr.KeyMismatchError, match=r"3 of 5 .* first 8; .* leaves them out$"):
+        study(lists, judgements).verdict  # noqa: B018
+
+
 def test_of_items_in_the_place_of_queries_a_tenth_need_be_judged():
     judgements = {query: {f"d{item}": 1 for item in range(4)} for query in "ab"}
     swapped = {f"d{item}": {"a": 0.5, "b": 0.25} for item in range(30)}

@@ -33,7 +33,8 @@ def write_page(folder: Path, report: Report) -> Path:
 
 MEASURED = """[...document.querySelectorAll(".chart")].map((chart) => {
     const svg = chart.querySelector("svg"), box = svg.getBoundingClientRect();
-    const marks = [...svg.querySelectorAll("text, path")].map((mark) => mark.getBoundingClientRect().right);
+    const shown = [...svg.querySelectorAll("text:not([opacity='0']), path")];
+    const marks = shown.map((mark) => mark.getBoundingClientRect().right);
     return [chart.clientWidth, box.width, box.height, Math.max(...marks) - box.right];
 })"""
 
