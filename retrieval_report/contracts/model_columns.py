@@ -312,7 +312,10 @@ audit: audit
   prints_high | number | At most | the largest value that it could print
   exact | number | Exact | the exact value of the chosen metric, of the lists as given
   expected | | | exact mean over all tie orders of the evaluator's own definition
-  lowest highest tie_std
+  lowest | | | the smallest mean over all orders of the ties received; an evaluator that first rounds
+      to float32 makes new ties, and may print less
+  highest | | | the largest mean over all orders of the ties received; after rounding it may print more
+  tie_std
   off | signed | By tie order | prints − expected: effect of tie order; empty if prints is empty
   z | tenth | z | effect of tie order, in standard deviations of random tie order
   definition_shift | signed | By definition | expected − exact: effect of its definition
