@@ -168,14 +168,15 @@ def _nothing_passed(
 
 
 def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float]) -> str:
-    """Say how many queries would decide it, and for which of several models: the one that needs most,
-    where that is more than there are; not what would hold if nothing is lost of models that surely lose,
+    """Say how many queries would decide it, and for which of several models, or for all of them, where
+    that is more than there are; not what would hold if nothing is lost of models that surely lose,
     nor of models that cost no less than the baseline, if others do.
     """
     is_one = rows.height == 1
     rows = rows.filter(verdict=verdicts.NOT_DECIDED)
     cheaper = [name for name, cost in amounts.items() if cost < amounts.get(baseline, 0)]
     worth = rows.filter(pl.col("model").is_in(cheaper))
+    of_them = "" if worth.height in (0, rows.height) else " that cost less"
     rows = rows if worth.is_empty() else worth
     may_be_level = (pl.col("bound_high") >= 0).fill_null(True)
     for column, of in (("queries_needed", may_be_level), ("queries_if_observed", pl.lit(True))):
@@ -183,8 +184,8 @@ def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float
         for row in asked.tail(1).to_dicts():
             most = f" for {model_text(row['model'])}" * (not is_one)
             unknown = rows.filter(pl.col(column).is_null() | ~of).height
-            of_these = "" if worth.is_empty() else " of the cheaper models"
-            most += f", which needs the most{of_these}," * (asked.height > 1 and not unknown)
+            if column == "queries_needed" and asked.height > 1 and not unknown:
+                most = f" for all of them{of_them}"
             hint = f"; {about(row[column])} queries would decide it{most} if "
             if column == "queries_needed":
                 return f"{hint}nothing is lost"

@@ -24,11 +24,10 @@ from retrieval_report.study import caveats
 from retrieval_report.study.caveats import model_text, names_text
 from retrieval_report.writing.numbers import (
     DECIMALS,
+    agreeing_decimals,
     chance_text,
     column_decimals,
-    decimals,
     number,
-    size,
 )
 
 UNSAFE_REASONS = {  # why leads over models below the second are not safe
@@ -308,10 +307,10 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     sentences = []
     scored = f"Scored naively, with ties {ties},"
     if row is not None and _error(row) >= 10**-DECIMALS / 2:
-        places = decimals(_error(row))
+        places = agreeing_decimals((row["naive"], row["expected"]))
         naive, exact = number(row["naive"], places), number(row["expected"], places)
         where = f"{model_text(row['model'])}: {naive} instead of {exact}"
-        off = f"are off by up to {size(_error(row))} ({where})"
+        off = f"are off by up to {number(_error(row), places)} ({where})"
         sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]
         scored = "Scored naively,"
     if accidental:
