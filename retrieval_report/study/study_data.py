@@ -568,7 +568,9 @@ def _in_order(data: StudyData, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def check_chosen(what: str, choice: Collection[str], available: Sequence[str]) -> None:
     """Refuse a choice of nothing, or of what there is not."""
     if not choice:
-        raise ParameterError(f"{what}: name at least one{' of ' * bool(available)}{quoted(available)}")
+        raise ParameterError(
+            f"{what}: name at least one{' of ' * bool(available)}{quoted(available)}"
+        )
     for name in choice:
         check_choice(what, name, available)
 

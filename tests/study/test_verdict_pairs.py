@@ -112,3 +112,15 @@ def test_a_chance_of_reversal_that_tables_show_is_named_though_the_lead_is_safe(
     pairs = pairs.with_columns(**chances, **settled, family_p=pl.lit(0.01))
     _, sentences = verdict(summary, pairs, **PLACE)
     assert sentences[1].startswith(said)
+
+
+def test_the_lead_of_twins_is_theirs():
+    good = {"q": {"hit": 3.0, "a": 2.0, "b": 1.0}, "r": {"hit": 3.0, "a": 2.0, "b": 1.0}}
+    poor = {"q": {"a": 3.0, "hit": 2.0, "b": 1.0}, "r": {"hit": 3.0, "a": 2.0, "b": 1.0}}
+    late = {"q": {"a": 3.0, "hit": 2.0, "b": 1.0}, "r": {"a": 3.0, "hit": 2.0, "b": 1.0}}
+    runs = {"one": good, "two": good, "poor": poor, "late": late}
+    judged = {"q": {"hit": 1}, "r": {"hit": 1}}
+    said = " ".join(rr.Study(runs, "rr@3", judgements=judged, truncated="no").sentences)
+    assert said.startswith("one and two have the highest")
+    assert "Their lead over late is not significant." in said
+    assert "Its lead" not in said
