@@ -102,7 +102,7 @@ def _cuts(page: Page) -> None:
     cuts = answered(page.data, ties_at_cutoff, {"cutoff": cutoff, **rules})
     cuts = folded(cuts.filter(pl.col("model").is_in(page.runs.model_names)), page.runs.identical)
     if cuts.is_empty():
-        st.info(f"Cutoff {cutoff} falls between ties in every list.")
+        st.info(f"No list has ranks {cutoff} and {cutoff + 1} in one tie.")
         return
     largest = f" The {LISTED} largest are listed." if cuts.height > LISTED else ""
     st.markdown(
