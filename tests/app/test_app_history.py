@@ -5,7 +5,7 @@ import polars as pl
 import retrieval_report as rr
 from made_pages import agrees, charts, made_data, open_page, table
 from made_reports import made_rankings
-from retrieval_report.study.versions import steps_sentences
+from retrieval_report.study.versions import history_of, steps_sentences
 from text import plain
 
 RANKINGS = made_rankings(("run-1", "run-2", "run-10"))
@@ -13,9 +13,7 @@ RANKINGS = made_rankings(("run-1", "run-2", "run-10"))
 
 def test_the_table_is_that_of_history():
     page = open_page("history", made_data(RANKINGS, history=r"run-(?P<version>\d+)"))
-    policies = ("expected", "best", "worst")
-    scores = rr.evaluate(RANKINGS, metrics="ndcg@3", policies=policies)
-    truth = rr.stats.history(scores, r"run-(?P<version>\d+)")
+    truth = history_of(rr.Study(RANKINGS, "ndcg@3"), r"run-(?P<version>\d+)")
     shown = table(page, 0)
     agrees(shown, truth, "version value difference marked")
     assert plain(steps_sentences(truth)[0]) in [text.value for text in page.markdown]
