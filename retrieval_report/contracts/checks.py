@@ -105,8 +105,8 @@ def check_grades(judgements: pl.DataFrame) -> None:
     query, item = odd.select(keys).row(0)
     grades = odd.filter(query=query, item=item)["relevance"]
     cure = advice("; {} decides", setting("repeated_judgements", "highest", "mean"))
-    if judgements["item"].n_unique() == 1 < judgements["query"].n_unique():
-        cure = f"; {_only_item(item)}"
+    if only := _only_item(judgements):
+        cure = f"; {only}"
     elif 2 * judgements["item"].n_unique() < judgements["relevance"].n_unique():
         cure = "; there are more grades than items: are the two columns swapped?"
     shown = [f"{grade:g}" for grade in grades[:MOST_GRADES]]
@@ -118,7 +118,11 @@ def check_grades(judgements: pl.DataFrame) -> None:
     )
 
 
-def _only_item(item: object) -> str:
+def _only_item(rows: pl.DataFrame) -> str:
+    """Ask for the column of items where several queries have one and the same; otherwise empty."""
+    if rows["item"].n_unique() > 1 or rows["query"].n_unique() == 1:
+        return ""
+    item = rows["item"][0]
     return f"no row has another item than {item!r}: is another column that of the items?"
 
 
@@ -136,8 +140,7 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
         )
         cure += "column that tells them 'model'"
         cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
-        if frame.height > frame["item"].n_unique() == 1 < frame["query"].n_unique():
-            cure = _only_item(frame["item"][0])
+        cure = _only_item(frame) or cure
     raise DataError(f"{what}: {repeated} another's {', '.join(keys)}; {location}; {cure}")
 
 

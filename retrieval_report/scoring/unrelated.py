@@ -118,13 +118,14 @@ class _Lists:
     def unrelated(self, model: str) -> Unrelated | None:
         """Return what is wrong; None if the lists are better than chance, or show nothing."""
         halves = self._gains(self.rows, self.relevant)
-        gains = halves.sum(0)[:, self.own]
+        whole = halves.sum(0)
+        gains = whole[:, self.own]
         score = np.trace(gains)
         hits = self.rows.join(self.relevant, on=["query", "item"], how="semi").height
         found = Unrelated(model, hits, self.rows.height, self.queries.len(), is_clear=True)
         asked = (
-            self._other_queries(halves),
-            self._next_queries(halves.sum(0)),
+            self._other_queries(halves, whole),
+            self._next_queries(whole),
             self._shifted_ids(score),
         )
         causes = [cause for cause in asked if cause]
@@ -170,7 +171,7 @@ class _Lists:
         first = np.minimum(np.bincount(self.rows["place"].to_numpy()), number[self.own])
         return float((best[first] * own[self.own] / number[self.own]).sum())
 
-    def _other_queries(self, halves: Floats) -> Cause | None:
+    def _other_queries(self, halves: Floats, whole: Floats) -> Cause | None:
         """Return whether lists, all or a part of them, hold what is relevant to one other query each.
         Half of the rows choose the query, and the other half shows whether it was an accident.
         """
@@ -179,7 +180,7 @@ class _Lists:
         more[lists, self.own] = -np.inf
         column = more.argmax(1)
         of_own, of_other = halves[1][lists, self.own], halves[1][lists, column]
-        copies = np.unique(halves.sum(0), axis=0, return_inverse=True)[1]
+        copies = np.unique(whole, axis=0, return_inverse=True)[1]
         explained = _of_first(halves[1][:, column], copies)
         if of_other.sum() < FAR_BETTER * of_own.sum():
             explained &= of_other > FAR_BETTER * of_own

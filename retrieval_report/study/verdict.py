@@ -119,9 +119,8 @@ def verdict(
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure, identical)
-    if any(
-        ranked[0]["model"] in group for group in identical
-    ):  # which the first sentence names all
+    # The first sentence names all models of the leader's lists, and the lead is theirs.
+    if any(ranked[0]["model"] in group for group in identical):
         for one, several in (("Its lead", "Their lead"), ("its lead", "their lead")):
             sentences = [text.replace(one, several) for text in sentences]
     if objections:
