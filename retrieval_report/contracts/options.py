@@ -243,7 +243,8 @@ class Options:
         "error",
         "Items judged twice",
         "If an item has several different grades for a query, they are refused, or their highest "
-        "or mean counts. The same grade twice is one judgement.",
+        "or mean counts. The same grade twice counts once, but no verdict rests on such judgements "
+        "until the highest or the mean is asked for.",
         REPEATED,
     )
     null_distance: str = _option(

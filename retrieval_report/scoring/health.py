@@ -186,7 +186,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     asked = prepared.names.select("query", relevant=prepared.relevant).filter(has_judgements)
     asked = asked.unique("query")
     findings += _unanswerable(asked.filter(relevant=0).height, asked.height, options)
-    return [*findings, *_repeated(*judged.repeated_judgements, options)]
+    return [*findings, *_repeated(*judged.repeated_judgements, sorted(models), options)]
 
 
 def _models(findings: Iterable[Finding], *others: str) -> set[str]:
@@ -217,7 +217,7 @@ def health_of_summary(
     models = summary.group_by("model").agg(missing, total=pl.max("queries") + missing * left_out)
     findings = [] if sample is None else _findings(sample, options)
     sampled = [
-        (*finding[:-1], f"{finding[-1]}{note if finding[0] else ''}")
+        (*finding[:-1], f"{finding[-1]}{note if finding[0] and finding[1] != REPEATED else ''}")
         for finding in findings
         if finding[1] not in {NO_LIST, NO_ITEM}
     ]
@@ -253,12 +253,18 @@ def _unanswerable(none: int, total: int, options: Options) -> Findings:
         yield None, NO_ITEM, False, none, total, f"they count as 0{leave}"
 
 
-def _repeated(merged: int, total: int, options: Options) -> Findings:
-    """Find judgements that repeat others: a pool that was judged twice, or files that overlap."""
-    if merged:
-        rule = options.repeated_judgements
-        counts = "each counts once" if rule == "error" else f"the {rule} of their grades counts"
-        yield None, REPEATED, False, merged, total, counts
+def _repeated(merged: int, total: int, models: Iterable[str], options: Options) -> Findings:
+    """Find judgements that repeat others: a pool that was judged twice, or files that overlap. This
+    is serious until an option says that they may: trec_eval refuses such files.
+    """
+    rule = options.repeated_judgements
+    asked = rule == "error"
+    counts = f"the {rule} of their grades counts"
+    if asked:
+        allow = advice("; pass {} if they may repeat", setting("repeated_judgements", "highest"))
+        counts = f"were files joined that overlap? each counts once{allow}"
+    for model in (models if asked else [None]) if merged else ():
+        yield model, REPEATED, asked, merged, total, counts
 
 
 def _fine(judged: Judged, models: Iterable[str | None]) -> Findings:

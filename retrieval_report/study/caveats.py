@@ -17,7 +17,14 @@ from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.contracts.wording import advice, setting, whole_percent
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, measure_text
-from retrieval_report.scoring.health import FINE, JUDGED_IDS, NO_LIST, SHOWN_BY_IDS, sentence_of
+from retrieval_report.scoring.health import (
+    FINE,
+    JUDGED_IDS,
+    NO_LIST,
+    REPEATED,
+    SHOWN_BY_IDS,
+    sentence_of,
+)
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
@@ -166,7 +173,8 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     fault = health.group_by("finding", "serious", cause=cause, maintain_order=True)
     counts = (
         pl.when(
-            ~pl.first("finding").is_in([NO_LIST, JUDGED_IDS, FINE]) | (pl.n_unique("total") > 1)
+            ~pl.first("finding").is_in([NO_LIST, JUDGED_IDS, FINE, REPEATED])
+            | (pl.n_unique("total") > 1)
         )
         .then(pl.sum(name).cast(pl.String))  # lists of all of them; what is judged is the same
         .when(pl.n_unique(name) > 1)

@@ -255,14 +255,14 @@ def test_files_scored_part_by_part_have_their_health_from_a_sample(
     assert kinds[0] == kinds[1]
     assert {(name, kind) for name, kind, _ in kinds[0]} == {
         *((name, name) for name in DISK if name != "sound"),
-        (None, "repeated judgements"),
+        *((name, "repeated judgements") for name in DISK),
     }
     if sampled == 1000:
         assert found[0] == found[1]
     else:  # every second query
         for row in found[1]:
             assert ("in a sample of 60 of 120 queries" in row["message"]) == (
-                row["model"] is not None
+                row["finding"] != "repeated judgements"
             )
 
 

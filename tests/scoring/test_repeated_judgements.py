@@ -29,3 +29,43 @@ def test_of_different_grades_the_rule_counts(rule: str, tmp_path: Path):
         **given,  # type: ignore[arg-type]
     )
     assert pl.read_parquet(scores)["value"].item() == expected
+
+
+LISTS = {
+    name: {f"q{n}": {f"d{n}{item}": shift + item for item in range(6)} for n in range(8)}
+    for name, shift in {"a": 0.5, "b": 1.0}.items()
+}
+ONCE = [(f"q{n}", f"d{n}{item}", int(item > 3)) for n in range(8) for item in range(6)]
+SCHEMA = ["query", "item", "relevance"]
+
+
+@pytest.mark.parametrize("rule", ["error", "highest", "mean"])
+def test_no_verdict_rests_on_judgements_that_repeat_until_a_rule_is_chosen(rule: str):
+    """The scores are those of the judgements given once."""
+    once, twice = (pl.DataFrame(rows, SCHEMA, orient="row") for rows in (ONCE, ONCE + ONCE[:9]))
+    plain = rr.Study(LISTS, "ap@3", judgements=once)
+    study = rr.Study(LISTS, "ap@3", judgements=twice, repeated_judgements=rule)
+    assert study.scores.equals(plain.scores)
+    found = study.health.filter(finding="repeated judgements")
+    asked = rule == "error"
+    models = ["a", "b"] if asked else [None]
+    assert found.select("model", "serious", "affected", "total").rows() == [
+        (model, asked, 9, 57) for model in models
+    ]
+    said = f"{'Check your data' if asked else 'Note on the data'}: 9 of 57 judgements repeat"
+    assert said in repr(study)
+    assert (study.leaderboard["rank"].null_count() == 2) == asked
+    noticed = (
+        pytest.raises(rr.DataError, match="nothing is tested: 9 of 57 judgements repeat")
+        if asked
+        else pytest.warns(UserWarning, match="9 of 57 judgements repeat")
+    )
+    with noticed:
+        rr.gate(
+            {"a": LISTS["a"]},
+            {"b": LISTS["b"]},
+            measures="ap@3",
+            margin=0.1,
+            judgements=twice,
+            repeated_judgements=rule,
+        )
