@@ -204,8 +204,8 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Return of many pairs, which begin with the best, those to print, and a line that counts them:
-    neighbours in rank, what else tie order may reverse, and the leader's, in this order while there
-    is room; of models with the same lists, one.
+    neighbours in rank, what else tie order or missing items leave open, and the leader's, in this
+    order while there is room; of models with the same lists, one.
     """
     import polars as pl
 
@@ -228,9 +228,10 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     left_out = pairs.join(printed, on="measure", how="anti").unique("measure", maintain_order=True)
     measures = left_out.select(MEASURE_NAME).to_series()
     none = f", and none by {', '.join(measures)}" if len(measures) else ""
+    cut = " or missing items" if CUT in pairs["verdict"] else ""
     return printed, (
         f"{printed.height} of {pairs.height} pairs are printed, and {doubtful[0]} of the {doubtful[1]} that "
-        "tie order may reverse: neighbours in rank, then others that it may reverse, then the leader against "
+        f"tie order{cut} may decide: neighbours in rank, then others of these, then the leader against "
         f"each, as far as there is room{none}; --all prints all."
     )
 

@@ -108,7 +108,7 @@ def with_verdicts(pairs: pl.DataFrame, *, tie_risk: float, alpha: float) -> pl.D
         for name in REFERENCE_POLICIES
     )
     objections = [
-        pl.when(pl.col(f"order_{name}") != 0, pl.col(f"order_{name}") != order).then(pl.lit(name))
+        pl.when(pl.col(f"order_{name}") * order < 0).then(pl.lit(name))
         for name in REFERENCE_POLICIES
     ]
     risky = (pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)).fill_null(pl.col("disagree") != "")

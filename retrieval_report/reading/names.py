@@ -282,6 +282,8 @@ def require(
     example_names = {entry.partition("|")[0]: PLACEHOLDER for entry in missing}
     naming = setting("columns", example_names, function=kind.function)
     which = advice("; or say which it is: {}", naming)
+    if "distance|score" in missing and which:
+        which += ", or score instead if larger means nearer"
     if "relevance" in missing:  # as in what users bought or clicked
         which += "; if every row is relevant, add a column relevance of 1"
     names_found = unseen(

@@ -129,7 +129,8 @@ def notices(
         of_which = f" for {which}, whose {what}"
         if most < 1:
             where = " at the cutoff" if cutoff else ""  # a list may be cut below it
-            share = "up to " * (models.len() > 1) + whole_percent(most)
+            share = whole_percent(most)
+            share = "up to " * (models.len() > 1 and share[0].isdigit()) + share
             whose = "its" if models.len() == 1 else "their"
             of_which = f" for {which}: for {share} of {whose} queries {what}{where}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)

@@ -109,7 +109,7 @@ def test_compare_prints_of_many_models_the_neighbours_that_tie_order_may_reverse
     shown = run(f"compare {path} --measures rr@45 --truncated no").stdout
     [row] = [line for line in shown.splitlines() if line.endswith("depends on tie order")]
     assert row.split()[:2] == ["m30", "m31"]
-    assert "40 of 946 pairs are printed, and 1 of the 1 that tie order may reverse: neigh" in shown
+    assert "40 of 946 pairs are printed, and 1 of the 1 that tie order may decide: neigh" in shown
 
 
 def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
