@@ -59,7 +59,7 @@ COMPARED = "model_a model_b value_a value_b difference tie_std p_tie family_p ve
 STEPS = (
     "series version value tie_std lowest highest difference step_p p_tie marked since_first first_p"
 )
-AUDITED = "system version definition winner same_winner model prints expected off z"
+AUDITED = "system version call definition winner same_winner model prints expected off z"
 VOTED = "model value tie_std lowest highest queries"
 TIED = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
 KNN_FRAMES = ("accuracy", "classes", "confusion", "chances")
@@ -422,7 +422,7 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """
     rows = table.with_columns(same_winner(), winner_text())
     if everything or table["model"].n_unique() < 2:
-        columns = "system version definition model prints expected lowest highest off z same_winner"
+        columns = "system version call definition model prints expected lowest highest off z same_winner"
         return f"{_audit_table(rows, columns)}{_on_expected(table)}"
     evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
     in_order = {"nulls_last": True, "maintain_order": True}

@@ -560,7 +560,8 @@ def winner_sentences(
     -------
     tuple of str
         Empty if there is only one model, or if no evaluator prints the measure. A configuration is
-        a system with one way to call it.
+        a system with one way to call it. Version and call are named where a system stands in several
+        sentences.
 
     Examples
     --------
@@ -589,20 +590,24 @@ def winner_sentences(
     ours = pl.col("exact_winner").str.split(EQUALS).list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
+    kind = pl.coalesce(pl.when(rule).then(pl.lit(kind)) for kind, rule in rules.items())
+    winners = winners.with_columns(kind=kind)  # one of each, so that the numbers add up
+    in_several = pl.col("kind").drop_nulls().n_unique().over("system") > 1
+    in_full = pl.concat_str("system", "version", "call", separator=" ", ignore_nulls=True)
+    winners = winners.with_columns(pl.when(in_several).then(in_full).otherwise("system"))
     of_which = f"of {winners.height} evaluator configurations{f' for {measure}' * bool(measure)}"
     sentences = []
-    if winners.filter(rules["wrong"] | rules["open"]).is_empty():
+    if winners.filter(pl.col("kind").is_in(["wrong", "open"])).is_empty():
         sentences.append(f"Tie order changes the winner in none {of_which}.")
         of_which = "of them"
-    for kind, rule in rules.items():
-        names = [visible(name, NAME_WIDTH) for name in winners.filter(rule)["system"]]
-        winners = winners.filter(~rule)  # so that the numbers add up
+    for kind, sentence in WINNERS.items():
+        names = [visible(name, NAME_WIDTH) for name in winners.filter(kind=kind)["system"]]
         ways = Counter(names).items()
         texts = [f"{name} ({number} ways)" if number > 1 else name for name, number in ways]
         first = first_names(texts, NAMED)
         if names:
             how_many = f"{len(names)} {of_which}"
-            sentences.append(WINNERS[kind].format(how_many, first, best=names_text(best)))
+            sentences.append(sentence.format(how_many, first, best=names_text(best)))
             of_which = "more"
     return tuple(sentences)
 

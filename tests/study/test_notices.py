@@ -196,6 +196,25 @@ def test_an_evaluator_is_counted_once_so_that_the_numbers_add_up():
     )
 
 
+def test_ways_of_an_evaluator_that_fare_differently_are_told_apart():
+    row = {"system": "scikit-learn", "version": "1.9", "note": "", "exact_winner": "b"}
+    rows = [
+        {**row, "call": call, "winner": "b", "same_winner": same, "model": model, "exact": exact}
+        for call, same in (("ndcg_score(ignore_ties=True)", None), ("ndcg_score", True))
+        for model, exact in (("a", 1.0), ("b", 0.5))
+    ]
+    assert winner_sentences(pl.DataFrame(rows)) == (
+        (
+            "Tie order could change the winner of 1 of 2 evaluator configurations, however unlikely that is: "
+            "scikit-learn 1.9 ndcg_score(ignore_ties=True)."
+        ),
+        (
+            "By the mean over all orders and by definition, another model than a wins in 1 more: "
+            "scikit-learn 1.9 ndcg_score."
+        ),
+    )
+
+
 def test_evaluators_that_name_another_winner_are_all_counted_and_one_more_than_five_named():
     calls = {"ranx": 2, "mteb": 1, "BEIR": 1, "RecBole": 1, "trec_eval": 1, "ir_measures": 1}
     row = {"version": "", "note": "", "same_winner": False, "winner": "b", "exact_winner": "a"}
