@@ -265,7 +265,9 @@ history: stats.history
   difference | signed | Step | value minus that of the version before, on the queries of both
   step_p | chance | p (step) | p-value of the step from the version before, corrected for all steps
       by Holm
-  p_tie p_tie_high
+  p_tie | | | probability that a random tie order turns the step from the version before around;
+      'level' if the expected means are equal
+  p_tie_high
   marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
   since_first | signed | Since the first | value minus that of the first version, on the queries of
       both
