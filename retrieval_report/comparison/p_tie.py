@@ -22,6 +22,8 @@ MANY_AFFECTED_LISTS = (
     5_000  # lists that tie order affects; beyond, only a verdict left open is worth their orders
 )
 NARROW_ENOUGH = 0.02  # apart enough to be worth the orders of so many lists
+FEW_AFFECTED_LISTS = 1_000  # whose orders cost little: a pair has them whatever other pairs need
+PRINTED_ALIKE = 1e-4  # bounds this close are printed as one number
 TERMS = (
     64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
 )
@@ -106,18 +108,19 @@ def _by_series(ahead: Side, behind: Side, near: float, fineness: int) -> Chance:
     if not sums.least < -near <= sums.most:
         sure = float(-near > sums.least)
         return Chance(sure, sure, sure, np.nan, "convolved")
-    if abs(sums.mean + near) > MAX_DEVIATIONS * sums.deviation:
-        return Chance(0.0, float(-near > sums.mean), 1.0, np.nan, "convolved")
+    reach = MAX_DEVIATIONS * sums.deviation
+    bound = float(np.clip(-near, sums.mean - reach, sums.mean + reach))
     period, outside = sums.period()
     power = np.ceil(np.log2(fineness * period / sums.deviation))
     terms = 1 << int(np.clip(power, 6, np.log2(MOST_TERMS)))
     first, second = (side.wave(period, terms) for side in (ahead, behind))
     shift = ahead.fixed - behind.fixed  # a constant only rotates the waves
     low, value, high = series_below(
-        first * np.conj(second), sums.mean - shift, -near - shift, period
+        first * np.conj(second), sums.mean - shift, bound - shift, period
     )
-    low = max(low - outside, 0.0)
-    high = min(high + outside, 1.0)
+    # A bound nearer to the mean, where the series is of use, leaves one side open.
+    low = max(low - outside, 0.0) if bound <= -near else 0.0
+    high = min(high + outside, 1.0) if bound >= -near else 1.0
     return Chance(low, min(max(value, low), high), high, np.nan, "convolved")
 
 
@@ -127,8 +130,10 @@ def worth_lists(low: Floats, high: Floats, moved: Floats) -> Bools:
     >>> worth_lists(np.full(2, 0.1), np.full(2, 0.115), np.array([20, 50_000])).tolist()
     [True, False]
     """
-    decided = (high - low <= NARROW_ENOUGH) | (low > TIE_RISK) | (high <= TIE_RISK)
-    return (high - low > REFINE_ABOVE_WIDTH) & ((moved <= MANY_AFFECTED_LISTS) | ~decided)
+    apart = high - low
+    decided = (apart <= NARROW_ENOUGH) | (low > TIE_RISK) | (high <= TIE_RISK)
+    wide = (apart > REFINE_ABOVE_WIDTH) & ((moved <= MANY_AFFECTED_LISTS) | ~decided)
+    return wide | ((apart > PRINTED_ALIKE) & (moved <= FEW_AFFECTED_LISTS))
 
 
 class _Sums(NamedTuple):

@@ -19,12 +19,17 @@ from retrieval_report.comparison.p_tie import (
 from retrieval_report.comparison.pairs import compare
 
 
-def tied_rankings(queries: int, seed: int, items: int = 12) -> pl.DataFrame:
-    """Two models that see the relevance through noise and round it to few distances."""
+def tied_rankings(
+    queries: int,
+    seed: int,
+    items: int = 12,
+    models: Iterable[tuple[str, float]] = (("rough", 2.5), ("rougher", 2.7)),
+) -> pl.DataFrame:
+    """Models that see the relevance through noise and round it to few distances."""
     draw = np.random.default_rng(seed)
     relevance = draw.integers(0, 2, size=(queries, items))
     parts = []
-    for model, noise in (("rough", 2.5), ("rougher", 2.7)):
+    for model, noise in models:
         distance = np.round(2 - relevance + noise * draw.normal(size=relevance.shape)).astype(int)
         rows = grid(distance=distance, relevance=relevance)
         parts.append(rows.with_columns(model=pl.lit(model)))
@@ -196,6 +201,24 @@ def test_bounds_hold_where_few_lists_decide_and_many_hardly_matter():
     assert high - low < 0.003
     assert both["p_tie_low"] <= low <= high <= both["p_tie_high"]
     assert both["p_tie_method"] == "convolved"
+
+
+def test_a_pair_has_one_chance_whatever_other_models_there_are():
+    # Moments leave less open of the first and the last than of the others, who need all lists.
+    models = ("rough", 2.5), ("rougher", 4.0), ("roughest", 8.0)
+    rankings = tied_rankings(150, 1, models=models)
+
+    def chance(*names: str) -> list[Any]:
+        rows = rankings.filter(pl.col("model").is_in(names))
+        scores = evaluate(rows, policies="expected", metrics="ndcg@10", truncated="no")
+        pairs = compare(scores, rankings=rows, resamples=9).filter(
+            model_a=names[0], model_b=names[-1]
+        )
+        return list(pairs.select("^p_tie.*$").row(0))
+
+    of_two = chance("rough", "roughest")
+    assert of_two == chance("rough", "rougher", "roughest")
+    assert of_two[2] < 1e-6  # thirteen deviations from a reversal, where a series is of little use
 
 
 def test_metrics_that_are_no_sums_are_bounded_by_moments_unless_orders_are_few():
