@@ -422,7 +422,9 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """
     rows = table.with_columns(same_winner(), winner_text())
     if everything or table["model"].n_unique() < 2:
-        columns = "system version call definition model prints expected lowest highest off z same_winner"
+        columns = (
+            "system version call definition model prints expected lowest highest off z same_winner"
+        )
         return f"{_audit_table(rows, columns)}{_on_expected(table)}"
     evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
     in_order = {"nulls_last": True, "maintain_order": True}

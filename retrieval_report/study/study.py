@@ -418,7 +418,8 @@ class Study(LevelledStudy):
 
     @property
     def _winners(self) -> pl.DataFrame:
-        return winners(self._ranked_scores, self._sound._drawn_means, self._exact_means)
+        pair = self._tested_pairs() if len(self._sound.model_names) == 2 else None
+        return winners(self._ranked_scores, self._sound._drawn_means, self._exact_means, pair)
 
     @answer_of_any_draw
     def _exact_means(self) -> dict[tuple[str, Measure], Spread | NormalMean]:

@@ -407,7 +407,12 @@ def _overlap(low: Floats, high: Floats) -> Bools:
     return overlap & ~np.eye(low.size, dtype=np.bool_)
 
 
-def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
+def winners(
+    scores: pl.DataFrame,
+    shuffled: pl.DataFrame,
+    exact: ExactMeans,
+    pair: pl.DataFrame | None = None,
+) -> pl.DataFrame:
     """Return who wins by every measure: exactly, by the
     naive order, and in how many of the drawn orders.
 
@@ -417,6 +422,8 @@ def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> 
         The result of :func:`three_scores`.
     shuffled, exact
         As for :func:`three_scores`.
+    pair
+        Of two models, the result of :func:`compare`: what does not reverse them agrees.
 
     Returns
     -------
@@ -433,7 +440,21 @@ def winners(scores: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> 
         _winner(part, shuffled, exact)
         for part in compared.partition_by(MEASURE, maintain_order=True)
     ]
-    return pl.DataFrame(rows, schema=WINNERS)
+    table = pl.DataFrame(rows, schema=WINNERS)
+    return table if pair is None else _of_two(table, pair)
+
+
+def _of_two(table: pl.DataFrame, pair: pl.DataFrame) -> pl.DataFrame:
+    """Return the winners of two models with the chance that agrees with that of a reversal."""
+    tested = pair.filter(policy="expected").select(*MEASURE, "p_tie", "p_tie_method")
+    rows = join_left(table, tested, MEASURE)
+    chance = pl.min_horizontal(1 - pl.col("p_tie"), BELOW_ONE)
+    method = pl.when(p_tie_method=EXACT).then(pl.lit(EXACT)).otherwise(pl.lit(NORMAL))
+    known = (pl.col("agreeing_chance") < 1) & pl.col("p_tie").is_not_null()
+    return rows.with_columns(
+        agreeing_chance=pl.when(known).then(chance).otherwise("agreeing_chance"),
+        agreeing_method=pl.when(known).then(method).otherwise("agreeing_method"),
+    ).select(*WINNERS)
 
 
 def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Named:

@@ -79,7 +79,8 @@ def coins(queries: int, fixed: int, first: int, ties: int, measure: str) -> rr.S
         scores = [1.0] * ties + [2.0] * first + [0.0] * (queries - ties - first)
         return {f"q{number}": {"hit": score, "miss": 1.0} for number, score in enumerate(scores)}
 
-    models = {"fixed": lists(fixed, 0), "tied": lists(first, ties)}
+    # Of two models, the pair would be compared instead; the third leads in no order.
+    models = {"fixed": lists(fixed, 0), "tied": lists(first, ties), "third": lists(fixed - 1, 0)}
     judgements = {query: {"hit": 1} for query in models["fixed"]}
     return rr.Study(models, measure, judgements=judgements, truncated="no")
 
@@ -184,3 +185,13 @@ def test_a_lead_that_few_orders_reverse_is_not_said_to_hold_in_every_order():
     assert 1 - 1e-6 < found["agreeing_chance"] < 1
     assert "more than 99% of all" in str(study)
     assert "every order" not in str(study)
+
+
+@pytest.mark.parametrize("queries", [3, 60])
+def test_of_two_models_every_order_that_does_not_reverse_the_lead_agrees(queries: int):
+    # One chance is of a normal distribution of each model, the other of all its lists.
+    study = rr.Study(tied(2, queries, 12, 2), "ndcg@5", truncated="no")
+    found, (pair,) = study.winners.row(0, named=True), study.flips.rows(named=True)
+    assert 0.01 < pair["p_tie"] < 0.99
+    assert found["agreeing_chance"] == 1 - pair["p_tie"]
+    assert found["agreeing_method"] == ("exact" if pair["p_tie_method"] == "exact" else "normal")
