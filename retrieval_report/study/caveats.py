@@ -590,8 +590,8 @@ def winner_sentences(
     ours = pl.col("exact_winner").str.split(EQUALS).list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
-    kind = pl.coalesce(pl.when(rule).then(pl.lit(kind)) for kind, rule in rules.items())
-    winners = winners.with_columns(kind=kind)  # one of each, so that the numbers add up
+    fate = pl.coalesce(pl.when(rule).then(pl.lit(kind)) for kind, rule in rules.items())
+    winners = winners.with_columns(kind=fate)  # one of each, so that the numbers add up
     in_several = pl.col("kind").drop_nulls().n_unique().over("system") > 1
     in_full = pl.concat_str("system", "version", "call", separator=" ", ignore_nulls=True)
     winners = winners.with_columns(pl.when(in_several).then(in_full).otherwise("system"))
