@@ -318,7 +318,8 @@ audit: audit
       to float32 makes new ties, and may print less
   highest | | | the largest mean over all orders of the ties received; after rounding it may print more
   tie_std
-  off | signed | By tie order | prints − expected: effect of tie order; empty if prints is empty
+  off | signed | By tie order | prints − expected: effect of tie order, and of
+      rounding to float32 if the evaluator rounds; empty if prints is empty
   z | tenth | z | effect of tie order, in standard deviations of random tie order
   definition_shift | signed | By definition | expected − exact: effect of its definition
   winner | text | Names as best | model with the highest printed value; if the tie order is unknown,

@@ -523,16 +523,22 @@ def _other_numbers(row: Row) -> str:
     ]
     (printed, exact, off), (printed_other, exact_other, off_other) = texts
     sentence = f"For {model_text(row['model'])}, mteb would print {row['measure']} {printed}"
+    rounds = "float32" in row["order"]
     if apart:
+        rounded = " (with scores rounded to float32)" if rounds else ""
         return (
             f"{sentence}, and sentence-transformers {printed_other} by its own definition. Tie order makes "
-            f"{off} and {off_other} of that; the means over all orders are {exact} and {exact_other}."
+            f"{off}{rounded} and {off_other} of that; the means over all orders are {exact} and "
+            f"{exact_other}."
         )
     exactly = f"is {exact} ± {number(row['tie_std'])}"
     mean = f"of the items given is ≈{exact}" if row["is_cut"] else exactly
+    cause = "they order ties in opposite directions"
+    if rounds and row["tie_std"] == 0:
+        cause = "mteb rounds scores to float32, which makes new ties"
     return (
-        f"{sentence} and sentence-transformers {printed_other}, because they order ties in opposite "
-        f"directions. The mean over all orders {mean}."
+        f"{sentence} and sentence-transformers {printed_other}, because {cause}. The mean over all orders "
+        f"{mean}."
     )
 
 

@@ -105,3 +105,13 @@ def test_the_sentence_leads_the_page_and_follows_the_verdict_elsewhere(tmp_path:
 def test_counts_have_no_order_to_break_ties_by():
     counts = rr.count_ties(pl.DataFrame(TIED))
     assert rr.Study(counts, "rr@10").contents().printed == ()
+
+
+def test_rounding_that_makes_ties_is_named_where_the_scores_have_none():
+    """1 and 1 + 1e-9 are one float32; mteb orders them by name, the later one first."""
+    row = {"query": ["q"] * 3, "item": ["a", "b", "c"], "score": [2, 1 + 1e-9, 1.0]}
+    [told] = printed_sentences(rr.audit({**row, "relevance": [0, 1, 0]}, measures="ndcg@10"))
+    assert "because mteb rounds scores to float32, which makes new ties. The mean" in told
+    [told] = printed_sentences(rr.audit({**row, "relevance": [1, 2, 0]}, measures="ndcg@10"))
+    rounded = r"Tie order makes −0\.0\d+ \(with scores rounded to float32\) and 0\.0000 of that"
+    assert re.search(rounded, told)
