@@ -28,17 +28,6 @@ Names = str | Sequence[str]
 Row = Mapping[str, Any]
 
 
-def is_missing(value: object) -> bool:
-    """Return whether a value means "no value": None, or its form in pandas columns (NaN, NA, NaT).
-
-    >>> is_missing(None), is_missing(np.float32("nan")), is_missing(0), is_missing("nan")
-    (True, True, False, False)
-    """
-    if isinstance(value, float | np.floating):
-        return math.isnan(value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
 def is_name(value: object) -> TypeGuard[str]:
     """Return whether a value can name a model or a judge: text that is not empty.
 

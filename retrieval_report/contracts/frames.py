@@ -249,19 +249,16 @@ def _contract(
     return frame
 
 
-def _sort_of(dtype: pl.DataType) -> str:
-    """Return the word for the values of a type, as contracts name it."""
-    if dtype in (pl.String, pl.Categorical, pl.Enum):
-        return "text"
-    if dtype.is_integer():
-        return "integer"
-    return "number" if dtype.is_numeric() else str(dtype).lower()
-
-
 def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
     dtype = frame.schema[column.name]
     accepted, rule = _KINDS[column.kind]
-    if _sort_of(dtype) in accepted.split() or (dtype == pl.Null and frame.is_empty()):
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        word = "text"
+    elif dtype.is_integer():
+        word = "integer"
+    else:
+        word = "number" if dtype.is_numeric() else str(dtype).lower()
+    if word in accepted.split() or (dtype == pl.Null and frame.is_empty()):
         return
     hints = {
         pl.Boolean(): " (are two columns swapped?)",

@@ -72,7 +72,7 @@ class Option(NamedTuple):
     kind
         The type of its values, None aside.
     check
-        Checks a value, and returns it as Python's; by default words must be among the choices.
+        Checks a value, and returns it as Python's; without it, words must be among the choices.
     role
         What it decides: "rule" (every score), "order" (the orders that are scored), "draw" (random
         orders) or "run" (no number).
@@ -88,14 +88,6 @@ class Option(NamedTuple):
     check: Callable[[str, object], object] | None = None
     role: str = RULE
     control: bool = True
-
-    def checked(self, name: str, value: object) -> object:
-        """Return a value as Python's after checking it."""
-        if self.check is not None:
-            return self.check(name, value)
-        if self.choices:
-            check_choice(name, value, self.choices)
-        return value
 
 
 def _policies(name: str, value: object) -> tuple[str, ...]:
@@ -294,8 +286,12 @@ class Options:
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():
             value = getattr(self, name)
-            if value is not option.default:  # the record is frozen for all other code
-                object.__setattr__(self, name, option.checked(name, value))
+            if value is option.default:
+                continue
+            if option.check is not None:  # the record is frozen for all other code
+                object.__setattr__(self, name, option.check(name, value))
+            elif option.choices:
+                check_choice(name, value, option.choices)
 
     def of(self, names: Iterable[str]) -> Named:
         """Return the values of some options."""

@@ -43,25 +43,14 @@ class Lists(NamedTuple):
     @property
     def length(self) -> Integers:
         """Number of items of each list."""
-        return self._count(self.start[:-1], None)
+        return self.total()
 
-    def total(self, grades: Bools) -> Integers:
-        """Number of items of each list that have one of the grades ``grades``."""
-        return self._count(self.start[:-1], grades)
-
-    def total_of_last(self, grades: Bools | None = None) -> Integers:
-        """Number of items of each list's last tie (only of
-        the grades ``grades`` if given); 0 for empty lists.
+    def total(self, grades: Bools | None = None, *, of_last_tie: bool = False) -> Integers:
+        """Number of items of each list or, 0 if it is empty, ``of_last_tie``; only of the grades
+        ``grades`` if given.
         """
-        return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), grades)
-
-    def of_ties(self, grades: Bools | None = None) -> Integers:
-        """Number of items of each tie (only of the grades ``grades`` if given)."""
-        items = self.items if grades is None else self.items * grades[self.grade]
-        return np.add.reduceat(items, self.tie[:-1])
-
-    def _count(self, first: Integers, grades: Bools | None) -> Integers:
-        """Number of items of each list from one of its ties on."""
+        last = np.maximum(self.start[1:] - 1, self.start[:-1])
+        first = last if of_last_tie else self.start[:-1]
         total = np.empty(first.size, np.int64)
         grades = np.empty(0, np.bool_) if grades is None else grades
         begin, end = frozen(self.tie[first]), frozen(self.tie[self.start[1:]])
@@ -74,6 +63,11 @@ class Lists(NamedTuple):
             return np.asarray(before[end] - before[begin])
         _count_cells(begin, end, frozen(self.grade), frozen(self.items), frozen(grades), total)
         return total
+
+    def of_ties(self, grades: Bools | None = None) -> Integers:
+        """Number of items of each tie (only of the grades ``grades`` if given)."""
+        items = self.items if grades is None else self.items * grades[self.grade]
+        return np.add.reduceat(items, self.tie[:-1])
 
     def take(self, which: Integers) -> Lists:
         """Select lists; one that is named several times is

@@ -60,11 +60,6 @@ def integer_keys(numbers: Keys, keys: Keys) -> None:
         keys[index] = mix(numbers[index] + np.uint64(0x9E3779B97F4A7C15))
 
 
-def list_keys(seed: Keys, model: Keys, query: Keys) -> Keys:
-    """Return the key of each list, from the seed and the keys of its model and query."""
-    return scrambled(scrambled(scrambled(seed) ^ model) + query)
-
-
 # One random order of each list: down to which rank it is drawn, from which key, and whether stretches
 # of the lowest grade share a cell
 Orders = tuple[Integers, Keys, bool]

@@ -3,6 +3,7 @@
 """
 
 import inspect
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -10,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from retrieval_report.contracts.arguments import Named, as_list, is_missing, is_whole
+from retrieval_report.contracts.arguments import Named, as_list, is_whole
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.wording import in_python
@@ -86,8 +87,16 @@ def parse_cutoffs(cutoffs: object) -> Depths:
 
 
 def _is_all(cutoff: object) -> bool:
-    """Return whether a cutoff means the whole list."""
-    return is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all")
+    """Return whether a cutoff means the whole list: None, its form in pandas columns (NaN, NA, NaT)
+    or "all".
+
+    >>> _is_all(None), _is_all(np.float32("nan")), _is_all("all"), _is_all(0), _is_all("nan")
+    (True, True, True, False, False)
+    """
+    if isinstance(cutoff, float | np.floating):
+        return math.isnan(cutoff)
+    is_word = isinstance(cutoff, str) and cutoff == "all"
+    return is_word or cutoff is None or type(cutoff).__name__ in ("NAType", "NaTType")
 
 
 def _parse_cutoff(cutoff: object) -> int | None:

@@ -165,12 +165,6 @@ class Sum:
         """The largest grade an item may have, None if there is no limit."""
         return self.values.largest_grade
 
-    def gains(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return what an item of each grade (ascending) brings, whatever its rank; raise an error
-        for grades that the sum does not accept.
-        """
-        return self.values.of(grades, relevant)
-
     def position_weights(self, longest: int) -> Floats | None:
         """Return the weight of position i at index i, by which a plain sum of gains multiplies;
         None if the sum is another.

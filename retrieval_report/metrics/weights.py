@@ -219,7 +219,7 @@ def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
     grades, code = np.unique(relevance, return_inverse=True)
     gain = (grades >= 1).astype(np.float64)
     if isinstance(metric, DCG):
-        gain = metric.term.gains(grades, grades > 0)
+        gain = metric.term.values.of(grades, grades > 0)
     return pl.Series(gain[code], dtype=pl.Float64)
 
 

@@ -64,7 +64,7 @@ def convert(frame: object, what: str) -> pl.DataFrame:
     retrieval_report.ColumnError: rankings: a list is not a frame; pass a Polars, pandas, PyArrow or
     DuckDB frame, or a dict of columns
     """
-    converted = _to_polars(frame, what)
+    converted = frame if isinstance(frame, pl.DataFrame) else _to_polars(frame, what)
     objects = [name for name, dtype in converted.schema.items() if dtype == pl.Object]
     for name in objects:
         if _is_used(name):
@@ -73,8 +73,6 @@ def convert(frame: object, what: str) -> pl.DataFrame:
 
 
 def _to_polars(frame: object, what: str) -> pl.DataFrame:
-    if isinstance(frame, pl.DataFrame):
-        return frame
     import narwhals as nw  # takes as long as scoring a thousand rows
 
     native = nw.to_native(frame, pass_through=True)

@@ -218,7 +218,7 @@ def known_columns(
         raise ColumnError(
             f"{location}: the header names {some(twice)} more than once; columns are {some(column_names)}"
         )
-    matched = _mapped(column_names, kind, {} if columns is None else columns, location)
+    matched = {} if columns is None else _mapped(column_names, kind, columns, location)
     free = [name for name in column_names if name not in matched.values()]
     recognised = {}
     for ours, spellings in kind.columns.items():

@@ -425,7 +425,8 @@ def list_keys(names: pl.DataFrame, seed: int) -> Keys:
     start = np.array([int(seed) % 2**64], np.uint64)
     models = names["model"].rle()  # whose lists follow each other, so that few texts are read
     of_model = keys_of(models.struct["value"])[names["model"].rle_id()]
-    return shuffling.list_keys(start, of_model, keys_of(names["query"]))
+    of_lists = shuffling.scrambled(shuffling.scrambled(start) ^ of_model)
+    return shuffling.scrambled(of_lists + keys_of(names["query"]))
 
 
 def drawn_lists(ties: Lists, limit: Integers, *, stretches: bool = False) -> Lists:

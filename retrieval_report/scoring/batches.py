@@ -114,7 +114,7 @@ def _only_relevant(options: Options, requests: Requests) -> bool:
     """
     nothing = np.zeros(1), np.zeros(1, np.bool_)
     same = options.decimals is None and options.distance_threshold is None
-    return same and not any(metric.term.gains(*nothing).any() for metric, _ in requests)
+    return same and not any(metric.term.values.of(*nothing).any() for metric, _ in requests)
 
 
 def _as_counts(batch: Batch, which: Integers) -> tuple[pl.DataFrame, Integers]:

@@ -123,7 +123,7 @@ class Completions:
     def _grade_counts(self, metric: Metric, grade: float) -> bool:
         """Return whether a metric tells a relevant item of a grade from one of half of it."""
         relevant = np.array([True])
-        half, whole = (metric.term.gains(np.array([g]), relevant) for g in (grade / 2, grade))
+        half, whole = (metric.term.values.of(np.array([g]), relevant) for g in (grade / 2, grade))
         return bool(half != whole)
 
     def _open_ended(self, metric: Metric, values: Floats, *, best: bool) -> Floats:
@@ -141,7 +141,7 @@ class Completions:
 
     def _lowest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return the lowest values down to each cutoff."""
-        gaining = [metric for metric in metrics if self._gains(metric)[0] > 0]
+        gaining = [metric for metric in metrics if self.prepared.gains(metric.term)[0] > 0]
         binary = [metric for metric in metrics if self.judged_only and self._is_binary(metric)]
         plain = [metric for metric in metrics if metric not in (*gaining, *binary)]
         # Irrelevant items push others down, but where they bring something, a list is worst without
@@ -157,7 +157,7 @@ class Completions:
         """Return whether all that a metric tells of an item is that it gains, and not in an ideal
         of the list itself.
         """
-        gains = np.unique(self._gains(metric))
+        gains = np.unique(self.prepared.gains(metric.term))
         needs_lists = any(ideal.over == "list" for ideal in metric.ideals) or metric.term.ratio
         return gains.size < 3 and gains[0] == 0 and not needs_lists and "length" not in metric.reads
 
@@ -233,7 +233,7 @@ class Completions:
     def _without_gain(self, metric: Metric) -> Cells:
         """Return the judged items that may follow each list and gain nothing, as of grade 0."""
         lists = self.before.size
-        items = self._left(self._gains(metric) == 0)
+        items = self._left(self.prepared.gains(metric.term) == 0)
         return Cells(np.arange(lists + 1), np.zeros(lists, np.int32), items)
 
     @cached_property
@@ -301,16 +301,11 @@ class Completions:
 
     def _largest(self, metric: Metric) -> float:
         """Return the largest score of a metric that any list can reach, NaN if there is no limit."""
-        if (
-            metric.ideals and self._gains(metric)[0] > 0
-        ):  # items without judgement bring something, but not to the ideal
-            return np.nan
+        if metric.ideals and self.prepared.gains(metric.term)[0] > 0:
+            return np.nan  # items without judgement bring something, but not to the ideal
         if metric.largest == "grade":
             return float(self.prepared.grades[-1])
         return np.nan if metric.largest is None else float(metric.largest)
-
-    def _gains(self, metric: Metric) -> Floats:
-        return metric.term.gains(self.prepared.grades, self.prepared.relevant_grade)
 
     def _highest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return the highest values down to each cutoff."""
@@ -344,7 +339,7 @@ class Completions:
         fill, if nothing else counts.
         """
         relevant = self.prepared.relevant_grade
-        only_relevant = not (self._gains(metric)[~relevant] > 0).any()
+        only_relevant = not (self.prepared.gains(metric.term)[~relevant] > 0).any()
         relevant_following = self.following.relevant(relevant)[rows]
         first = (self.before + self.prepared.open_end(relevant))[rows]
         slots = np.maximum(column - first, 0)
@@ -377,7 +372,7 @@ class Completions:
         """
         follow = self.following
         ideal = metric.ideals[0]
-        gains = self._gains(metric)
+        gains = self.prepared.gains(metric.term)
         open_ideal = follow.unlimited | ideal_open(metric, self.prepared, follow)
         if not open_ideal.any():
             return values
@@ -403,7 +398,7 @@ class Completions:
             ties = self.closed
         length: Floats | float = np.inf
         if self.judged_only:
-            gains = self._gains(metric)
+            gains = self.prepared.gains(metric.term)
             follows = gains == 0 if self._is_binary(metric) else gains >= 0
             length = (prepared.length + self._left(follows)).astype(np.float64)
         scorer = self._far(ties, cutoff, length)
@@ -425,7 +420,11 @@ class Completions:
         values = _values(scorer, [metric], "best")[metric][:, 0]
         if term.first_only:
             return values
-        unknown = follow.unlimited | follow.loose | bool(self._gains(metric)[0] > 0 or term.ratio)
+        unknown = (
+            follow.unlimited
+            | follow.loose
+            | bool(self.prepared.gains(metric.term)[0] > 0 or term.ratio)
+        )
         for ideal in metric.ideals:
             unknown |= (ideal.over != "judged") | ungraded(self.prepared, follow)
         if "length" in metric.reads or ("cutoff" in metric.reads and cutoff is None):

@@ -68,7 +68,7 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     if term.first_only:
         last = prepared.open_end(relevant)
         deeper &= (prepared.retrieved.total(relevant) == last)[:, None]
-    gains = scorer.gains(term)
+    gains = prepared.gains(term)
     counts = gains > gains[0]  # more than an irrelevant item
     mixed = prepared.open_end(counts) > 0
     longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)

@@ -212,7 +212,7 @@ def judge(
             "many relevant items a query has; give one of them, or choose 'pooled' (those that "
             "some model retrieved) or 'own' instead of 'error'"
         )
-    parts = _judge(_read(rankings, judgements, queries, options, whole), options)
+    parts = _read(rankings, judgements, queries, options, whole)
     frame, keys, row_lists = arrays.locate(parts.rows)
     for column in keys.columns:
         warn_merging(keys, column, "rankings")
@@ -251,7 +251,9 @@ def counting(rows: pl.DataFrame, options: Options) -> pl.Expr | None:
 def _read(
     rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole
 ) -> _Parts:
-    """Return checked frames, without masked rows and with unretrieved rows separated."""
+    """Return checked frames, without masked rows and with unretrieved rows separated; the relevance
+    of every row is that of the judgements, if there are any.
+    """
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         if "naive" in options.policies:
@@ -301,23 +303,24 @@ def _read(
     unretrieved = with_model(unretrieved)
     if options.relevant_items == "own" or options.distance_threshold is not None:
         pool = None
-    judged_items = unretrieved if pool is None else pool
+    unretrieved = unretrieved if pool is None else pool
+    rule = options.unjudged or "non_relevant"  # without judgements, nulls are refused above
+    judged = query_rows["judgements"]
+    if judged is not None:
+        rows = judged_rows(rows, judged, unjudged=0 if rule == "non_relevant" else None)
+        # judgements take precedence over rows without distance
+        unretrieved = unretrieved.with_columns(relevance=0.0)
+    ranked = [name for name in (*KEYS, order, RANK) if name in frame.columns]
     return _Parts(
-        rows,
+        settle_nulls(rows, rule),
         everything,
-        judged_items,
+        settle_nulls(unretrieved, rule),
         **query_rows,
         pooled=pool is not None,
-        printed_ranks=_printed_ranks(frame, order),
+        printed_ranks=frame.select(ranked) if RANK in ranked else None,
         repeated_judgements=(number - once, number),
         distinct=has_distinct_rows(rankings, RANKINGS),
     )
-
-
-def _printed_ranks(frame: pl.DataFrame, order: str) -> pl.DataFrame | None:
-    if RANK not in frame.columns:
-        return None
-    return frame.select(name for name in (*KEYS, order, RANK) if name in frame.columns)
 
 
 def _of_one_type(
@@ -349,20 +352,6 @@ def frames_beside(
     )
     query_rows = None if queries is None else check_table(to_polars(queries, "queries"), "queries")
     return judged, query_rows
-
-
-def _judge(parts: _Parts, options: Options) -> _Parts:
-    """Set the relevance of every row, from judgements if there are any, else from the rankings."""
-    rows, unretrieved = parts.rows, parts.unretrieved
-    rule = options.unjudged or "non_relevant"  # without judgements, nulls were refused when reading
-    if parts.judgements is not None:
-        unjudged = 0 if rule == "non_relevant" else None
-        rows = judged_rows(rows, parts.judgements, unjudged=unjudged)
-        # judgements take precedence over rows without distance
-        unretrieved = unretrieved.with_columns(relevance=0.0)
-    return replace(
-        parts, rows=settle_nulls(rows, rule), unretrieved=settle_nulls(unretrieved, rule)
-    )
 
 
 def graded(

@@ -22,6 +22,7 @@ from retrieval_report.kernels.lists import (
     Lists,
     running,
 )
+from retrieval_report.metrics.terms import Sum
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.known_items import KEYS
@@ -82,9 +83,15 @@ class Prepared:
         """Return how many judged items that are not relevant may count against a relevant one."""
         return np.minimum(np.maximum(self.relevant, 0), self.judged.total(~self.relevant_grade))
 
+    def gains(self, term: Sum) -> Floats:
+        """Return what an item of each grade brings to a sum, whatever its rank; raise an error for
+        grades that the sum does not accept.
+        """
+        return term.values.of(self.grades, self.relevant_grade)
+
     def open_end(self, grades: Bools) -> Integers:
         """Return how many items of some grades are in each last tie that further ones may join."""
-        return np.where(self.within, self.ties.total_of_last(grades), 0)
+        return np.where(self.within, self.ties.total(grades, of_last_tie=True), 0)
 
     def part(self, first: int, last: int) -> Prepared:
         """Select consecutive lists, with their naive order."""
@@ -162,31 +169,28 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     """Lay out the retrieved items as lists, and decide which of them were truncated; once for all
     options that give the same, whatever the naive order.
     """
-    naive, source = None, judged
+    naive, source, unpooled = None, judged, judged.unpooled(options)
     if "naive" in options.policies:
-        source = _in_naive_order(judged, options)
+        if options.naive_order != "row":
+            source = _by_item(judged, falling=options.naive_order == "item_descending")
         naive = ties_of(source, options)[1]
     rules = options.relevant_from, options.decimals, options.distance_threshold
-    key = *rules, repr(options.truncated), _pools(judged, options), judged.unpooled(options)
+    key = *rules, repr(options.truncated), _pools(judged, options), unpooled
     prepared = judged.laid_out.get(key)
     if prepared is None:
-        prepared = judged.laid_out[key] = _lay_out(source, options)
+        whole, r_known = _whole_lists(source, options)
+        if judged.part_of is None:
+            decisions = decide(
+                options.truncated,
+                judged.whole.models,
+                as_counted(source.retrieved),
+                lambda: _proofs(source, whole, r_known, options),
+            )
+        else:
+            decisions = lay_out(judged.part_of, options).decisions
+        whole = replace(whole, decisions=decisions)
+        prepared = judged.laid_out[key] = _open_lists(whole, options, unpooled=unpooled)
     return replace(prepared, naive=naive)
-
-
-def _lay_out(judged: Judged, options: Options) -> Prepared:
-    prepared, judged_lists = _whole_lists(judged, options)
-    if judged.part_of is None:
-        decisions = decide(
-            options.truncated,
-            judged.whole.models,
-            as_counted(judged.retrieved),
-            lambda: _proofs(judged, prepared, judged_lists, options),
-        )
-    else:
-        decisions = lay_out(judged.part_of, options).decisions
-    prepared = replace(prepared, decisions=decisions)
-    return _open_lists(prepared, options, unpooled=judged.unpooled(options))
 
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
@@ -234,11 +238,8 @@ def null_where(numbers: Integers, which: Bools) -> pl.Series:
     return pl.Series(numbers).set(pl.Series(which), None) if which.any() else pl.Series(numbers)
 
 
-def _in_naive_order(judged: Judged, options: Options) -> Judged:
-    """Return rows in the order of naive scores: as received, or by item id."""
-    if options.naive_order == "row":
-        return judged
-    falling = options.naive_order == "item_descending"
+def _by_item(judged: Judged, *, falling: bool) -> Judged:
+    """Return rows in the order of their item ids."""
     rows = judged.retrieved
     items = rows["item"]
     list_of = judged.rows.list_of()
@@ -365,7 +366,7 @@ def _open_lists(prepared: Prepared, options: Options, *, unpooled: bool) -> Prep
     )
     is_open = cut & ~prepared.missing
     within |= options.decimals is not None  # rounding may extend the last tie
-    before = ties.length - np.where(within, ties.total_of_last(), 0)
+    before = ties.length - np.where(within, ties.total(of_last_tie=True), 0)
     # A model that ranks all items retrieves every relevant one, and so tells R of the others if
     # they pool.
     pooled = prepared.pooled & (cut if unpooled else all(word != NO for word in words.values()))

@@ -63,10 +63,8 @@ class Run:
         self.measures = [
             (metric, cutoff) for metric, cutoffs in self.requests for cutoff in cutoffs
         ]
-        gains = [  # or an error
-            metric.term.gains(self.prepared.grades, self.prepared.relevant_grade)
-            for metric, _ in self.requests
-        ]
+        gains = [self.prepared.gains(metric.term) for metric, _ in self.requests]  # or an error
+        self.shape = self.prepared.length.size, len(self.measures)  # lists, and columns of scores
         # Items of the lowest grade bring nothing, so that a stretch of them is one cell of a draw.
         self.stretches = not any(values[0] for values in gains)
         if self.options.no_relevant == "error":
@@ -92,11 +90,6 @@ class Run:
         """Return metric and cutoff of every column."""
         columns_by_measure = [(str(metric), cutoff) for metric, cutoff in self.measures]
         return pl.DataFrame(columns_by_measure, MEASURE, orient="row")
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Return the number of lists, and of metrics with their cutoffs."""
-        return self.prepared.length.size, len(self.measures)
 
     def score(
         self, policy: str, lists: Lists | None = None, into: Floats | None = None

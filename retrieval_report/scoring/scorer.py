@@ -156,7 +156,7 @@ class Scorer:
         bit.
         """
         depths = self.depths if depths is None else depths
-        prepared, gains = self.prepared, self.gains(term)
+        prepared, gains = self.prepared, self.prepared.gains(term)
         kernel = term.kernel_for(policy in BOUNDS)
         given = Given(
             gains,
@@ -192,10 +192,6 @@ class Scorer:
         if self._short is None or self._short[0] is not lists:
             self._short = lists, stretched(lists)
         return self._short[1]
-
-    def gains(self, term: terms.Sum) -> Floats:
-        """Return what an item of each grade brings to a sum."""
-        return term.gains(self.prepared.grades, self.prepared.relevant_grade)
 
 
 def _hide_underflow(gains: Floats, lists: Lists, moments: Moments) -> None:

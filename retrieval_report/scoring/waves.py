@@ -127,7 +127,7 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
         return np.full(depth.size, np.inf), lambda *_: np.ones(0, np.complex128)
     divisor = run.where(Scorer.divisor)[:, 0]
     scale = quotient(np.ones(divisor.size), divisor)
-    gains = scorer.gains(term)
+    gains = scorer.prepared.gains(term)
     discount = term.weights if term.kernel is additive_moments else HARMONIC
     weights = discount.table(int(depth.max(initial=0))).weight
     steps = _steps(ties, depth)

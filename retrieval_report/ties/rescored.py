@@ -307,7 +307,7 @@ def _scores_at(
         items[number] = min(depth or size, size)
         grades = np.searchsorted(prepared.grades, candidate.relevance[: len(choice[0])])
         for column, (metric, cutoff) in enumerate(run.measures):
-            gains = metric.term.gains(prepared.grades, prepared.relevant_grade)[grades]
+            gains = prepared.gains(metric.term)[grades]
             weights = np.zeros(len(grades) + 1)
             reached = min(cutoff or len(grades), len(grades))
             by_position = metric.term.position_weights(reached)

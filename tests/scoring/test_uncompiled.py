@@ -85,8 +85,8 @@ def test_items_are_counted_alike(monkeypatch: pytest.MonkeyPatch):
     relevant = np.array([False, True, True])
 
     def counts() -> list[list[int]]:
-        totals = made_lists.length, made_lists.total(relevant), made_lists.total_of_last()
-        return [total.tolist() for total in (*totals, made_lists.total_of_last(relevant))]
+        totals = made_lists.length, made_lists.total(relevant), made_lists.total(of_last_tie=True)
+        return [total.tolist() for total in (*totals, made_lists.total(relevant, of_last_tie=True))]
 
     slow = counts()
     monkeypatch.setattr(Kernel, "unmade", property(lambda _: True))
