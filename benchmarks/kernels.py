@@ -96,7 +96,7 @@ def measure(only: str) -> dict[str, float]:
     from retrieval_report.metrics.parsing import parse_metrics
     from retrieval_report.scoring.judged import judge
     from retrieval_report.scoring.layout import lay_out
-    from retrieval_report.scoring.run import Run, score_run
+    from retrieval_report.scoring.run import Run, score_runs
 
     found = {}
     for name, frame, asked in work():
@@ -108,8 +108,8 @@ def measure(only: str) -> dict[str, float]:
             asked.get("metrics", ("precision", "recall", "ap", "rr", "ndcg")), asked["cutoffs"]
         )
         prepared = lay_out(judge(frame, None, None, options), options)
-        score_run(Run(prepared, requests, options))
-        seconds = least(lambda p=prepared, r=requests, o=options: score_run(Run(p, r, o)))  # type: ignore[misc]
+        score_runs([Run(prepared, requests, options)], requests)
+        seconds = least(lambda p=prepared, r=requests, o=options: score_runs([Run(p, r, o)], r))  # type: ignore[misc]
         found[name] = seconds / (LISTS * ITEMS) * 1e9
     return found
 

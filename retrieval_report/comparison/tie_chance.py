@@ -24,7 +24,7 @@ from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import judge
-from retrieval_report.scoring.run import Run, run_of
+from retrieval_report.scoring.run import Run, runs_of
 from retrieval_report.scoring.waves import TiedList, scaled, tied_lists
 
 Lists = dict[tuple[int, int], list[TiedList]]  # of every run, by rows of model and query
@@ -159,10 +159,10 @@ def read_lists(
     )
     for judged, rules, measures in sources:
         requests = _requests(index for index in measures if index in unsure_by_measure)
-        for part in run_of(judged, requests, rules).parts if requests else ():
-            for metric, cutoff in part.measures:
+        for run in runs_of(judged, requests, rules) if requests else ():
+            for metric, cutoff in run.measures:
                 chance, unsure = unsure_by_measure[str(metric), cutoff]
-                for place, lists in _lists_of(part, metric, chance.scores, grid, unsure, of_run):
+                for place, lists in _lists_of(run, metric, chance.scores, grid, unsure, of_run):
                     chance.lists.setdefault(place, []).append(lists)
     for chance, _ in unsure_by_measure.values():
         _check_means(grid, chance.scores, chance.lists)

@@ -265,9 +265,8 @@ def shuffled_means(
     """
     draw_options = options_with(options, policies="shuffled")
     judged = judge(rankings, judgements, queries, draw_options)
-    return score_with_means(start(judged, parse_metrics(measures, cutoffs, metrics), draw_options))[
-        1
-    ]
+    requests = parse_metrics(measures, cutoffs, metrics)
+    return score_with_means(start(judged, requests, draw_options), requests)[1]
 
 
 def evaluate_with_draws(
@@ -331,8 +330,8 @@ def score_with_draws(
     """Return what :func:`evaluate_with_draws` does of judged rankings; with ``weights`` (``model``,
     ``query``, ``metric``, ``cutoff``, ``weight``) means are weighted.
     """
-    run = start(judged, parse_metrics(measures, cutoffs, metrics), Options(**options))
-    scores, means = score_with_means(run, weights)
+    requests = parse_metrics(measures, cutoffs, metrics)
+    scores, means = score_with_means(start(judged, requests, Options(**options)), requests, weights)
     return scores.frame(), means
 
 

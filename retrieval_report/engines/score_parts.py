@@ -15,7 +15,7 @@ from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, counting, frames_beside, judge
 from retrieval_report.scoring.judged_dictionaries import judge_dictionaries
 from retrieval_report.scoring.layout import evidence_of, order_values
-from retrieval_report.scoring.run import doubtful_lists, score_run, start, warn_of_lists
+from retrieval_report.scoring.run import doubtful_lists, score_runs, start, warn_of_lists
 from retrieval_report.scoring.scorer import ListScores
 from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import as_counted, decide, ends_of, gather, surely_cut
@@ -62,11 +62,11 @@ def score_part(
         return evidence[0]
 
     decided = options if facts is None else with_ends(options, whole, facts, look)
-    run = start(judged, requests, decided)
-    scores = score_run(run)
+    runs = start(judged, requests, decided)
+    scores = score_runs(runs, requests)
     if not whole.part:
         return scores
-    doubts = doubtful_lists(run, judged).select("unseen", "unpooled")
+    doubts = doubtful_lists(runs[0], requests, judged).select("unseen", "unpooled")
     matched = "judged" not in judged.lists.columns or judged.lists["judged"].sum() > 0
     proofs = [frame.to_struct("evidence") for frame in evidence]
     return replace(scores, lists=scores.lists.with_columns(*doubts, *proofs, matched=matched))

@@ -74,7 +74,14 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
         Two files give the same model by their names.
     """
     refuse_shared_names(parts)
-    parts = _with_ranks(parts)
+    if any(RANK in part.frame.columns for part in parts):  # null where others were left out
+        no_rank = pl.lit(None, pl.Float64).alias(RANK)
+        parts = [
+            part
+            if RANK in part.frame.columns
+            else replace(part, frame=part.frame.with_columns(no_rank))
+            for part in parts
+        ]
     # 0 − score keeps every order and every tie.
     if any("distance" in part.frame.columns for part in parts):
         parts = [_as_distance(part) if "score" in part.frame.columns else part for part in parts]
@@ -97,18 +104,6 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     columns = (pl.concat([frame.pop(name) for frame in frames]) for name in types)
     whole = pl.DataFrame([column.rechunk() for column in columns])
     return whole.with_columns(**literals).select(names)
-
-
-def _with_ranks(parts: Sequence[Part]) -> Sequence[Part]:
-    """Return parts that all have printed ranks if one has, null where they were left out."""
-    if not any(RANK in part.frame.columns for part in parts):
-        return parts
-    return [
-        part
-        if RANK in part.frame.columns
-        else replace(part, frame=part.frame.with_columns(pl.lit(None, pl.Float64).alias(RANK)))
-        for part in parts
-    ]
 
 
 def _as_distance(part: Part) -> Part:

@@ -15,7 +15,7 @@ from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.csv_files import read_delimited
 from retrieval_report.reading.headerless import UNNAMED_FORMS, unnamed_form
 from retrieval_report.reading.mteb import read_json
-from retrieval_report.reading.named_arrays import is_archive, read_arrays
+from retrieval_report.reading.named_arrays import read_arrays
 from retrieval_report.reading.names import RANKINGS, Choose, Kind
 from retrieval_report.reading.ndjson import read_ndjson
 from retrieval_report.reading.sources import BINARY, BOM, ENDINGS, Source, ending
@@ -141,7 +141,8 @@ def detect_format(source: Source) -> str:
     for start, form in BINARY.items():
         if head.startswith(start):
             return form
-    if is_archive(head):
+    first_name = head[30 : 30 + int.from_bytes(head[26:28], "little")]
+    if head.startswith(b"PK\x03\x04") and first_name.endswith(b".npy"):  # as numpy.savez writes
         return ARRAYS
     _refuse_other_contents(source, head, promised)
     # from the first line on that is neither blank nor a comment

@@ -28,7 +28,6 @@ from retrieval_report.reading.search_results import (
 )
 from retrieval_report.reading.sources import MAX_BYTES, Source, larger
 
-ZIP = b"PK\x03\x04"
 # Names of arrays, of which the first that is there counts, for our columns.
 _NAMES = {
     "distance": ("distance", "distances", "dists", "d"),
@@ -41,16 +40,6 @@ _EXPECTED = (
     "A search has arrays 'distances' or 'scores' with a row per query, and 'indices' of the same "
     "shape or 'item_ids' of the columns; from_embeddings searches vectors, in Python"
 )
-
-
-def is_archive(head: bytes) -> bool:
-    r"""Return whether a file that begins like this is an archive of arrays (``.npz``).
-
-    >>> is_archive(ZIP + bytes(22) + b"\x09\x00\x00\x00codes.npy"), is_archive(ZIP)
-    (True, False)
-    """
-    length = int.from_bytes(head[26:28], "little")
-    return head.startswith(ZIP) and head[30 : 30 + length].endswith(b".npy")
 
 
 def read_archive(path: str, file: BinaryIO, max_bytes: int | None = None) -> dict[str, Array]:

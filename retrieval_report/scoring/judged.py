@@ -96,7 +96,7 @@ class Judged:
     # how many judgements were of an item that had one already, and how many there were
     repeated_judgements: tuple[int, int] = (0, 0)
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
-    ties: dict[object, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    # by the rules of ties their lists, and by all rules what was laid out of these
     laid_out: dict[object, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def warn(self, message: str) -> None:

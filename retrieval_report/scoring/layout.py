@@ -148,12 +148,11 @@ def ties_of(
     """
     falling = judged.order == "score" if falling is None else falling
     rules = options.decimals, options.distance_threshold, falling
-    stored = judged.ties.get(rules)
+    stored = judged.laid_out.get(rules)
     if stored is None:
-        judged.ties.clear()
         judged.laid_out.clear()
         frame, far = rounded(judged.retrieved, options), _far(judged, options)
-        stored = judged.ties[rules] = arrays.lists_from_rows(
+        stored = judged.laid_out[rules] = arrays.lists_from_rows(
             judged.rows,
             arrays.order_keys(frame[judged.order], falling=falling),
             # grade 0 is always the first

@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.wording import advice, setting, whole_percent
-from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists, running
+from retrieval_report.kernels.lists import Integers, running
 from retrieval_report.reading.printed_ranks import rank_conflicts
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared
@@ -134,15 +134,15 @@ def _last(prepared: Prepared, found: Integers, depth: int | None) -> pl.DataFram
 def _lists_of(prepared: Prepared, found: Integers, depth: int = MOST_ITEMS) -> pl.DataFrame:
     """Return the rank sums of every list, or of its first ``depth`` items."""
     of_list, last, size, relevant = found[:, found[1] <= depth]
-
-    def summed(values: Floats | Integers) -> Floats:
-        return np.bincount(of_list, values, prepared.length.size).astype(np.float64)
-
+    found_items, ranks = (
+        np.bincount(of_list, values, prepared.length.size).astype(np.float64)
+        for values in (relevant, relevant * (last - (size - 1) / 2))
+    )
     return _rank_sums(
         prepared.names.select("model").with_columns(
             length=np.minimum(prepared.length, depth).astype(np.float64),
-            found=summed(relevant),
-            ranks=summed(relevant * (last - (size - 1) / 2)),
+            found=found_items,
+            ranks=ranks,
         )
     )
 
@@ -266,12 +266,10 @@ def copied(prepared: Prepared) -> Findings:
     that no skill alone brings about.
     """
     full = np.flatnonzero(prepared.length)
-
-    def first_grade(lists: Lists) -> Codes:
-        return lists.grade[lists.tie[lists.start[full]]]
-
-    is_best = first_grade(prepared.ties) == first_grade(prepared.retrieved)
-    lists = pl.DataFrame({"list": full, "is_best": is_best})
+    first, best = (
+        lists.grade[lists.tie[lists.start[full]]] for lists in (prepared.ties, prepared.retrieved)
+    )
+    lists = pl.DataFrame({"list": full, "is_best": first == best})
     lists = lists.with_columns(prepared.names["model"][full]).filter(
         pl.col("is_best").all().over("model"), pl.len().over("model") >= COPIED_LISTS
     )

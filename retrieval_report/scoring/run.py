@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -50,14 +50,11 @@ MOST_SLOTS = (
 
 @dataclass
 class Run:
-    """One evaluation: the prepared lists, the requested scores, and the scorers that compute them."""
+    """The prepared lists, the scores requested of them, and the scorer that computes these."""
 
     prepared: Prepared
     requests: Requests
     options: Options
-    # of metrics that see the same lists otherwise, or down to another depth
-    beside: tuple[Run, ...] = ()
-    asked: Requests = field(default_factory=list)  # of all these runs, in the order of the request
 
     def __post_init__(self) -> None:
         self.measures = [
@@ -72,13 +69,6 @@ class Run:
         deep = self.requests[0][0].own_depth  # as all of these metrics have it, or none
         cutoffs = () if deep else tuple(dict.fromkeys(cutoff for _, cutoff in self.measures))
         self.scorer = Scorer(self.prepared, cutoffs, self.options.workers)
-
-    @property
-    def parts(self) -> list[Run]:
-        """Return this run, and those of metrics which see
-        only judged items or have another level of relevance.
-        """
-        return [self, *self.beside]
 
     @property
     def judged_only(self) -> bool:
@@ -234,12 +224,13 @@ def score_judged(judged: Judged, requests: Requests, options: Options) -> ListSc
     """Return the scores of all lists under every requested policy, without the warnings of
     `start`, for analyses of data that it has already looked at.
     """
-    return score_run(run_of(judged, requests, options))
+    return score_runs(runs_of(judged, requests, options), requests)
 
 
-def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
+def runs_of(judged: Judged, requests: Requests, options: Options) -> list[Run]:
     """Lay out the lists, and again for metrics with a level of relevance of their own, and for
-    those of judged items alone without the others.
+    those of judged items alone without the others; metrics that look down to R have a run of their
+    own, too.
     """
     requests_by_layout: dict[tuple[float | None, bool, bool], Requests] = {}
     condensed = judged
@@ -271,16 +262,16 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
             cut = replace(see, truncated=words or options.truncated)
             lists = lay_out(condensed if judged_only else judged, cut)
             laid_out = replace(lists, decisions=prepared.decisions)
-        runs.append((laid_out, layout_requests, see))
-    return Run(*runs[0], tuple(Run(*one) for one in runs[1:]), requests)
+        runs.append(Run(laid_out, layout_requests, see))
+    return runs
 
 
-def score_run(run: Run) -> ListScores:
-    """Return the scores of all lists of a run."""
-    return ListScores.beside([_score_part(part) for part in run.parts], run.asked)
+def score_runs(runs: Sequence[Run], requests: Requests) -> ListScores:
+    """Return the scores of all lists of the runs for some requests, in the order of these."""
+    return ListScores.beside([_score_run(run) for run in runs], requests)
 
 
-def _score_part(run: Run, means: _OrderMeans | None = None) -> ListScores:
+def _score_run(run: Run, means: _OrderMeans | None = None) -> ListScores:
     """Return the scores of all lists; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
@@ -338,17 +329,17 @@ def _split(run: Run, work: Integers) -> list[tuple[slice, Run]]:
 
 
 def score_with_means(
-    run: Run, weights: pl.DataFrame | None = None
+    runs: Sequence[Run], requests: Requests, weights: pl.DataFrame | None = None
 ) -> tuple[ListScores, pl.DataFrame]:
-    """Return the scores of a run, and each model's mean over its queries under every drawn order,
+    """Return the scores of runs, and each model's mean over its queries under every drawn order,
     weighted by the ``weight`` of every model, query, metric and cutoff if there are any; needs
     policy "shuffled".
     """
-    means = [_OrderMeans(part, weights) for part in run.parts]
-    scores = [_score_part(part, of_part) for part, of_part in zip(run.parts, means, strict=True)]
-    measure = pl.col("metric").cast(pl.Enum([str(metric) for metric, _ in run.asked]))
+    means = [_OrderMeans(run, weights) for run in runs]
+    scores = [_score_run(run, of_run) for run, of_run in zip(runs, means, strict=True)]
+    measure = pl.col("metric").cast(pl.Enum([str(metric) for metric, _ in requests]))
     frame = pl.concat(part.frame() for part in means).sort("model", measure, maintain_order=True)
-    return ListScores.beside(scores, run.asked), frame
+    return ListScores.beside(scores, requests), frame
 
 
 class _OrderMeans:
@@ -390,23 +381,23 @@ class _OrderMeans:
         return in_contract(frame.with_columns(value=value), schema("shuffled"))
 
 
-def start(judged: Judged, requests: Requests, options: Options) -> Run:
+def start(judged: Judged, requests: Requests, options: Options) -> list[Run]:
     """Lay out the lists, and warn about oddities before anything is computed."""
     check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
-    run = run_of(judged, requests, options)
-    prepared = run.prepared
+    runs = runs_of(judged, requests, options)
+    prepared = runs[0].prepared
     if prepared.without.any() and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
     elif not judged.whole.part:
-        for part in run.beside:
-            level_differs = part.options.relevant_from != run.options.relevant_from
-            if level_differs and not (part.prepared.relevant > 0).any():
-                grade = number_text(part.options.relevant_from or 0.0)
+        for run in runs:
+            level_differs = run.options.relevant_from != runs[0].options.relevant_from
+            if level_differs and not (run.prepared.relevant > 0).any():
+                grade = number_text(run.options.relevant_from or 0.0)
                 judged.warn(f"no query has an item of grade {grade} or above (rel={grade})")
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
     if not judged.whole.part:
-        warn_of_lists(doubtful_lists(run, judged), requests, judged.warn)
-    return run
+        warn_of_lists(doubtful_lists(runs[0], requests, judged), requests, judged.warn)
+    return runs
 
 
 def refuse_without(prepared: Prepared) -> None:
@@ -537,12 +528,12 @@ def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     return ListScores(run.lists, columns, values, spreads, truncated, pooled)
 
 
-def doubtful_lists(run: Run, judged: Judged) -> pl.DataFrame:
+def doubtful_lists(run: Run, requests: Requests, judged: Judged) -> pl.DataFrame:
     """Return the lists, whether each has a graded ideal that is a guess (``unseen``: some of its
     relevant items are not in the data), and whether counts do not tell R (``unpooled``).
     """
     prepared = run.prepared
-    ideal = any(ideal.over == "judged" for metric, _ in run.asked for ideal in metric.ideals)
+    ideal = any(ideal.over == "judged" for metric, _ in requests for ideal in metric.ideals)
     guessed = ideal and not judged.whole.judged and "n_relevant" in judged.lists.columns
     guessed = guessed and prepared.relevant_grade.sum() > 1
     unseen = prepared.relevant > prepared.retrieved.total(prepared.relevant_grade)

@@ -40,7 +40,7 @@ from retrieval_report.metrics.parsing import (
     measure_text,
     parse_metrics,
 )
-from retrieval_report.scoring.run import score_run, start
+from retrieval_report.scoring.run import score_runs, start
 from retrieval_report.systems.conventions import Convention, choose
 from retrieval_report.systems.emulation import Emulation, Rules, Way, judge_items
 from retrieval_report.writing.names import EQUALS, OR
@@ -157,7 +157,7 @@ def audit(
     rules = checked.of([*ItemOptions.__annotations__, "relevant_from", "truncated", "threads"])
     records = [entry.record for entry in entries]
     judged = judge_items(rankings, judgements, queries, checked, "audit", records)
-    scores = score_run(start(judged, requests, checked)).frame()
+    scores = score_runs(start(judged, requests, checked), requests).frame()
     exact = tie_means(scores).select(*MEAN, exact="value")
     frame = join_left(_printed(Emulation(judged, rules, {}), entries), exact, MEAN)
     return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)

@@ -22,7 +22,7 @@ from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.run import run_of, score_judged, score_with_means
+from retrieval_report.scoring.run import runs_of, score_judged, score_with_means
 from retrieval_report.scoring.scorer import Scored
 from retrieval_report.systems.conventions import LISTS, OF_ONE_ANSWER, OPEN, Convention
 
@@ -181,7 +181,10 @@ class Emulation:
         """
         requests = parse_metrics(metric, None)
         sources = self.seen(rules, policies="shuffled", **draws)
-        parts = [score_with_means(run_of(part, requests, options)) for part, options in sources]
+        parts = [
+            score_with_means(runs_of(part, requests, options), requests)
+            for part, options in sources
+        ]
         scores, means = zip(*parts, strict=True)
         return pl.concat(part.frame() for part in scores), pl.concat(means)
 

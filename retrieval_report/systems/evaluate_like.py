@@ -235,7 +235,7 @@ def emulated(
         check_judged_only(metrics, by_judgements=False, unjudged=checked.unjudged)
     # warns of what no metric changes
     requests = parse_metrics("rr", [cutoff for _, cutoff in records])
-    words = ends_of(start(judged, requests, checked).prepared.decisions)
+    words = ends_of(start(judged, requests, checked)[0].prepared.decisions)
     return Emulation(judged, {"relevant_from": None, **rules, "truncated": words}, records)
 
 

@@ -20,7 +20,7 @@ from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.convolution import every_sum, merged
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.run import run_of
+from retrieval_report.scoring.run import runs_of
 from retrieval_report.scoring.score_distribution import closed, score_orders
 from retrieval_report.ties.orders import lists_of_query
 
@@ -93,7 +93,7 @@ def score_distribution(
     if len(requests) > 1 or len(requests[0][1]) > 1:
         raise ParameterError("metric: it takes one metric at one cutoff")
     only = options_with(options, seed=seed, truncated=NO, policies="expected", progress=False)
-    run = run_of(judge(frame, **sources, options=only), requests, only)
+    (run,) = runs_of(judge(frame, **sources, options=only), requests, only)
     list_names = enumerate(run.prepared.names.rows())
     list_numbers = np.array(
         [number for number, name in list_names if name == (model, query)], np.int64
@@ -158,11 +158,11 @@ def mean_distribution(
     means = summary.filter(at_measure(metric, cutoff) & moved, policy="expected")
     if means.is_empty() or not closed(requests[0][0].term):
         return nothing
-    checked = replace(options, policies="expected")
+    (run,) = runs_of(judged, requests, replace(options, policies="expected"))
     models = of_run or {}
     lists = grouped(
         (models.get(name, name), merged(value, chance, SAME_SUM))
-        for name, _, value, chance, _ in score_orders(run_of(judged, requests, checked))
+        for name, _, value, chance, _ in score_orders(run)
     )
     frames, runs = [nothing], Counter(models.values())
     for model, mean, queries in means.select("model", "value", "queries").rows():

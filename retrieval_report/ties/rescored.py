@@ -30,7 +30,7 @@ from retrieval_report.metrics.parsing import (
 )
 from retrieval_report.reading import read_queries, read_rankings
 from retrieval_report.scoring.judged import judge
-from retrieval_report.scoring.run import Run, run_of
+from retrieval_report.scoring.run import Run, runs_of
 from retrieval_report.scoring.scorer import Scorer, quotient
 
 POLICIES = ("naive", "expected", "worst", "best")
@@ -151,10 +151,8 @@ def rescored(
     closed, drawn_requests = _by_form(requests)
     parts = []
     if closed:
-        run = run_of(judged, closed, options)
-        parts += [
-            _scores_at(stage, part, candidates, choices) for stage in depths for part in run.parts
-        ]
+        runs = runs_of(judged, closed, options)
+        parts += [_scores_at(stage, run, candidates, choices) for stage in depths for run in runs]
     if drawn_requests:
         if judgements is None:  # R must not depend on which items are handed over
             queries = _with_relevant(queries, rows, relevant_from)

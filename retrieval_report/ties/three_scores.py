@@ -30,7 +30,7 @@ from retrieval_report.metrics.parsing import Measure, Requests, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.convolution import Spread, common_unit, every_sum, merged
 from retrieval_report.scoring.judged import Judged
-from retrieval_report.scoring.run import run_of, score_run
+from retrieval_report.scoring.run import runs_of, score_judged
 from retrieval_report.scoring.score_distribution import closed, score_orders
 from retrieval_report.writing.names import EQUALS
 
@@ -138,7 +138,7 @@ def exact_means(
         if is_weighed and (rows["truncated"].any() or rows["left_out"].sum()):
             continue
         if rows["truncated"].any():
-            rows = score_run(run_of(judged, requests, options)).frame().drop_nulls("value")
+            rows = score_judged(judged, requests, options).frame().drop_nulls("value")
         std = pl.col("std")
         moves, is_whole = (std > 0).fill_null(False), std.is_not_null().all()
         sums = rows.group_by("model").agg(moves.sum(), whole=is_whole)
@@ -195,7 +195,7 @@ def _exact_sums(
     """Return the distribution of the sum of some scores of
     each model by one measure, where it is known exactly.
     """
-    run = run_of(judged, requests, replace(options, policies="expected", progress=False))
+    (run,) = runs_of(judged, requests, replace(options, policies="expected", progress=False))
     names = run.prepared.names.with_row_index("list")
     lists = moved.join(names, on=["model", "query"], how="inner", maintain_order="left")["list"]
     orders = score_orders(run.repeated(lists.to_numpy().astype(np.int64)))

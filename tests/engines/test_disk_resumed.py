@@ -17,7 +17,7 @@ import retrieval_report as rr
 from commands import run
 from retrieval_report.cli import engines
 from retrieval_report.engines import score_parts
-from retrieval_report.scoring.run import score_run
+from retrieval_report.scoring.run import score_runs
 from stored_cuts import complete
 from stored_frames import made, written
 
@@ -49,17 +49,17 @@ def scored(out: Path, source: Path, kept: Path | None, **options: Any) -> bytes:
 def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) -> list[int]:
     """The parts scored from now on, by their number; the scoring of one is interrupted."""
     seen: list[int] = []
-    score = score_run
+    score = score_runs
 
     def counted(*given: Any) -> Any:
-        if isinstance(given[0].options.truncated, str):  # no rows, which try the arguments
+        if isinstance(given[0][0].options.truncated, str):  # no rows, which try the arguments
             return score(*given)
         seen.append(len(seen))
         if len(seen) - 1 == fails:
             raise KeyboardInterrupt
         return score(*given)
 
-    monkeypatch.setattr(score_parts, "score_run", counted)
+    monkeypatch.setattr(score_parts, "score_runs", counted)
     return seen
 
 

@@ -123,13 +123,13 @@ def test_parts_that_decide_otherwise_than_the_whole_are_scored_again(
     if spoil == "an item less":
         rankings = rankings.slice(0, 479)
     scored = []
-    score = run.score_run
+    score = run.score_runs
 
-    def counted(lists: Any) -> Any:
-        scored.append(lists.prepared.decisions.get("m0"))
-        return score(lists)
+    def counted(runs: Any, requests: Any) -> Any:
+        scored.append(runs[0].prepared.decisions.get("m0"))
+        return score(runs, requests)
 
-    monkeypatch.setattr(score_parts, "score_run", counted)
+    monkeypatch.setattr(score_parts, "score_runs", counted)
     scores, *_ = both(tmp_path, rankings, truncated="auto")
     words = [decision.truncated for decision in scored if decision is not None]
     assert words[0] == words[-1] == ("within_tie" if spoil == "an item less" else "no")

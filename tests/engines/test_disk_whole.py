@@ -207,7 +207,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
     out = tmp_path / "disk.parquet"
     out.write_text("older")
-    monkeypatch.setattr(score_parts, "score_run", interrupted)
+    monkeypatch.setattr(score_parts, "score_runs", interrupted)
     monkeypatch.setattr(score_parts, "count_rows", interrupted)
     complete: Any = {"truncated": "no"}
     runs: list[Callable[[object], object]] = [partial(evaluate, **complete), count_ties]
