@@ -304,7 +304,7 @@ class NDCG(DCG):
         if self.ideal != "cutoff":
             return super().term
         discount = terms.Discount(self.discount)
-        return terms.Sum(terms.Single(), discount, own_ideal_moments, ratio="ideal")
+        return terms.Sum(terms.Gain("single"), discount, own_ideal_moments, ratio="ideal")
 
     @property
     def best(self) -> terms.Ideal | None:

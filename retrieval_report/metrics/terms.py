@@ -42,24 +42,6 @@ class Relevant:
 
 
 @dataclass(frozen=True)
-class Single:
-    """An item counts 1 if its grade is above 0, and only one such grade is known."""
-
-    largest_grade: ClassVar[float | None] = None
-
-    def of(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return the value of each grade; raise if several are above 0."""
-        positive = grades[grades > 0]
-        if positive.size > 1:
-            raise ParameterError(
-                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and is exact for "
-                "binary relevance only; "
-                f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
-            )
-        return (grades > 0).astype(np.float64)
-
-
-@dataclass(frozen=True)
 class Stop:
     """An item of grade g counts the chance (2^g − 1)/2^largest_grade that it ends a search."""
 
@@ -75,7 +57,7 @@ class Stop:
 @dataclass(frozen=True)
 class Gain:
     """An item counts the gain of its grade: ``linear`` (the grade), ``exp2`` (2^rel − 1), its share
-    of a largest grade, a table or a function.
+    of a largest grade, a table or a function; or 1 above 0, if there is a ``single`` such grade.
     """
 
     rule: str | float | GainTable | Rule
@@ -99,6 +81,15 @@ class Gain:
             return exponential(grades)
         if self.rule == "linear":
             return grades.copy()
+        if self.rule == "single":
+            positive = grades[grades > 0]
+            if positive.size > 1:
+                raise ParameterError(
+                    "ndcg(ideal=cutoff): the ideal of the top k itself is random, and is exact for "
+                    f"binary relevance only; found grades {_some(positive)}; use ideal='judged' or "
+                    "make the relevances 0 and 1"
+                )
+            return (grades > 0).astype(np.float64)
         if isinstance(self.rule, float):
             check_largest("rbp", grades, self.rule)
             return grades / self.rule
@@ -147,7 +138,7 @@ class Sum:
     what precedes an item as well. Bounds and marks of cut lists read the facts after it.
     """
 
-    values: Relevant | Gain | Stop | Single
+    values: Relevant | Gain | Stop
     weights: Discount
     kernel: Any = sums.additive_moments
     first_only: bool = False  # nothing after the first relevant item counts

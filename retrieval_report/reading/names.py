@@ -79,6 +79,8 @@ class Kind:
         Whether columns with other names are kept unchanged.
     skip : tuple[str, ...]
         Formats that are left out of a folder.
+    ranked : bool
+        Whether these are rankings.
     """
 
     name: str
@@ -87,11 +89,7 @@ class Kind:
     last: tuple[str, ...] = ()
     others: bool = False
     skip: tuple[str, ...] = ()
-
-    @property
-    def ranked(self) -> bool:
-        """Whether these are rankings."""
-        return self.name == "rankings"
+    ranked: bool = False
 
     @property
     def function(self) -> str:
@@ -126,6 +124,7 @@ RANKINGS = Kind(
     required=("query", "item", "distance|score"),
     last=_LAST,
     skip=("qrels",),
+    ranked=True,
 )
 JUDGEMENTS = Kind(
     "judgements",

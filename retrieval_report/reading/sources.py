@@ -9,6 +9,7 @@ import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
@@ -91,12 +92,6 @@ class Source:
             file.seek(-1, io.SEEK_END)
             return file.read(1)
 
-    def chunks(self) -> Iterator[bytes]:
-        """Yield all bytes in pieces that stay in the processor's cache."""
-        with self.open() as file:
-            while chunk := file.read(SMALL_CHUNK):
-                yield chunk
-
     def blocks(self) -> Iterator[bytes]:
         """Yield all bytes in pieces of whole lines."""
         with self.open() as file:
@@ -105,8 +100,10 @@ class Source:
 
     def refuse_nul(self) -> None:
         """Refuse text with NUL bytes."""
-        for number, chunk in enumerate(self.chunks()):
-            refuse_nul(self.path, chunk, number * SMALL_CHUNK)
+        with self.open() as file:
+            chunks = iter(partial(file.read, SMALL_CHUNK), b"")  # stay in the processor's cache
+            for number, chunk in enumerate(chunks):
+                refuse_nul(self.path, chunk, number * SMALL_CHUNK)
 
     def read(self) -> bytes:
         """Return all bytes."""

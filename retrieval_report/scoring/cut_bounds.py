@@ -151,7 +151,7 @@ class Completions:
         )
         for metric in binary:  # only the irrelevant items that are left push others down
             result |= self._worst(self._lists(self._without_gain(metric)), [metric])
-        return result | (self._worst(self.closed, gaining) if gaining else {})
+        return result | (self._worst(self.closed_and_cut[0], gaining) if gaining else {})
 
     def _is_binary(self, metric: Metric) -> bool:
         """Return whether all that a metric tells of an item is that it gains, and not in an ideal
@@ -193,20 +193,18 @@ class Completions:
         return self._lists(self._cells(grade, more=self.reach, unseen=True, zeros=True))
 
     @cached_property
-    def closed(self) -> Lists:
-        """Return the lists without their last tie if it may be cut."""
-        ties = self.prepared.ties
-        inner_ties = np.delete(np.arange(ties.tie.size - 1), self._last_ties)
-        return ties.with_ties(running(np.diff(ties.start) - self._joined), inner_ties)
-
-    @cached_property
-    def _joined(self) -> Bools:
-        """Return of which lists the last tie may be cut, so that what follows joins it."""
-        return self.prepared.within & (np.diff(self.prepared.ties.start) > 0)
-
-    @property
-    def _last_ties(self) -> Integers:
-        return self.prepared.ties.start[1:][self._joined] - 1
+    def closed_and_cut(self) -> tuple[Lists, Lists]:
+        """Return the lists without their last tie if it may be cut, and these last ties, which what
+        follows joins.
+        """
+        ties, size = self.prepared.ties, np.diff(self.prepared.ties.start)
+        is_cut = self.prepared.within & (size > 0)
+        last = ties.start[1:][is_cut] - 1
+        inner = np.delete(np.arange(ties.tie.size - 1), last)
+        return (
+            ties.with_ties(running(size - is_cut), inner),
+            ties.with_ties(running(is_cut.astype(np.int64)), last),
+        )
 
     @cached_property
     def reach(self) -> Integers:
@@ -265,8 +263,7 @@ class Completions:
 
     def _lists(self, extra: Cells) -> Lists:
         """Return the lists with following items in their last tie, or in a tie after it."""
-        ties, closed = self.prepared.ties, self.closed
-        last = ties.with_ties(running(self._joined.astype(np.int64)), self._last_ties)
+        closed, last = self.closed_and_cut
         end = arrays.ideal_lists(last, extra, self.prepared.grades.size).cells
         added = np.diff(end.start)
         # Grades rise within a tie, and fall in ideals.
@@ -395,7 +392,7 @@ class Completions:
         follow = self.following
         ties = prepared.ties
         if cutoff is not None or metric.term.fades:
-            ties = self.closed
+            ties, _ = self.closed_and_cut
         length: Floats | float = np.inf
         if self.judged_only:
             gains = self.prepared.gains(metric.term)

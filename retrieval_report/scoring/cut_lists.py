@@ -30,12 +30,13 @@ class Following:
     def of(cls, prepared: Prepared) -> Following:
         """Derive it from the lists; nothing that counts follows beyond a distance threshold."""
         near = ~prepared.far
+        free = prepared.relevant - prepared.known.total(prepared.relevant_grade)
         unseen = difference(prepared.known, prepared.retrieved, prepared.grades.size)
         items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
         loose_grade = (prepared.grades > 0) & ~prepared.relevant_grade
         return cls(
             unseen._replace(items=items),
-            free=np.where(near, prepared.free, 0),
+            free=np.where(near, free, 0),
             unlimited=near & prepared.pooled,
             loose=near & bool(loose_grade.any() and not prepared.all_judged),
             loose_grade=loose_grade,

@@ -74,11 +74,6 @@ class Prepared:
         return self.before < MOST_ITEMS
 
     @property
-    def free(self) -> Integers:
-        """Return how many relevant items of each list's query have a grade that is not known."""
-        return self.relevant - self.known.total(self.relevant_grade)
-
-    @property
     def most_others(self) -> Integers:
         """Return how many judged items that are not relevant may count against a relevant one."""
         return np.minimum(np.maximum(self.relevant, 0), self.judged.total(~self.relevant_grade))

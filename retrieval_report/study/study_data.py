@@ -246,11 +246,8 @@ class StudyData:
         policies = COUNTED_POLICIES if self.counted else POLICIES
         options = options_with(self.options, policies=policies)
 
-        def joined() -> Judged:
-            with judge_in_errors(self.judge):
-                return judge(**self.frames, options=options)
-
-        return self.of_rows.find("judged", joined)
+        with judge_in_errors(self.judge):
+            return self.of_rows.find("judged", lambda: judge(**self.frames, options=options))
 
     @cached_property
     def items(self) -> int:
