@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime.nrt import rtsys
 
 from retrieval_report.contracts.warning import warn
@@ -60,19 +60,7 @@ class KernelCache(FunctionCache):
         try:
             super().save_overload(signature, code)  # type: ignore[no-untyped-call]
         except OSError as error:
-            _warn_unkept(f"in '{self.cache_path}': {error.strerror or error}")
-
-
-class NoCache(NullCache):
-    """Stand-in for a cache when no folder is writable;
-    the first kernel that is compiled warns about it.
-    """
-
-    def save_overload(self, signature: object, code: object) -> None:
-        """Store nothing."""
-        _warn_unkept(
-            "beside the package or in the user's cache, because neither folder is writable"
-        )
+            warn_unkept(f"in '{self.cache_path}': {error.strerror or error}")
 
 
 class _Entries(IndexDataCacheFile):
@@ -109,7 +97,8 @@ def _sources() -> str:
     return f"{numba.__version__} {hashlib.sha256(b''.join(texts)).hexdigest()}"
 
 
-def _warn_unkept(where: str) -> None:
+def warn_unkept(where: str) -> None:
+    """Warn, once, that no compiled code is kept."""
     _warn_once(
         f"compiled code cannot be stored {where}; every process compiles it anew, which takes "
         "seconds to a minute. "

@@ -10,17 +10,18 @@ from numba.core import event
 from tqdm import tqdm
 
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.kernels.cache import KernelCache, NoCache
+from retrieval_report.kernels.cache import KernelCache, warn_unkept
 
 
 def compiled(function: Callable[..., object], options: Named) -> Callable[..., object]:
     """Return a function that compiles itself for the types it is called with."""
     compiler: Any = numba.njit
     made = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    made.is_ours = True
     try:
         made._cache = KernelCache(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder is writable
-        made._cache = NoCache()
+        warn_unkept("beside the package or in the user's cache, because neither folder is writable")
     return cast(Callable[..., object], made)
 
 
@@ -69,7 +70,7 @@ class _Progress(event.Listener):
 
 
 def _is_ours(event: Any) -> bool:
-    return isinstance(event.data["dispatcher"]._cache, KernelCache | NoCache)
+    return hasattr(event.data["dispatcher"], "is_ours")
 
 
 _drop_stale_caches()
