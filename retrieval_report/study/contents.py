@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -31,13 +31,6 @@ if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
-
-
-class PageOptions(TypedDict, total=False):
-    """Options for the title and command of a report."""
-
-    title: str | None
-    command: str | None
 
 
 def versions() -> dict[str, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
@@ -54,7 +54,7 @@ from retrieval_report.study.study_data import (
 from retrieval_report.study.summaries import summary_of
 
 if TYPE_CHECKING:
-    from retrieval_report.ties.nearest_labels import NearestLabels, VoteOptions
+    from retrieval_report.ties.nearest_labels import NearestLabels
     from retrieval_report.ties.thresholds import Thresholds
 
 NO_FRAME = pl.DataFrame()
@@ -383,12 +383,15 @@ class LevelledStudy:
         all_thresholds = thresholds(self.judged, k=k, **self._only((*ROW_OPTIONS, "relevant_from")))
         return replace(all_thresholds, ties=self._of_models(all_thresholds.ties))
 
-    def knn(self, labels: object, **how: Unpack[VoteOptions]) -> NearestLabels:
+    def knn(
+        self, labels: object, *, k: int = 1, vote: str = "majority", tied_votes: str = "first"
+    ) -> NearestLabels:
         """The result of :func:`knn`: how the nearest items, whose labels are given, classify the
         queries; these need a column ``label``.
         """
         from retrieval_report.ties.nearest_labels import knn
 
+        how: Named = {"k": k, "vote": vote, "tied_votes": tied_votes}
         votes = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
         return replace(votes, chances=self._of_models(votes.chances))
 

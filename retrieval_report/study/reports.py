@@ -9,13 +9,13 @@ from typing import Unpack
 from retrieval_report.contracts.arguments import Named, Names
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import Metrics
-from retrieval_report.study.contents import PageOptions, Report
+from retrieval_report.study.contents import Report
 from retrieval_report.study.study import Study
 from retrieval_report.study.study_data import StudyOptions
 from retrieval_report.study.write import save_report
 
 
-class ReportOptions(PageOptions, StudyOptions, total=False):
+class ReportOptions(StudyOptions, total=False):
     """The options of ``report_contents``."""
 
     judgements: object
@@ -26,6 +26,8 @@ class ReportOptions(PageOptions, StudyOptions, total=False):
     measures: Metrics
     metrics: Metrics
     like: str | None
+    title: str | None
+    command: str | None
 
 
 def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Report:
@@ -97,7 +99,7 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     fine has the highest expected rr@2: 0.5000, ahead of coarse (0.3750).
     """
     settings: Named = {**options}
-    page = {name: settings.pop(name) for name in PageOptions.__annotations__ if name in settings}
+    page = {name: settings.pop(name, None) for name in ("title", "command")}
     return Study(rankings, settings.pop("measures", None), **settings).contents(**page)
 
 

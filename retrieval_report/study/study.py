@@ -45,7 +45,7 @@ from retrieval_report.study.caveats import (
     notices_of,
     runs_sentence,
 )
-from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
+from retrieval_report.study.contents import Report, parameters_of, python_call
 from retrieval_report.study.decision import decided_by
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
@@ -799,12 +799,15 @@ class Study(LevelledStudy):
         formats: Names = ("html", "csv"),
         timestamp: str | None = None,
         raw: bool = False,
-        **about: Unpack[PageOptions],
+        title: str | None = None,
+        command: str | None = None,
     ) -> Path:
         """Write the report of this study into a folder, as :func:`write_report`
         does, and return it.
         """
-        save_report(folder, lambda: self.contents(**about), formats, timestamp, raw)
+        save_report(
+            folder, lambda: self.contents(title=title, command=command), formats, timestamp, raw
+        )
         return Path(folder)
 
     def dashboard(

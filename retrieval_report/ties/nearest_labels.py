@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import zip_longest
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -113,14 +113,6 @@ class NearestLabels:
         ]
         contract = schema("knn_classes") | {"label": labels.dtype}
         return pl.DataFrame(rows, schema=contract, orient="row")
-
-
-class VoteOptions(TypedDict, total=False):
-    """The options of ``knn``."""
-
-    k: int
-    vote: str
-    tied_votes: str
 
 
 def knn(
