@@ -44,12 +44,12 @@ def score_part(
     however the queries are divided into parts, the scores are equal to the last bit. Of a part
     (``whole.part``), judgements and queries frames are those of its queries, already checked, with
     ids of the rows' types; ``options.truncated`` holds the words decided for the whole (see
-    `evidence_of_part`). With the ``facts`` of all rows it need not: how lists end is then decided by
+    `with_ends`). With the ``facts`` of all rows it need not: how lists end is then decided by
     the part's own lists, where it is to be found out.
 
     Of a part, the result's ``lists`` have the columns ``unseen``, ``unpooled`` and ``matched`` (whether any
     item of the part is judged), for warnings that come once for all parts, and ``evidence``, a row of
-    what `evidence_of_part` returns, if the part's own lists decided.
+    what `evidence_of` returns, if the part's own lists decided.
     """
     judged = None
     if whole is KNOWS_ALL and judgements is not None:
@@ -70,17 +70,6 @@ def score_part(
     matched = "judged" not in judged.lists.columns or judged.lists["judged"].sum() > 0
     proofs = [frame.to_struct("evidence") for frame in evidence]
     return replace(scores, lists=scores.lists.with_columns(*doubts, *proofs, matched=matched))
-
-
-def evidence_of_part(
-    rows: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole
-) -> pl.DataFrame:
-    """Return, for every list of a part, what tells whether it was truncated.
-
-    The arguments are those of `score_part`; the frames of all parts together are for
-    `retrieval_report.scoring.truncation.gather`, whose result is for `decide`.
-    """
-    return evidence_of(judge(rows, judgements, queries, options, whole), options)
 
 
 def facts_of(

@@ -163,10 +163,6 @@ class Sum:
         is_plain = self.kernel is sums.additive_moments
         return self.weights.table(longest).weight if is_plain else None
 
-    def table(self, longest: int) -> tables.Weights:
-        """Return the weights of positions up to ``longest`` that its kernel needs."""
-        return self.weights.table(longest) if self.fades else tables.NO_WEIGHTS
-
     def kernel_for(self, extreme: bool) -> Any:
         """Return the kernel for ties in all orders, or in those of the lowest and highest values."""
         if extreme and not self.has_extremes:

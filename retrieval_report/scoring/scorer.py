@@ -25,7 +25,7 @@ from retrieval_report.kernels.lists import (
     running,
     slots_walked,
 )
-from retrieval_report.kernels.tables import Given
+from retrieval_report.kernels.tables import NO_WEIGHTS, Given
 from retrieval_report.kernels.walk import work_together
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import Depths, Requests
@@ -160,7 +160,7 @@ class Scorer:
         kernel = term.kernel_for(policy in BOUNDS)
         given = Given(
             gains,
-            term.table(_longest(depths)),
+            term.weights.table(_longest(depths)) if term.fades else NO_WEIGHTS,
             term.fades,
             term.ratio == "ideal",
             best=policy == "best",

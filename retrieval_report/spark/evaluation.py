@@ -27,14 +27,14 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import Reader, portable_reader, speaking_to
 from retrieval_report.engines.score_parts import (
     TELLING,
-    evidence_of_part,
     facts_of,
     known_of,
     score_part,
     with_ends,
 )
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
-from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
+from retrieval_report.scoring.judged import KnownOfWhole, frames_beside, judge
+from retrieval_report.scoring.layout import evidence_of
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.frames import (
     PATH,
@@ -162,7 +162,7 @@ def _facts(frames: Mapping[str, DataFrame], options: Options) -> pl.DataFrame:
 
 
 def _evidence(*frame: Frame, options: Options, whole: KnownOfWhole) -> Iterable[pl.DataFrame]:
-    lists = evidence_of_part(*_checked(options, *frame), options, whole)
+    lists = evidence_of(judge(*_checked(options, *frame), options, whole), options)
     # Spark has no unsigned numbers; keys of 64 bits are only compared.
     keys = pl.col(pl.UInt64).reinterpret(signed=True)
     return [lists.with_columns(keys, pl.col(pl.UInt32).cast(pl.Int64))]
