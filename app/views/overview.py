@@ -11,7 +11,6 @@ from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.wording import whole_percent
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import health_sentences, more_findings, split_findings
 from retrieval_report.study.notebook import html_table
@@ -21,10 +20,10 @@ from retrieval_report.study.three_tables import (
     by_items_retrieved,
     copies_text,
     is_moved,
+    share_of_orders,
     three_rows,
     without_draws,
 )
-from retrieval_report.ties.three_scores import NORMAL
 from retrieval_report.writing.names import EQUALS, listed, with_number
 from tables import frame_table, leaderboard_table
 from text import plain
@@ -134,17 +133,15 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
             delta_arrow="off",
             help=f"The same lists: {plain(copies)}" if copies else None,
         )
-    chance = winners["agreeing_chance"]
-    share = NOBODY if chance is None else f"{whole_percent(chance)} of all orders"
-    if winners["agreeing_method"] == NORMAL and share[0].isdigit():  # not "more than 99%"
-        share = f"≈{share}"
+    share = share_of_orders(winners)
+    share_text = f"{share} of all orders" if share else NOBODY
     orders = winners["orders"] or awaited
     agreeing_orders = AWAITED if awaited else winners["agreeing"]
     drawing = agreeing.container(horizontal=True, vertical_alignment="center", gap="small")
     drawing.metric(
         "Random orders that agree",
-        f"{agreeing_orders} of {orders}" if orders else share,
-        delta=share if awaited or (orders and chance is not None) else None,
+        f"{agreeing_orders} of {orders}" if orders else share_text,
+        delta=share_text if awaited or (orders and share) else None,
         delta_color="off",
         delta_arrow="off",
         width="content",

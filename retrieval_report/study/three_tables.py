@@ -15,7 +15,7 @@ from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.notebook import html_table, html_text, scores_picture
 from retrieval_report.study.table_columns import MODEL_WIDTH, joined_texts
 from retrieval_report.study.terminal import frame_table, visible
-from retrieval_report.ties.three_scores import DRAWN, RANKS
+from retrieval_report.ties.three_scores import DRAWN, NORMAL, RANKS
 from retrieval_report.writing.names import EQUALS, first_names, listed, unlike, with_number
 
 if TYPE_CHECKING:
@@ -153,6 +153,19 @@ def by_items_retrieved(winners: Named) -> bool:
     return winners.get("agreeing_method") == DRAWN
 
 
+def share_of_orders(winners: Named) -> str:
+    """Return the share of all orders in which an exact winner is among the first, and whether it is
+    approximated; empty if it is not known.
+
+    >>> share_of_orders({"agreeing_chance": 0.66, "agreeing_method": "normal"})
+    '≈66%'
+    """
+    chance = winners["agreeing_chance"]
+    share = "" if chance is None else whole_percent(chance)
+    is_close = winners.get("agreeing_method") == NORMAL and share[0].isdigit()  # no bound
+    return "≈" * is_close + share
+
+
 def winner_sentence(row: Named) -> str:
     """Say who wins by the exact, by the naive and by the drawn scores.
 
@@ -160,8 +173,8 @@ def winner_sentence(row: Named) -> str:
     >>> winner_sentence(
     ...     {**row, "agreeing": 6, "agreeing_chance": 0.66, "agreeing_method": "normal"}
     ... )
-    'ap@5: a wins exactly, b by the naive order; a comes first in 6 of 10 random orders (66% of
-    all).'
+    'ap@5: a wins exactly, b by the naive order; a comes first in 6 of 10 random orders (≈66%
+    of all).'
     >>> winner_sentence({**row, "orders": 0, "agreeing": 0, "agreeing_chance": 0.66})
     'ap@5: a wins exactly, b by the naive order; a comes first in 66% of all random orders.'
     >>> winner_sentence({**row, "naive_winner": "a", "agreeing": 10, "agreeing_chance": 1.0})
@@ -194,11 +207,10 @@ def winner_sentence(row: Named) -> str:
         if EQUALS in naive:
             order = f", and {listed(naive.split(EQUALS))} share first place by the naive order"
     orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
-    chance = row["agreeing_chance"]
-    share_of_all = "" if chance is None else f" ({whole_percent(chance)} of all)"
+    share = share_of_orders(row)
+    share_of_all = f" ({share} of all)" if share else ""
     if not row["orders"]:  # of another average no single order is known
-        orders_text = "an unknown share" if chance is None else whole_percent(chance)
-        orders_text = f"{orders_text} of all random orders"
+        orders_text = f"{share or 'an unknown share'} of all random orders"
         share_of_all = ""
     comes = "one of them comes" if EQUALS in first else f"{first} comes"
     exactly, of_these = "exactly", ""
