@@ -59,7 +59,7 @@ COMPARED = "model_a model_b value_a value_b difference tie_std p_tie family_p ve
 STEPS = (
     "series version value tie_std lowest highest difference step_p p_tie marked since_first first_p"
 )
-AUDITED = "system version call definition winner same_winner model prints expected off z"
+AUDITED = "system definition winner same_winner model prints expected off z"
 VOTED = "model value tie_std lowest highest queries"
 TIED = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
 KNN_FRAMES = ("accuracy", "classes", "confusion", "chances")
@@ -433,11 +433,18 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     measures = table.select(MEASURE).unique(maintain_order=True).with_row_index("measure")
     is_sound = (pl.col("same_winner") != "no").fill_null(True)
     rows = join_left(measures, rows, MEASURE).sort("measure", is_sound, -furthest_off, **in_order)
+    apart = [
+        pl.when(pl.n_unique(name).over("measure", *within) > 1).then(name)
+        for name, *within in (("version", "system"), ("call", "system", "version"))
+    ]
+    rows = rows.with_columns(
+        system=pl.concat_str("system", *apart, separator=" ", ignore_nulls=True)
+    )
     return (
         f"{_audit_table(rows, AUDITED)}\n\nwinner: whom the evaluator names as best; same_winner: whether it alone is "
         "also best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
         "the evaluator's order inside ties moves most. Lists are taken as complete, as evaluators "
-        "take them. --all prints all models."
+        "take them. --all prints all models, versions and calls."
         f"{_on_expected(table)}"
     )
 

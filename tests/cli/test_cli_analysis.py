@@ -164,12 +164,16 @@ def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misle
     misled = [row[0] for row in rows if "no" in row]
     assert sorted(misled) == ["BEIR", "ir_measures", "rax", "sentence-transformers"]
     assert misled == [row[0] for row in rows[: len(misled)]]
-    assert {row[3] for row in rows[: len(misled)]} == {"wordllama-float16 = wordllama-float32"}
+    assert {row[2] for row in rows[: len(misled)]} == {"wordllama-float16 = wordllama-float32"}
     assert short[-3].startswith("winner: whom the evaluator names as best")
-    assert short[-3].endswith("--all prints all models.")
+    assert short[-3].endswith("--all prints all models, versions and calls.")
     # Of evaluators that could name many, how many are said.
-    assert "any of 5" in {row[3] for row in rows}
+    assert "any of 5" in {row[2] for row in rows}
     assert max(map(len, short[2:-4])) <= 160
+    graded = run(f"{asked} ndcg@10").output.splitlines()[2:-4]
+    names = [re.split(r" {2,}", line)[0] for line in graded]
+    assert len({*names}) == len(names)  # by version or call, where a system has several
+    assert {"trec_eval 9", "scikit-learn ndcg_score", "mteb"} <= {*names}
     # No order of names changes the winner here.
     quiet = run(f"{asked} precision@10").output.splitlines()
     assert not any(re.search(r" no +", line) for line in quiet)
