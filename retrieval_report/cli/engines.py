@@ -54,7 +54,9 @@ def in_memory(
     inputs = data.read()
     rules = _options(settings)
     judged = judge(**inputs, options=rules)
-    health = health_of(judged, rules)  # first: beside the arrays of scores it would be the peak
+    health = health_of(
+        judged, rules, columns=data.columns
+    )  # first: beside the arrays of scores it would be the peak
     if "like" in settings:
         scores = step("scored", lambda: rr.systems.evaluate_like(**inputs, **settings))
     else:

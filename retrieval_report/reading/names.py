@@ -339,6 +339,7 @@ def _mapped(
         isinstance(theirs, str) for theirs in columns.values()
     ):
         raise ParameterError(f"columns: {columns!r} does not map our names to the file's")
+    names = dict(columns)
     for ours, theirs in columns.items():
         if ours not in kind.columns:
             turned = ""
@@ -348,9 +349,14 @@ def _mapped(
                 f"{setting('columns', {ours: ...})}: the {kind.name} have "
                 f"{list(kind.columns)}{turned}"
             )
-        if theirs not in column_names:
+        if theirs not in column_names:  # as messages name a column that is called "dist"
+            spellings = kind.columns.get(theirs, ())
+            recognised = [name for name in column_names if _normal(name) in spellings]
+            if len(recognised) == 1:
+                names[ours] = recognised[0]
+                continue
             raise ColumnError(
                 f"{location}: {setting('columns', {ours: theirs})}, but its columns are "
                 f"{some(column_names)}"
             )
-    return dict(columns)
+    return names

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.frames import is_own, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
@@ -124,13 +125,17 @@ NOBODY_BETTER = (
 
 
 def health_of(
-    judged: Judged, options: Options, by_chance: Mapping[str, tuple[int, int]] | None = None
+    judged: Judged,
+    options: Options,
+    by_chance: Mapping[str, tuple[int, int]] | None = None,
+    columns: ColumnNames = None,
 ) -> pl.DataFrame:
     """Return what may be wrong with the data of each model, serious faults first.
 
-    ``by_chance`` has models whose nearest items are relevant as often as any: how many of how many.
+    ``by_chance`` has models whose nearest items are relevant as often as any: how many of how many;
+    ``columns`` the names that the caller gave, for advice.
     """
-    findings = _findings(judged, options)
+    findings = _findings(judged, options, columns)
     models = {*judged.lists["model"]}
     chance = by_chance or {}
     for model in sorted(models.intersection(chance) - _models(findings, NO_LIST)):
@@ -139,7 +144,7 @@ def health_of(
     return _frame(findings)
 
 
-def _findings(judged: Judged, options: Options) -> list[Finding]:
+def _findings(judged: Judged, options: Options, columns: ColumnNames = None) -> list[Finding]:
     prepared = lay_out(judged, replace(options, policies=("expected",)))
     sample = _sample(judged)
     has_judgements = prepared.relevant >= 0
@@ -150,7 +155,7 @@ def _findings(judged: Judged, options: Options) -> list[Finding]:
     turned = [*printed_ranks(judged), *reversed_lists(prepared, found)]
     models = {*judged.lists["model"]}
     every = {model for model, *_, example in turned if not example} == models
-    cure = direction(judged.order, every=every)
+    cure = direction(judged.order, every=every, columns=columns)
     findings = [*_unanswered(lists.group_by("model").sum(), options)]
     findings += [
         (*row, example or cure + OTHER_LISTS * (2 * row[3] < row[4])) for *row, example in turned

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.wording import advice, setting, whole_percent
 from retrieval_report.kernels.lists import Integers, running
@@ -76,12 +77,14 @@ def reversed_lists(prepared: Prepared, found: Integers) -> Findings:
         yield model, REVERSED, True, count, total, TOP_ONLY.format(depth) if depth else ""
 
 
-def direction(order: str, *, every: bool) -> str:
+def direction(order: str, *, every: bool, columns: ColumnNames = None) -> str:
     """Ask which end is near, and say what to do if it is the other: of one model among several,
-    what would turn all of them round is no cure.
+    what would turn all of them round is no cure. ``columns`` has the names that the caller gave.
     """
     near, other_column = ("smaller", "score") if order == "distance" else ("larger", "distance")
-    cure = advice(" If not: {}", setting("columns", {other_column: order}))
+    cure = advice(
+        " If not: {}", setting("columns", {other_column: (columns or {}).get(order, order)})
+    )
     if not every:
         cure = f" If not, negate these {order}s, and leave those of the other models as they are"
     elif order == "distance":

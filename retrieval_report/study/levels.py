@@ -178,7 +178,7 @@ class LevelledStudy:
     @answer_of_rows
     def _health(self) -> pl.DataFrame:
         options = options_with(self._data.options, policies="expected")
-        return health_of(self.judged, options, self._data.by_chance)
+        return health_of(self.judged, options, self._data.by_chance, self._data.columns)
 
     @property
     def shuffled(self) -> pl.DataFrame:

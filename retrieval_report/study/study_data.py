@@ -155,6 +155,7 @@ class StudyData:
     of_run: Mapping[str, str]  # run → model; none unless asked
     labels: pl.DataFrame | None  # of the items
     by_chance: Mapping[str, tuple[int, int]]  # models that `from_search` warned of
+    columns: ColumnNames  # the names that the caller gave, for advice
     memo: Once = field(init=False, default_factory=Once)  # `replace` begins another
     # answers that depend on no measure, which the same data scored by others share
     of_rows: Once = field(default_factory=Once)
@@ -195,6 +196,7 @@ class StudyData:
             of_run=of_run,
             labels=None if labels is None else read_labels(labels),
             by_chance=getattr(inputs["rankings"], "by_chance", {}),
+            columns=options.get("columns"),
             **request,
         )
 

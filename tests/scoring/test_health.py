@@ -1,6 +1,8 @@
 """What may be wrong with data is found where it was put, and nowhere else."""
 
+import ast
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -408,3 +410,21 @@ def test_every_model_of_unrelated_lists_counts_its_own_items(models: int):
 
 def test_lists_that_all_hold_the_same_items_are_not_unrelated_to_their_queries():
     assert dealt(12, 2).health.is_empty()
+
+
+@pytest.mark.parametrize("given", ["dist", "prediction"])
+def test_the_advice_on_lists_read_the_wrong_way_round_can_be_typed_as_it_stands(given: str):
+    """Where distances have a name of the caller's, known or not; a column called "dist" is a distance."""
+    rows = [(f"q{q}", f"d{n}", 9.0 - n, int(n == q % 4)) for q in range(40) for n in range(10)]
+    names = ["query", "item", given, "relevance"]
+    frame = pl.DataFrame(rows, schema=names, orient="row").sample(fraction=1, shuffle=True, seed=1)
+    columns = {"distance": given} if given == "prediction" else None
+    said = (
+        rr.Study(frame, "ndcg@5", columns=columns)
+        .health.filter(finding="reversed")["example"]
+        .item()
+    )
+    advised = re.search(r"If not: columns=(\{[^}]*\})", said)
+    assert advised is not None
+    turned = rr.Study(frame, "ndcg@5", columns=ast.literal_eval(advised[1]))
+    assert turned.health.is_empty()
