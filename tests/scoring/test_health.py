@@ -415,7 +415,7 @@ def test_lists_that_all_hold_the_same_items_are_not_unrelated_to_their_queries()
 @pytest.mark.parametrize("given", ["dist", "prediction"])
 def test_the_advice_on_lists_read_the_wrong_way_round_can_be_typed_as_it_stands(given: str):
     """Where distances have a name of the caller's, known or not; a column called "dist" is a distance."""
-    rows = [(f"q{q}", f"d{n}", 9.0 - n, int(n == q % 4)) for q in range(40) for n in range(10)]
+    rows = [(f"q{q}", f"d{q}{n}", 9.0 - n, int(n == q % 4)) for q in range(40) for n in range(10)]
     names = ["query", "item", given, "relevance"]
     frame = pl.DataFrame(rows, schema=names, orient="row").sample(fraction=1, shuffle=True, seed=1)
     columns = {"distance": given} if given == "prediction" else None
