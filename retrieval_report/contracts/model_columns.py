@@ -270,10 +270,11 @@ history: stats.history
   p_tie_high
   marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
   since_first | signed | Since the first | value minus that of the first version, on the queries of
-      both
+      both; empty up to the second version, whose step from the first it is
   first_p | chance | p (first) | p-value of that difference, corrected by Holm together with
-      that of since_best
-  best | text | Best before | the earlier version with the highest expected mean
+      that of since_best; empty up to the second version, whose step step_p tests
+  best | text | Best before | the earlier version with the highest expected mean, from the third
+      version on
   since_best | signed | Since the best | value minus that of the best version before, on the queries
       of both
   best_p | chance | p (best) | p-value of that difference, corrected by Holm together with

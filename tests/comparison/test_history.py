@@ -5,6 +5,7 @@ import pytest
 
 import retrieval_report as rr
 from made_reports import lettered
+from retrieval_report.contracts.registry import column
 from retrieval_report.stats import history
 
 NAMES = ["run-v2", "run-v10", "run-v9", "other-v1"]
@@ -55,3 +56,10 @@ def test_only_a_step_beyond_ties_and_queries_is_marked():
     assert history(few, "(?P<version>v.)")["marked"].to_list() == [None, False, False]
     level = history(scores.filter(pl.col("model") != "v3"), "(?P<version>v.)")
     assert level["p_tie"].to_list() == [None, 0.0]  # v1 is never ahead
+
+
+@pytest.mark.parametrize("name", ["since_first", "first_p"])
+def test_what_waits_for_a_third_version_says_so(name: str):
+    steps = history(made(["v1", "v2", "v3"]), "v(?P<version>.)").filter(metric="ap")
+    assert steps[name].is_null().to_list() == [True, True, False]
+    assert "; empty up to the second version, " in column("history", name).meaning
