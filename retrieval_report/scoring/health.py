@@ -74,8 +74,8 @@ SENTENCES = {
     "how ids are spelt ({example})",
     JUDGED_IDS: "{affected} of {total} judged items have ids of a form that no item of {models} has "
     "({example})",
-    REVERSED: "relevant items come last in {affected} of {total} lists of {models}, as if the lists "
-    "were read the wrong way round ({example})",
+    REVERSED: "relevant items come after the others in {affected} of {total} lists of {models}, as if "
+    "the lists were read the wrong way round ({example})",
     RANKS: "the printed ranks of {models} contradict the order of the scores in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} are much the same whatever the query ({example})",

@@ -196,7 +196,9 @@ CASES: dict[str, Callable[[], Wrong]] = {
         judged_as("d{}.txt"),
         "judged items have ids of a form that no item of fair and good has",
     ),
-    "top 20 reversed": lambda: Wrong(beside(backwards(FAIR, 20)), JUDGED, "come last in"),
+    "top 20 reversed": lambda: Wrong(
+        beside(backwards(FAIR, 20)), JUDGED, "come after the others in"
+    ),
     "most popular items": lambda: Wrong(
         beside(popular()), JUDGED, "query (is the same recommended to everybody?)"
     ),
@@ -228,7 +230,7 @@ CASES: dict[str, Callable[[], Wrong]] = {
     ),
     "random grades": lambda: Wrong(BOTH, graded_as(drawn), "which chance does in half"),
     "grades turned round": lambda: Wrong(
-        BOTH, graded_as(lambda grades: [1 - grade for grade in grades]), "come last in"
+        BOTH, graded_as(lambda grades: [1 - grade for grade in grades]), "come after the others in"
     ),
     "judgements as scores": lambda: Wrong(beside(JUDGED), JUDGED, "scores tie just where"),
     "judgements as order": lambda: Wrong(beside(best_order()), in_grades(), "in perfect order"),
@@ -458,7 +460,7 @@ def test_where_few_lists_are_turned_round_they_may_be_of_other_queries(turned: i
     [sentence] = rr.Study({"model": lists}, MEASURE, judgements=judged).health.filter(
         finding="reversed"
     )["message"]
-    assert f"come last in {turned} of 40 lists" in sentence
+    assert f"come after the others in {turned} of 40 lists" in sentence
     assert ("; if so, do these lists belong to their queries?" in sentence) == (turned == 10)
 
 
