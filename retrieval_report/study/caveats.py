@@ -156,7 +156,8 @@ FINDINGS = 2  # on the data, above a verdict; more than one other are folded
 
 def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     """Return the lines to read before the verdict of a study or a report: what may be wrong with
-    its data; of many models with the same fault one line.
+    its data; of many models with the same fault one line, and of faults with the same cure the
+    first has it.
 
     >>> rows = {
     ...     "finding": ["reversed"] * 2,
@@ -167,8 +168,8 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     ...     "model": ["a", "b"],
     ... }
     >>> health_sentences(pl.DataFrame(rows))
-    ('Check your data: relevant items come last in 98 of 100 lists of a and b, as if the lists were
-    read the wrong way round (pass scores).',)
+    ('Check your data: relevant items come after the others in 98 of 100 lists of a and b, as if the
+    lists were read the wrong way round (pass scores).',)
     """
     cause = pl.when(~pl.col("finding").is_in(SHOWN_BY_IDS)).then("example")
     fault = health.group_by("finding", "serious", cause=cause, maintain_order=True)
@@ -184,11 +185,14 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
         for name in ("affected", "total")
     )
     same = fault.agg(pl.first("example"), *counts, pl.col("model").drop_nulls()).drop("cause")
-    return tuple(
-        f"{CHECK.capitalize() if serious else 'Note on the data'}: "
-        f"{sentence_of((None, finding, serious, *counted, example), names_text(models))}."
-        for finding, serious, example, *counted, models in same.iter_rows()
-    )
+    lines = list[str]()
+    for finding, serious, example, *counted, models in same.iter_rows():
+        fault_text = sentence_of((None, finding, serious, *counted, example), names_text(models))
+        cure = f" ({example})"
+        if any(cure in line for line in lines):
+            fault_text = fault_text.removesuffix(cure)
+        lines.append(f"{CHECK.capitalize() if serious else 'Note on the data'}: {fault_text}.")
+    return tuple(lines)
 
 
 def split_findings(sentences: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -183,6 +183,17 @@ def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: 
         assert ("printed_rank" in rr.read_rankings(frame).columns) == (flip == -1)
 
 
+def test_the_cure_of_two_faults_is_given_once():
+    frame = ranked(1).with_columns(-pl.col("score"))
+    made = study(frame)
+    assert [name for _, name, *_ in faults(made)] == ["printed ranks", "reversed"]
+    assert made.health["example"].n_unique() == 1
+    first, second, *_ = made.verdict
+    cure = f" ({made.health['example'][0]})."
+    assert first.endswith(cure)
+    assert second.endswith("lists of run, as if the lists were read the wrong way round.")
+
+
 def test_scores_of_other_rows_are_not_told_to_be_turned_round():
     """Only where nearly all lists contradict their ranks is the opposite of the scores a cure."""
     draw = np.random.default_rng(0)
