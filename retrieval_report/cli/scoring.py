@@ -111,15 +111,20 @@ def evaluate(
     )
 
 
-@cli.command()
+@cli.command(context_settings={"allow_extra_args": True})
 @click.option(
     "-o",
     "--out",
     metavar="FOLDER",
     help="Write a report on each sample here: a page, and its numbers as CSV.",
 )
-def demo(out: str | None) -> None:
+@click.pass_context
+def demo(context: click.Context, out: str | None) -> None:
     """Show who wins in the two samples of the package: digit images and Python's docstrings."""
+    if context.args:
+        raise click.UsageError(
+            f"demo reads no file; to write into a folder, --out {context.args[0]}"
+        )
     folder = None if out is None else check_writable_folder(out)
     for sample in SAMPLES:
         with listening(speaker()):  # steps are said again of every sample

@@ -171,6 +171,10 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path):
     assert all(Path(line.strip()).is_file() for line in last[1:3])
 
 
+def test_the_demonstration_says_how_a_folder_is_given():
+    assert "to write into a folder, --out here" in run("demo here", code=2).output
+
+
 def test_version_and_help():
     assert run("--version").stdout.removeprefix("cli") == f" {rr.__version__}\n"
     assert "retrieval-report demo" in run("--help").output
