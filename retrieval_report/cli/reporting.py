@@ -240,6 +240,7 @@ def question_tables(study: Study, names: Sequence[str]) -> list[str]:
     """Return the tables of some questions at the headline measure as text, in this order."""
     from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.study.questions import QUESTIONS
+    from retrieval_report.study.tables import queries_to_decide
 
     columns = {question.name: question.columns.replace("measure ", "") for question in QUESTIONS}
     texts = []
@@ -247,5 +248,7 @@ def question_tables(study: Study, names: Sequence[str]) -> list[str]:
         rows = getattr(study, name).filter(at_measure(*study.measures[0]))
         if "policy" in rows.columns:
             rows = rows.filter(policy="expected")
+        if name == "no_worse":
+            rows = rows.with_columns(queries_to_decide())
         texts.append(frame_table(rows, columns[name], by="metric cutoff"))
     return texts

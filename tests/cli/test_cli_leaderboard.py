@@ -80,8 +80,12 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(
     assert {"shuffled_range", "naive"}.isdisjoint(heading)  # they stand in the table above
     shown = {"expected": "0.43483", "cost_amount": "4", "tie_ranks": "1–4", "query_ranks": "1–7"}
     assert {name: cells[name] for name in shown} == shown
-    assert "not decided" in output
     assert "same winner" in output
+    needed = {
+        row[4]: row[5:] for row in board if row[4:5] in (["no worse"], ["worse"], ["not decided"])
+    }
+    assert set(needed["no worse"]) == set(needed["worse"]) == {"–"}
+    assert needed["not decided"][0].isdecimal()
 
 
 def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
