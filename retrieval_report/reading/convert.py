@@ -273,6 +273,8 @@ def _no_frame(frame: object, what: str) -> str:
             f"{what}: these are several frames; join them with polars.concat, or name them by model, "
             "as in {'a': frame_a, 'b': frame_b}"
         )
+    if isinstance(frame, list | tuple) and hasattr(frame[0], "run"):  # of ranx
+        return f"{what}: the runs need names, as in Run(…, name='bm25') or {{'bm25': run, …}}"
     usual = "pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
     hint = next((hint for name, hint in hints.items() if hasattr(frame, name)), usual)
     return f"{what}: a {kind} is not a frame; {hint}"

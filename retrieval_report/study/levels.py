@@ -70,8 +70,7 @@ class LevelledStudy:
 
     def _checked(self) -> Self:
         """Return this study, refusing immediately settings by which it could not answer later."""
-        data = self._data
-        self._view.check(data.frames["queries"], self._all_names, data.labels is not None)
+        self._view.check(self._data, self._all_names)
         return self
 
     def _with(

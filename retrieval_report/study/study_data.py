@@ -43,7 +43,7 @@ from retrieval_report.contracts.options import (
     options_with,
 )
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.contracts.wording import advice, kind_of_reader, setting
+from retrieval_report.contracts.wording import advice, in_python, kind_of_reader, setting
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.evaluate import evaluate, score_with_draws
 from retrieval_report.engines.memo import Once
@@ -156,6 +156,7 @@ class StudyData:
     labels: pl.DataFrame | None  # of the items
     by_chance: Mapping[str, tuple[int, int]]  # models that `from_search` warned of
     columns: ColumnNames  # the names that the caller gave, for advice
+    files: bool  # whether the rankings are files, after which models may be named
     memo: Once = field(init=False, default_factory=Once)  # `replace` begins another
     # answers that depend on no measure, which the same data scored by others share
     of_rows: Once = field(default_factory=Once)
@@ -197,6 +198,7 @@ class StudyData:
             labels=None if labels is None else read_labels(labels),
             by_chance=getattr(inputs["rankings"], "by_chance", {}),
             columns=options.get("columns"),
+            files=is_path(inputs["rankings"]),
             **request,
         )
 
@@ -446,8 +448,9 @@ class View:
             if not is_number(self.margin):
                 object.__setattr__(self, "margin", str(margins))
 
-    def check(self, queries: pl.DataFrame | None, models: Sequence[str], labelled: bool) -> None:
-        """Refuse immediately what could not be answered later."""
+    def check(self, data: StudyData, models: Sequence[str]) -> None:
+        """Refuse immediately what could not be answered later of these data and models."""
+        queries, labelled = data.frames["queries"], data.labels is not None
         check_choice("average", self.average, AVERAGES)
         check_correction(self.correction)
         check_cluster(self.cluster, self.average)
@@ -464,7 +467,9 @@ class View:
                 raise ParameterError(f"{name}: it is given without {needed}")
         if self.baseline is not None:
             hint = advice("; {} names TREC runs after their files", setting("name_by", "file"))
-            check_choice("baseline", self.baseline, models, hint)
+            check_choice(
+                "baseline", self.baseline, models, hint if data.files else in_python("", hint)
+            )
         if self.k is not None:
             check_whole("k", self.k, 1)
         if labelled and (queries is None or "label" not in queries.columns):
