@@ -4,7 +4,7 @@ A check returns the frame with the contract's columns only, in the contract's ty
 error that names the column, the rule, the number of bad rows and the first of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -219,7 +219,7 @@ def _contract(
     names = [c.name for c in columns]
     frame = frame if frame.columns == names else frame.select(names)
     for column in columns:
-        _check_type(frame, column, what)
+        _check_type(frame, column, what, column.name)
     ids = [c.name for c in columns if c.kind == "id"]
     texts = [name for name in ids if name == "model" or not frame.schema[name].is_integer()]
     changed = [pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String]
@@ -249,8 +249,18 @@ def _contract(
     return frame
 
 
-def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
-    dtype = frame.schema[column.name]
+def check_types(frame: pl.DataFrame, theirs: Mapping[str, str], what: str) -> None:
+    """Refuse columns of a type that their contract does not accept, by the names that the caller
+    gave them: our name → his.
+    """
+    for column in {"rankings": RANKINGS, "judgements": JUDGEMENTS}.get(what, ()):
+        name = theirs.get(column.name, column.name)
+        if name != column.name:
+            _check_type(frame, column, what, name)
+
+
+def _check_type(frame: pl.DataFrame, column: Column, what: str, name: str) -> None:
+    dtype = frame.schema[name]
     accepted, rule = _KINDS[column.kind]
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         word = "text"
@@ -264,7 +274,7 @@ def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
         pl.Boolean(): " (are two columns swapped?)",
         pl.String(): " (convert it when reading: it is never cast silently)",
     }
-    raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hints.get(dtype, '')}")
+    raise ColumnError(f"{what}: column {name!r} is {dtype}; {rule}{hints.get(dtype, '')}")
 
 
 def _one_order(frame: pl.DataFrame, column_names: Sequence[str], what: str) -> str:

@@ -14,7 +14,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import ColumnNames, is_name, known_of
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.forks import refuse_fork
-from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.frames import check_types, with_model
 from retrieval_report.reading.combine import Part, combine, refuse_empty
 from retrieval_report.reading.convert import convert, is_column, types_of
 from retrieval_report.reading.dictionaries import (
@@ -117,6 +117,7 @@ def frame_of_kind(
         unused = unknown(frame.columns, matched, kind)
         if unused and name is None:
             check_merged(frame.select(under_our_names(matched)), lambda: frame.select(unused), what)
+    check_types(frame, matched, what)
     frame = renamed(frame, matched, kind)
     if kind.ranked and RANK in frame.columns:
         frame = without_agreeing_ranks(frame)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -98,6 +99,10 @@ def test_columns_that_nobody_uses_may_be_of_any_kind():
     ("frame", "hint"),
     [
         ([[1.5]], "a list is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame"),
+        (
+            [SimpleNamespace(run={"q": {"a": 1.0}}, name=None)] * 2,
+            "the runs need names, as in Run",
+        ),
         ([pl.DataFrame()] * 2, "these are several frames; join them with polars.concat"),
         ({"query": "q", "item": "a"}, "a dict of columns has lists of equal length, not str"),
         (
@@ -109,6 +114,15 @@ def test_columns_that_nobody_uses_may_be_of_any_kind():
 )
 def test_row_072_what_is_no_frame_is_refused_with_a_hint(frame: object, hint: str):
     with pytest.raises(ColumnError, match=hint):
+        to_polars(frame, "rankings")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("user_id", [[1]]), ("docno", [1.5]), ("similarity", ["near"])]
+)
+def test_a_column_of_an_unusable_type_is_named_as_the_caller_named_it(name: str, values: list[Any]):
+    frame = pl.DataFrame({"user_id": ["q"], "docno": ["a"], "similarity": [1.0], name: values})
+    with pytest.raises(ColumnError, match=f"^rankings: column '{name}' is "):
         to_polars(frame, "rankings")
 
 
