@@ -66,16 +66,16 @@ SENTENCES = {
     "({example})",
     NO_RELEVANT: "no query scores above 0 for {models}, because none of {total} items is relevant "
     "({example})",
-    UNJUDGED_LISTS: "{affected} of {total} lists of {models} hold no judged item, although the "
-    "others hold many ({example})",
+    UNJUDGED_LISTS: "{affected} of the {total} lists of {models} for queries with many judged items hold "
+    "no judged item, although the others hold many ({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
     "({example})",
     SPELLING: "{affected} of {total} items of {models} that were looked at miss their judgements only by "
     "how ids are spelt ({example})",
     JUDGED_IDS: "{affected} of {total} judged items have ids of a form that no item of {models} has "
     "({example})",
-    REVERSED: "relevant items come after the others in {affected} of {total} lists of {models}, as if "
-    "the lists were read the wrong way round ({example})",
+    REVERSED: "relevant items come after the others in {affected} of the {total} lists of {models} that "
+    "hold both, as if the lists were read the wrong way round ({example})",
     RANKS: "the printed ranks of {models} contradict the order of the scores in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} are much the same whatever the query ({example})",

@@ -168,8 +168,8 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     ...     "model": ["a", "b"],
     ... }
     >>> health_sentences(pl.DataFrame(rows))
-    ('Check your data: relevant items come after the others in 98 of 100 lists of a and b, as if the
-    lists were read the wrong way round (pass scores).',)
+    ('Check your data: relevant items come after the others in 98 of the 100 lists of a and b that
+    hold both, as if the lists were read the wrong way round (pass scores).',)
     """
     cause = pl.when(~pl.col("finding").is_in(SHOWN_BY_IDS)).then("example")
     fault = health.group_by("finding", "serious", cause=cause, maintain_order=True)

@@ -88,7 +88,7 @@ def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded():
     data = made_data(rankings, queries=queries.with_columns(pl.col("kind") % 3))
     page = open_page("overview", data)
     assert r"No verdict is given on far\, few and same" in page.error[0].value
-    assert "after the others in 58 of 58 lists of far and few" in page.error[0].value
+    assert "after the others in 58 of the 58 lists of far and few that" in page.error[0].value
     assert page.error[0].value.count("Check your data") == 3  # a single one more is not folded
     assert page.expander[0].label == "The verdict on the other models"
     assert words(page).count("Check your data") == 3  # all of it stands above

@@ -457,10 +457,12 @@ def test_where_few_lists_are_turned_round_they_may_be_of_other_queries(turned: i
         scores *= -1 if query < turned else 1
         lists[f"q{query}"] = {f"d{n}": float(score) for n, score in enumerate(scores)}
         judged[f"q{query}"] = {f"d{n}": 1 for n in range(20)}
+    lists["all relevant"], judged["all relevant"] = {"d0": 2.0, "d1": 1.0}, {"d0": 1, "d1": 1}
     [sentence] = rr.Study({"model": lists}, MEASURE, judgements=judged).health.filter(
         finding="reversed"
     )["message"]
-    assert f"come after the others in {turned} of 40 lists" in sentence
+    of_those = f"come after the others in {turned} of the 40 lists of model that hold both"
+    assert of_those in sentence
     assert ("; if so, do these lists belong to their queries?" in sentence) == (turned == 10)
 
 
