@@ -7,6 +7,7 @@ the present `Reader` would type them, so that errors, warnings and notices need 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -165,11 +166,14 @@ def with_number(number: int, thing: str) -> str:
 
 
 def whole_percent(part: float) -> str:
-    """Return a share or a chance in whole percent, and never as none or all if it is not.
+    """Return a share or a chance in whole percent, halves rounded up, and never as none or all if
+    it is not.
 
     >>> whole_percent(0.271), whole_percent(0.0002), whole_percent(0.9998), whole_percent(1)
     ('27%', 'less than 1%', 'more than 99%', '100%')
+    >>> whole_percent(0.625), whole_percent(0.875 - 1e-15)  # seven eighths of sums of floats
+    ('63%', '88%')
     """
     if 0 < part < 0.01:
         return "less than 1%"
-    return "more than 99%" if 0.99 < part < 1 else f"{part:.0%}"
+    return "more than 99%" if 0.99 < part < 1 else f"{math.floor(100 * part + 0.5 + 1e-9)}%"

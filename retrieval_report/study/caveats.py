@@ -368,9 +368,9 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     """Say in a sentence which measures are of whole
     lists although those of some models are much longer.
 
-    >>> scores = pl.DataFrame({"model": ["a", "b"], "items": [9, 90]})
+    >>> scores = pl.DataFrame({"model": ["a", "b", "b"], "items": [9, 90, 91]})
     >>> uneven_lengths(scores, [("ap", None), ("ap", 5), ("r_precision", None)])
-    ['ap@all compares lists of unequal length: medians are from 9 items (a) to 90 (b).']
+    ['ap@all compares lists of unequal length: medians are from 9 items (a) to 90.5 (b).']
     """
     whole = [
         measure_text(metric, cutoff)
@@ -390,7 +390,7 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     return [
         (
             f"{names_text(whole)} {verb} lists of unequal length: "
-            f"medians are from {low:.0f} items ({model_text(shorter)}) to {high:.0f} "
+            f"medians are from {low:.10g} items ({model_text(shorter)}) to {high:.10g} "
             f"({model_text(longer)})."
         )
     ]
