@@ -33,6 +33,7 @@ from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.merged_lists import check_merged
 from retrieval_report.reading.named_arrays import holds_results, results_of
 from retrieval_report.reading.names import (
+    JUDGEMENTS,
     KINDS,
     RANKINGS,
     Kind,
@@ -111,6 +112,11 @@ def frame_of_kind(
             content = as_nested(content, kind.name, kind.knows, what)
         if kind.ranked and is_models(content):
             return _of_models(content, kind, columns)
+        if kind is JUDGEMENTS and is_named(content, kind):
+            raise ColumnError(
+                f"{what}: only a Study takes those of several judges, by name; are rankings and judgements "
+                "swapped?"
+            )
         frame = _table(content, kind, what)
     matched = matched_columns(frame, kind, what, columns)
     if checked and kind.ranked and not {"model", "count"} & matched.keys():

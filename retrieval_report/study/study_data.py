@@ -28,6 +28,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import (
     DataError,
+    FileError,
     KeyMismatchError,
     ParameterError,
     RetrievalReportError,
@@ -178,7 +179,12 @@ class StudyData:
         reading = {name: value for name, value in options.items() if name in names}
         scoring = {name: value for name, value in options.items() if name not in names}
         request = _request(measures, like, scoring)
-        judges = read_judges(inputs["judgements"])
+        try:
+            judges = read_judges(inputs["judgements"])
+        except FileError:
+            if is_path(inputs["rankings"]):  # where both are in the other's place, blame these
+                read_rankings(inputs["rankings"], **reading)
+            raise
         judge = headline_judge(judges, judge)
         if judge is not None:
             inputs = {**inputs, "judgements": judges[judge]}

@@ -126,6 +126,12 @@ def test_a_column_of_an_unusable_type_is_named_as_the_caller_named_it(name: str,
         to_polars(frame, "rankings")
 
 
+def test_several_runs_in_the_place_of_judgements_are_asked_whether_both_are_swapped():
+    run = {"q1": {"a": 2.5, "b": 1.5}}
+    with pytest.raises(ColumnError, match="are rankings and judgements swapped"):
+        to_polars({"bm25": run, "dense": run}, "judgements")
+
+
 def test_a_lazy_frame_that_fails_is_named():
     lazy = pl.LazyFrame({"query": ["x"]}).with_columns(pl.col("query").cast(pl.Int64))
     with pytest.raises(DataError, match="rankings: the frame cannot be computed"):

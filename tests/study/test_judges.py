@@ -74,6 +74,22 @@ def test_without_expected_scores_judges_say_nothing():
         assert nothing.width == 0
 
 
+def test_judgements_and_runs_in_exchanged_places_have_one_message(tmp_path: Path):
+    paths = {name: tmp_path / name for name in ("qrels.txt", "a.run", "b.run")}
+    paths["qrels.txt"].write_text("q1 0 d1 1\nq1 0 d2 0\n")
+    for name in ("a.run", "b.run"):
+        paths[name].write_text(f"q1 Q0 d1 1 2.5 {name}\nq1 Q0 d2 2 1.5 {name}\n")
+    runs = {"a": paths["a.run"], "b": paths["b.run"]}
+    messages = []
+    for judgements in (runs["a"], runs):
+        with pytest.raises(rr.FileError, match="is TREC qrels, not rankings") as caught:
+            rr.Study(paths["qrels.txt"], "rr", judgements=judgements)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+    with pytest.raises(rr.FileError, match=r"judge 'a': .* is a TREC run, not judgements"):
+        rr.Study(paths["b.run"], "rr", judgements=runs)
+
+
 def test_counts_take_no_judges():
     counts = rr.count_ties(made_rankings(("coarse", "fine")))
     study = rr.Study(counts, "ndcg@3", judgements=JUDGES)
