@@ -55,10 +55,3 @@ def test_the_help_of_a_command_explains_every_column_that_it_prints(tmp_path: Pa
     assert columns <= {*re.findall(r"^  (\w+)", section, re.M)}
     if command == "history":  # which compares versions of one model
         assert "the other model" not in section
-
-
-def test_no_two_rows_of_an_audit_are_of_the_same_evaluator_and_call():
-    runs = f"{DOCS}/runs/wordllama-binary-64.run.gz {DOCS}/runs/wordllama-binary-256.run.gz"
-    printed = run(f"audit {runs} --judgements {DOCS}/qrels.txt --measures ndcg@10").stdout
-    calls = re.findall(r"^scikit-learn +1.9 +(\S+) +ndcg\(ideal=list\)", printed, re.M)
-    assert sorted(calls) == ["ndcg_score", "ndcg_score(ignore_ties=True)"]
