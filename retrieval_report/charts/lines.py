@@ -30,7 +30,7 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import board, join_left
+from retrieval_report.engines.check_scores import CUTOFF_TEXT, board, join_left
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.colours import GREY
 from retrieval_report.writing.names import EQUALS, clean, first_names
@@ -87,7 +87,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     )
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")
     filled(wide.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
-    rows = wide.with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
+    rows = wide.with_columns(k=CUTOFF_TEXT)
     x = alt.X(
         "k:O",
         sort=None,

@@ -34,7 +34,7 @@ from retrieval_report.charts.layers import (
 )
 from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered, row_chart
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import at_cutoff
+from retrieval_report.engines.check_scores import CUTOFF_TEXT, at_cutoff
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.writing.colours import (
     BAND,
@@ -308,9 +308,7 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
     ranked = pl.concat([rows.filter(at_cutoff(depth)), rows])["model"].unique(maintain_order=True)
     by_rank = rows.sort("cutoff", "expected", descending=[False, True], nulls_last=True)
-    by_rank = by_rank.with_columns(
-        gap=NEXT_GAP.over("cutoff"), k=pl.col("cutoff").cast(pl.String).fill_null("all")
-    )
+    by_rank = by_rank.with_columns(gap=NEXT_GAP.over("cutoff"), k=CUTOFF_TEXT)
     order = {model: place for place, model in enumerate(ranked)}
     place = pl.col("model").replace_strict(order, return_dtype=pl.Int64)
     return by_rank.sort(place, "cutoff", nulls_last=True, maintain_order=True), clean(name, 60)

@@ -21,6 +21,7 @@ from retrieval_report.charts.layers import (
 )
 from retrieval_report.charts.theme import chart, finish, row_chart
 from retrieval_report.contracts.registry import title_of
+from retrieval_report.engines.check_scores import CUTOFF_TEXT
 from retrieval_report.writing.colours import BLUE, GREY, VERMILLION
 
 WIDTH, COLUMN = 250, 34
@@ -68,9 +69,7 @@ def profile(profile: object) -> ChartType:
     order = frame.sort(worst, "model", descending=[True, False], maintain_order=True)
     models = order["model"].unique(maintain_order=True)
     profile_rows = order.filter(pl.col("model").is_in(models.head(MAX_MODELS).to_list()))
-    rows = with_labels(profile_rows).with_columns(
-        k=pl.col("cutoff").cast(pl.String).fill_null("all")
-    )
+    rows = with_labels(profile_rows).with_columns(k=CUTOFF_TEXT)
     labels = rows["label"].unique(maintain_order=True).to_list()
     percent = pl.format("{}", (100 * pl.col("cut_share")).round().cast(pl.Int64))
     ended = pl.col("cutoff").ge(pl.col("items")) & pl.col("cut_share").eq(0)

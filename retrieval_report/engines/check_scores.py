@@ -13,7 +13,8 @@ from retrieval_report.contracts.registry import in_contract
 from retrieval_report.reading.frames import to_polars
 
 MEASURE = ["metric", "cutoff"]
-MEASURE_NAME = pl.format("{}@{}", "metric", pl.col("cutoff").cast(pl.String).fill_null("all"))
+CUTOFF_TEXT = pl.col("cutoff").cast(pl.String).fill_null("all")
+MEASURE_NAME = pl.format("{}@{}", "metric", CUTOFF_TEXT)
 SCORE = [*MEASURE, "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]
 MEAN = ["model", *MEASURE]

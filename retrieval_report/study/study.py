@@ -29,14 +29,12 @@ from retrieval_report.engines.summary import with_left_out
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Foreign,
-    Measure,
     measure_text,
     measure_texts,
     one_of_two,
     parse_measure,
     parse_metrics,
 )
-from retrieval_report.scoring.convolution import Spread
 from retrieval_report.study.by_cutoff import scores_by_cutoff
 from retrieval_report.study.caveats import (
     OTHER_MEANS,
@@ -89,7 +87,7 @@ from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.recall_curve import curve_means
 from retrieval_report.ties.similarity import similarity_means
-from retrieval_report.ties.three_scores import NormalMean, exact_means, three_scores, winners
+from retrieval_report.ties.three_scores import ExactMeans, exact_means, three_scores, winners
 from retrieval_report.ties.truncated_lists import truncated_lists
 from retrieval_report.writing.names import with_number
 
@@ -422,7 +420,7 @@ class Study(LevelledStudy):
         return winners(self._ranked_scores, self._sound._drawn_means, self._exact_means, pair)
 
     @answer_of_any_draw
-    def _exact_means(self) -> dict[tuple[str, Measure], Spread | NormalMean]:
+    def _exact_means(self) -> ExactMeans:
         """The exact distributions of means that few lists change, or the steps between means."""
         if self.like is not None or self.of_run:
             return {}

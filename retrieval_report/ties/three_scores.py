@@ -2,7 +2,7 @@
 order would print and whether tie order can change the rank.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -61,7 +61,7 @@ class NormalMean(NamedTuple):
     step: float | None  # between the values that it may have, if it is known
 
 
-ExactMeans = Mapping[tuple[str, Measure], Spread | NormalMean]
+ExactMeans = dict[tuple[str, Measure], Spread | NormalMean]  # by model and measure
 
 
 class MeanOverOrders(NamedTuple):
@@ -102,7 +102,7 @@ def _standard_values(freedom: int | None = None) -> Floats:
 
 def exact_means(
     judged: Judged, options: Options, scores: pl.DataFrame, measures: Sequence[Measure]
-) -> dict[tuple[str, Measure], Spread | NormalMean]:
+) -> ExactMeans:
     """Return the exact distribution of the mean over the queries under random tie order, of
     the models of which a tie order can change few lists. Of precision, hit rate and others with a
     closed form these may be more: their means have few values, which models often share. Of still
@@ -127,7 +127,7 @@ def exact_means(
     """
     expected = scores.filter(policy="expected")
     options = replace(options, policies="expected", progress=False, truncated="no")
-    spreads: dict[tuple[str, Measure], Spread | NormalMean] = {}
+    spreads: ExactMeans = {}
     for measure in measures:
         try:
             requests = parse_metrics(*measure)
