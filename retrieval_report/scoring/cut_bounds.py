@@ -89,6 +89,18 @@ class Completions:
         # the smallest relevant grade, and the largest of all
         self.least = int(np.flatnonzero(self.prepared.relevant_grade)[0])
         self.most = self.prepared.grades.size - 1
+        # the positions that a finite cutoff reaches; more items of a kind are never needed
+        deepest = np.full(self.before.size, max(self.near, default=0))
+        if self.own_depth:
+            deepest = np.minimum(self.prepared.relevant, DEEPEST_CUTOFF)
+        self.reach = np.maximum(deepest, 1)
+        # how many items of grade 0 may follow, as far as a cutoff reaches
+        self.zeros = self.reach
+        if judged_only:
+            self.zeros = np.minimum(self.reach, self._left(self.prepared.grades == 0))
+        # the length of each list if only relevant items follow
+        more = self.following.relevant(self.prepared.relevant_grade)
+        self.retrieved = np.where(self.following.unlimited, np.inf, self.prepared.length + more)
 
     def extremes(self, *, best: bool) -> dict[Measure, Floats]:
         """Return the lowest or highest value of every list,
@@ -206,23 +218,6 @@ class Completions:
             ties.with_ties(running(is_cut.astype(np.int64)), last),
         )
 
-    @cached_property
-    def reach(self) -> Integers:
-        """Return the positions that a finite cutoff reaches; more items of a kind are never needed."""
-        deepest = (
-            np.minimum(self.prepared.relevant, DEEPEST_CUTOFF)
-            if self.own_depth
-            else max(self.near, default=0)
-        )
-        return np.asarray(np.maximum(np.broadcast_to(deepest, self.before.size), 1), dtype=np.int64)
-
-    @cached_property
-    def zeros(self) -> Integers:
-        """Return how many items of grade 0 may follow, as far as a cutoff reaches."""
-        if not self.judged_only:
-            return self.reach
-        return np.minimum(self.reach, self._left(self.prepared.grades == 0))
-
     def _left(self, grades: Bools) -> Integers:
         """Return how many judged items of some grades are not in each list."""
         items_left = self.prepared.judged.total(grades) - self.prepared.retrieved.total(grades)
@@ -233,12 +228,6 @@ class Completions:
         lists = self.before.size
         items = self._left(self.prepared.gains(metric.term) == 0)
         return Cells(np.arange(lists + 1), np.zeros(lists, np.int32), items)
-
-    @cached_property
-    def retrieved(self) -> Floats:
-        """Return the length of each list if only relevant items follow."""
-        more = self.following.relevant(self.prepared.relevant_grade)
-        return np.where(self.following.unlimited, np.inf, self.prepared.length + more)
 
     def _cells(self, grade: int, *, more: Integers, unseen: bool, zeros: bool) -> Cells:
         """Return what may follow each list; items of unknown
