@@ -262,11 +262,6 @@ class LevelledStudy:
             scores = scores.filter(pl.col("query").is_in(self._view.queries))
         return self._at_measures(self._of_models(scores))
 
-    @property
-    def _scored(self) -> Checked:
-        """The scores, which nobody need check again."""
-        return Checked(self.scores)
-
     def _weighed(self, scores: pl.DataFrame) -> Checked:
         """Return scores whose plain means are the means of the study; see :func:`weighed`."""
         if self.average == "micro":

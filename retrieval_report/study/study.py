@@ -24,7 +24,7 @@ from retrieval_report.contracts.arguments import Named, Names, check_text, known
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import answering_other_words, options_with
-from retrieval_report.engines.check_scores import MEASURE_NAME
+from retrieval_report.engines.check_scores import MEASURE_NAME, Checked
 from retrieval_report.engines.summary import with_left_out
 from retrieval_report.metrics.parsing import (
     Cutoffs,
@@ -664,7 +664,7 @@ class Study(LevelledStudy):
     @answer
     def queries(self) -> pl.DataFrame:
         """The result of :func:`query_table`: every query of every model."""
-        return query_table(self._undrawn._scored)
+        return query_table(Checked(self._undrawn.scores))
 
     @answer
     def distribution(self) -> pl.DataFrame:
