@@ -168,30 +168,39 @@ def _nothing_passed(
 
 
 def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float]) -> str:
-    """Say how many queries would decide it, and for which of several models, or for all of them, where
-    that is more than there are; not what would hold if nothing is lost of models that surely lose,
-    nor of models that cost no less than the baseline, if others do.
+    """Say how many queries would decide it for the best of the models, if it is more than there are:
+    if nothing is lost, unless it surely loses, or if it loses what was observed. Models that cost no
+    less than the baseline count only where no other is open.
     """
-    is_one = rows.height == 1
+    several = rows.height > 1
     rows = rows.filter(verdict=verdicts.NOT_DECIDED)
     cheaper = [name for name, cost in amounts.items() if cost < amounts.get(baseline, 0)]
     worth = rows.filter(pl.col("model").is_in(cheaper))
-    of_them = "" if worth.height in (0, rows.height) else " that cost less"
+    are_cheaper = 0 < worth.height < rows.height
     rows = rows if worth.is_empty() else worth
-    may_be_level = (pl.col("bound_high") >= 0).fill_null(True)
-    for column, of in (("queries_needed", may_be_level), ("queries_if_observed", pl.lit(True))):
-        asked = rows.filter(pl.col(column) > pl.col("queries"), of).sort(column)
-        for row in asked.tail(1).to_dicts():
-            most = f" for {model_text(row['model'])}" * (not is_one)
-            unknown = rows.filter(pl.col(column).is_null() | ~of).height
-            if column == "queries_needed" and asked.height > 1 and not unknown:
-                most = f" for all of them{of_them}"
-            hint = f"; {about(row[column])} queries would decide it{most} if "
-            if column == "queries_needed":
-                return f"{hint}nothing is lost"
-            if row["difference"] < 0:
-                return f"{hint}{model_text(row['model'])} really loses {-row['difference']:.2g}"
+    if rows.is_empty():
+        return ""
+    best = rows.row(0, named=True)
+    hint = f"; {{}} queries would decide it{_whose(rows, several, are_cheaper)} if {{}}"
+    may_be_level = best["bound_high"] is None or best["bound_high"] >= 0
+    if may_be_level and (best["queries_needed"] or 0) > best["queries"]:
+        return hint.format(about(best["queries_needed"]), "nothing is lost")
+    if best["difference"] < 0 and (best["queries_if_observed"] or 0) > best["queries"]:
+        loss = f"{model_text(best['model'])} really loses {-best['difference']:.2g}"
+        return hint.format(about(best["queries_if_observed"]), loss)
     return ""
+
+
+def _whose(rows: pl.DataFrame, several: bool, are_cheaper: bool) -> str:
+    """Say of several open models which of them is the best, or why only it counts."""
+    if not several:
+        return ""
+    why = "which costs less" if are_cheaper else ""
+    if rows.height > 1:
+        gap = rows["difference"][0] - rows["difference"][1]
+        rank = "the best" if gap > verdicts.ROUNDING else "one of the best"
+        why = f"{rank} of {'those that cost less' if are_cheaper else 'them'}"
+    return f" for {model_text(rows['model'][0])}{f', {why},' * bool(why)}"
 
 
 def _amounts(costs: pl.DataFrame, measure: Measure) -> dict[str, float]:
