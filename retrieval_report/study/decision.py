@@ -157,7 +157,10 @@ def _nothing_passed(
     doubt = f"{names} may lose too much"
     difference = open_models["difference"]
     not_lower = (difference >= -verdicts.ROUNDING).fill_null(False)
-    if not reason and not_lower.any():
+    if not reason and open_models["no_worse_p"].count() == 0:
+        lose = "loses" if open_models.height == 1 else "lose"
+        doubt = f"nothing shows whether {names} {lose} too much"
+    elif not reason and not_lower.any():
         level = "the same" if (difference.abs() <= verdicts.ROUNDING).all() else "no lower"
         queries = with_number(open_models["queries"][0], "query")
         doubt = f"{queries} cannot rule out that {names} lose too much"

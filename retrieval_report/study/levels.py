@@ -270,15 +270,22 @@ class LevelledStudy:
 
     @property
     def _alone(self) -> str:
-        """Say which query stands alone in a mean, whose interval and tests are then not given."""
+        """Say which query stands alone in a mean, or in how many labels one does; intervals and tests
+        are then not given.
+        """
         scores = self._weighed(self._sound._undrawn.scores).frame
         name = scores["alone"].first() if "alone" in scores.columns else None
         if name is None:
             return ""
-        what = (
-            "Label '{}' holds one query" if self.average == "macro" else "Query '{}' has all weight"
-        )
-        return f"{what.format(model_text(str(name)))}, so nothing can be said of other queries."
+        name = model_text(str(name))
+        what = f"Query '{name}' has all weight"
+        if self.average == "macro":
+            labels = scores.drop_nulls("value").group_by("label").agg(pl.n_unique("query"))
+            count = labels.filter(query=1).height
+            what = f"{count} of {labels.height} labels hold one query, such as '{name}'"
+            if count == 1:
+                what = f"Label '{name}' holds one query"
+        return f"{what}, so nothing can be said of other queries."
 
     @answer
     def summary(self) -> pl.DataFrame:

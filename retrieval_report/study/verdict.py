@@ -265,6 +265,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     sentences = []
     # The decision says that nothing could fail a margin as large as the baseline's score.
     vain = (pl.col("margin") >= pl.col("baseline_value")) & (pl.col("baseline_value") >= 0)
+    # Where nothing is tested, it says that nothing shows a loss.
+    vain |= pl.col("no_worse_p").is_null()
     is_open = ~(vain & (pl.col("verdict") == verdicts.NOT_DECIDED)).fill_null(False)
     # By the spread of the differences alone, such a model would be no worse.
     is_near = pl.col("difference") - pl.col("detectable") > -pl.col("margin")

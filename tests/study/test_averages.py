@@ -223,6 +223,7 @@ def test_seeds_are_compared_by_the_same_means():
     ("average", "column", "sentence"),
     [
         ("macro", [*"xxxyzzz"], "Label 'y' holds one query"),
+        ("macro", [*"xxuyzzz"], "2 of 4 labels hold one query, such as 'u'"),
         ("weighted", [0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0], "Query 'r' has all weight"),
     ],
 )
@@ -242,9 +243,8 @@ def test_a_query_that_stands_alone_leaves_nothing_to_test(
         assert {*made.no_worse["verdict"]} == {"not decided"}
         assert "safe" not in {*made.flips["verdict"], *made.reversals["verdict"][1:3]}
         assert f"{sentence}, so nothing can be said of other queries." in made.sentences
-        assert not {"significant", "queries would"} & {
-            *re.findall("significant|queries would", str(made))
-        }
+        assert "nothing shows whether " in made.decision
+        assert not re.findall("significant|queries (would|cannot|leave open)", str(made))
     assert made.replicate_pairs["family_p"].null_count() == 3
 
 
