@@ -174,5 +174,6 @@ def _check_widths(lines: pl.DataFrame, source: Source, fields: Sequence[str]) ->
         warn(
             f"{source.path}, line {line}: more than {len(fields)} fields "
             f"({with_number(long.height, 'such line')}); {text[:40]!r} is ignored, as "
-            "trec_eval does; but does an id hold a blank?"
+            "trec_eval does. If a query or item id holds a blank, put another character in its place: "
+            "the line is misread"
         )
