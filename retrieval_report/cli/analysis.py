@@ -13,13 +13,11 @@ from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
     EXIT_CODES,
     FILES,
+    SOUND,
     InputFiles,
     Output,
     data_options,
-    end_by_health,
-    health_frame,
     health_text,
-    json_option,
     output_options,
 )
 from retrieval_report.cli.group import cli
@@ -84,7 +82,6 @@ ACCEPTED = {
 @dataset_option
 @click.option("--all", "everything", is_flag=True, help="Print all pairs of many models.")
 @output_options("comparison.csv and flips.csv")
-@json_option
 def compare(
     data: InputFiles,
     output: Output,
@@ -210,7 +207,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     table = step("profile", lambda: rr.tie_profile(**inputs, cutoffs=cutoffs, **settings))
     frames = {"profile": table}
     study = rr.Study(**inputs, measures="ap", cutoffs=cutoffs, **settings)
-    texts = [frame_table(table, TIED, by="cutoff")]
+    texts, health = [frame_table(table, TIED, by="cutoff")], SOUND
     if inputs["judgements"] is not None or "relevance" in inputs["rankings"].columns:
         hints = frames["hints"] = step("hints", lambda: rr.tie_hints(**inputs, **settings))
         lines = [
@@ -218,14 +215,13 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
             for _, models, message in joined_hints(hints)
         ]
         texts += ["\n".join(lines)] if lines else []
-        frames |= health_frame(study.health)
-        texts.insert(0, health_text(study.health))
+        health = study.health
+        texts.insert(0, health_text(health))
     coverage = study.coverage
     if coverage.width:
         frames["coverage"] = coverage
         texts.append(frame_table(coverage, "model value tie_std queries", by="metric cutoff"))
-    output.show(frames, *texts)
-    end_by_health(frames.get("health", pl.DataFrame()))
+    output.show(frames, *texts, health=health)
 
 
 @cli.command(epilog=EXIT_CODES, columns=explained("audit", AUDITED))
@@ -238,7 +234,6 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     help="Print a row for every model, not only for every evaluator.",
 )
 @output_options("audit.csv and health.csv")
-@json_option
 def audit(
     data: InputFiles,
     output: Output,
@@ -266,7 +261,6 @@ def audit(
 @study_options
 @click.option("--human", metavar="JUDGE", default="human", help="Name of the human judge.")
 @output_options("estimates.csv and health.csv")
-@json_option
 def estimate(data: InputFiles, output: Output, human: str, **settings: object) -> None:
     """Estimate the scores of RANKINGS if people had judged all queries.
 
@@ -310,19 +304,19 @@ def _estimates_text(table: pl.DataFrame) -> str:
 @click.argument("second")
 @data_options("columns", "max_bytes")
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
-@output_options("similarity.csv, with a row for every query,")
+@output_options("similarity_means.csv and similarity.csv, with a row for every query,")
 def similarity(first: str, second: str, data: InputFiles, p: float, output: Output) -> None:
     """Compare the lists of FIRST and SECOND query by query:
     the same, other ties, another order, or other items.
 
     Both hold one model. Relevance does not matter here.
     """
-    output.check([first, second], "similarity.csv")
+    output.check([first, second], "similarity_means.csv", "similarity.csv")
     read = partial(rr.read_rankings, columns=data.columns, max_bytes=data.max_bytes)
     first_rows, second_rows = step("read", lambda: [*map(read, (first, second))])
     alike = step("similarity", lambda: rr.lists.ranking_similarity(first_rows, second_rows, p=p))
     table = frame_table(alike.mean, f"queries {ALIKE}", of="similarity_means")
-    output.show({"similarity": alike.queries}, table)
+    output.show({"similarity_means": alike.mean, "similarity": alike.queries}, table)
 
 
 @cli.command(columns=explained("knn_accuracy", VOTED))
@@ -343,7 +337,6 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     "nearest item, or one at random.",
 )
 @output_options("knn_accuracy.csv, knn_classes.csv, knn_confusion.csv and knn_chances.csv")
-@json_option
 def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> None:
     """Classify the queries of RANKINGS by the labels of their nearest items.
 
@@ -386,7 +379,6 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
 @output_options(
     "thresholds.csv, threshold_areas.csv, calibration.csv, health.csv and, with --risk, abstention.csv"
 )
-@json_option
 def thresholds(
     data: InputFiles,
     output: Output,

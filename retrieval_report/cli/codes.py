@@ -58,7 +58,8 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     help="Largest size in bytes of a file's arrays when unpacked; default: 4 GiB.",
 )
 @output_options(
-    "counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv"
+    "counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv",
+    shown=False,
 )
 def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -> None:
     """Score the codes in the file QUERY against those

@@ -361,7 +361,7 @@ class Output:
         or the texts with notices below. What may be wrong with the data is the first frame, and
         decides on the exit code.
         """
-        frames = {**health_frame(health), **frames}
+        frames = {"health": health, **frames} if health.height else frames
         if files is None:
             files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
         if self.latex:
@@ -376,9 +376,9 @@ class Output:
         end_by_health(health)
 
 
-def output_options(what: str, **how: Any) -> Addition:
-    """Add --out and --raw to a command, which takes them
-    as ``output``, with --json and --latex if it has them.
+def output_options(what: str, *, shown: bool = True, **how: Any) -> Addition:
+    """Add --out and --raw to a command, which takes them as ``output``, with --latex if it has it, and
+    --json if its numbers are ``shown``.
     """
     out = click.option("-o", "--out", metavar="FOLDER", help=f"Write {what} here.", **how)
     raw = click.option(
@@ -386,18 +386,14 @@ def output_options(what: str, **how: Any) -> Addition:
         is_flag=True,
         help="Leave CSV text as it is, even if a spreadsheet would run it as a formula.",
     )
-    return lambda command: out(raw(_gathered(command, "output", Output)))
+    numbers: Addition = json_option if shown else lambda command: command
+    return lambda command: numbers(out(raw(_gathered(command, "output", Output))))
 
 
 def end_by_health(health: pl.DataFrame) -> None:
     """End the command with the exit code of bad input if the data of some model need a check."""
     if health.height and health["serious"].any():
         click.get_current_context().exit(UNSOUND)
-
-
-def health_frame(health: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return what `health_text` is written from, by its name; nothing where nothing is wrong."""
-    return {"health": health} if health.height else {}
 
 
 def health_text(health: pl.DataFrame, *lines: str) -> str:

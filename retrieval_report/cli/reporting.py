@@ -24,7 +24,6 @@ from retrieval_report.cli.files import (
     data_options,
     end_by_health,
     health_text,
-    json_option,
     latex_option,
     output_options,
 )
@@ -80,7 +79,7 @@ SCALE = "model grades value could_gain coarser_grades scale_gain"
 @click.option(
     "--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex."
 )
-@output_options("the report", default="report")
+@output_options("the report", shown=False, default="report")
 def report(
     data: InputFiles,
     output: Output,
@@ -152,7 +151,6 @@ def _relative(word: str) -> str:
 @study_options
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
-@json_option
 @latex_option
 def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     """Rank the models of RANKINGS by the first measure, best first, and say who leads, and how far

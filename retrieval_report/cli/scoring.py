@@ -16,7 +16,6 @@ from retrieval_report.cli.files import (
     Output,
     data_options,
     health_text,
-    json_option,
     output_options,
 )
 from retrieval_report.cli.group import EXAMPLES, cli, option, speaker
@@ -69,7 +68,6 @@ ONLY = {"memory": {"group", "like", *READING}, "disk": {"resume", *READING}, "sp
     help="For Spark: local[4], yarn, spark://…, sc://…",
 )
 @output_options("scores.csv and summary.csv")
-@json_option
 def evaluate(
     data: InputFiles,
     output: Output,
