@@ -265,8 +265,6 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     sentences = []
     # The decision says that nothing could fail a margin as large as the baseline's score.
     vain = (pl.col("margin") >= pl.col("baseline_value")) & (pl.col("baseline_value") >= 0)
-    # Where nothing is tested, it says that nothing shows a loss.
-    vain |= pl.col("no_worse_p").is_null()
     is_open = ~(vain & (pl.col("verdict") == verdicts.NOT_DECIDED)).fill_null(False)
     # By the spread of the differences alone, such a model would be no worse.
     is_near = pl.col("difference") - pl.col("detectable") > -pl.col("margin")
@@ -288,6 +286,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
         if verdict == verdicts.NOT_DECIDED and len(rare):
             whose = f" of {names_text(rare)}" if len(rare) < len(names) else ""
             text = f"{text[:-1]}: they could have missed rare large losses{whose}."
+        if rows.filter(verdict=verdict)["no_worse_p"].count() == 0:  # more queries would not help
+            text = text.replace("These queries leave open", "Nothing shows")
         sentences.append(text)
     return sentences
 

@@ -244,6 +244,7 @@ def test_a_query_that_stands_alone_leaves_nothing_to_test(
         assert "safe" not in {*made.flips["verdict"], *made.reversals["verdict"][1:3]}
         assert f"{sentence}, so nothing can be said of other queries." in made.sentences
         assert "nothing shows whether " in made.decision
+        assert "Nothing shows whether " in str(made)
         assert not re.findall("significant|queries (would|cannot|leave open)", str(made))
     assert made.replicate_pairs["family_p"].null_count() == 3
 
