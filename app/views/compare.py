@@ -34,6 +34,7 @@ USUAL_MARGIN = Margin(0.01)
 LEAST_MARGIN = 0.0001
 LAST_MARGIN = "the last margin that could be used"
 CHOSEN = "the chosen pair"
+CAUSE = "What is wrong with the data"  # of models without a verdict
 ALONE = " p is corrected for all pairs; each interval is of its pair alone."
 COPIES = " Models with identical lists are compared once."
 
@@ -44,10 +45,12 @@ def show(page: Page) -> None:
     no_verdict = plain(no_verdict_on(suspects)) if suspects else ""
     if len(page.choice.models) - len(suspects) < 2:
         st.info(f"{no_verdict} So no two models are left to compare.")
-        page.link("overview", "What is wrong with the data")
+        page.link("overview", CAUSE)
         return
     if suspects:
-        st.caption(no_verdict)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(no_verdict, width="content")
+            page.link("overview", CAUSE)
     comparison = without_copies(page.study.comparison, page.study.identical)
     expected = comparison.filter(policy="expected")
     if not expected["difference"].count():

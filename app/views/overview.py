@@ -39,6 +39,8 @@ ROW = 25  # pixels of a row of the table
 ROWS, FEWER_ROWS = 13, 8  # before it scrolls; fewer below findings, so that charts begin as high
 ALONG = "along-the-cutoffs"  # the address of a part of the page
 SHORT = 130  # letters of a verdict that fits beside the numbers
+ACCIDENT = "an accident of tie order"
+ITEMS = "The winner by the items in the lists alone. What these may leave out could put another model first."
 MEANINGS = (
     "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
     "depend on it. *Expected*: the exact mean over all orders of the tied items, free of chance; where "
@@ -117,10 +119,12 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
     """
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     same = winners["naive_winner"] == winners["winner"]
-    exactly = "by items retrieved" if by_items_retrieved(winners) else "exactly"
-    for place, how, winner, rank, remark in (
-        (exact, exactly, "winner", "expected_rank", None),
-        (naive, "by the naive order", "naive_winner", "naive_rank", "an accident of tie order"),
+    exactly, limits = (
+        ("by items retrieved", ITEMS) if by_items_retrieved(winners) else ("exactly", "")
+    )
+    for place, how, winner, rank, remark, meaning in (
+        (exact, exactly, "winner", "expected_rank", None, limits),
+        (naive, "by the naive order", "naive_winner", "naive_rank", ACCIDENT, ""),
     ):
         first = rows.filter(pl.col(rank) == 1)["row_models"].to_list()
         copies = ", ".join(name for names in first for name in names[1:])
@@ -131,7 +135,10 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
             delta=None if same or not first else remark,
             delta_color="off",
             delta_arrow="off",
-            help=f"The same lists: {plain(copies)}" if copies else None,
+            help="  \n".join(
+                filter(None, [meaning, f"The same lists: {plain(copies)}" * bool(copies)])
+            )
+            or None,
         )
     share = share_of_orders(winners)
     share_text = f"{share} of all orders" if share else NOBODY

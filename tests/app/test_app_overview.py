@@ -35,6 +35,8 @@ def usual_page() -> AppTest:
 def test_an_accidental_winner_is_named_in_the_first_box():
     page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
     assert numbers(page)["Wins by items retrieved"] == "fine"  # the last tie may go on
+    assert page.metric[0].help.startswith("The winner by the items in the lists alone.")
+    assert not page.metric[1].help
     assert not page.metric[2].delta  # a share of these orders is none of all
     assert numbers(page)["Wins by the naive order"] == "coarse"
     assert page.metric[1].delta == "an accident of tie order"

@@ -1,8 +1,11 @@
 """What a study says in the dashboard speaks of controls, and what it says in a report of arguments."""
 
+import pytest
+
 import retrieval_report as rr
 from made_pages import made_data, open_page, words
 from made_reports import upside_down
+from page import Page
 from retrieval_report.contracts.wording import PLACEHOLDER, speaking_to
 from retrieval_report.study.caveats import health_sentences
 from text import plain, sentence
@@ -32,6 +35,16 @@ def test_models_without_a_verdict_leave_nothing_to_compare():
     said = f"{plain('No verdict is given on turned.')} So no two models are left to compare."
     assert [box.value for box in page.info] == [said]
     assert not page.caption[1:]
+
+
+def test_the_page_that_gives_no_verdict_leads_to_the_reason(monkeypatch: pytest.MonkeyPatch):
+    links = list[tuple[str, str]]()
+    monkeypatch.setattr(Page, "link", lambda _, name, label: links.append((name, label)))
+    for models in ("right",), ("right", "also right"):
+        links.clear()
+        page = open_page("compare", made_data(upside_down(*models), truncated="no"))
+        assert plain("No verdict is given on turned.") in words(page)
+        assert links == [("overview", "What is wrong with the data")]
 
 
 def test_messages_begin_with_a_capital_and_names_are_kept():
