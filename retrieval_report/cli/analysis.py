@@ -42,7 +42,7 @@ from retrieval_report.contracts.steps import step
 from retrieval_report.engines.check_scores import MEASURE, MEASURE_NAME, at_measure, join_left
 from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner, winner_text
 from retrieval_report.study.table_columns import joined_texts, with_audit_digits
-from retrieval_report.study.terminal import frame_table, visible
+from retrieval_report.study.terminal import frame_table, marks_note, visible, with_marked_values
 from retrieval_report.systems.audit import furthest_off
 from retrieval_report.ties.nearest_labels import METRICS, TIED_VOTES, VOTES
 from retrieval_report.writing.numbers import size
@@ -147,6 +147,7 @@ def _comparison_texts(
     last = pl.any_horizontal(pl.col("model_a").is_null(), *copies)  # never, and copies
     rows = with_chances(rows.sort("measure", last, doubt, maintain_order=True))
     if len(study.model_names) == 2:  # one table, not one for every measure
+    rows = with_marked_values(rows, study.summary)
         rows = rows.with_columns(measure=MEASURE_NAME)
         pairs = frame_table(rows, f"measure {COMPARED}")
     else:
@@ -157,7 +158,7 @@ def _comparison_texts(
         health_text(study.health, *lines),
         "" if baseline else reversals_text(study.reversals),
         *question_tables(study, REPLICATED if study.of_run else ()),
-        pairs,
+        "\n".join(filter(None, [pairs, marks_note(rows)])),
         rest,
         f"family_p: {tests}." if tests else "",
         # the notices speak of the first

@@ -9,7 +9,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Row
 from retrieval_report.contracts.registry import FRAMES
-from retrieval_report.engines.check_scores import IS_ESTIMATE, MEAN, board
+from retrieval_report.engines.check_scores import IS_ESTIMATE, MEAN, MEASURE, board, join_left
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import (
     DECIMALS,
@@ -83,6 +83,18 @@ def summary_table(summary: pl.DataFrame) -> str:
     parts = list(map(summary_rows, summary.partition_by("metric", "cutoff", maintain_order=True)))
     tables = [frame_table(rows, SUMMARY, by="metric cutoff") for rows in parts]
     return "\n\n".join([*tables, *{*map(marks_note, parts)} - {""}])
+
+
+def with_marked_values(pairs: pl.DataFrame, summary: pl.DataFrame) -> pl.DataFrame:
+    """Return pairs of models with ``estimates``, which names the means of a pair that are estimates."""
+    marks = []
+    means = summary.filter(IS_ESTIMATE, policy="expected").select(MEAN)
+    for side in "ab":
+        model, mark = f"model_{side}", f"mark_{side}"
+        of_side = means.rename({"model": model}).with_columns(pl.lit(f"value_{side}").alias(mark))
+        pairs = join_left(pairs, of_side, [*MEASURE, model])
+        marks.append(mark)
+    return pairs.with_columns(estimates=pl.concat_list(marks).list.drop_nulls()).drop(marks)
 
 
 def marks_note(rows: pl.DataFrame) -> str:
