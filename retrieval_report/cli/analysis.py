@@ -45,6 +45,7 @@ from retrieval_report.study.table_columns import joined_texts, with_audit_digits
 from retrieval_report.study.terminal import frame_table, marks_note, visible, with_marked_values
 from retrieval_report.systems.audit import furthest_off
 from retrieval_report.ties.nearest_labels import METRICS, TIED_VOTES, VOTES
+from retrieval_report.writing.names import EQUALS, OR
 from retrieval_report.writing.numbers import size
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
@@ -146,8 +147,8 @@ def _comparison_texts(
     copies = [both_among(group) for group in study.identical]
     last = pl.any_horizontal(pl.col("model_a").is_null(), *copies)  # never, and copies
     rows = with_chances(rows.sort("measure", last, doubt, maintain_order=True))
-    if len(study.model_names) == 2:  # one table, not one for every measure
     rows = with_marked_values(rows, study.summary)
+    if len(study.model_names) == 2:  # one table, not one for every measure
         rows = rows.with_columns(measure=MEASURE_NAME)
         pairs = frame_table(rows, f"measure {COMPARED}")
     else:
@@ -253,7 +254,7 @@ def audit(
     inputs = data.read()
     table = step("audit", lambda: rr.audit(**inputs, **settings))
     health = rr.Study(**inputs, **settings).health
-    texts = health_text(health), _audit_text(table, everything)
+    texts = health_text(health), _audit_text(table, everything, health)
     output.show({"audit": table}, *texts, health=health)
 
 
@@ -409,10 +410,13 @@ def thresholds(
     output.show({"thresholds": result.table, **frames}, health_text(health), *texts, health=health)
 
 
-def _audit_text(table: pl.DataFrame, everything: bool) -> str:
-    """Return an audit as text: all rows, or one for every
-    evaluator, those first whose winner tie order changes.
+def _audit_text(table: pl.DataFrame, everything: bool, health: pl.DataFrame) -> str:
+    """Return an audit as text: all rows, or one for every evaluator, those first whose winner tie
+    order changes, and which winners have faults in their data.
     """
+    from retrieval_report.comparison.verdicts import CHECK
+    from retrieval_report.study.verdict import no_verdict_on
+
     rows = table.with_columns(same_winner(), winner_text())
     if everything or table["model"].n_unique() < 2:
         columns = (
@@ -433,11 +437,19 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     rows = rows.with_columns(
         system=pl.concat_str("system", *apart, separator=" ", ignore_nulls=True)
     )
+    winners = rows["winner"].str.replace_all(EQUALS, OR, literal=True).str.split(OR).explode()
+    suspects = sorted({*winners}.intersection(health.filter("serious")["model"]))
+    doubt_text = (
+        f"\n{no_verdict_on(suspects)[:-1]}, named as winner above: see “{CHECK.capitalize()}”."
+        if suspects
+        else ""
+    )
     return (
-        f"{_audit_table(rows, AUDITED)}\n\nwinner: whom the evaluator names as best; same_winner: whether it alone is "
-        "also best by the mean over all orders, by the evaluator's own definition; model: the one whose score "
-        "the evaluator's order inside ties moves most. Lists are taken as complete, as evaluators "
-        "take them. --all prints all models, versions and calls."
+        f"{_audit_table(rows, AUDITED)}{doubt_text}\n\n"
+        "winner: whom the evaluator names as best; same_winner: whether it alone is also best by the mean "
+        "over all orders, by the evaluator's own definition; model: the one whose score the evaluator's "
+        "order inside ties moves most. Lists are taken as complete, as evaluators take them. --all prints "
+        "all models, versions and calls."
         f"{_on_expected(table)}"
     )
 

@@ -12,7 +12,7 @@ import pytest
 
 import retrieval_report as rr
 from commands import run
-from made_reports import made_rankings
+from made_reports import lettered, made_rankings
 from retrieval_report.comparison.verdicts import EQUAL, VERDICTS
 from retrieval_report.study.samples import sample_folder
 
@@ -177,6 +177,20 @@ def test_audit_prints_a_row_for_every_evaluator_those_first_whom_tie_order_misle
     # No order of names changes the winner here.
     quiet = run(f"{asked} precision@10").output.splitlines()
     assert not any(re.search(r" no +", line) for line in quiet)
+
+
+def test_audit_says_of_a_winner_that_its_data_are_in_doubt(tmp_path: Path):
+    lists = {"half": ["A b"] * 5, "whole": ["A b"] * 9 + ["b A"]}
+    rankings, judgements = tmp_path / "lists.csv", tmp_path / "judgements.csv"
+    rows = lettered(lists)
+    rows.drop("relevance").write_csv(rankings)
+    rows.filter(model="whole").select("query", "item", "relevance").write_csv(judgements)
+    asked = [rankings, "--judgements", judgements, "--measures", "rr@2"]
+    doubt = "No verdict is given on half, named as winner above: see “Check your data”."
+    table, legend = run("audit", *asked, code=2).output.split(f"\n{doubt}\n")
+    assert re.search(r" half +yes ", table)
+    assert legend.startswith("\nwinner: ")
+    assert "named as winner" not in run("audit", *asked, "--all", code=2).output  # which names none
 
 
 def test_of_two_models_compare_says_first_who_leads_and_prints_one_table(rankings: Path):
