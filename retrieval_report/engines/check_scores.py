@@ -1,6 +1,6 @@
 """Check the frames that analyses take, and select from them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -50,6 +50,11 @@ def check_scores(scores: object) -> pl.DataFrame:
     """
     if isinstance(scores, Checked):
         return scores.frame
+    if isinstance(scores, Mapping) and any(isinstance(part, Mapping) for part in scores.values()):
+        raise ColumnError(
+            "scores: expected what evaluate returns, not dictionaries; for rankings use a "
+            "Study, as in Study(rankings, judgements=…).comparison"
+        )
     frame = to_polars(scores, "scores")
     frame = frame.with_columns(**dict.fromkeys({*FLAGS} - {*frame.columns}, False))
     frame = check_result_frame(frame, SCORES, "scores", "evaluate").with_columns(

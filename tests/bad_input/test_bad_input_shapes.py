@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from bad_input import ENTRANCES, POLICIES, numbers, one_list, rankings, refused, scores
 from catalogue_texts import TEXTS
-from retrieval_report import count_ties, evaluate, read_rankings, shuffled_means, summarise
+from retrieval_report import compare, count_ties, evaluate, read_rankings, shuffled_means, summarise
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
@@ -89,6 +89,12 @@ def test_row_054_masked_rows_are_in_no_tie():
 def test_row_055_columns_of_other_functions():
     with pytest.raises(ColumnError, match=r"no column 'metric'.*expected what evaluate returns"):
         summarise(rankings())
+    runs = {"a": {"q": {"d": 1.0}}}
+    for wrong in (runs, runs["a"]):
+        with pytest.raises(
+            ColumnError, match=r"^scores: expected what evaluate .* use a Study, as"
+        ):
+            compare(wrong)
     with pytest.raises(ColumnError, match=r"no column 'weight'"):
         query_weights(rankings(weight=None), metrics="rr")
     found = evaluate(rankings())
