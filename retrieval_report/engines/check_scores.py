@@ -10,6 +10,7 @@ from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.registry import in_contract
+from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.frames import to_polars
 
 MEASURE = ["metric", "cutoff"]
@@ -51,10 +52,10 @@ def check_scores(scores: object) -> pl.DataFrame:
     if isinstance(scores, Checked):
         return scores.frame
     if isinstance(scores, Mapping) and any(isinstance(part, Mapping) for part in scores.values()):
-        raise ColumnError(
-            "scores: expected what evaluate returns, not dictionaries; for rankings use a "
-            "Study, as in Study(rankings, judgements=…).comparison"
+        remedy = in_python(
+            "; for rankings use a Study, as in Study(rankings, judgements=…).comparison"
         )
+        raise ColumnError(f"scores: expected what evaluate returns, not dictionaries{remedy}")
     frame = to_polars(scores, "scores")
     frame = frame.with_columns(**dict.fromkeys({*FLAGS} - {*frame.columns}, False))
     frame = check_result_frame(frame, SCORES, "scores", "evaluate").with_columns(
