@@ -13,6 +13,7 @@ from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
     EXIT_CODES,
     FILES,
+    IF_WRONG,
     SOUND,
     InputFiles,
     Output,
@@ -82,7 +83,7 @@ ACCEPTED = {
 @replicate_option
 @dataset_option
 @click.option("--all", "everything", is_flag=True, help="Print all pairs of many models.")
-@output_options("comparison.csv and flips.csv")
+@output_options(f"comparison.csv, flips.csv {IF_WRONG}")
 def compare(
     data: InputFiles,
     output: Output,
@@ -177,7 +178,7 @@ def _comparison_texts(
     help="Regular expression. Its group (?P<version>…) or (?P<date>…) finds the version in the "
     "name of a run, and (?P<model>…) the model.",
 )
-@output_options("history.csv and health.csv")
+@output_options(f"history.csv {IF_WRONG}")
 def history(data: InputFiles, output: Output, pattern: str, **settings: object) -> None:
     """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
     from retrieval_report.study.versions import history_of, steps_sentences, with_step_chances
@@ -198,7 +199,7 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
 @data_options()
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
-@output_options("profile.csv, hints.csv, health.csv and, with judgements, coverage.csv")
+@output_options(f"profile.csv, with relevance hints.csv, with judgements coverage.csv {IF_WRONG}")
 def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
     """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the
     lists is judged.
@@ -235,7 +236,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     is_flag=True,
     help="Print a row for every model, not only for every evaluator.",
 )
-@output_options("audit.csv and health.csv")
+@output_options(f"audit.csv {IF_WRONG}")
 def audit(
     data: InputFiles,
     output: Output,
@@ -262,7 +263,7 @@ def audit(
 @data_options(*FILES)
 @study_options
 @click.option("--human", metavar="JUDGE", default="human", help="Name of the human judge.")
-@output_options("estimates.csv and health.csv")
+@output_options(f"estimates.csv {IF_WRONG}")
 def estimate(data: InputFiles, output: Output, human: str, **settings: object) -> None:
     """Estimate the scores of RANKINGS if people had judged all queries.
 
@@ -306,7 +307,7 @@ def _estimates_text(table: pl.DataFrame) -> str:
 @click.argument("second")
 @data_options("columns", "max_bytes")
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
-@output_options("similarity_means.csv and similarity.csv, with a row for every query,")
+@output_options("similarity_means.csv and similarity.csv, with a row for every query")
 def similarity(first: str, second: str, data: InputFiles, p: float, output: Output) -> None:
     """Compare the lists of FIRST and SECOND query by query:
     the same, other ties, another order, or other items.
@@ -379,7 +380,7 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
 )
 @options("relevant_from", *ItemOptions.__annotations__, "decimals")
 @output_options(
-    "thresholds.csv, threshold_areas.csv, calibration.csv, health.csv and, with --risk, abstention.csv"
+    f"thresholds.csv, threshold_areas.csv, calibration.csv, with --risk abstention.csv {IF_WRONG}"
 )
 def thresholds(
     data: InputFiles,

@@ -299,6 +299,7 @@ def no_rows(rankings: Sequence[str]) -> DataError:
     return DataError(f"{', '.join(rankings)}: no rows")
 
 
+IF_WRONG = "and, if the data look wrong, health.csv"  # is written
 SOUND = pl.DataFrame()  # what may be wrong with the data, if nobody looked
 
 
@@ -380,7 +381,7 @@ def output_options(what: str, *, shown: bool = True, **how: Any) -> Addition:
     """Add --out and --raw to a command, which takes them as ``output``, with --latex if it has it, and
     --json if its numbers are ``shown``.
     """
-    out = click.option("-o", "--out", metavar="FOLDER", help=f"Write {what} here.", **how)
+    out = click.option("-o", "--out", metavar="FOLDER", help=f"Folder for {what}.", **how)
     raw = click.option(
         "--raw",
         is_flag=True,

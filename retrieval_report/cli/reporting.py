@@ -19,6 +19,7 @@ from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
     EXIT_CODES,
     FILES,
+    IF_WRONG,
     InputFiles,
     Output,
     data_options,
@@ -150,7 +151,7 @@ def _relative(word: str) -> str:
 @data_options(*FILES)
 @study_options
 @question_options
-@output_options("leaderboard.csv and one file for every other question")
+@output_options(f"leaderboard.csv, one file for every other question {IF_WRONG}")
 @latex_option
 def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     """Rank the models of RANKINGS by the first measure, best first, and say who leads, and how far
