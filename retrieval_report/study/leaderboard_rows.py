@@ -116,12 +116,17 @@ def leaderboard_of(
 
 
 def with_costs(rows: pl.DataFrame, costs: pl.DataFrame) -> pl.DataFrame:
-    """Add what every model costs by the first kind of cost, and what that is."""
+    """Add what every model costs by the first kind of cost, and what that is; of models that share a
+    row, if they cost the same.
+    """
     if not costs.width:
         return rows
     of_models = costs.filter(cost=pl.first("cost"), policy="expected")
-    of_models = of_models.unique("model", maintain_order=True)
-    return join_left(rows, of_models.select("model", "cost", cost_amount="amount"), "model")
+    of_models = of_models.unique("model").select("cost", "amount", part="model")
+    amount = pl.when(pl.n_unique("amount") == 1).then(pl.first("amount"))
+    of_rows = join_left(rows.select("model", part="row_models").explode("part"), of_models, "part")
+    of_rows = of_rows.group_by("model").agg(pl.first("cost"), cost_amount=amount)
+    return join_left(rows, of_rows, "model")
 
 
 def _below_three(study: Study, ranks: pl.DataFrame | None = None) -> tuple[pl.DataFrame, str, str]:
