@@ -92,8 +92,8 @@ three_scores
       lists share it
   naive_rank | count | Rank, naive | rank by the naive score
   rank_can_change | flag | Some order changes the rank | whether some tie order gives the model another rank,
-      however improbable that is; empty where cut lists, its own or those of a model that it may be
-      level with, leave it open and no drawn order does so
+      however improbable that is; empty where items that may be missing from cut lists could make it
+      level with another model, and no drawn order does so
   copy_of | text | Copy of | the first model by name with the same lists; empty if there is none
 
 by_cutoff

@@ -255,8 +255,8 @@ def three_scores(
         first of them; ``naive`` and ``off_by`` (naive − expected); ``expected_rank``,
         ``shuffled_rank`` (by ``first_order``) and ``naive_rank``, which level models share;
         ``rank_can_change`` (whether some tie orders give the model another rank; null if that is
-        not known, as where its lists, or those of a model that it may be level with, may be cut and
-        no drawn order does); and ``copy_of``, the first model by name with the same lists, whose
+        not known, as where items that may be missing from cut lists could make it level with
+        another model, and no drawn order does); and ``copy_of``, the first model by name with the same lists, whose
         drawn orders are also those of its copies; null if there is none.
     """
     if summary.is_empty():
@@ -378,15 +378,16 @@ def _in_steps(mean: float, std: float, low: float, high: float, step: float) -> 
 def _can_change(rows: pl.DataFrame) -> list[bool | None]:
     """Return whether tie order can change each model's rank, by all orders of its ties or, where
     its lists may be cut, by the drawn ones: whether some put it ahead of another model and some do
-    not. None if no drawn order does and its lists or those of a model that it may be level with
-    may be cut, if no bounds are known, or for a model that is not compared.
+    not. None if no drawn order does and items that may be missing from its lists, or from those of
+    another, may make them level, if no bounds are known, or for a model that is not compared.
     """
     cut = rows["cut"].to_numpy()
     low, high = _bounds(rows, "drawn_")
     may_pass = high > low[:, None] + LEVEL_WITHIN  # whether the other can be ahead
     changes = np.logical_or.reduce(_overlap(low, high) & may_pass, axis=1)
-    is_open = np.logical_or.reduce(_overlap(*_bounds(rows, "")) & cut, axis=1)
-    is_known = changes | ~(cut | is_open | np.isnan(low) | np.isnan(high))
+    least, most = _bounds(rows, "")
+    is_open = np.logical_or.reduce(_overlap(least, most) & (cut | cut[:, None]), axis=1)
+    is_known = changes | ~(is_open | np.isnan(low + high + least + most))
     return [bool(can) if known else None for can, known in zip(changes, is_known, strict=True)]
 
 
