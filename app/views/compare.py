@@ -156,11 +156,14 @@ def _no_worse(page: Page) -> None:
     status, decision = decided_by(study)
     # The report's, in the colour of its own: models to be checked are not among these. Until somebody
     # names a baseline, nobody wants to replace the winner.
-    if decision and (asked["baseline"] or not as_opened):
+    rows = study.no_worse
+    if decision and (asked["baseline"] or not as_opened or rows.is_empty()):
         say(status, [decision])
+    if rows.is_empty():  # the baseline has no verdict
+        return
     # Of models with identical lists one is shown, and none that are those of the baseline.
     copies = copies_among(page.study.identical, baseline)
-    rows = study.no_worse.remove(pl.col("model").is_in(copies))
+    rows = rows.remove(pl.col("model").is_in(copies))
     for sentence in margin_sentences(rows, page.choice.measure):
         st.markdown(plain(sentence))
     not_known = pl.col("verdict").is_in([CUT, UNKNOWN_R])

@@ -362,9 +362,10 @@ def knn(data: InputFiles, output: Output, labels: str | None, **how: Any) -> Non
 
 
 @cli.command(
+    epilog=EXIT_CODES,
     columns=[
         row for name, column_names in ACCEPTED.items() for row in explained(name, column_names)
-    ]
+    ],
 )
 @data_options()
 @click.option("--k", type=int, help="Count only the k nearest items of every query.")

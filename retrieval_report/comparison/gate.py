@@ -191,7 +191,7 @@ def advice(gate: Gate) -> str:
     if (gate.queries_needed or 0) > gate.queries:
         says.append(f"{about(gate.queries_needed)} queries would decide it if nothing is lost")
     if gate.difference <= -gate.margin:
-        says.append("more queries would fail it if the loss is the one observed")
+        says.append("enough queries would fail it if the loss is the one observed")
     elif gate.difference < 0:
         says.append(f"{about(gate.queries_if_observed)} would if the loss is the one observed")
     elif gate.difference > 0 and (gate.queries_if_observed or 0) > gate.queries:

@@ -324,7 +324,8 @@ audit: audit
   z | tenth | z | effect of tie order, in standard deviations of random tie order
   definition_shift | signed | By definition | expected − exact: effect of its definition
   winner | text | Names as best | model with the highest printed value; if the tie order is unknown,
-      all models that could have it, however unlikely that is, joined by 'or'
+      all models that could have it, however unlikely that is, joined by 'or'; of three or more
+      the terminal prints how many
   exact_winner | text | Best without the accident | model with the highest expected value
   same_winner | flag | Same without ties | whether those named as best are just those that are best on
       average over all tie orders: no, too, if it names one of several that are level; empty or open: it

@@ -32,10 +32,15 @@ MODEL_WORDS = {
     *("pipeline", "strategy", "agent", "runid", "backend", "searcher"),
 }
 NO_NAME = {"score", "rank", "time", "latency", "version", "distance", "similarity", "size", "cost"}
-_QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id", "question_id", "user_id")
+_QUERY = (
+    *("query", "q_id", "qid", "query_id", "topic", "topic_id", "question_id", "user_id", "userid"),
+)
 _ITEM = (
     "item",
     "item_id",
+    "itemid",
+    "movie_id",
+    "movieid",
     "doc_id",
     "docid",
     "docno",
@@ -47,7 +52,7 @@ _ITEM = (
     "pid",
 )
 # Beside the id of a document, the document is meant; a user is the query only of recommenders.
-_LAST = ("passage_id", "pid", "user_id")
+_LAST = ("passage_id", "pid", "user_id", "userid")
 _RELEVANCE = ("relevance", "rel", "label", "grade")
 _ORDERS = {"distance", "score"}
 # What may hold a text or a number where a column of ids is there too, as in PyTerrier's frames;

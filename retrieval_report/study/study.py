@@ -24,6 +24,7 @@ from retrieval_report.contracts.arguments import Named, Names, check_text, known
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import answering_other_words, options_with
+from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import MEASURE_NAME, Checked
 from retrieval_report.engines.summary import with_left_out
 from retrieval_report.metrics.parsing import (
@@ -567,7 +568,7 @@ class Study(LevelledStudy):
     @property
     def no_worse(self) -> pl.DataFrame:
         """The result of :func:`no_worse` for ``baseline`` and ``margin``, best first; without
-        columns if the baseline is not among the selected models. With ``replicate``, its tests are
+        rows if the baseline is not among the selected models, or has no verdict. With ``replicate``, its tests are
         over runs and queries, and a verdict may be "not significant over runs". A study without a
         margin raises a ParameterError.
         """
@@ -576,7 +577,8 @@ class Study(LevelledStudy):
                 "no_worse: it needs a baseline and a margin; use "
                 "study.using(baseline='…', margin=0.01).no_worse"
             )
-        return self.margin_rows
+        rows = self.margin_rows
+        return rows if rows.width else pl.DataFrame(schema=schema("no_worse"))
 
     @property
     def decision(self) -> str:

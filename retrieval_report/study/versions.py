@@ -89,17 +89,17 @@ def _of_series(rows: pl.DataFrame) -> list[str]:
         f"{visible(version, MODEL_WIDTH)} ({size(difference, sign='+', minus='-')})"
         for version, difference in marked.select("version", "difference").iter_rows()
     ]
-    number = f"{marked.height} of {with_number(possible.height, 'step')}"
+    tested = " that could be tested" * (possible.height < rows.height - 1)
+    number = f"{marked.height} of {with_number(possible.height, 'step')}{tested}"
     verb = "are" if marked.height > 1 else "is"
     news = (
         f"{number} {verb} more than tie order and queries explain: {first_names(texts, MAX_STEPS)}"
     )
     if not texts:
         which = "every step"
-        if possible.height < rows.height - 1:
+        if tested:
             one = possible.height == 1
-            which = "the one step" if one else f"each of the {possible.height} steps"
-            which += " that could be tested"
+            which = f"{'the one step' if one else f'each of the {possible.height} steps'}{tested}"
         ties = "tie order or to " * possible.select(BY_TIES.any()).item()
         news = f"{which} may be due to {ties}the choice of queries"
         if possible.filter(pl.col("difference") != 0).is_empty():

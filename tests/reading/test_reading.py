@@ -75,6 +75,11 @@ def test_judgements_with_other_names_are_told_which_function_takes_them():
         rr.Study(ours, "ndcg@10", columns=columns, judgements=twice)
 
 
+def test_names_of_movielens_are_recognised():
+    given = pl.DataFrame({"userId": [1], "movieId": [2], "rating": [4.0], "timestamp": [0]})
+    assert rr.read_judgements(given).columns == ["query", "item", "relevance"]
+
+
 def test_a_named_index_of_pandas_is_not_read_and_the_error_says_so():
     frame = pd.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]})
     message = (

@@ -83,7 +83,10 @@ def test_the_command_says_so_above_its_table_and_warns_of_the_data(tmp_path: Pat
     first, *lines = result.stdout.splitlines()
     news = next(line for line in lines if line.startswith("rr@5: "))
     assert first.startswith("Check your data: 6 of 12 judged queries have no list from run-3")
-    assert news == "rr@5: 1 of 1 step is more than tie order and queries explain: 2 (+0.6667)."
+    assert (
+        news
+        == "rr@5: 1 of 1 step that could be tested is more than tie order and queries explain: 2 (+0.6667)."
+    )
     result = run(asked, PATTERN, *(path for path in paths if path.stem != "run-3"))
     assert "\nrr@5: 2 of 2 steps are more than tie order and queries" in result.stdout
 
