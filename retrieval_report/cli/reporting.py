@@ -228,10 +228,13 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     measures = left_out.select(MEASURE_NAME).to_series()
     none = f", and none by {', '.join(measures)}" if len(measures) else ""
     cut = " or missing items" if CUT in pairs["verdict"] else ""
+    decides, others = ", none of which tie order may decide", ""
+    if doubtful[1]:
+        decides = f", and {doubtful[0]} of the {doubtful[1]} that tie order{cut} may decide"
+        others = " then others of these,"
     return printed, (
-        f"{printed.height} of {pairs.height} pairs are printed, and {doubtful[0]} of the {doubtful[1]} that "
-        f"tie order{cut} may decide: neighbours in rank, then others of these, then the leader against "
-        f"each, as far as there is room{none}; --all prints all."
+        f"{printed.height} of {pairs.height} pairs are printed{decides}: neighbours in rank,{others} then the "
+        f"leader against each, as far as there is room{none}; --all prints all."
     )
 
 

@@ -43,6 +43,10 @@ SIGNIFICANT_BUT = (
     "Significant: a lead that is hardly chance, and “safe” if tie order cannot reverse it either. "
     f"Depends on the {QUERIES}: as many new ones reverse it with a probability above {verdicts.TIE_RISK:g}."
 )
+SAFE_BUT = (
+    f"Safe here: one new draw of the source reverses the lead with a probability of at most {verdicts.TIE_RISK:g}. "
+    "That does not make the difference significant."
+)
 # Verdicts of a pair that is never safe, whatever is varied: by chance, or by an estimate.
 UNSAFE = verdicts.AT_RANDOM, verdicts.CUT
 ONE_AT_RANDOM = "one model at random"  # not the tie order
@@ -223,15 +227,19 @@ def varied(frame: pl.DataFrame) -> pl.DataFrame:
 
 def reversals_note(frame: pl.DataFrame, *, advise: bool = False) -> str:
     """Return the line below the rows: what both words mean where a lead is significant and still
-    depends on the queries, and which sources are not varied, with what to pass if asked.
+    depends on the queries, or is safe and not significant, and which sources are not varied, with
+    what to pass if asked.
     """
     if not frame.width:
         return ""
     pairs = frame.drop_nulls("advice").select("source", "advice").iter_rows()
     parts = [source + f" ({advice})" * bool(advise and advice) for source, advice in pairs]
     is_significant = verdicts.significant(pl.col("family_p"))
-    both = frame.filter(is_significant, source=QUERIES, verdict=f"depends on the {QUERIES}")
-    meaning = SIGNIFICANT_BUT if both.height else ""
+    queries, meaning = frame.filter(source=QUERIES), ""
+    if queries.filter(is_significant, verdict=f"depends on the {QUERIES}").height:
+        meaning = SIGNIFICANT_BUT
+    elif queries.filter(~is_significant, verdict=verdicts.SAFE).height:
+        meaning = SAFE_BUT
     others = f"Not varied: {', '.join(parts)}." if parts else ""
     return " ".join(filter(None, [meaning, others]))
 

@@ -78,6 +78,9 @@ def test_where_a_significant_lead_depends_on_the_queries_both_words_are_explaine
     surer = study.reversals.with_columns(verdict=pl.lit("safe"))
     for other in (surer, study.reversals.with_columns(family_p=pl.lit(0.2))):
         assert "Significant" not in reversals_note(other)
+        assert "Safe here" not in reversals_note(other)
+    note = reversals_note(surer.with_columns(family_p=pl.lit(0.06)))
+    assert note.startswith("Safe here: one new draw of the source reverses the lead with a ")
 
 
 def test_equal_models_have_nothing_to_turn_round():
