@@ -109,7 +109,7 @@ _SHARED = f"""
   order | text | Order inside ties | how the evaluator orders tied items
   note | text | Note | what else decides its numbers
   p_tie | chance | Reversed by ties | probability that a random tie order puts the other model
-      ahead; 'level' if the expected means are equal
+      ahead; 'level' if the expected means are equal; a range where only bounds are known
   p_tie_low | chance | At least | the smallest possible p_tie
   p_tie_high | chance | At most | the largest possible p_tie
   p_equal | chance | Equal by ties | probability that the two means are equal under random tie
@@ -119,7 +119,8 @@ _SHARED = f"""
       bounds), bounds (only the bounds are known) or truncated (a cut list leaves it open)
   difference_std=tie_std | | | standard deviation of the difference under random tie order
   paired=queries | | | queries for which both models have a score
-  disagree | text | Reversed in | which of the shuffled and naive scores put the other model ahead
+  disagree | text | Reversed in | which scores put the other model ahead: the naive ones,
+      or the means of the drawn orders (shuffled)
   segment | text | Segment | the queries that share this value
   verdict | text | Verdict | whether the order of the two models can be trusted, and if not, why
   given_model=model? | text id | Model | what produced the list; 'model' if absent

@@ -30,9 +30,11 @@ from retrieval_report.writing.numbers import (
     number,
 )
 
+MAY_DEPEND = f"may be: {DEPENDS}"
 UNSAFE_REASONS = {  # why leads over models below the second are not safe
     CUT: "Missing items and tie order together could reverse its lead over {}.",
     DEPENDS: "Its lead over {} is not safe from tie order.",
+    MAY_DEPEND: "Its lead over {} may not be safe from tie order.",
     NOT_SIGNIFICANT: "Its lead over {} is not significant.",
     NOT_OVER_RUNS: "Its lead over {} is not significant over runs.",
 }
@@ -245,13 +247,20 @@ def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> dict[str, str]:
     """
     winner, _, *rivals = (row["model"] for row in ranked)
     rival = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
-    verdict_by_model = dict(flips.select(rival, "verdict").rows())
-    names = grouped((verdict_by_model.get(name), name) for name in rivals)
+    pair_by_model = {pair["rival"]: pair for pair in flips.with_columns(rival=rival).to_dicts()}
+    names = grouped((_reason(pair_by_model.get(name)), name) for name in rivals)
     return {
         reason: sentence.format(names_text(names[reason]))
         for reason, sentence in UNSAFE_REASONS.items()
         if reason in names
     }
+
+
+def _reason(pair: Named | None) -> str | None:
+    """Return the verdict on a pair, or that it may depend on tie order; none if there is no pair."""
+    if pair and pair["verdict"] == DEPENDS and not verdicts.surely_depends(pair):
+        return MAY_DEPEND
+    return pair["verdict"] if pair else None
 
 
 def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
@@ -266,8 +275,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     # The decision says that nothing could fail a margin as large as the baseline's score.
     vain = (pl.col("margin") >= pl.col("baseline_value")) & (pl.col("baseline_value") >= 0)
     is_open = ~(vain & (pl.col("verdict") == verdicts.NOT_DECIDED)).fill_null(False)
-    # By the spread of the differences alone, such a model would be no worse.
-    is_near = pl.col("difference") - pl.col("detectable") > -pl.col("margin")
+    # By Student's t alone, whose interval is symmetric, such a model would be no worse.
+    is_near = 2 * pl.col("difference") - pl.col("bound_high") > -pl.col("margin")
     rare = no_worse.filter(is_near, verdict=verdicts.NOT_DECIDED)["model"]
     rows = no_worse.filter(is_open)
     for verdict, sentence in MARGIN.items():

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import retrieval_report as rr
 from made_reports import ACCIDENT, lettered
 from retrieval_report import compare, evaluate, flips, summarise
-from retrieval_report.study.verdict import verdict
+from retrieval_report.stats import no_worse
+from retrieval_report.study.verdict import margin_sentences, verdict
 
 ASKED: Any = {"metrics": "rr", "cutoffs": 2, "truncated": "no"}
 PLACE: Any = {"metric": "rr", "cutoff": 2}
@@ -124,3 +126,31 @@ def test_the_lead_of_twins_is_theirs():
     assert said.startswith("one and two have the highest")
     assert "Their lead over late is not significant." in said
     assert "Its lead" not in said
+
+
+def test_all_models_that_only_rare_losses_leave_open_are_named():
+    """By Student's t "a" and "b" are no worse (t = 2), though with a power below 0.8; "c" gains and
+    loses too much for that.
+    """
+    spread = np.linspace(-1, 1, 60) * 3**0.5  # of deviation 1
+    losses = {"base": 0 * spread, "a": 0.054 * spread - 0.006, "b": 0.077 * spread}
+    rows = pl.concat(
+        pl.DataFrame(
+            {
+                "model": name,
+                "query": [f"q{query}" for query in range(60)],
+                **PLACE,
+                "policy": "expected",
+                "value": 0.5 + loss,
+                "std": 0.0,
+                "items": 10,
+                "n_relevant": 1,
+            }
+        )
+        for name, loss in {**losses, "c": 0.25 * spread}.items()
+    )
+    [said] = margin_sentences(no_worse(rows, baseline="base", margin=0.02, largest_loss=1), "rr@2")
+    assert said.endswith("against base: they could have missed rare large losses of a and b.")
+    surer = no_worse(rows, baseline="base", margin=0.02, largest_loss=0.25)
+    verdicts = dict(surer.select("model", "verdict").iter_rows())
+    assert verdicts == {"a": "no worse", "b": "no worse", "c": "not decided"}
