@@ -94,7 +94,8 @@ three_scores
   rank_can_change | flag | Some order changes the rank | whether some tie order gives the model another rank,
       however improbable that is; empty where items that may be missing from cut lists could make it
       level with another model, and no drawn order does so
-  copy_of | text | Copy of | the first model by name with the same lists; empty if there is none
+  copy_of | text | Copy of | the first model by name with the same lists and naive scores;
+      empty if there is none
 
 by_cutoff
   *three_scores

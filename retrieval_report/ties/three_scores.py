@@ -256,8 +256,9 @@ def three_scores(
         ``shuffled_rank`` (by ``first_order``) and ``naive_rank``, which level models share;
         ``rank_can_change`` (whether some tie orders give the model another rank; null if that is
         not known, as where items that may be missing from cut lists could make it level with
-        another model, and no drawn order does); and ``copy_of``, the first model by name with the same lists, whose
-        drawn orders are also those of its copies; null if there is none.
+        another model, and no drawn order does); and ``copy_of``, the first model by name with
+        the same lists and naive scores; null if there is none. Models with the same lists share
+        their drawn orders.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -269,7 +270,12 @@ def three_scores(
     names = pl.col("model").replace_strict(copies, default=None, return_dtype=pl.String)
     wide = wide.with_columns(sound=sound, compared=sound & (not few), copy_of=names)
     parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
-    return in_contract(pl.concat(parts), THREE_SCORES)
+    # The same lists may come in another order inside their ties, which the naive score shows.
+    of_first = pl.col("naive").filter(pl.col("copy_of").is_null()).first()
+    apart = pl.col("naive") - of_first.over(*MEASURE, pl.coalesce("copy_of", "model"))
+    rows = pl.concat(parts).with_columns(moved=apart.abs() > LEVEL_WITHIN)
+    is_copy = ~pl.col("moved").any().over("model")
+    return in_contract(rows.with_columns(copy_of=pl.when(is_copy).then("copy_of")), THREE_SCORES)
 
 
 def _order_means(shuffled: pl.DataFrame) -> pl.DataFrame:

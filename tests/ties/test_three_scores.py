@@ -216,3 +216,20 @@ def test_of_two_models_every_order_that_does_not_reverse_the_lead_agrees(queries
     assert 0.01 < pair["p_tie"] < 0.99
     assert found["agreeing_chance"] == 1 - pair["p_tie"]
     assert found["agreeing_method"] == ("exact" if pair["p_tie_method"] == "exact" else "normal")
+
+
+@pytest.mark.parametrize("order", ["xyz", "yxz"])
+def test_models_with_the_same_lists_share_a_row_only_if_naive_scores_do(order: str):
+    """Both have x and y in one tie; the naive score depends on which is received first."""
+    lists = {"a": "xyz", "b": order}
+    rows = [
+        (model, "q", item, int(item == "z"), int(item == "x"))
+        for model, items in lists.items()
+        for item in items
+    ]
+    names = ["model", "query", "item", "distance", "relevance"]
+    study = rr.Study(pl.DataFrame(rows, names, orient="row"), "rr@1, rr@3", truncated="no")
+    assert study.identical == (("a", "b"),)
+    assert study.three_scores.filter(model="b")["copy_of"].to_list() == 2 * [
+        "a" if order == "xyz" else None
+    ]
