@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -26,7 +26,7 @@ settings.load_profile(
 
 
 @pytest.fixture(autouse=True, scope="session")
-def quiet_steps() -> Iterator[None]:
+def quiet_steps():
     """On a busy machine a command would tell of steps that are quick elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("retrieval_report.contracts.steps.SLOW", float("inf"))
@@ -77,7 +77,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any):
     """Give the Spark tests to two processes that hold a session each; every other file goes where
     there is room, whole, so that what its tests share is made once.
 
@@ -109,7 +109,7 @@ def of_spark(nodeid: str) -> bool:
     return nodeid.partition("::")[0].rpartition("/")[2].startswith(SPARK_FILES)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]):
     """Put the Spark tests first, kind of session by kind, then the others that take minutes in one
     process.
     """
@@ -152,7 +152,7 @@ def kind_place(item: pytest.Item) -> int:
 
 
 @pytest.fixture(autouse=True)
-def own_main() -> Iterator[None]:
+def own_main():
     """Streamlit's AppTest leaves the page's script as `__main__`, which processes spawned later
     would run.
     """
@@ -162,7 +162,7 @@ def own_main() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def sessions() -> Iterator[spark_sessions.Sessions]:
+def sessions():
     """What starts Spark sessions here, and stops them."""
     reason = spark_sessions.missing()
     if reason:
@@ -173,13 +173,13 @@ def sessions() -> Iterator[spark_sessions.Sessions]:
 
 
 @pytest.fixture
-def spark_kind() -> str:
+def spark_kind():
     """The kind of session that `spark` is, unless a test's parameters say otherwise."""
     return "local"
 
 
 @pytest.fixture
-def spark(sessions: spark_sessions.Sessions, spark_kind: str) -> Any:
+def spark(sessions: spark_sessions.Sessions, spark_kind: str):
     """A Spark session of that kind."""
     return sessions.ask(spark_kind)
 
@@ -199,7 +199,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     return report
 
 
-def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+def refuse_skip(report: pytest.TestReport | pytest.CollectReport):
     """Turn a skip into a failure where it has no reason, or where RETRIEVAL_REPORT_FORBID_SKIPS is
     set.
     """
@@ -223,7 +223,7 @@ def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
     return text.removeprefix("Skipped").lstrip(":").strip()
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
+def pytest_terminal_summary(terminalreporter: Any):
     """Say in one line how many tests were skipped for the lack of what."""
     reasons = Counter(
         f"without the extra '{extra[1]}'"

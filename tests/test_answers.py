@@ -11,7 +11,7 @@ import pytest
 from data_records import call, read
 
 
-def agrees(found: Any, wanted: Any) -> None:
+def agrees(found: Any, wanted: Any):
     """Columns of a frame, those of the rows "where" …, attributes, list entries, or a value; in
     text … stands for anything.
     """

@@ -1,7 +1,6 @@
 """The calculator of the site, in a browser, beside the package and the golden cases."""
 
 import random
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ SCORE = """([run, judgements, k]) =>
 
 
 @pytest.fixture(scope="module")
-def calculator(browser: Any) -> Generator[Any]:
+def calculator(browser: Any):
     """The part of the page, without the site around it, as a file."""
     page = browser.new_page()
     page.goto((DOCS / "calculator.html").as_uri())
@@ -26,7 +25,7 @@ def calculator(browser: Any) -> Generator[Any]:
     page.close()
 
 
-def field(page: Any, name: str) -> Any:
+def field(page: Any, name: str):
     return page.locator(f'[data-field="{name}"]')
 
 

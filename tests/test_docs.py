@@ -39,7 +39,7 @@ problems: Callable[[Path], list[str]] = runpy.run_path(str(DOCS / "check_links.p
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory):
     """The site, built from a copy, for Sphinx writes pages of the reference beside the others."""
     folder = tmp_path_factory.mktemp("site")
     for name in ("docs", "benchmarks"):

@@ -42,7 +42,7 @@ def evaluate(frame: pl.DataFrame, **how: Any) -> pl.DataFrame:
     return rr.evaluate(frame, metrics=MEASURES, **given)
 
 
-def same(found: pl.DataFrame, wanted: pl.DataFrame) -> None:
+def same(found: pl.DataFrame, wanted: pl.DataFrame):
     assert_frame_equal(found.sort(KEYS), wanted.sort(KEYS), check_exact=True)
 
 
@@ -50,7 +50,7 @@ def same(found: pl.DataFrame, wanted: pl.DataFrame) -> None:
 # -----------------------------------------------------------------------------
 
 
-def one_more_model(score: Scores) -> None:
+def one_more_model(score: Scores):
     more = rankings(4, models="abc")
     judged = judgements_of(more)
     found = score(more.drop("relevance"), judgements=judged)
@@ -58,7 +58,7 @@ def one_more_model(score: Scores) -> None:
     same(found.filter(pl.col("model") != "c"), wanted)
 
 
-def pairs_turned_round(compare: Scores) -> None:
+def pairs_turned_round(compare: Scores):
     scores = evaluate(rankings(6))
     turned = scores.with_columns(pl.col("model").replace_strict({"a": "b", "b": "a"}))
     one, other = compare(scores), compare(turned)
@@ -68,12 +68,12 @@ def pairs_turned_round(compare: Scores) -> None:
         np.testing.assert_allclose(one[name], mirrored, rtol=0, atol=1e-12)
 
 
-def verdict_turned_round(verdict: Callable[..., Any]) -> None:
+def verdict_turned_round(verdict: Callable[..., Any]):
     frame = rankings(7, queries=20)
     assert verdict(frame, "a", "b") == verdict(frame, "b", "a")
 
 
-def gate_with_larger_margins(gate: Callable[..., Any]) -> None:
+def gate_with_larger_margins(gate: Callable[..., Any]):
     frame = rankings(8, queries=30)
     runs = [frame.filter(pl.col("model") == model).drop("model") for model in "ab"]
     passed = [
@@ -84,7 +84,7 @@ def gate_with_larger_margins(gate: Callable[..., Any]) -> None:
     assert len(set(passed)) == 2
 
 
-def masked_and_permuted_bits(count: Callable[..., Any]) -> None:
+def masked_and_permuted_bits(count: Callable[..., Any]):
     rng = np.random.default_rng(9)
     queries, items = rng.integers(0, 2, (5, 16)), rng.integers(0, 2, (40, 16))
     mask, order = rng.integers(0, 2, 16), rng.permutation(16)

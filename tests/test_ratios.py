@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.fixture
-def ratios(monkeypatch: pytest.MonkeyPatch) -> Any:
+def ratios(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(Path(__file__).parent.parent / "benchmarks")
     return import_module("ratios")
 

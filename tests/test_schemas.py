@@ -19,7 +19,7 @@ RUNS = str(DOCS / "runs" / "*float*.run.gz")  # three models
 MEASURES = ("--judgements", str(DOCS / "qrels.txt"), "--measures", "ndcg@10,ap")
 
 
-def printed(*words: str, codes: tuple[int, ...] = (0,)) -> Any:
+def printed(*words: str, codes: tuple[int, ...] = (0,)):
     done = CliRunner().invoke(cli, words)
     assert done.exit_code in codes, done.output
     return json.loads(done.stdout)

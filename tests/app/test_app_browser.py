@@ -1,6 +1,5 @@
 """The dashboard as a reader sees it, started from the command line and opened in Chromium."""
 
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -85,7 +84,7 @@ FAINT = """() => {
 }"""  # text that does not stand out from what is below it
 
 
-def assert_nothing_is_cut(visit: Visit, size: dict[str, int]) -> None:
+def assert_nothing_is_cut(visit: Visit, size: dict[str, int]):
     visit.page.wait_for_timeout(1500)  # charts are fitted after the script has ended
     assert visit.page.evaluate(FAULTS) == []
     # Charts and tables scroll by themselves; the page is never wider than the window.
@@ -144,7 +143,7 @@ def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str):
 
 
 @pytest.fixture(scope="module")
-def dark(browser: Any, server: str) -> Iterator[Visit]:
+def dark(browser: Any, server: str):
     """The first page, dark."""
     with Visit(browser, server, color_scheme="dark") as visit:
         visit.title("Overview")

@@ -48,7 +48,7 @@ def choose_row(visit: Visit, number: int, name: str) -> str:
     return wait_until_told(visit, name)
 
 
-def click_row(visit: Visit, number: int, which: int = 0) -> None:
+def click_row(visit: Visit, number: int, which: int = 0):
     """Tick one row of a table, counted from 0."""
     canvas = visit.page.locator(
         "[data-testid=stDataFrame] canvas[data-testid=data-grid-canvas]"

@@ -8,6 +8,7 @@ import polars as pl
 import retrieval_report as rr
 from made_pages import agrees, charts, drawn, made_data, numbers, open_page, table, words
 from made_pairs import DATA, RANKINGS, comparison, row_of
+from made_reports import upside_down
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOT_SIGNIFICANT, chance_of
 from text import plain
@@ -161,21 +162,11 @@ def test_the_overview_decides_by_the_baseline_and_the_margin_of_compare():
 
 
 def test_a_baseline_whose_data_are_in_doubt_is_named_instead_of_tests_against_it():
-    """The relevant items of "turned" are last in 40 lists; the page has the table of all pairs alone."""
-    rows = {
-        "query": [f"q{query:02}" for query in range(40) for _ in range(10)],
-        "item": [f"d{query}-{item}" for query in range(40) for item in range(10)],
-        "relevance": [int(item in (0, query % 4)) for query in range(40) for item in range(10)],
-    }
-    near = pl.DataFrame({**rows, "model": "sound", "distance": [*range(10)] * 40})
-    turned = near.with_columns(model=pl.lit("turned"), distance=9 - pl.col("distance"))
-    coarse = near.with_columns(model=pl.lit("coarse"), distance=pl.col("distance") // 3)
-    frame = pl.concat([near, turned, coarse]).sample(fraction=1, shuffle=True, seed=1)
-    asked: Any = {"baseline": "turned", "margin": 0.1}
+    frame = upside_down("right", "also right")
+    asked: Any = {"baseline": "turned", "margin": 0.1, "truncated": "no"}
     study = rr.Study(frame, "ndcg@3", **asked)
-    assert study.suspects == ["turned"]
-    assert study.no_worse.is_empty()
+    assert (study.suspects, study.no_worse.height) == (["turned"], 0)
     assert "verdict" in study.no_worse.columns
     page = open_page("compare", made_data(frame, **asked))
-    assert len(page.dataframe) == 1
+    assert len(page.dataframe) == 1  # all pairs
     assert plain(study.decision) in words(page)

@@ -299,18 +299,18 @@ def test_exact_scores_come_before_random_orders_that_take_long(
 ):
     overview, seen = importlib.import_module("views.overview"), []
 
-    def noted(study: rr.Study) -> object:
+    def noted(study: rr.Study):
         seen.append(are_drawn(study.using(seed=0)))
         return without_draws(study)
 
     awaited, legends = [], []
     winners, show_chart = overview._winners, overview.show_chart
 
-    def noted_winners(*shown: Any) -> object:
+    def noted_winners(*shown: Any):
         awaited.append(shown[-1])
         return winners(*shown)
 
-    def noted_chart(chart: Any, *frames: pl.DataFrame, **how: Any) -> None:
+    def noted_chart(chart: Any, *frames: pl.DataFrame, **how: Any):
         if chart is rr.charts.scores:
             spec = chart(*frames, **how).to_dict()
             legends.append(spec["layer"][-1]["encoding"]["color"]["scale"]["domain"])

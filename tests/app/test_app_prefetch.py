@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ from retrieval_report.study.server import BROWSER
 ALL = len(METRICS) * len(CUTOFFS)  # measures that are scored at once
 
 
-def wait_for_threads() -> None:
+def wait_for_threads():
     for thread in threading.enumerate():
         if thread.name == "ahead":
             thread.join(TIMEOUT)
@@ -31,7 +31,7 @@ def wait_for_threads() -> None:
 
 
 def listening(function: Callable[..., Any], found: list[Any]) -> Callable[..., Any]:
-    def listen(*given: Any, **named: Any) -> Any:
+    def listen(*given: Any, **named: Any):
         found.append(len(named["measures"]) * len(named["cutoffs"]))
         return function(*given, **named)
 
@@ -39,7 +39,7 @@ def listening(function: Callable[..., Any], found: list[Any]) -> Callable[..., A
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+def asked(monkeypatch: pytest.MonkeyPatch):
     """What is scored from now on; nothing remembered from other tests, and nothing computed beyond
     this one.
     """

@@ -254,7 +254,7 @@ def test_a_rule_that_is_changed_reads_no_file_again(monkeypatch: pytest.MonkeyPa
     page = dashboard().run()
     assert not page.exception
 
-    def read(*_: object, **_how: object) -> Any:
+    def read(*_: object, **_how: object):
         raise AssertionError("a file is read")
 
     monkeypatch.setattr("retrieval_report.reading.files._read_source", read)

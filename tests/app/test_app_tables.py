@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from made_pages import TIMEOUT
 
 
-def shown() -> None:
+def shown():
     import polars as pl
 
     from tables import frame_table
@@ -49,7 +49,7 @@ def test_small_probabilities_are_not_0_and_shares_have_one_decimal():
     )  # not model_a, which no head says
 
 
-def long_names() -> None:
+def long_names():
     import polars as pl
 
     from retrieval_report.study.three_tables import with_copies_folded
@@ -84,7 +84,7 @@ def test_long_names_lose_whole_words_and_differ():
     assert len({*pairs["model_a"], *pairs["model_b"]}) == 4
 
 
-def signs() -> None:
+def signs():
     import polars as pl
 
     from tables import frame_table
@@ -121,7 +121,7 @@ def test_negative_numbers_have_a_true_minus_and_no_difference_is_shown_as_0():
     assert numbers[:4] == [0.0, 0.0044, -0.001, 1e-17]  # which the browser sorts
 
 
-def winners() -> None:
+def winners():
     import polars as pl
 
     from tables import frame_table

@@ -135,7 +135,7 @@ def test_each_thread_hears_its_own_warnings():
     heard: dict[str, list[str]] = {}
     together = threading.Barrier(2)
 
-    def work(name: str) -> None:
+    def work(name: str):
         with noticed() as notes:
             together.wait()
             warn(name)

@@ -158,7 +158,7 @@ def disturbed(command: list[str], how: str, moment: float, given: Path, out: Pat
     return "CRASH" if process.returncode < 0 and how not in SIGNALS else ""
 
 
-def unchangeable(folder: Path, sign: str) -> None:
+def unchangeable(folder: Path, sign: str):
     """Let a folder take no new files, or let it again; permissions do not stop root, so that it
     takes an attribute.
     """
@@ -211,7 +211,7 @@ def tried(
         yield how, became
 
 
-def main() -> None:
+def main():
     """Run as asked, and print what became of the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--each", type=int, default=5)

@@ -20,7 +20,7 @@ from fuzz import ALL, fuzz_file, fuzz_folder, fuzz_metric
 STEP = 20_000
 
 
-def child(first: int, last: int, what: str) -> None:
+def child(first: int, last: int, what: str):
     """Try some inputs, and print the outcomes and the number of each fault."""
     names = ALL
     became: Counter[str] = Counter()
@@ -66,7 +66,7 @@ def run(what: str, first: int, inputs: int, seconds: float) -> Counter[str]:
     return became
 
 
-def main() -> None:
+def main():
     """Run as asked, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--metrics", type=int, default=20_000)

@@ -62,7 +62,7 @@ def mutants(path: Path, tests: str) -> Iterator[tuple[str, Fault]]:
         )
 
 
-def main() -> None:
+def main():
     """Try a sample, and print what became of each mutant."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

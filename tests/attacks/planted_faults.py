@@ -120,7 +120,7 @@ def plant(faults: list[Fault], copies: int) -> list[str]:
         return list(pool.map(tried, faults))
 
 
-def main() -> None:
+def main():
     """Plant the faults, two at a time, and print or write what became of them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -34,14 +34,14 @@ A_CLICK = 5_000  # milliseconds; what was to be clicked may go when the page is 
 class Reader:
     """A window, and what came into it."""
 
-    def __init__(self, number: int, page: Page, server: str) -> None:
+    def __init__(self, number: int, page: Page, server: str):
         self.number, self.page, self.server = number, page, server
         self.draw = random.Random(number)
         self.seen: Counter[str] = Counter()
         page.set_default_timeout(PATIENCE)
         page.on("websocket", lambda socket: socket.on("framereceived", self.receive))
 
-    def receive(self, data: Any) -> None:
+    def receive(self, data: Any):
         """Count whose models a message of the server names."""
         for name in NAMES.findall(data):
             self.seen["own names" if int(name) == self.number else "NAMES OF OTHERS"] += 1
@@ -98,7 +98,7 @@ class Reader:
             await self.click()
 
 
-def print_memory(when: str, server: str) -> None:
+def print_memory(when: str, server: str):
     """Print the resident memory of the server, the last process that was given its port."""
     port = server.rpartition(":")[2]
     found = subprocess.check_output(["pgrep", "--full", "--newest", f"port.{port}"], text=True)
@@ -122,7 +122,7 @@ async def read(server: str, sessions: int, minutes: float, loads: int) -> None:
         print(dict(sum((reader.seen for reader in readers), Counter[str]())), flush=True)
 
 
-def main() -> None:
+def main():
     """Start the server, and let readers come."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=20)

@@ -103,7 +103,7 @@ def test_row_021_without_ties_every_policy_gives_the_same_bits():
 
 
 def test_row_022_distances_sorted_as_scores_are_warned_of():
-    def lists(number: int, step: int, column: str = "distance") -> pl.DataFrame:
+    def lists(number: int, step: int, column: str = "distance"):
         rows = [
             (f"q{query}", item, step * (item // 2), int(item == 0))
             for query in range(number)

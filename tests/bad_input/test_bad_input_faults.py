@@ -68,7 +68,7 @@ def test_a_file_deleted_between_header_and_body(
     path.write_text('{"query": "q"}\n' if name == "a.jsonl" else "query,item,distance\nq,a,1\n")
     detect = formats.detect_format
 
-    def deleted(source: Any) -> str:
+    def deleted(source: Any):
         detect(source)
         path.unlink()
         return {".csv": "csv", ".tsv": "tsv", ".jsonl": "ndjson", ".run": "run"}[path.suffix]

@@ -35,7 +35,7 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def refused(path: Path, message: str, error: type[RetrievalReportError] = FileError) -> None:
+def refused(path: Path, message: str, error: type[RetrievalReportError] = FileError):
     """The file is refused by a message that begins with its path."""
     with pytest.raises(error, match=message) as caught:
         read_rankings(path)
@@ -272,7 +272,7 @@ def test_row_093_missing_folder_or_odd_path(tmp_path: Path):
 def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = write(tmp_path / "a.csv", HEADER + ROWS)
 
-    def refuse(self: Path, *args: object, **options: object) -> None:
+    def refuse(self: Path, *args: object, **options: object):
         raise PermissionError(13, "Permission denied", str(self))
 
     # Taking the permission away would not stop root, under whom CI runs.

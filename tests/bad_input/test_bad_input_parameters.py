@@ -157,7 +157,7 @@ GOLDEN_INTEGER_DRAWS = [1.0, 0.2, 0.5, 1.0, 0.2, 0.5, 1.0, 1 / 3]
 def test_row_070_draws_are_the_same_everywhere_and_always():
     frame = one_list([1] * 6, [1, 0, 0, 0, 0, 1])
 
-    def draws(frame: pl.DataFrame, **asked: Any) -> list[float]:
+    def draws(frame: pl.DataFrame, **asked: Any):
         return shuffled_means(frame, metrics="rr", cutoffs=None, **asked)["value"].to_list()
 
     assert draws(frame, shuffles=8) == GOLDEN_DRAWS

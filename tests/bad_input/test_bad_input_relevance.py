@@ -98,7 +98,7 @@ def test_row_031_query_without_relevant_item(policy: str):
     given = {"metrics": TEXTS, "cutoffs": [1, None], "policies": policy, "shuffles": 2}
     given["truncated"] = "no"
 
-    def found(rule: str) -> pl.DataFrame:
+    def found(rule: str):
         return evaluate(frame, no_relevant=rule, **given).filter(query="q2")  # type: ignore[arg-type]
 
     assert found("zero")["value"].unique().to_list() == [0.0]

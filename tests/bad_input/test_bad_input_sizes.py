@@ -18,7 +18,7 @@ from retrieval_report import count_ties, evaluate
 from retrieval_report.contracts.errors import RetrievalReportError
 
 
-def refused_counts(counts: pl.DataFrame) -> None:
+def refused_counts(counts: pl.DataFrame):
     with pytest.raises(RetrievalReportError, match="'count'"):
         evaluate(counts, policies="expected")
     with pytest.raises(RetrievalReportError, match="'count'"):

@@ -29,7 +29,7 @@ QUERIES = pl.DataFrame({"query": ["q1", "q2"], "label": ["x", "y"], "weight": [1
 Errors = type[RetrievalReportError] | tuple[type[RetrievalReportError], ...]
 
 
-def refused_summary(scores: object, error: Errors, *words: str, **given: Any) -> None:
+def refused_summary(scores: object, error: Errors, *words: str, **given: Any):
     with pytest.raises(error) as caught:
         summarise(scores, **given)
     missing = [word for word in words if word not in str(caught.value)]

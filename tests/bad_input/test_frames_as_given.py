@@ -13,7 +13,7 @@ from bad_input import ENTRANCES, JUDGEMENTS, one_list, rankings
 FRAMES = json.loads((Path(__file__).parents[1] / "data/frames.json").read_text(encoding="utf-8"))
 
 
-def by_name(records: list[dict[str, Any]]) -> Any:
+def by_name(records: list[dict[str, Any]]):
     return [pytest.param(record, id=record["case"]) for record in records]
 
 
@@ -39,7 +39,7 @@ def given(record: dict[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
     return one_list(columns.pop(order), columns.pop("relevance"), order=order, **columns), asked
 
 
-def agrees(frame: pl.DataFrame, columns: dict[str, list[Any]]) -> None:
+def agrees(frame: pl.DataFrame, columns: dict[str, list[Any]]):
     for name, wanted in columns.items():
         if name == "value":
             numbers = (

@@ -114,13 +114,13 @@ def test_labels_in_one_column_are_class_ids(classes: int, dtype: Any):
     codes, labels = random.integers(0, 2, (60, 12)).astype(bool), random.integers(0, classes, 60)
     column = labels.astype(dtype)[:, None]
 
-    def counts(of: Any) -> pl.DataFrame:
+    def counts(of: Any):
         return rr.codes.count_codes(codes[:20], codes, query_labels=of[:20], item_labels=of)
 
     assert counts(column).equals(counts(labels))
     distances = (codes[:20, None] != codes[None]).sum(axis=2)
 
-    def inputs(of: Any) -> Any:
+    def inputs(of: Any):
         return rr.from_search(distances, query_labels=of[:20], item_labels=of)
 
     assert inputs(column).rankings.equals(inputs(labels).rankings)

@@ -104,7 +104,7 @@ def test_nothing_is_told_as_such(draw: Callable[[Frames], Any]):
 
 
 @cache
-def in_pandas() -> Any:
+def in_pandas():
     pytest.importorskip("pandas")
     own = frames(PLAIN)
     return {name: own[name] if name == "summary" else own[name].to_pandas() for name in own}

@@ -39,7 +39,7 @@ def cut(own: Frames) -> Frames:
 
 
 @pytest.fixture(scope="module")
-def phone(browser: Any) -> Any:
+def phone(browser: Any):
     page = browser.new_page()
     page.set_viewport_size({"width": PHONE, "height": 844})
     page.set_content(f"<style>body {{margin: 0}}</style><script>{vega_bundle()}</script>")

@@ -1,7 +1,6 @@
 """Charts side by side, and charts that fit a page of any width."""
 
 import json
-from typing import Any
 
 import altair as alt
 import pytest
@@ -11,7 +10,7 @@ from retrieval_report import charts
 from retrieval_report.charts.responsive import responsive
 
 
-def drawn(name: str) -> Any:
+def drawn(name: str):
     own = frames(PLAIN)
     made = {
         "policies": lambda: charts.policies(own["summary"], **PLACE),

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NAME = "retrieval_report.pytest_plugin"
 
 
-def write_runs(folder: Path, queries: int = 300) -> None:
+def write_runs(folder: Path, queries: int = 300):
     """A baseline, the same lists, one that loses much, and one that loses some by chance."""
     lost = {"baseline": 0, "same": 0, "worse": queries // 2, "near": 2}
     for name, queries_lost in lost.items():
@@ -168,7 +168,7 @@ def test_the_fixture_passes_what_is_no_worse_and_fails_where_nothing_was_shown(
 
 
 def test_the_picture_shows_interval_margin_and_zero_in_their_order():
-    def gate(low: float | None, middle: float, high: float) -> Gate:
+    def gate(low: float | None, middle: float, high: float):
         bounds = (0.6, 0.6 + middle, middle, low, high, 0.01, 0.9)
         return Gate("passed", "a", "b", "rr@10", 0.02, "expected", 0.05, *bounds, None, None, 9)
 

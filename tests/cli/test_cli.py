@@ -18,7 +18,7 @@ TIED = "model,query,item,distance,relevance\nlsh,q1,a,2,1\nlsh,q1,b,2,0\nlsh,q1,
 
 
 @pytest.fixture
-def rankings(tmp_path: Path) -> Path:
+def rankings(tmp_path: Path):
     path = tmp_path / "rankings.csv"
     path.write_text(TIED)
     return path

@@ -29,7 +29,7 @@ b,q2,y,1,1
 
 
 @pytest.fixture
-def rankings(tmp_path: Path) -> Path:
+def rankings(tmp_path: Path):
     path = tmp_path / "rankings.csv"
     path.write_text(ROWS)
     return path

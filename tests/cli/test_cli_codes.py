@@ -17,7 +17,7 @@ def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path):
     np.savez(tmp_path / "a.npz", codes=items[:30], labels=labels[:30])
     np.savez(tmp_path / "b.npz", codes=items[30:], labels=labels[30:])
 
-    def summary_of(*files: str) -> pl.DataFrame:
+    def summary_of(*files: str):
         paths = [str(tmp_path / name) for name in files]
         result = run(f"codes --metrics ap@10 --out {tmp_path}/out", *paths)
         assert "ap@10" in result.output

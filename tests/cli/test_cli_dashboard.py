@@ -16,11 +16,11 @@ from retrieval_report.study.samples import sample_folder
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def served(monkeypatch: pytest.MonkeyPatch):
     """What would have been served, instead of serving it."""
     found: list[dict[str, Any]] = []
 
-    def serve(script: str, run_name: str) -> None:
+    def serve(script: str, run_name: str):
         assert run_name == "__main__"
         found.append(
             {

@@ -35,7 +35,7 @@ def rankings(models: int = 2) -> pl.DataFrame:
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(stream_scores, "ROWS_PER_PART", 40)
     rankings().write_parquet(tmp_path / "rankings.parquet")
     return tmp_path / "rankings.parquet"

@@ -17,7 +17,7 @@ LABELS = {  # grades of a, b, c and d by query
 
 
 @pytest.fixture
-def labels(tmp_path: Path) -> Path:
+def labels(tmp_path: Path):
     for name, grades in LABELS.items():
         lines = [
             f"{query} 0 {item} {grade}\n"

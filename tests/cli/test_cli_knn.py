@@ -19,7 +19,7 @@ LABELS = dict(enumerate(load_digits().target.tolist()))
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> str:
+def command(tmp_path_factory: pytest.TempPathFactory):
     """The command on some models of the sample."""
     folder = tmp_path_factory.mktemp("labels")
     pl.DataFrame({"item": list(LABELS), "label": list(LABELS.values())}).write_csv(

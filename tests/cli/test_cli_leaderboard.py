@@ -20,7 +20,7 @@ ASKED = (
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> dict[str, str]:
+def files(tmp_path: Path):
     """A table of costs, and queries in two groups."""
     models = rr.read_rankings(DOCS / "runs")["model"].unique().sort()
     queries = rr.read_judgements(DOCS / "qrels.txt")["query"].unique().sort()

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -15,14 +14,14 @@ from retrieval_report.cli import cli
 QRELS = "".join(f"{query} 0 {item} {int(item == 'a')}\n" for query in range(6) for item in "ab")
 
 
-def json_of(command: str, *more: str) -> Any:
+def json_of(command: str, *more: str):
     result = CliRunner().invoke(cli, [command, *more])
     assert result.exit_code in (0, 1), result.output
     return json.loads(result.stdout)
 
 
 @pytest.fixture(params=["bm25", "Anserini"])
-def runs(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[list[str], set[str]]:
+def runs(request: pytest.FixtureRequest, tmp_path: Path):
     """Two runs, of which one may have a tag that names nothing; the models that they are."""
     for name, tag, scores in (("one", "dense", "21"), ("two", request.param, "12")):
         lines = [

@@ -22,7 +22,7 @@ SPELLINGS = {
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory):
     """A folder with one run in four formats and its judgements, and links to all of them."""
     home = tmp_path_factory.mktemp("paths") / "home"
     data = home / "runs and more"

@@ -13,7 +13,7 @@ from retrieval_report.cli import cli
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Two models in two files, and codes and neighbours; every step counts as slow."""
     monkeypatch.chdir(tmp_path)
     rankings = made_rankings(("a", "b"))

@@ -14,7 +14,7 @@ ROWS = "model,query,item,distance,relevance\na,q,x,1,1\na,q,y,1,0\nb,q,x,2,1\nb,
 
 
 @pytest.fixture
-def rankings(tmp_path: Path) -> Path:
+def rankings(tmp_path: Path):
     path = tmp_path / "rankings.csv"
     path.write_text(ROWS)
     return path

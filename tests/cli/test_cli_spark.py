@@ -43,7 +43,7 @@ PANDAS_3 = pytest.mark.filterwarnings(
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> list[str]:
+def asked(tmp_path: Path):
     """A command line: two models in four files that hold some items of every query each,
     judgements, and queries.
     """
@@ -104,7 +104,7 @@ def on_spark(folder: Path, asked: list[str], master: str) -> list[str]:
     return [*asked, "--out", str(folder / "out"), "--engine", "spark", "--master", master]
 
 
-def agrees(folder: Path, stdout: str, asked: list[str]) -> None:
+def agrees(folder: Path, stdout: str, asked: list[str]):
     """What the command printed and wrote is what the memory engine prints and writes."""
     memory = run("", *asked, "--out", folder / "memory", code=2)
     lines = memory.stdout.splitlines(keepends=True)
@@ -123,7 +123,7 @@ def agrees(folder: Path, stdout: str, asked: list[str]) -> None:
 
 
 @pytest.fixture
-def session_here(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def session_here(spark: Any, monkeypatch: pytest.MonkeyPatch):
     """The command runs in this process, with the session that is there; one of its own takes ten
     seconds more.
     """

@@ -73,7 +73,7 @@ def test_standard_input_that_does_not_end_is_refused_at_a_bound(
     assert message in outcome.stderr
     assert "the rankings lack" in run("evaluate -", given=endless, code=2).stderr
 
-    def full(*_: object) -> None:
+    def full(*_: object):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files, "_keep_standard_input", full)

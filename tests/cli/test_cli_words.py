@@ -27,7 +27,7 @@ GIVEN = json.loads((Path(__file__).parents[1] / "data/commands.json").read_text(
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     for name, text in GIVEN["files"].items():
         Path(name).write_text(text)

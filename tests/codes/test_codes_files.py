@@ -31,7 +31,7 @@ OWN, OTHER = classes(3, 8), classes(4, 90)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path):
     """The queries as an archive, the items as three files of other kinds."""
     np.savez(
         tmp_path / "queries.npz", codes=2 * QUERIES - 1, labels=OWN, ids=[f"q{n}" for n in range(8)]

@@ -3,7 +3,6 @@ TGB print.
 """
 
 import itertools
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -30,14 +29,14 @@ def made(seed: int, rows: int = 40, columns: int = 30, levels: int = 4) -> tuple
     return matrix, true
 
 
-def by_pykeen(true: Any, every: Any) -> Any:
+def by_pykeen(true: Any, every: Any):
     """Realistic ranks as PyKEEN 1.11.1 computes them of all scores, the true one among them."""
     optimistic = (every > true[:, None]).sum(axis=1) + 1
     pessimistic = (every >= true[:, None]).sum(axis=1)
     return (optimistic + pessimistic) / 2
 
 
-def by_ogb(positive: Any, negative: Any) -> Any:
+def by_ogb(positive: Any, negative: Any):
     """Ranks as OGB 1.3.6 computes them of the negatives alone."""
     optimistic = (negative > positive[:, None]).sum(axis=1)
     pessimistic = (negative >= positive[:, None]).sum(axis=1)
@@ -101,7 +100,7 @@ def test_every_form_gives_the_same_counts():
     own = matrix[np.arange(len(true)), true]
     wanted = rr.from_scores((own, matrix), true_included=True).rankings
 
-    def batches(size: int) -> Iterator[tuple[Any, Any]]:
+    def batches(size: int):
         for first in range(0, len(own), size):
             yield own[first : first + size], matrix[first : first + size]
 

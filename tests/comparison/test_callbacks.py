@@ -20,16 +20,16 @@ class Module:
 
     trainer = SimpleNamespace(world_size=1)
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any):
         return inputs
 
-    def predict(self, inputs: Any, verbose: int) -> Any:
+    def predict(self, inputs: Any, verbose: int):
         return inputs
 
-    def encode(self, texts: Any) -> Any:
+    def encode(self, texts: Any):
         return texts
 
-    def similarity(self, queries: Any, documents: Any) -> Any:
+    def similarity(self, queries: Any, documents: Any):
         return queries
 
 
@@ -39,7 +39,7 @@ def test_every_callback_logs_the_exact_metric_of_all_batches(
     rng = np.random.default_rng(0)
     scores, relevance, masks = rng.integers(0, (5, 2, 2), (40, 20, 3)).transpose(2, 0, 1)
 
-    def exact(masks: Any = None) -> Any:
+    def exact(masks: Any = None):
         meter = rr.Meter("ndcg@10")
         meter.update(scores, relevance, masks=masks)
         return meter.compute()["value"].item()

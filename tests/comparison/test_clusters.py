@@ -19,7 +19,7 @@ MISSING = "statsmodels, of the extra `dev`, is not installed"
 SIZES = (5, 1, 3, 2, 7, 4)
 
 
-def made(seed: int, sizes: tuple[int, ...] = SIZES, models: int = 3, holes: int = 0) -> Any:
+def made(seed: int, sizes: tuple[int, ...] = SIZES, models: int = 3, holes: int = 0):
     """Scores whose queries share most of their noise with their topic, and the frame of queries."""
     generator = np.random.default_rng(seed)
     topic = np.repeat(np.arange(len(sizes)), sizes)

@@ -143,7 +143,7 @@ def test_a_part_of_the_queries_is_not_certified(monkeypatch: pytest.MonkeyPatch)
         pl.when(~odd | (pl.col("policy") != "worst")).then("value").alias("value")
     )
 
-    def decided(scores: pl.DataFrame, tie_order: str = "expected") -> rr.stats.Gate:
+    def decided(scores: pl.DataFrame, tie_order: str = "expected"):
         monkeypatch.setattr("retrieval_report.comparison.gate.evaluate", lambda *_, **__: scores)
         return held(ranking(), margin=0.5, tie_order=tie_order)
 
@@ -273,7 +273,7 @@ def test_markdown_keeps_names_harmless():
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
+def files(tmp_path: Path):
     for name, frame in (
         ("base", ranking()),
         ("same", near(2)),

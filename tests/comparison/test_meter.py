@@ -125,7 +125,7 @@ def test_a_gain_of_grade_0_needs_the_order_of_all_items():
 class Tensor:
     """What a tensor looks like from outside: converted by NumPy's protocol after two calls."""
 
-    def __init__(self, values: Any, here: bool = False) -> None:
+    def __init__(self, values: Any, here: bool = False):
         self.values, self.here = values, here
 
     def detach(self) -> Self:

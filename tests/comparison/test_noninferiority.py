@@ -128,7 +128,7 @@ def test_an_estimate_is_held_to_the_margin_by_its_bounds():
     noise = np.random.default_rng(0).normal(0, 0.001, 400)
     exact = (base, base, base, base)
 
-    def verdict(low: float, high: float, value: float, **flags: bool) -> tuple[object, ...]:
+    def verdict(low: float, high: float, value: float, **flags: bool):
         candidate, lowest, highest = base + noise, base + noise, base + noise
         candidate[7], lowest[7], highest[7] = (base[7] + change for change in (value, low, high))
         scores = bounded_scores({"a": exact, "b": (candidate, candidate, lowest, highest)})

@@ -135,7 +135,7 @@ def test_a_lattice_keeps_equal_means_apart_from_reversals():
 
 
 def test_cut_lists_are_open_unless_their_bounds_decide():
-    def found(lowest: float) -> dict[str, Any]:
+    def found(lowest: float):
         parts = [
             scores_of({"a": [0.8, 0.8], "b": [0.4, 0.4]}, stds={"a": [None, 0.0], "b": [0.0] * 2})
         ]
@@ -189,7 +189,7 @@ def test_bounds_hold_where_few_lists_decide_and_many_hardly_matter():
         lists("b", coins[1:], [[0], [1]]),
     ]
 
-    def chance(parts: list[pl.DataFrame]) -> dict[str, Any]:
+    def chance(parts: list[pl.DataFrame]):
         rankings = pl.concat(parts)
         scores = evaluate(rankings, policies="expected", metrics="ap", cutoffs=None, truncated="no")
         return compare(scores, rankings=rankings, resamples=9).row(0, named=True)
@@ -208,7 +208,7 @@ def test_a_pair_has_one_chance_whatever_other_models_there_are():
     models = ("rough", 2.5), ("rougher", 4.0), ("roughest", 8.0)
     rankings = tied_rankings(150, 1, models=models)
 
-    def chance(*names: str) -> list[Any]:
+    def chance(*names: str):
         rows = rankings.filter(pl.col("model").is_in(names))
         scores = evaluate(rows, policies="expected", metrics="ndcg@10", truncated="no")
         pairs = compare(scores, rankings=rows, resamples=9).filter(

@@ -37,7 +37,7 @@ LEFT_OUT = {
 }
 
 
-def assert_all_agree(cases: list[Case]) -> None:
+def assert_all_agree(cases: list[Case]):
     outcomes = run(cases)
     lines = [line for case in cases for line in disagreements(case, outcomes[case.key])]
     assert not lines, f"{len(lines)} values of {len(cases)} cases:\n" + "\n".join(lines)

@@ -36,7 +36,7 @@ KERAS = {
 
 
 @cache
-def tf_similarity() -> Any:
+def tf_similarity():
     reason = "tensorflow_similarity, of the extra `seeds`, is not installed"
     pytest.importorskip("tensorflow_similarity", reason=reason, exc_type=ImportError)
     from tensorflow_similarity import (  # type: ignore[import-not-found]
@@ -59,7 +59,7 @@ def tf_similarity() -> Any:
 class Neighbours:
     """Neighbours of queries, nearest first, as both packages take them."""
 
-    def __init__(self, seed: int, k: int, *, distances: int | None = None) -> None:
+    def __init__(self, seed: int, k: int, *, distances: int | None = None):
         rng = np.random.default_rng(seed)
         shape = (QUERIES, ITEMS)
         drawn = rng.permutation(QUERIES * ITEMS) if distances is None else None
@@ -70,14 +70,14 @@ class Neighbours:
         self.distances = np.take_along_axis(steps, order, 1) / 64
         self.items, self.k = order, k
 
-    def shuffled(self, rng: np.random.Generator) -> Any:
+    def shuffled(self, rng: np.random.Generator):
         """Labels of the k nearest when every tie is in a random order."""
         keys = rng.random(self.items.shape)
         order = np.lexsort((keys, self.distances), axis=1)
         return self.item_labels[np.take_along_axis(self.items, order, 1)[:, : self.k]]
 
     @property
-    def labels(self) -> Any:
+    def labels(self):
         return self.item_labels[self.items[:, : self.k]]
 
     def lookups(self) -> list[list[Any]]:
@@ -213,7 +213,7 @@ def test_tf_similarity_scores_lists_as_naive_ones(distances: int | None, k: int)
 
 
 @cache
-def keras_rs() -> Any:
+def keras_rs():
     reason = "keras_rs, of the extra `seeds`, is not installed"
     return pytest.importorskip("keras_rs", reason=reason, exc_type=ImportError)
 

@@ -61,7 +61,7 @@ def test_options_keep_numbers_as_pythons():
 
 
 def test_an_error_inside_an_iterable_is_not_swallowed():
-    def broken() -> Any:
+    def broken():
         yield "ap"
         raise TypeError("mine")
 

@@ -48,7 +48,7 @@ def others() -> dict[str, pl.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def returned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame]:
+def returned(tmp_path_factory: pytest.TempPathFactory):
     """What every public function that returns a frame returns, by the function's name."""
     path = tmp_path_factory.mktemp("returned") / "scores.parquet"
     found: dict[str, Any] = others()
@@ -65,7 +65,7 @@ def returned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame
 FRAME_OF = {function: name for name, frame in FRAMES.items() for function in frame.returned_by}
 
 
-def function_of(name: str) -> Any:
+def function_of(name: str):
     group, _, own = name.rpartition(".")
     return getattr(getattr(rr, group) if group else rr, own)
 

@@ -23,7 +23,7 @@ from retrieval_report.engines.disk import evaluate_to
 from stored_frames import FEW, POLICIES, made, written
 
 
-def agrees(folder: Path, rankings: Any, whole: pl.DataFrame, **options: Any) -> None:
+def agrees(folder: Path, rankings: Any, whole: pl.DataFrame, **options: Any):
     expected = evaluate(whole, **options)
     path = evaluate_to(folder / "scores.parquet", rankings, rows_per_part=100, **options)
     scores = pl.read_parquet(path).sort("model", "query", maintain_order=True)
@@ -32,7 +32,7 @@ def agrees(folder: Path, rankings: Any, whole: pl.DataFrame, **options: Any) -> 
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
+def source(tmp_path: Path):
     (tmp_path / "in").mkdir()
     return tmp_path / "in"
 

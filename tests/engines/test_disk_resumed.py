@@ -30,7 +30,7 @@ rr.evaluate_to(sys.argv[1], sys.argv[2], rows_per_part=40, resume=sys.argv[3], t
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
+def source(tmp_path: Path):
     """Rankings of several parts."""
     (tmp_path / "in").mkdir()
     return written(tmp_path / "in", [made().sample(fraction=1, shuffle=True, seed=1)])
@@ -51,7 +51,7 @@ def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) ->
     seen: list[int] = []
     score = score_runs
 
-    def counted(*given: Any) -> Any:
+    def counted(*given: Any):
         if isinstance(given[0][0].options.truncated, str):  # no rows, which try the arguments
             return score(*given)
         seen.append(len(seen))

@@ -125,7 +125,7 @@ def test_parts_that_decide_otherwise_than_the_whole_are_scored_again(
     scored = []
     score = run.score_runs
 
-    def counted(runs: Any, requests: Any) -> Any:
+    def counted(runs: Any, requests: Any):
         scored.append(runs[0].prepared.decisions.get("m0"))
         return score(runs, requests)
 

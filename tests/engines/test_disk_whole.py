@@ -32,7 +32,7 @@ PARTS = 85  # rows: the frames below are some four parts
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def small_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(disk, "ROWS_PER_PART", PARTS)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
@@ -42,7 +42,7 @@ def leftovers(tmp_path: Path) -> list[Path]:
     return list((tmp_path / "temporary").iterdir())
 
 
-def same(rankings: Any, whole: pl.DataFrame, *others: Any, **options: Any) -> None:
+def same(rankings: Any, whole: pl.DataFrame, *others: Any, **options: Any):
     """Equal to the last bit, in the same order."""
     options = {"policies": POLICIES, **FEW, **options}
     scores, counts = evaluate(whole, **options), None
@@ -55,7 +55,7 @@ def same(rankings: Any, whole: pl.DataFrame, *others: Any, **options: Any) -> No
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
+def source(tmp_path: Path):
     (tmp_path / "in").mkdir()
     return tmp_path / "in"
 
@@ -95,7 +95,7 @@ def test_a_lazy_frame_is_computed_once(tmp_path: Path, text: bool):
     frame = made(text=text).sample(fraction=1.0, shuffle=True, seed=2)
     seen: list[int] = []
 
-    def count(rows: pl.DataFrame) -> pl.DataFrame:
+    def count(rows: pl.DataFrame):
         seen.append(rows.height)
         return rows
 
@@ -117,7 +117,7 @@ def test_a_lazy_frame_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def full(*_: object, **__: object) -> None:
+    def full(*_: object, **__: object):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pl.LazyFrame, "sink_parquet", full)
@@ -202,7 +202,7 @@ def test_arguments_are_checked_before_rows_are_read(source: Path):
 
 
 def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object):
         raise KeyboardInterrupt
 
     out = tmp_path / "disk.parquet"
@@ -221,11 +221,11 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.fixture
-def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
+def sizes(monkeypatch: pytest.MonkeyPatch):
     """How many rows each part had."""
     seen: dict[str, list[int]] = {"judge": [], "count_rows": []}
 
-    def watch(name: str) -> None:
+    def watch(name: str):
         whole = getattr(score_parts, name)
 
         def watched(rows: pl.DataFrame, *others: object) -> object:

@@ -8,7 +8,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +24,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def plus_one(x: Any) -> Any:
+def plus_one(x: Any):
     return x + 1
 
 
-def kernel(function: Any) -> Any:
+def kernel(function: Any):
     """A kernel that is compiled however little it has to do."""
     return kernels.kernel(function).compiled
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Where this test keeps compiled code."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     cache._warn_once.cache_clear()
@@ -98,7 +97,7 @@ def test_an_index_that_numba_left_broken_does_not_matter(folder: Path):
 def test_row_098_a_full_disk_does_not_stop_the_computation(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    def full(*_: object) -> None:
+    def full(*_: object):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(pickle, "dump", full)
@@ -157,7 +156,7 @@ def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_
         "HOME": "/proc",  # where nobody can write, not even root
     }
 
-    def start(number: int) -> subprocess.Popen[str]:
+    def start(number: int):
         words = [sys.executable, str(tmp_path / "cold.py"), str(number % 2)]
         return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
 

@@ -110,12 +110,12 @@ def test_what_else_uses_kernels_has_the_same_bits(
 
 
 @pytest.fixture
-def total(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+def total(monkeypatch: pytest.MonkeyPatch):
     """A maker of kernels in a process that has computed nothing."""
     monkeypatch.setattr(kernels, "_expected", [0.0])
     monkeypatch.setattr(kernels, "stored", frozenset)
 
-    def make() -> Any:
+    def make():
         return kernels.kernel(lambda numbers: numbers.sum())
 
     return make

@@ -41,7 +41,7 @@ GOLDEN_B = [1.13093, 1.946395, 1.946395, 1.13093, 1.446395, 1.315465]
 
 
 def test_seed_model_and_query_each_change_the_draws():
-    def values(frame: pl.DataFrame, seed: int = 0) -> list[float]:
+    def values(frame: pl.DataFrame, seed: int = 0):
         return shuffled_means(frame, metrics="dcg", cutoffs=2, shuffles=40, seed=seed)[
             "value"
         ].to_list()

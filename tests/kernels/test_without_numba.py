@@ -43,7 +43,7 @@ def test_the_core_answers_to_the_bit_without_numba(tmp_path: Path):
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> Any:
+def made(monkeypatch: pytest.MonkeyPatch):
     """A kernel in a process that has computed nothing and finds no compiler."""
     monkeypatch.setattr(kernels, "_expected", [0.0])
     monkeypatch.setattr(kernels, "_warned", [])
@@ -68,7 +68,7 @@ def test_from_some_work_on_one_warning_says_what_numba_would_save(made: Any):
 def test_a_compiler_that_breaks_while_it_is_imported_is_not_used(
     made: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    def broken(_: str) -> None:
+    def broken(_: str):
         raise OSError("libllvmlite.so: cannot open shared object file")
 
     monkeypatch.setattr(kernels, "import_module", broken)

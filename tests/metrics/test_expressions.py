@@ -52,7 +52,7 @@ class OverIdeal(rr.Metric):
     def term(self) -> terms.Sum:
         return terms.Sum(terms.Gain("linear"), self.weights)
 
-    def divisor(self, facts: Facts) -> Any:
+    def divisor(self, facts: Facts):
         return facts.ideal(terms.Ideal(terms.Gain("linear"), self.weights, "judged"))
 
 

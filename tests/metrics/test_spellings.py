@@ -25,7 +25,7 @@ def names(cell: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def untied() -> Pair:
+def untied():
     """Rankings without ties, and judgements of grades 0 to 3, some of items that were not found."""
     draw, rankings, judgements = np.random.default_rng(3), [], []
     for query in range(12):

@@ -13,7 +13,7 @@ from text_files import write
 FILES = json.loads((Path(__file__).parents[1] / "data/files.json").read_text(encoding="utf-8"))
 
 
-def by_name(records: list[list[Any]]) -> Any:
+def by_name(records: list[list[Any]]):
     return [pytest.param(*record, id=name) for name, *record in records]
 
 

@@ -67,9 +67,7 @@ def files(draw: st.DrawFn, fields: int) -> bytes:
     return content.replace(b"a", b"\xff", 1) if broken else content
 
 
-def result(
-    content: bytes, fields: tuple[str, ...], columns: dict[str, str] | None, *, plain: bool
-) -> Any:
+def result(content: bytes, fields: tuple[str, ...], columns: dict[str, str] | None, *, plain: bool):
     """What reading gives: the frame or the error, and the warnings."""
     kind = RANKINGS if fields == RUN_FIELDS else JUDGEMENTS
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
@@ -137,7 +135,7 @@ def test_what_is_odd_is_seen_wherever_it_stands(odd: bytes, far: int):
 
 
 def test_plain_files_take_the_faster_way():
-    def choose(found: Any) -> dict[str, str]:
+    def choose(found: Any):
         return match_columns(found, RANKINGS, None, "a")
 
     for content in (

@@ -23,7 +23,7 @@ FRAME = pl.DataFrame(
 )
 
 
-def duckdb_relation() -> Any:
+def duckdb_relation():
     return duckdb.connect().from_arrow(FRAME.to_arrow())
 
 

@@ -20,7 +20,7 @@ def write(folder: Path, *lines: str) -> Path:
     return path
 
 
-def refused(path: Path, error: type[RetrievalReportError], message: str) -> None:
+def refused(path: Path, error: type[RetrievalReportError], message: str):
     with pytest.raises(error, match=message) as caught:
         read_rankings(path)
     assert str(caught.value).startswith(str(path))

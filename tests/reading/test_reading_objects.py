@@ -60,7 +60,7 @@ def test_dictionaries_of_pytrec_eval():
 class Run:
     """The shape of a run of ranx."""
 
-    def __init__(self, run: Any, name: str | None = None) -> None:
+    def __init__(self, run: Any, name: str | None = None):
         self.run, self.name = run, name
 
     def __len__(self) -> int:

@@ -66,7 +66,7 @@ def test_row_043_numbers_and_text_spelt_as_numbers_are_the_same_ids(tmp_path: Pa
         read_rankings(tmp_path)
 
 
-def parquet(path: Path, values: list[float], dtype: type[pl.DataType], model: str = "m") -> None:
+def parquet(path: Path, values: list[float], dtype: type[pl.DataType], model: str = "m"):
     items = [f"{path.stem}{index}" for index in range(len(values))]
     frame = pl.DataFrame({"query": "q", "item": items, "score": pl.Series(values, dtype=dtype)})
     frame.with_columns(model=pl.lit(model)).write_parquet(path)

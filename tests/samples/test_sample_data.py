@@ -13,7 +13,7 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 DOCS_DEPTH = 20
 
 
-def run_script(*arguments: str | Path) -> None:
+def run_script(*arguments: str | Path):
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
 
 
@@ -22,17 +22,17 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def digits() -> pl.DataFrame:
+def digits():
     return pl.read_parquet(SAMPLES / "digits" / "rankings.parquet")
 
 
 @pytest.fixture(scope="module")
-def digit_queries() -> pl.DataFrame:
+def digit_queries():
     return pl.read_parquet(SAMPLES / "digits" / "queries.parquet")
 
 
 @pytest.fixture(scope="module")
-def runs() -> pl.DataFrame:
+def runs():
     names = ["query", "q0", "item", "rank", "score", "model"]
     parts = []
     for path in sorted((SAMPLES / "docs" / "runs").iterdir()):
@@ -43,7 +43,7 @@ def runs() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def qrels() -> pl.DataFrame:
+def qrels():
     names = ["query", "zero", "item", "grade"]
     return pl.read_csv(
         SAMPLES / "docs" / "qrels.txt", separator=" ", has_header=False, new_columns=names

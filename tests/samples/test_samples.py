@@ -7,7 +7,7 @@ from retrieval_report.study.samples import SAMPLES, sample_folder
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A folder that stands for the installed package."""
     folder = tmp_path / "retrieval_report"
     folder.mkdir()

@@ -142,7 +142,7 @@ def wanted(
     judged: list[int],
     options: dict[str, Any],
     nothing: bool,
-) -> Any:
+):
     """Value and spread of one row of scores; None where the metric has another meaning of "nothing
     relevant".
     """

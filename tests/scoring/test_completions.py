@@ -42,7 +42,7 @@ def check(
     exactly: bool,
     bounded: Sequence[str] = (),
     **oracle: Any,
-) -> None:
+):
     """Compare with the oracle; the highest scores of metrics ``bounded`` need only be bounds.
 
     The oracle gives missing items the grades that were seen. Where there are none, a missing item
@@ -271,7 +271,7 @@ def all_scores(rankings: pl.DataFrame, **options: Any) -> pl.DataFrame:
         )
 
 
-def check_bounds(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
+def check_bounds(truth: pl.DataFrame, found: pl.DataFrame, about: str):
     """Every true value, whatever the order, lies within the bounds of the cut lists."""
     bounds = found.pivot("policy", index=KEYS, values="value").select(*KEYS, "worst", "best")
     together = truth.join(bounds, on=KEYS, nulls_equal=True)
@@ -282,7 +282,7 @@ def check_bounds(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
     assert outside.is_empty(), f"{about}: {outside.row(0, named=True)}"
 
 
-def check_order(found: pl.DataFrame, about: str) -> None:
+def check_order(found: pl.DataFrame, about: str):
     """The expected value of the rows received lies within the bounds too."""
     wide = found.pivot("policy", index=KEYS, values="value")
     wrong = wide.filter(
@@ -292,7 +292,7 @@ def check_order(found: pl.DataFrame, about: str) -> None:
     assert wrong.is_empty(), f"{about}: {wrong.row(0, named=True)}"
 
 
-def check_unmarked(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
+def check_unmarked(truth: pl.DataFrame, found: pl.DataFrame, about: str):
     """Expected scores that are not marked are those of the whole ranking to the last bit; the
     others have no spread.
     """

@@ -42,7 +42,7 @@ def close(value: float | None, exact: Fraction, tolerance: float) -> bool:
     return math.isclose(value, float(exact), rel_tol=tolerance, abs_tol=1e-300)
 
 
-def check(scores: pl.DataFrame, ties: list[list[int]], **query: Any) -> None:
+def check(scores: pl.DataFrame, ties: list[list[int]], **query: Any):
     """Compare every row of one query's scores with the enumeration."""
     order = tuple(grade for tie in ties for grade in tie)
     for text, cutoff, policy, value, std in scores.select(
@@ -108,7 +108,7 @@ def test_gain_tables_and_functions():
         DCG(gain=lambda rel: rel**2, discount=lambda rank: 1 / (rank + 1)),
     )
 
-    def textbook(order: tuple[Any, ...], metric: str, k: int) -> Fraction:
+    def textbook(order: tuple[Any, ...], metric: str, k: int):
         if metric.startswith("ndcg"):
             return oracles.ndcg(order, k, gain=table)
         return oracles.dcg(

@@ -34,7 +34,7 @@ def made(seed: int, queries: int = 30, kinds: int = 4) -> tuple[dict[str, Any], 
     return run, qrels
 
 
-def outcome(*given: Any, **options: Any) -> Any:
+def outcome(*given: Any, **options: Any):
     """Return the scores and all warnings, or the error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -50,7 +50,7 @@ def same(monkeypatch: pytest.MonkeyPatch, *given: Any, **options: Any) -> bool:
     options = {"measures": MEASURES.removesuffix(",bpref"), "policies": ORDERS} | options
     found = []
 
-    def kept(*arguments: Any) -> Any:
+    def kept(*arguments: Any):
         found.append(judge_dictionaries(*arguments))
         return found[-1]
 

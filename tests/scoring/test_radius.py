@@ -35,7 +35,7 @@ def by_hand(
 
 
 @pytest.fixture(scope="module")
-def case() -> dict[str, Any]:
+def case():
     queries, items = random_bits(1, 30, 10), random_bits(2, 60, 10)
     labels = {"query_labels": classes(3, 30, 4), "item_labels": classes(4, 60, 3)}
     relevance = pairs(labels["query_labels"], labels["item_labels"], lambda a, b: int(a == b))

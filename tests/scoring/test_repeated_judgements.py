@@ -46,14 +46,7 @@ def test_no_verdict_rests_on_judgements_that_repeat_until_a_rule_is_chosen(rule:
     plain = rr.Study(LISTS, "ap@3", judgements=once)
     study = rr.Study(LISTS, "ap@3", judgements=twice, repeated_judgements=rule)
     assert study.scores.equals(plain.scores)
-    found = study.health.filter(finding="repeated judgements")
     asked = rule == "error"
-    models = ["a", "b"] if asked else [None]
-    assert found.select("model", "serious", "affected", "total").rows() == [
-        (model, asked, 9, 57) for model in models
-    ]
-    said = f"{'Check your data' if asked else 'Note on the data'}: 9 of 57 judgements repeat"
-    assert said in repr(study)
     assert (study.leaderboard["rank"].null_count() == 2) == asked
     noticed = (
         pytest.raises(rr.DataError, match="nothing is tested: 9 of 57 judgements repeat")

@@ -46,7 +46,7 @@ def test_lists_of_a_search_for_the_nearest_ten():
     assert_bounds_hold(scores, ranked(1))
 
 
-def assert_bounds_hold(scores: pl.DataFrame, whole: pl.DataFrame, **options: Any) -> None:
+def assert_bounds_hold(scores: pl.DataFrame, whole: pl.DataFrame, **options: Any):
     """The scores of the whole lists lie within the bounds of the cut ones."""
     keys = ["model", "query", "metric", "cutoff"]
     truth = (
@@ -141,7 +141,7 @@ def test_a_whole_model_stays_whole_beside_one_of_top_lists():
 # ------------------------------------------------------------------------
 
 
-def assert_not_known(rankings: pl.DataFrame, whole: pl.DataFrame, **options: Any) -> None:
+def assert_not_known(rankings: pl.DataFrame, whole: pl.DataFrame, **options: Any):
     """All models' scores that reach into a last tie are marked, and their bounds hold what the
     whole lists score.
     """

@@ -54,7 +54,7 @@ def test_all_columns_are_equal(
 ):
     rankings, judgements = made(values, values, 1 if metrics == BINARY else 3)
 
-    def scores() -> pl.DataFrame:
+    def scores():
         return evaluate(
             rankings,
             judgements=judgements,
@@ -84,7 +84,7 @@ def test_items_are_counted_alike(monkeypatch: pytest.MonkeyPatch):
     )
     relevant = np.array([False, True, True])
 
-    def counts() -> list[list[int]]:
+    def counts():
         totals = made_lists.length, made_lists.total(relevant), made_lists.total(of_last_tie=True)
         return [total.tolist() for total in (*totals, made_lists.total(relevant, of_last_tie=True))]
 

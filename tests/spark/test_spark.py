@@ -28,7 +28,7 @@ ASKED: Any = {
 EXPECTED = {**ASKED, "policies": "expected"}
 
 
-def sent(spark: Any, frame: pl.DataFrame) -> Any:
+def sent(spark: Any, frame: pl.DataFrame):
     return spark.createDataFrame(frame.to_arrow())
 
 
@@ -38,7 +38,7 @@ def collected(scores: Any) -> pl.DataFrame:
     return frame.sort("model", "query", maintain_order=True)
 
 
-def agrees(spark: Any, frame: pl.DataFrame, **options: Any) -> None:
+def agrees(spark: Any, frame: pl.DataFrame, **options: Any):
     scores = collected(on.evaluate(sent(spark, frame), **{**ASKED, **options}))
     assert_frame_equal(scores, without_spark(frame, **{**ASKED, **options}), check_exact=True)
 

@@ -84,7 +84,7 @@ def collected(scores: Any) -> pl.DataFrame:
     return frame.sort("model", "query", maintain_order=True)
 
 
-def read(spark: Any, paths: Iterable[Path]) -> Any:
+def read(spark: Any, paths: Iterable[Path]):
     return spark.read.parquet(*map(str, paths))
 
 
@@ -131,7 +131,7 @@ SKEWED: Any = {
 
 
 @pytest.fixture
-def skewed(tmp_path: Path) -> tuple[Path, pl.DataFrame]:
+def skewed(tmp_path: Path):
     """One query of a million items beside twenty small ones, and the scores without Spark."""
     random = np.random.default_rng(3)
     query = np.repeat(np.arange(21), [1_000_000] + [10] * 20)

@@ -21,12 +21,12 @@ pytestmark = [
 KEYS = ["model", "metric", "cutoff", "policy"]
 
 
-def sent(spark: Any, frame: pl.DataFrame) -> Any:
+def sent(spark: Any, frame: pl.DataFrame):
     return spark.createDataFrame(frame.to_arrow())
 
 
 @pytest.fixture(scope="module")
-def scores() -> pl.DataFrame:
+def scores():
     """Scores with all that a mean has to tell apart: skipped, missing, unjudged and cut queries,
     and no deviation.
     """
@@ -50,7 +50,7 @@ def queries_of(scores: pl.DataFrame) -> pl.DataFrame:
     return names.with_columns(label=pl.format("l{}", number % 4), weight=number * 7 % 5 / 4)
 
 
-def agrees(summary: pl.DataFrame, expected: pl.DataFrame) -> None:
+def agrees(summary: pl.DataFrame, expected: pl.DataFrame):
     assert_frame_equal(summary.sort(KEYS), expected.sort(KEYS), check_exact=True)
 
 

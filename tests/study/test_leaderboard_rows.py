@@ -21,7 +21,7 @@ COLUMNS = ["rank", "model", "expected", "tie_ranks", "query_ranks", "interval"]
 
 
 @pytest.fixture(scope="module")
-def study() -> rr.Study:
+def study():
     measures = "ndcg@10, ap, precision@10"
     return rr.Study(DOCS / "runs", measures, judgements=DOCS / "qrels.txt", truncated="no")
 

@@ -42,12 +42,12 @@ def study_of(models: tuple[str, ...] = MODELS) -> rr.Study:
 class Elements(HTMLParser):
     """The elements of a page with their attributes."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page: str):
         super().__init__()
         self.found: list[tuple[str, dict[str, str | None]]] = []
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]):
         self.found.append((tag, dict(attrs)))
 
 

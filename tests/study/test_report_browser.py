@@ -22,7 +22,7 @@ PHONE = {"width": 390, "height": 844}
     params=[HOSTILE, ("alone",)],
     ids=["hostile", "one"],
 )
-def report_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     return write_page(tmp_path_factory.mktemp("report"), made_report(request.param))
 
 
@@ -51,7 +51,7 @@ class Visit(Visited):
         opened: bool = True,
         fragment: str = "",
         **media: str,
-    ) -> None:
+    ):
         super().__init__(browser, size, **media)
         self.page.goto(path.as_uri() + fragment)
         if opened:
@@ -102,7 +102,7 @@ def test_charts_of_names_that_every_object_of_javascript_has(browser: Any, tmp_p
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def three(tmp_path_factory: pytest.TempPathFactory):
     return write_page(tmp_path_factory.mktemp("three"), made_report())
 
 

@@ -27,7 +27,7 @@ from retrieval_report.study import reports
 from retrieval_report.study.export import ABOUT
 
 
-def assert_equal(first: Report, second: Report) -> None:
+def assert_equal(first: Report, second: Report):
     for name, frame in first.frames.items():
         assert second.frames[name].equals(frame), name
         assert second.frames[name].schema == frame.schema, name
@@ -106,7 +106,7 @@ def test_row_107_json_has_no_nan(tmp_path: Path):
     infinite = replace(report, frames={**report.frames, "audit": audit})
     write_report(tmp_path, infinite, formats="json")
 
-    def refuse(constant: str) -> None:
+    def refuse(constant: str):
         raise AssertionError(constant)
 
     for path in tmp_path.iterdir():
@@ -116,7 +116,7 @@ def test_row_107_json_has_no_nan(tmp_path: Path):
 def test_row_102_a_folder_that_cannot_be_written_to_is_found_before_computing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    def compute(*_: object, **__: object) -> Report:
+    def compute(*_: object, **__: object):
         raise AssertionError("computed")
 
     monkeypatch.setattr(reports, "report_contents", compute)

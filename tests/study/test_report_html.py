@@ -27,25 +27,25 @@ VOID = {"meta", "link", "input", "img", "br", "hr"}
 class Page(HTMLParser):
     """Elements with their attributes and own text, as a browser would see them."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str):
         super().__init__(convert_charrefs=True)
         self.elements: list[tuple[str, dict[str, str], list[str]]] = []
         self.open: list[tuple[str, list[str]]] = []
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]):
         text: list[str] = []
         self.elements.append((tag, {name: value or "" for name, value in attributes}, text))
         if tag not in VOID:
             self.open.append((tag, text))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag: str):
         assert self.open, f"</{tag}> ends nothing"
         opened, _ = self.open.pop()
         assert opened == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data: str):
         for _, text in self.open:
             text.append(data)
 

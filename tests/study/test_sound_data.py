@@ -42,7 +42,7 @@ def renamed(lists: Lists, rule: Callable[[int], bool] = lambda _: True) -> Lists
     }
 
 
-def nothing_green(made: rr.Study, *models: str) -> None:
+def nothing_green(made: rr.Study, *models: str):
     assert set(models) <= set(made.suspects)
     assert made.status == made.chip == "check your data"
     pairs = made.flips.filter(pl.any_horizontal(pl.col("model_a", "model_b").is_in(models)))

@@ -57,7 +57,7 @@ def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(rankings: pl.DataF
 def test_random_orders_are_drawn_once_for_all_measures(monkeypatch: pytest.MonkeyPatch):
     asked: list[object] = []
 
-    def listen(rows: Any, **given: Any) -> Any:
+    def listen(rows: Any, **given: Any):
         asked.append(given["policies"])
         return score_with_draws(rows, **given)
 
@@ -188,7 +188,7 @@ def test_arguments_in_the_order_of_other_libraries_are_answered_with_their_names
 def test_who_asks_for_the_same_waits_and_who_asks_for_another_does_not():
     once, running, go, made = Once(8), threading.Event(), threading.Event(), []
 
-    def slow() -> int:
+    def slow():
         made.append(1)
         running.set()
         assert go.wait(30)

@@ -89,7 +89,7 @@ def test_the_menu_names_pages_that_have_something_to_show(
     monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps(given))
     shown, make = {}, st.Page
 
-    def page(*script: Any, **how: Any) -> Any:
+    def page(*script: Any, **how: Any):
         shown[how["title"]] = how.get("visibility", "visible") == "visible"
         return make(*script, **how)
 

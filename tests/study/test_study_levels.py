@@ -272,7 +272,7 @@ def test_null_replicates_and_shared_queries_are_refused():
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
+def files(tmp_path: Path):
     for (name,), part in NAMED.group_by("model"):
         part.drop("model").write_csv(tmp_path / f"{str(name).replace(' seed=', '-seed')}.csv")
     SETS.write_csv(tmp_path / "queries.tsv", separator="\t")

@@ -79,7 +79,7 @@ def half(broken: Lists) -> dict[str, Lists]:
     return beside(FAIR | dict([*broken.items()][: QUERIES // 2]))
 
 
-def of_next(lists: Any, by: int = 1) -> Any:
+def of_next(lists: Any, by: int = 1):
     names = list(lists)
     return {name: lists[names[(number + by) % QUERIES]] for number, name in enumerate(names)}
 
@@ -289,7 +289,7 @@ def praise(text: str, name: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory):
     """Where the runs of all cases are written."""
     return tmp_path_factory.mktemp("wrong")
 

@@ -1,6 +1,5 @@
 """ir_measures with our provider: exact means, and its own numbers where nothing ties."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,7 +26,7 @@ RUN = {
 
 
 @pytest.fixture
-def provider() -> Iterator[Any]:
+def provider():
     """Our provider, and ir_measures as it was afterwards."""
     before = list(ir_measures.DefaultPipeline.providers)
     yield rr.systems.register_in_ir_measures()

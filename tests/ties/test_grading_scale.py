@@ -95,7 +95,7 @@ def test_a_study_of_labels_answers_it(tmp_path: Path):
     said = scale_sentence(scale, "ndcg", 5)
     assert said.startswith(f"{exact['model'][0]}, the best by ndcg@5, has 4 grades: a finer scale")
 
-    def write(name: str, held: dict[str, dict[str, int]]) -> str:
+    def write(name: str, held: dict[str, dict[str, int]]):
         rows = [f"{q} 0 {d} {grade}" for q, items in held.items() for d, grade in items.items()]
         (tmp_path / f"{name}.txt").write_text("\n".join([*rows, ""]))
         return str(tmp_path / f"{name}.txt")

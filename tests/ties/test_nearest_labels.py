@@ -65,7 +65,7 @@ def frame_of(lists: dict[str, list[Row]]) -> tuple[pl.DataFrame, dict[str, str]]
     return frame.drop("label"), dict(frame.select("item", "label").iter_rows())
 
 
-def knn(lists: dict[str, list[Row]], truth: dict[str, str], **options: Any) -> Any:
+def knn(lists: dict[str, list[Row]], truth: dict[str, str], **options: Any):
     """Votes of lists that hold all there is to find."""
     rankings, labels = frame_of(lists)
     counts = (
@@ -139,7 +139,7 @@ def test_the_frames_are_means_and_extremes_over_the_orders_of_all_lists(
         for name, rate in rates(list(own.values()), [label for label, _ in choice], names).items():
             outcomes[name].append((Fraction(chance), rate))
 
-    def agrees(name: Name, row: Sequence[float]) -> bool:
+    def agrees(name: Name, row: Sequence[float]):
         mean = sum(chance * rate for chance, rate in outcomes[name])
         variance = sum(chance * (rate - mean) ** 2 for chance, rate in outcomes[name])
         values = [rate for _, rate in outcomes[name]]
@@ -185,7 +185,7 @@ def test_the_distribution_of_a_sum_of_trials():
 
 
 @pytest.fixture(scope="module")
-def digits() -> dict[str, Any]:
+def digits():
     """Half of scikit-learn's digits as items, and some others as queries."""
     data = pytest.importorskip("sklearn.datasets").load_digits()
     return {

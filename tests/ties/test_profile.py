@@ -100,7 +100,7 @@ def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]):
     assert_recounted(profile, rankings)
 
 
-def assert_recounted(profile: pl.DataFrame, rankings: pl.DataFrame) -> None:
+def assert_recounted(profile: pl.DataFrame, rankings: pl.DataFrame):
     for row in profile.iter_rows(named=True):
         for name, value in recount(rankings, row["model"], row["cutoff"]).items():
             wanted = value if value is None else pytest.approx(value, abs=1e-12)

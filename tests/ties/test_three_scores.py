@@ -157,27 +157,6 @@ def test_a_model_that_another_can_only_be_level_with_keeps_its_rank():
     assert ranks.rows() == [("sure", 1, 1), ("tied", 1, 2)]
 
 
-def test_whatever_cut_lists_lack_a_rank_is_kept_that_no_missing_item_could_change():
-    """Of three items "cut" has two, the first irrelevant: it reaches 2/3 at most, "level" 1."""
-    judgements = {"q": {**dict.fromkeys("abcd", 1), "x": 0, "y": 0}}
-    lists = {"good": "abcd", "cut": "xy", "level": "ab"}
-    runs = {
-        name: {"q": {item: -float(place) for place, item in enumerate(items)}}
-        for name, items in lists.items()
-    }
-    found = {
-        other: rr.Study(
-            {name: runs[name] for name in ("good", other)},
-            "precision@3",
-            judgements=judgements,
-            truncated="within_tie",
-        ).three_scores.select("highest", "rank_can_change")
-        for other in ("cut", "level")
-    }
-    assert found["cut"].rows() == [(1.0, False), (pytest.approx(2 / 3), False)]
-    assert found["level"].rows() == [(1.0, None), (1.0, None)]
-
-
 def test_single_orders_have_the_average_of_the_study():
     frame = tied(2, 6, 8, 3)
     queries = {"query": list(range(6)), "label": ["a", "a", "a", "a", "b", "b"]}
@@ -216,20 +195,3 @@ def test_of_two_models_every_order_that_does_not_reverse_the_lead_agrees(queries
     assert 0.01 < pair["p_tie"] < 0.99
     assert found["agreeing_chance"] == 1 - pair["p_tie"]
     assert found["agreeing_method"] == ("exact" if pair["p_tie_method"] == "exact" else "normal")
-
-
-@pytest.mark.parametrize("order", ["xyz", "yxz"])
-def test_models_with_the_same_lists_share_a_row_only_if_naive_scores_do(order: str):
-    """Both have x and y in one tie; the naive score depends on which is received first."""
-    lists = {"a": "xyz", "b": order}
-    rows = [
-        (model, "q", item, int(item == "z"), int(item == "x"))
-        for model, items in lists.items()
-        for item in items
-    ]
-    names = ["model", "query", "item", "distance", "relevance"]
-    study = rr.Study(pl.DataFrame(rows, names, orient="row"), "rr@1, rr@3", truncated="no")
-    assert study.identical == (("a", "b"),)
-    assert study.three_scores.filter(model="b")["copy_of"].to_list() == 2 * [
-        "a" if order == "xyz" else None
-    ]

@@ -23,13 +23,13 @@ from retrieval_report.writing.files import (
 )
 
 
-def fail_at_call(number: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+def fail_at_call(number: int, error: BaseException, monkeypatch: pytest.MonkeyPatch):
     """Make the given fsync fail, as a full disk or an interrupt does, after the data went to the
     file.
     """
     calls: list[int] = []
 
-    def fsync(_descriptor: int) -> None:
+    def fsync(_descriptor: int):
         calls.append(1)
         if len(calls) == number:
             raise error
@@ -84,7 +84,7 @@ def test_a_signal_while_trying_a_folder_leaves_no_probe(
 ):
     make = Path.mkdir
 
-    def stopped(path: Path) -> None:
+    def stopped(path: Path):
         make(path)
         raise SystemExit(143)
 
