@@ -248,8 +248,8 @@ class Study(LevelledStudy):
         return self._with(queries=query_ids, where=(*self._view.where, *columns.items()))
 
     def pair(self, first: str, second: str) -> Self:
-        """Return the study of two models; its verdict, comparison and queries
-        are those of this pair.
+        """Return the study of two models; its verdict, comparison and queries are those of this pair,
+        so its p-value is corrected for one pair, not for all pairs of the study.
         """
         return self.models(first, second)
 
