@@ -121,7 +121,9 @@ def shuffled_distribution(
         "bars: exact probability of every mean where it is known, else the share of draws; solid "
         "line: expected score; dashed line: naive order"
     )
-    text += left_out("models that vary less", sorted({*draws["model"]} - {*panel_models["model"]}))
+    text += left_out(
+        "models whose draws vary less", sorted({*draws["model"]} - {*panel_models["model"]})
+    )
     return finish(
         panels_chart, f"{where} under random tie orders", text, rows, "expected", "tie_std"
     )
