@@ -54,9 +54,8 @@ def in_memory(
     inputs = data.read()
     rules = _options(settings)
     judged = judge(**inputs, options=rules)
-    health = health_of(
-        judged, rules, columns=data.columns
-    )  # first: beside the arrays of scores it would be the peak
+    # Before scoring: beside the arrays of scores it would be the peak of memory.
+    health = health_of(judged, rules, columns=data.columns)
     if "like" in settings:
         scores = step("scored", lambda: rr.systems.evaluate_like(**inputs, **settings))
     else:

@@ -33,7 +33,15 @@ MODEL_WORDS = {
 }
 NO_NAME = {"score", "rank", "time", "latency", "version", "distance", "similarity", "size", "cost"}
 _QUERY = (
-    *("query", "q_id", "qid", "query_id", "topic", "topic_id", "question_id", "user_id", "userid"),
+    "query",
+    "q_id",
+    "qid",
+    "query_id",
+    "topic",
+    "topic_id",
+    "question_id",
+    "user_id",
+    "userid",
 )
 _ITEM = (
     "item",

@@ -32,11 +32,11 @@ from retrieval_report.writing.numbers import (
 
 MAY_DEPEND = f"may be: {DEPENDS}"
 UNSAFE_REASONS = {  # why leads over models below the second are not safe
-    CUT: "Missing items and tie order together could reverse its lead over {}.",
-    DEPENDS: "Its lead over {} is not safe from tie order.",
-    MAY_DEPEND: "Its lead over {} may not be safe from tie order.",
-    NOT_SIGNIFICANT: "Its lead over {} is not significant.",
-    NOT_OVER_RUNS: "Its lead over {} is not significant over runs.",
+    CUT: "Missing items and tie order together could reverse {its} lead over {models}.",
+    DEPENDS: "{Its} lead over {models} is not safe from tie order.",
+    MAY_DEPEND: "{Its} lead over {models} may not be safe from tie order.",
+    NOT_SIGNIFICANT: "{Its} lead over {models} is not significant.",
+    NOT_OVER_RUNS: "{Its} lead over {models} is not significant over runs.",
 }
 SAFETY = {  # how safe a lead is
     CUT: "Missing items and tie order together could reverse this lead.",
@@ -58,7 +58,7 @@ MARGIN = {  # what is known of a loss
     verdicts.WORSE: "{names} {lose} more than {margin} in {measure} against {baseline}.",
     verdicts.AT_RANDOM: "{names} {are} no better ordered than by chance, and yet within the margin of {margin} "
     "in {measure}: choose a smaller one.",
-    verdicts.NOT_DECIDED: "These queries leave open whether {names} {lose} more than {margin} in "
+    verdicts.NOT_DECIDED: "{queries_leave_open} whether {names} {lose} more than {margin} in "
     "{measure} against {baseline}.",
     verdicts.CUT: "Cut lists leave open whether {names} {lose} more than {margin} in {measure} "
     "against {baseline}.",
@@ -121,10 +121,6 @@ def verdict(
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure, identical)
-    # The first sentence names all models of the leader's lists, and the lead is theirs.
-    if any(ranked[0]["model"] in group for group in identical):
-        for one, several in (("Its lead", "Their lead"), ("its lead", "their lead")):
-            sentences = [text.replace(one, several) for text in sentences]
     if objections:
         sentences.insert(1, objections)
     sentences += _naive(ranked, measure, ties)
@@ -166,11 +162,15 @@ def _lead(
     if len(ranked) == 1:
         return verdicts.SINGLE_MODEL, [f"{first} has an expected {measure} of {number(value)}."]
     names = [row["model"] for row in ranked[:2]]
-    second, over_second = model_text(names[1]), f"Its lead over {model_text(names[1])}"
+    # The first sentence names all models of the leader's lists, and the lead is theirs.
+    first_group = next((group for group in identical if names[0] in group), ())
+    its, have = ("Their", "have") if first_group else ("Its", "has")
+    second = model_text(names[1])
+    over_second = f"{its} lead over {second}"
     pair = leading_pair(flips, *names)
     equal = _leaders(ranked, "expected")
     if pair["unpaired"] and len(equal) < 3:
-        others = {} if len(equal) == 2 else _unsafe_others(ranked, flips)
+        others = {} if len(equal) == 2 else _unsafe_others(ranked, flips, its)
         return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *others.values()]
     if len(equal) > 1:
         lead = f"{names_text(equal)} share the highest expected {measure}: {number(value)}."
@@ -178,13 +178,11 @@ def _lead(
         status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
         return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
     places = column_decimals(row["expected"] for row in ranked)  # as in the table
-    first_group = next((group for group in identical if names[0] in group), ())
-    have = "have" if first_group else "has"
     lead = (
         f"{names_text(first_group) or first} {have} the highest expected {measure}: "
         f"{number(value, places)}, ahead of {second} ({number(ranked[1]['expected'], places)})."
     )
-    others, accident = _unsafe_others(ranked, flips), (CUT, DEPENDS)
+    others, accident = _unsafe_others(ranked, flips, its), (CUT, DEPENDS)
     turned_by = [reason for reason in accident if reason in others]
     if pair["verdict"] == CUT and CUT in others:
         rivals = others.pop(CUT)
@@ -241,16 +239,16 @@ def _safety(pair: Named, lead: str = "The lead") -> str:
     )
 
 
-def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> dict[str, str]:
+def _unsafe_others(ranked: list[Named], flips: pl.DataFrame, its: str) -> dict[str, str]:
     """Return, by the reason, the sentence that names the models ranked below second over which the
-    first has no safe lead.
+    first has no safe lead (``its``: "Its" or, of identical models, "Their").
     """
     winner, _, *rivals = (row["model"] for row in ranked)
     rival = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
     pair_by_model = {pair["rival"]: pair for pair in flips.with_columns(rival=rival).to_dicts()}
     names = grouped((_reason(pair_by_model.get(name)), name) for name in rivals)
     return {
-        reason: sentence.format(names_text(names[reason]))
+        reason: sentence.format(models=names_text(names[reason]), Its=its, its=its.lower())
         for reason, sentence in UNSAFE_REASONS.items()
         if reason in names
     }
@@ -284,7 +282,10 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
         if names.is_empty():
             continue
         are, lose = ("are", "lose") if names.len() > 1 else ("is", "loses")
+        # Of scores that cannot be tested, more queries would tell no more.
+        is_untested = rows.filter(verdict=verdict)["no_worse_p"].count() == 0
         text = sentence.format(
+            queries_leave_open="Nothing shows" if is_untested else "These queries leave open",
             names=names_text(names),
             margin=margin,
             measure=measure,
@@ -295,8 +296,6 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
         if verdict == verdicts.NOT_DECIDED and len(rare):
             whose = f" of {names_text(rare)}" if len(rare) < len(names) else ""
             text = f"{text[:-1]}: they could have missed rare large losses{whose}."
-        if rows.filter(verdict=verdict)["no_worse_p"].count() == 0:  # more queries would not help
-            text = text.replace("These queries leave open", "Nothing shows")
         sentences.append(text)
     return sentences
 
