@@ -19,6 +19,7 @@ from wording import DashboardReader
 
 FIRST_ROWS = 100
 OPENED_BEFORE = "files that were opened, or refused"
+PREPARED = "report, and what it was prepared for"
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
 PARTS = {"model": "models", "query": "queries", "item": "items"}
 OTHERS = {
@@ -176,12 +177,16 @@ def _downloads(page: Page) -> None:
     st.caption(
         f"The report leads with {plain(page.choice.measure)}; it also holds {plain(listed(names))}."
     )
+    costs = also["the costs that you entered"]
+    rows = None if costs is None else costs.to_dicts()  # frames are not compared by ==
+    prepared_for = data.digest, choice, {**questions, "costs": rows}
     if st.button("Prepare the HTML report"):
         with st.spinner("Computing the report …", show_time=True):
-            content = report(data, choice, questions)
+            st.session_state[PREPARED] = prepared_for, report(data, choice, questions)
+    if PREPARED in st.session_state and st.session_state[PREPARED][0] == prepared_for:
         st.download_button(
             "Download the report",
-            content,
+            st.session_state[PREPARED][1],
             "report.html",
             "text/html",
             type="primary",

@@ -161,7 +161,10 @@ def test_row_101_uploads_stay_in_their_session_and_the_report_is_made_on_demand(
     assert "@10; it also holds the usual measures." in words(test)  # of the report
     (button,) = (button for button in test.button if button.label == "Prepare the HTML report")
     drawn(button.click().run())
-    assert [button.label for button in test.download_button][-1] == "Download the report"
+    to_page(to_page(test, "costs"), "data")
+    assert [part.label for part in test.download_button] == [*labels, "Download the report"]
+    drawn(test.selectbox(key="cutoff").set_value("20").run())
+    assert [part.label for part in test.download_button] == labels
     other = dashboard(open="upload")
     drawn(other.run())
     assert sidebar_data(other) == "docs"
