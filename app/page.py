@@ -11,6 +11,7 @@ from cached import remembered_questions, study_of, usual_study
 from records import MEASURES, Choice, OpenedData
 from retrieval_report.study.leaderboard_rows import in_order_of
 from retrieval_report.study.three_tables import are_drawn
+from retrieval_report.study.verdict import no_verdict_on
 from text import plain
 
 VIEWS = "pages of the dashboard by name"
@@ -180,6 +181,13 @@ class Page:
         st.title(f"{PAGES[name]}: {plain(about)}" if about else PAGES[name])
         some = f"{len(self.choice.models)} of " if self.choice.models != self.data.models else ""
         st.caption(f"{plain(self.data.name)} · {some}{self.data.size}")
+
+    def name_suspects(self) -> None:
+        """Name the models that are left out because their data may be wrong, with a link to the cause."""
+        if suspects := self.study.suspects:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(plain(no_verdict_on(suspects)), width="content")
+                self.link("overview", "What is wrong with the data")
 
     def link(self, name: str, label: str) -> None:
         """Offer another page."""

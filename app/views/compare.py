@@ -19,7 +19,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.decision import decided_by
 from retrieval_report.study.tables import queries_to_decide
-from retrieval_report.study.verdict import margin_sentences, no_verdict_on
+from retrieval_report.study.verdict import margin_sentences
 from retrieval_report.writing.names import with_number
 from tables import PAIRS, frame_table
 from text import plain, short
@@ -34,23 +34,17 @@ USUAL_MARGIN = Margin(0.01)
 LEAST_MARGIN = 0.0001
 LAST_MARGIN = "the last margin that could be used"
 CHOSEN = "the chosen pair"
-CAUSE = "What is wrong with the data"  # of models without a verdict
 ALONE = " p is corrected for all pairs; each interval is of its pair alone."
 COPIES = " Models with identical lists are compared once."
 
 
 def show(page: Page) -> None:
     """Draw the page."""
+    page.name_suspects()
     suspects = page.study.suspects
-    no_verdict = plain(no_verdict_on(suspects)) if suspects else ""
     if len(page.choice.models) - len(suspects) < 2:
-        st.info(f"{no_verdict} So no two models are left to compare.")
-        page.link("overview", CAUSE)
+        st.info("No two models are left to compare.")
         return
-    if suspects:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(no_verdict, width="content")
-            page.link("overview", CAUSE)
     comparison = without_copies(page.study.comparison, page.study.identical)
     expected = comparison.filter(policy="expected")
     if not expected["difference"].count():

@@ -60,6 +60,7 @@ def show(page: Page) -> None:
     if pair_study.status == CHECK:  # a model whose data may be wrong is compared with none
         say(CHECK, pair_study.verdict)
         return
+    page.name_suspects()
     _verdict(page, pair_study, first)
     queries = pair_study.deciding.filter(policy="expected")
     queries = queries.sort("order_unsure", descending=True, nulls_last=True, maintain_order=True)

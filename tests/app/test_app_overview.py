@@ -105,7 +105,7 @@ def test_no_page_is_green_where_data_are_wrong_and_findings_are_folded():
         page = open_page(name, data, **pages.get(name, {}))
         assert not page.success, name
         if name == "compare":
-            assert any("few and same" in box.value for box in page.info)
+            assert any("few and same" in part.value for part in page.caption)
 
 
 def verdict_of(page: AppTest) -> str:
