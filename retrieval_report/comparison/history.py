@@ -26,6 +26,9 @@ HISTORY = schema("history")
 BY_TIES = pl.col("p_tie_high") > TIE_RISK  # what may explain a step
 IS_NEWS = (pl.col("step_p") < ALPHA) & ~BY_TIES
 COMPARED = [*MEAN, "difference", "permutation_p", "p_tie", "p_tie_high", "against"]
+NO_STEPS = pl.DataFrame(
+    schema={"model": pl.String, **schema("comparison"), "against": pl.String}
+).select(COMPARED)
 BY = "version", "date"  # groups of a pattern that name the version, the first that it has
 
 
@@ -141,25 +144,26 @@ def _steps(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
     """Compare every version of a model with the one before it."""
     pairs = [_against(scores, before, after) for before, after in pairwise(models)]
     step_p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
-    steps = pl.concat([_nothing(), *pairs]).with_columns(step_p=step_p)
+    steps = pl.concat([NO_STEPS, *pairs]).with_columns(step_p=step_p)
     return join_left(steps.drop("permutation_p", "against"), _drift(scores, models), MEAN)
 
 
 def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
     """Compare every version from the third on with the first, and with the best before it."""
     means = board(summarise(scores.filter(pl.col("model").is_in(models))))
-    rows = [_nothing().with_columns(kind=pl.lit(""))]
+    rows = [NO_STEPS.with_columns(kind=pl.lit(""))]
     for place, after in enumerate(models[2:], 2):
         earlier = means.filter(pl.col("model").is_in(models[:place]))
         top = earlier.sort("value", descending=True, nulls_last=True, maintain_order=True)
-        best = top.unique(MEASURE, keep="first").select(*MEASURE, against="model")
-        against = {name: _against(scores, name, after) for name in {models[0], *best["against"]}}
-        rows.append(against[models[0]].with_columns(kind=pl.lit("first")))
-        references = pl.concat(list(against.values()))
-        references = references.join(best, on=[*MEASURE, "against"], how="semi", nulls_equal=True)
-        rows.append(references.with_columns(kind=pl.lit("best")))
-    drift = pl.concat(rows)
-    drift = drift.with_columns(p=corrected_column(pl.col("permutation_p"), "holm", MEASURE))
+        best = top.unique(MEASURE, keep="first").select(
+            *MEASURE, against="model", kind=pl.lit("best")
+        )
+        first = best.with_columns(against=pl.lit(models[0]), kind=pl.lit("first"))
+        asked = pl.concat([first, best])
+        pairs = pl.concat(_against(scores, name, after) for name in asked["against"].unique())
+        rows.append(pairs.join(asked, on=[*MEASURE, "against"], nulls_equal=True))
+    p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
+    drift = pl.concat(rows).with_columns(p=p)
     first, best = (drift.filter(kind=kind) for kind in ("first", "best"))
     best = best.select(*MEAN, best="against", since_best="difference", best_p="p")
     return join_left(first.select(*MEAN, since_first="difference", first_p="p"), best, MEAN)
@@ -170,8 +174,3 @@ def _against(scores: pl.DataFrame, before: str, after: str) -> pl.DataFrame:
     pair = compare(scores.filter(pl.col("model").is_in([before, after])), policies="expected")
     pair = turned(pair, pl.col("model_a") != after)
     return pair.with_columns(model=pl.lit(after), against=pl.lit(before)).select(COMPARED)
-
-
-def _nothing() -> pl.DataFrame:
-    types = schema("comparison")
-    return pl.DataFrame(schema={name: types.get(name, pl.String) for name in COMPARED})

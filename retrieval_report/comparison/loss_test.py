@@ -46,9 +46,7 @@ def loss_test(
     worst = largest_loss * scale
     shape = _shape(units, moments)
     size = shape[0]
-    lead = moments.mean + margin
-    rounding = 10.0**-DIGITS * np.maximum(np.abs(moments.mean), margin)
-    lead = np.where(np.abs(lead) <= rounding, 0.0, lead)
+    lead = lead_over(-margin, moments.mean)
     p = np.maximum(
         _p_of_spread(lead, moments.spread, *shape),
         _p_of_unseen(lead, moments.mean, worst, size),
@@ -59,6 +57,13 @@ def loss_test(
     )
     few = (moments.units < 2) | np.isnan(moments.spread)
     return np.where(few, np.nan, p), np.where(few, np.nan, low)
+
+
+def lead_over(least: float | Floats, mean: Floats) -> Floats:
+    """Return how far means are above a number, 0 where they differ from it by rounding alone."""
+    lead = mean - least
+    rounding = 10.0**-DIGITS * np.maximum(np.abs(mean), np.abs(least))
+    return np.where(np.abs(lead) <= rounding, 0.0, lead)
 
 
 def difference_test(difference: Floats, cluster: Indices | None = None) -> Floats:

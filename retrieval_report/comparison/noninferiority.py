@@ -10,7 +10,13 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.clusters import clustered
-from retrieval_report.comparison.loss_test import fewest, loss_test, power_of_t, units_to_pass
+from retrieval_report.comparison.loss_test import (
+    fewest,
+    lead_over,
+    loss_test,
+    power_of_t,
+    units_to_pass,
+)
 from retrieval_report.comparison.margins import Margin, check_measures, parse_margin
 from retrieval_report.comparison.significance import paired_t
 from retrieval_report.comparison.verdicts import (
@@ -301,11 +307,10 @@ def _columns(
         """Return how many queries pass if these are the true differences."""
         lead = np.where(np.abs(margin + difference) <= 10.0**-DIGITS, 0.0, margin + difference)
         each = zip(plain.spread, lead, difference, worst, size.tolist(), units, strict=True)
-        needed = [
-            (units_to_pass(spread, ahead, mean, loss, alpha), queries, of)
-            for spread, ahead, mean, loss, queries, of in each
-        ]
-        numbers = [None if n is None else -(-n * queries // of) for n, queries, of in needed]
+        numbers = []
+        for spread, ahead, mean, loss, queries, of in each:
+            needed = units_to_pass(spread, ahead, mean, loss, alpha)
+            numbers.append(needed and -(-needed * queries // of))
         return pl.Series(numbers, dtype=pl.Int64)
 
     return {
@@ -359,10 +364,7 @@ def one_sided(mean: Floats, std: Floats, size: Floats, least: float | Floats) ->
     from scipy.special import stdtr  # `scipy.stats` takes half a second to import
 
     error = std / np.sqrt(np.maximum(size, 1))
-    lead = mean - least
-    lead = np.where(
-        np.abs(lead) <= 10.0**-DIGITS * np.maximum(np.abs(mean), np.abs(least)), 0.0, lead
-    )
+    lead = lead_over(least, mean)
     ratio = divided(lead, error, np.where(lead > 0, np.inf, -np.inf))
     p: Floats = stdtr(np.maximum(size - 1, 1), -ratio)
     p[(size < 2) | np.isnan(std)] = np.nan

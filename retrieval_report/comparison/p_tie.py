@@ -104,20 +104,20 @@ def chance_of_reversal(ahead: Side | None, behind: Side | None) -> Chance | None
 
 def _by_series(ahead: Side, behind: Side, near: float, fineness: int) -> Chance:
     """Return bounds of the probability of a difference below −``near``."""
-    sums = _Sums.of(ahead, behind)
-    if not sums.least < -near <= sums.most:
-        sure = float(-near > sums.least)
+    leader, trailer = ahead.moments, behind.moments
+    shift = ahead.fixed - behind.fixed  # a constant only rotates the waves
+    least, mean, most = shift + leader[:3] - trailer[2::-1]
+    if not least < -near <= most:
+        sure = float(-near > least)
         return Chance(sure, sure, sure, np.nan, "convolved")
-    reach = MAX_DEVIATIONS * sums.deviation
-    bound = float(np.clip(-near, sums.mean - reach, sums.mean + reach))
-    period, outside = sums.period()
-    power = np.ceil(np.log2(fineness * period / sums.deviation))
+    deviation = np.sqrt(sum(each.variance for each in (*ahead.lists, *behind.lists)))
+    reach = MAX_DEVIATIONS * deviation
+    bound = float(np.clip(-near, mean - reach, mean + reach))
+    period, outside = _period(most - least, deviation, max(leader[3], trailer[3]))
+    power = np.ceil(np.log2(fineness * period / deviation))
     terms = 1 << int(np.clip(power, 6, np.log2(MOST_TERMS)))
     first, second = (side.wave(period, terms) for side in (ahead, behind))
-    shift = ahead.fixed - behind.fixed  # a constant only rotates the waves
-    low, value, high = series_below(
-        first * np.conj(second), sums.mean - shift, bound - shift, period
-    )
+    low, value, high = series_below(first * np.conj(second), mean - shift, bound - shift, period)
     # A bound nearer to the mean, where the series is of use, leaves one side open.
     low = max(low - outside, 0.0) if bound <= -near else 0.0
     high = min(high + outside, 1.0) if bound >= -near else 1.0
@@ -136,39 +136,22 @@ def worth_lists(low: Floats, high: Floats, moved: Floats) -> Bools:
     return wide | ((apart > PRINTED_ALIKE) & (moved <= FEW_AFFECTED_LISTS))
 
 
-class _Sums(NamedTuple):
-    """The range of the difference of two sums, and how far single lists move it."""
+def _period(width: float, deviation: float, reach: float) -> tuple[float, float]:
+    """Return how far from a bound sums may be, and how much sums beyond contribute (Bernstein's
+    inequality); one list moves a sum by ``reach`` at most.
 
-    least: float
-    most: float
-    mean: float
-    deviation: float
-    reach: float
-
-    @classmethod
-    def of(cls, first: Side, second: Side) -> _Sums:
-        """Return the range of the first minus the second."""
-        leader, trailer = first.moments, second.moments
-        least, mean, most = first.fixed - second.fixed + leader[:3] - trailer[2::-1]
-        variance = sum(each.variance for each in (*first.lists, *second.lists))
-        return cls(least, most, mean, np.sqrt(variance), max(leader[3], trailer[3]))
-
-    def period(self) -> tuple[float, float]:
-        """Return how far from a bound sums may be, and how
-        much sums beyond contribute (Bernstein's inequality).
-
-        It is a power of √2, so that pairs share the sums of their models.
-        """
-        away = MAX_DEVIATIONS * self.deviation
-        whole = _up(self.most - self.least + 1e-9 * away)
-        period = _up(away + 4 * self.deviation)
-        while period < whole:
-            beyond = np.arange(1, 100) * period - away  # a sum beyond m periods counts m times
-            tail = 2 * np.exp(-(beyond**2) / (2 * (self.deviation**2 + self.reach * beyond / 3)))
-            if tail.sum() <= TAIL_PROBABILITY and beyond[-1] > whole:
-                return period, float(tail.sum())
-            period *= 2**0.5
-        return whole, 0.0
+    It is a power of √2, so that pairs share the sums of their models.
+    """
+    away = MAX_DEVIATIONS * deviation
+    whole = _up(width + 1e-9 * away)
+    period = _up(away + 4 * deviation)
+    while period < whole:
+        beyond = np.arange(1, 100) * period - away  # a sum beyond m periods counts m times
+        tail = 2 * np.exp(-(beyond**2) / (2 * (deviation**2 + reach * beyond / 3)))
+        if tail.sum() <= TAIL_PROBABILITY and beyond[-1] > whole:
+            return period, float(tail.sum())
+        period *= 2**0.5
+    return whole, 0.0
 
 
 def _up(length: float) -> float:

@@ -434,11 +434,9 @@ def p_value(difference: float, parts: list[VariancePart]) -> float:
 
 def _compared(better: str, worse: str, models: Mapping[str, Runs], confidence: float) -> Named:
     """Return the row of a pair, the better model first."""
-    shared, unpaired = _shared(np.concatenate([models[better][0], models[worse][0]]))
-    paired = {name: models[name][0][:, shared] for name in (better, worse)}
-    if shared.any():
-        better, worse = sorted(paired, key=lambda name: -_mean(paired[name]))
-    first, second = paired[better], paired[worse]
+    first, second, unpaired = _on_shared_queries(models[better][0], models[worse][0])
+    if first.size and _mean(first) < _mean(second):
+        better, worse, first, second = worse, better, second, first
     row = {
         "model_a": better,
         "model_b": worse,
@@ -448,7 +446,7 @@ def _compared(better: str, worse: str, models: Mapping[str, Runs], confidence: f
         "unpaired": unpaired,
         "p": None,
     }
-    if not shared.any():
+    if not first.size:
         return {**row, "verdict": NOTHING_TO_COMPARE}
     values = _mean(first), _mean(second)
     difference = 0.0 if equal_means(*values) else values[0] - values[1]
@@ -493,11 +491,14 @@ def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) ->
     significant over runs". Pairs of which a model has one run, and no_worse by the same lists, stay.
     """
     models = {(row["metric"], row["cutoff"]): runs for row, runs in _of_models(scores, groups)}
-    rows = []
-    for row in no_worse.iter_rows(named=True):
+    rows = list(no_worse.iter_rows(named=True))
+    for row in rows:
         runs = models[row["metric"], row["cutoff"]]
-        lead, parts = _difference(runs[row["model"]][0], runs[row["baseline"]][0])
-        if not row["same_lists"] and lead is not None and all(part.freedom for part in parts):
+        first, second, _ = _on_shared_queries(runs[row["model"]][0], runs[row["baseline"]][0])
+        if row["same_lists"] or not first.size:
+            continue
+        lead, parts = _mean(first) - _mean(second), _parts(first, second)
+        if all(part.freedom for part in parts):
             reach = math.sqrt(_reach(parts, 2 * ALPHA))
             half = p_value(lead + row["margin"], parts) / 2
             above, below = (half, 1 - half) if lead + row["margin"] > 0 else (1 - half, half)
@@ -507,7 +508,6 @@ def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) ->
                 row[name] = _outer(max, row[name], p)
                 if row["verdict"] == word and not significant(p):
                     row["verdict"] = NOT_OVER_RUNS
-        rows.append(row)
     return pl.DataFrame(rows, schema=no_worse.schema)
 
 
@@ -518,15 +518,12 @@ def _outer(
     return None if first is None else end(first, second)
 
 
-def _difference(first: Floats, second: Floats) -> tuple[float | None, list[VariancePart]]:
-    """Return the difference of the means of two models' runs (replicates, queries), and the parts
-    of its variance; none without a query that all runs have.
+def _on_shared_queries(first: Floats, second: Floats) -> tuple[Floats, Floats, int]:
+    """Return the scores of two models (replicates, queries) for the queries that all their runs
+    have, and how many queries only some have.
     """
-    shared, _ = _shared(np.concatenate([first, second]))
-    if not shared.any():
-        return None, []
-    first, second = first[:, shared], second[:, shared]
-    return _mean(first) - _mean(second), _parts(first, second)
+    shared, unpaired = _shared(np.concatenate([first, second]))
+    return first[:, shared], second[:, shared], unpaired
 
 
 def _parts(first: Floats, second: Floats) -> list[VariancePart]:

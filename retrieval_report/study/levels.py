@@ -519,14 +519,14 @@ class LevelledStudy:
         """The result of :func:`segment_winners` for the column ``by`` of the
         queries; empty without it.
         """
-        return self._by_level(segment_winners, self._data.frames["queries"], self._view.by)
+        return self._by_level(segment_winners, self._view.by)
 
     @answer
     def dataset_scores(self) -> pl.DataFrame:
         """The result of :func:`dataset_scores` for the column ``dataset`` of the queries: every
         model in every data set; empty without that column.
         """
-        return self._by_level(dataset_scores, self._data.frames["queries"], self._view.dataset)
+        return self._by_level(dataset_scores, self._view.dataset)
 
     @answer
     def datasets(self) -> pl.DataFrame:
@@ -534,9 +534,11 @@ class LevelledStudy:
         means = self.dataset_scores
         return dataset_table(means) if means.width else means
 
-    def _by_level(self, of: Callable[..., pl.DataFrame], *level: object) -> pl.DataFrame:
-        """Return what a function says of expected scores by a level; nothing where none is named."""
+    def _by_level(self, of: Callable[..., pl.DataFrame], column: str | None) -> pl.DataFrame:
+        """Return what a function says of expected scores by a column of the queries; nothing where
+        none is named.
+        """
         sound = self._sound
-        if not level[-1] or sound.suspects:
+        if column is None or sound.suspects:
             return NO_FRAME
-        return of(sound.under("expected").scores, *level)
+        return of(sound.under("expected").scores, self._data.frames["queries"], column)

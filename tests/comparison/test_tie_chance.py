@@ -14,7 +14,7 @@ from retrieval_report import KeyMismatchError, evaluate
 from retrieval_report.comparison.p_tie import (
     MAX_DEVIATIONS,
     TAIL_PROBABILITY,
-    _Sums,
+    _period,
 )
 from retrieval_report.comparison.pairs import compare
 
@@ -38,7 +38,7 @@ def tied_rankings(
 
 @pytest.mark.parametrize("deviation", [0.3, 1.0, 2.7])
 def test_a_period_of_waves_bounds_what_normal_sums_have_beyond_it(deviation: float):
-    period, outside = _Sums(-100.0, 100.0, 0.0, deviation, reach=deviation / 100).period()
+    period, outside = _period(200.0, deviation, deviation / 100)
     beyond = np.arange(1, 100) * period - MAX_DEVIATIONS * deviation
     assert 2 * stats.norm.sf(beyond / deviation).sum() <= outside <= TAIL_PROBABILITY
 
