@@ -4,7 +4,7 @@ rankings with relevance, and R of every query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ from retrieval_report.kernels.lists import Integers
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
+    NO_RESULT,
     Results,
     as_array,
     is_turned,
@@ -189,9 +190,9 @@ def from_search(
     Raises
     ------
     DataError, ParameterError
-        Shapes do not match, an index has no item, relevance comes from two sources, or every row of
-        a search begins with its largest distance (smallest score), as similarities do without
-        ``scores=``.
+        Shapes do not match, an index has no item, a search found nothing at all, relevance comes
+        from two sources, or every row of a search begins with its largest distance (smallest
+        score), as similarities do without ``scores=``.
 
     Warns
     -----
@@ -277,10 +278,24 @@ def from_search(
         if n_relevant is not None:
             by_chance[model] = hits_by_chance(frame, n_relevant, len(items.keys), what, labelled)
         parts.append(Part(what, frame.drop("place", strict=False)))
+    _refuse_nothing(parts, results, exclude_self)
     judgement_rows = _judgement_rows(judgements, names if query_ids is None else None)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
         judgement_rows = _matrix_judgements(relevance, names, items)
     return Inputs(combine(parts), judgement_rows, n_relevant, by_chance=known_of(by_chance))
+
+
+def _refuse_nothing(parts: Sequence[Part], results: object, exclude_self: bool) -> None:
+    """Refuse a search that found nothing: its model would vanish from every table."""
+    if isinstance(results, Mapping) and any(isinstance(one, Results) for one in results.values()):
+        return  # from_embeddings tries its labels before it searches
+    for part in parts:
+        if part.frame.is_empty():
+            why = " other than itself" if exclude_self else f" (index {NO_RESULT} means none)"
+            raise DataError(
+                f"{part.path}: no rows, as no query found an item{why}; leave it out, or see why its "
+                "search returned nothing"
+            )
 
 
 def _judgement_rows(judgements: object, numbers: pl.Series | None) -> pl.DataFrame | None:
