@@ -374,19 +374,19 @@ class ItemOptions(TypedDict, total=False):
     exclude_self: bool
 
 
-class AuditOptions(ItemOptions, total=False):
-    """The options of ``audit``, which takes the rows for whole lists, as other systems do."""
+class JudgedOptions(ItemOptions, total=False):
+    """The options that decide which items and judgements count, and how lists end."""
+
+    truncated: str | Mapping[str, str]
+
+
+class AuditOptions(JudgedOptions, total=False):
+    """The options of ``audit``, which takes lists as whole, as other systems do, however they end."""
 
     relevant_from: float | None
     no_relevant: str
     missing_query: str
     threads: int | None
-
-
-class JudgedOptions(ItemOptions, total=False):
-    """The options that decide which items and judgements count, and how lists end."""
-
-    truncated: str | Mapping[str, str]
 
 
 class RowOptions(JudgedOptions, total=False):

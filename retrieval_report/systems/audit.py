@@ -17,6 +17,7 @@ unstably prints one of many numbers: it has no ``prints`` and no ``off``, but ``
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple, Unpack
 
 import polars as pl
@@ -93,7 +94,8 @@ def audit(
         Of :func:`evaluate`. ``relevant_from``, ``unjudged``, ``unjudged_query``,
         ``repeated_judgements``, ``null_distance``, ``exclude_self`` and ``threads`` hold for all
         systems (except those with their own rule for ``relevant_from``), ``no_relevant`` and
-        ``missing_query`` for ``exact`` alone; systems follow their own rules.
+        ``missing_query`` for ``exact`` alone; systems follow their own rules. ``truncated`` changes
+        nothing: systems take lists as whole, and so do all these numbers.
 
     Returns
     -------
@@ -150,10 +152,8 @@ def audit(
     """
     requests = parse_metrics(measures, cutoffs, metrics)
     entries = _entries(requests, choose(systems))
-    # The systems treat the rows as the whole list.
-    checked = options_with(
-        options, AuditOptions.__annotations__, policies="expected", truncated="no"
-    )
+    checked = options_with(options, AuditOptions.__annotations__, policies="expected")
+    checked = replace(checked, truncated="no")  # the systems treat the rows as the whole list
     rules = checked.of([*ItemOptions.__annotations__, "relevant_from", "truncated", "threads"])
     records = [entry.record for entry in entries]
     judged = judge_items(rankings, judgements, queries, checked, "audit", records)
