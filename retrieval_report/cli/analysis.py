@@ -35,6 +35,7 @@ from retrieval_report.cli.settings import (
     labels_option,
     options,
     replicate_option,
+    settled,
     study_options,
 )
 from retrieval_report.contracts.errors import DataError
@@ -205,6 +206,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     lists is judged.
     """
     output.check(data.paths, "profile.csv", "hints.csv", "health.csv", "coverage.csv")
+    settings = settled(settings, data.labels_as_rankings)
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
     inputs = data.read()
     table = step("profile", lambda: rr.tie_profile(**inputs, cutoffs=cutoffs, **settings))

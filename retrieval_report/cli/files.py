@@ -137,7 +137,7 @@ def _judges(context: click.Context, option: click.Parameter, values: object) -> 
 
 
 NAMED_COLUMNS: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
-STUDIED = ("judge", "labels_as_rankings")  # what only the commands that hold a study take
+STUDIED = "judge"  # what only the commands that hold a study take
 READING = (
     "judgement_columns",
     "query_columns",
@@ -167,8 +167,8 @@ FILES = {
                  help="The judge who decides, if --judgements names several: "
                       "human=FILE,model=FILE,…; default: the first."),
     "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True,
-                 help="RANKINGS are sets of labels, such as qrels of language models: rank items by "
-                      "their grades. --truncated is then no, unless you pass it."),
+                 help="The rankings are sets of labels, such as qrels of language models: rank items "
+                      "by their grades. Their lists are whole, unless you pass --truncated."),
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
                  help="Judgements below 0: 'keep' refuses them with an error, 'unjudged' treats the "
                       "items as not judged."),
@@ -290,7 +290,7 @@ def data_options(*names: str) -> Addition:
     """Add some arguments and options about files to a
     command, or all of them; it takes them as ``data``.
     """
-    usual = [name for name in FILES if name not in STUDIED]
+    usual = [name for name in FILES if name != STUDIED]
     return lambda command: file_options(*(names or usual))(_gathered(command, "data", InputFiles))
 
 

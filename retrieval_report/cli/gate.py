@@ -10,7 +10,7 @@ import click
 import retrieval_report as rr
 from retrieval_report.cli.files import FILES, STUDIED, InputFiles, data_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import MEASURES, cluster_option, options, setting
+from retrieval_report.cli.settings import MEASURES, cluster_option, options, setting, settled
 from retrieval_report.comparison.gate import ROLES
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError
@@ -33,7 +33,7 @@ Exit codes:
 @cli.command(epilog=EXITS)
 @click.argument("baseline")
 @click.argument("candidate")
-@data_options(*(name for name in FILES if name not in ("rankings", *STUDIED)))
+@data_options(*(name for name in FILES if name not in ("rankings", STUDIED)))
 @click.option(
     *MEASURES,
     "measures",
@@ -105,7 +105,11 @@ def gate(
         )
     shared_frames = {"queries": data.read_queries(), "judgements": data.read_judgements()}
     how: Named = {"columns": data.columns, "name_by": data.name_by, "max_bytes": data.max_bytes}
-    runs = [data.collapsed(run) for run in step("read", lambda: read_each(files, **how))]
+    if data.labels_as_rankings:
+        runs = [rr.from_labels(file, negative=data.negative) for file in files]
+    else:
+        runs = step("read", lambda: read_each(files, **how))
+    runs = [*map(data.collapsed, runs)]
     models = [
         run["model"][0] if run["model"].n_unique() == 1 else file
         for run, file in zip(runs, files, strict=True)
@@ -117,6 +121,7 @@ def gate(
     elif models[0] != models[1]:  # errors name the file too, for a name that may say little of it
         names = _with_file(models[0], baseline), _with_file(models[1], candidate)
         shown = models[0], models[1]
+    settings = settled(settings, data.labels_as_rankings)
     result = step(
         "gate", lambda: rr.gate(runs[0], runs[1], **shared_frames, names=names, **settings)
     )

@@ -39,7 +39,11 @@ ENGINES: dict[str, Callable[..., Scored]] = {
 }
 SHOWN_MODELS = 5  # of a sample: the table of all is in its report
 # The options of an engine that not all others have.
-ONLY = {"memory": {"group", "like", *READING}, "disk": {"resume", *READING}, "spark": {"master"}}
+ONLY = {
+    "memory": {"group", "like", "labels_as_rankings", *READING},
+    "disk": {"resume", *READING},
+    "spark": {"master"},
+}
 
 
 @cli.command(epilog=f"{EXIT_CODES}\n{EXAMPLES}")
@@ -89,7 +93,7 @@ def evaluate(
         raise click.UsageError(f"{option(refused[0])} does not work with --engine {engine}")
     if resume and output.out is None:
         raise click.UsageError("--resume needs --out")
-    settings = settled(settings)
+    settings = settled(settings, data.labels_as_rankings)
     check(**settings)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
     # lose them.

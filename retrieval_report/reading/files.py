@@ -9,7 +9,7 @@ from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.checks import check_costs
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.frames import with_row
-from retrieval_report.contracts.wording import advice, in_python, setting, unseen
+from retrieval_report.contracts.wording import advice, in_python, setting
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.convert import as_text
 from retrieval_report.reading.finding import find_files
@@ -191,10 +191,7 @@ def elsewhere(kind: str) -> str:
     place = "it belongs to the rankings" if kind == "rankings" else f"this command takes no {kind}"
     place = advice("pass it as {}", setting(kind)) or place
     if kind == "judgements":
-        place += unseen(  # the dashboard has no such options
-            "; to rank by its grades, compare, dashboard, estimate, history, leaderboard and report "
-            "take --labels-as-rankings"
-        )
+        place += advice("; to rank by its grades, pass {}", setting("labels_as_rankings", True))
     return in_python(f"read it with read_{kind}", place)
 
 
