@@ -19,6 +19,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import join_left
 from retrieval_report.study.decision import decided_by
 from retrieval_report.study.tables import queries_to_decide
+from retrieval_report.study.terminal import marks_note, with_marked_values
 from retrieval_report.study.verdict import margin_sentences
 from retrieval_report.writing.names import with_number
 from tables import PAIRS, frame_table
@@ -62,6 +63,7 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
     pair = ["model_a", "model_b"]
     judged = join_left(expected.drop("policy"), page.study.flips.select(*pair, "verdict"), pair)
     rows = ahead_first(judged, pl.col("difference") < 0)
+    rows = with_marked_values(rows, page.study.summary)
     rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
     cut = "those that missing items and tie order could reverse first, then "
     cut, first = (cut, "") if CUT in rows["verdict"] else ("", " first")
@@ -71,6 +73,7 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
         + "Choose a row for a link to that pair."
         + (ALONE if rows.height > 1 else "")
         + (COPIES if page.study.identical else "")
+        + f" {marks_note(rows)}"
     )
     frame_table(
         with_chances(rows),
@@ -163,7 +166,7 @@ def _no_worse(page: Page) -> None:
     not_known = pl.col("verdict").is_in([CUT, UNKNOWN_R])
     rows = rows.with_columns(queries_to_decide(), no_worse_p=pl.when(~not_known).then("no_worse_p"))
     frame_table(
-        rows,
+        with_marked_values(rows, study.summary),
         of="no_worse",
         show=MARGIN,
         alt=f"Models against {short(baseline)} at {page.choice.measure}, the best first.",

@@ -16,6 +16,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import significance
 from retrieval_report.study.study import Study
+from retrieval_report.study.terminal import marks_note, with_marked_values
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.writing.numbers import interval, number, size
@@ -186,8 +187,10 @@ def _verdict(page: Page, study: Study, first: str) -> None:
         return
     _numbers(exact.row(0, named=True))
     st.subheader("What each kind of score says")
-    rows = with_chances(pair.drop("model_a", "model_b"))
+    rows = with_chances(with_marked_values(pair, study.summary)).drop("model_a", "model_b")
     frame_table(rows, of="comparison", show=PAIRS, alt="The pair under every kind of score.")
+    if note := marks_note(rows):
+        st.caption(note)
 
 
 def _numbers(row: Named) -> None:

@@ -34,7 +34,7 @@ from retrieval_report.study.table_columns import (
     measure_column,
     with_audit_digits,
 )
-from retrieval_report.study.terminal import marks_note, summary_rows
+from retrieval_report.study.terminal import marks_note, summary_rows, with_marked_values
 from retrieval_report.study.three_tables import (
     accidents_sentence,
     is_moved,
@@ -214,7 +214,9 @@ def queries_to_decide() -> pl.Expr:
 
 
 def _no_worse(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
-    return _of_expected(report, question, frame.with_columns(queries_to_decide()))
+    rows = with_marked_values(frame.with_columns(queries_to_decide()), report.summary)
+    question = question._replace(note=f"{question.note} {marks_note(rows)}".strip())
+    return _of_expected(report, question, rows)
 
 
 def _queries(report: Report, question: Question, frame: pl.DataFrame) -> Parts:

@@ -50,6 +50,12 @@ SIGNED, UNSIGNED = (
 COUNTS = ["no_relevant", "missing", "unjudged"]  # of queries that are subject to a rule
 MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
 KEPT = [*MEAN, "value"]
+MEAN_OF = {  # the columns of two models and of their means
+    "model_a": "value_a",
+    "model_b": "value_b",
+    "model": "value",
+    "baseline": "baseline_value",
+}
 # The columns of scores by policy, as far as there are values.
 SUMMARY = (
     "model expected tie_std shuffled naive lowest highest "
@@ -86,13 +92,16 @@ def summary_table(summary: pl.DataFrame) -> str:
 
 
 def with_marked_values(pairs: pl.DataFrame, summary: pl.DataFrame) -> pl.DataFrame:
-    """Return pairs of models with ``estimates``, which names the means of a pair that are estimates."""
+    """Return pairs of models with ``estimates``, which names the means of a pair that are estimates:
+    of rows by several policies, those that are expected.
+    """
     marks = []
-    means = summary.filter(IS_ESTIMATE, policy="expected").select(MEAN)
-    for side in "ab":
-        model, mark = f"model_{side}", f"mark_{side}"
-        of_side = means.rename({"model": model}).with_columns(pl.lit(f"value_{side}").alias(mark))
-        pairs = join_left(pairs, of_side, [*MEASURE, model])
+    keys = [name for name in ("policy", *MEASURE) if name in pairs.columns]
+    means = summary.filter(IS_ESTIMATE, policy="expected").select("model", *keys)
+    for model in (name for name in MEAN_OF if name in pairs.columns):
+        mark = f"mark_{model}"
+        of_side = means.rename({"model": model}).with_columns(pl.lit(MEAN_OF[model]).alias(mark))
+        pairs = join_left(pairs, of_side, [*keys, model])
         marks.append(mark)
     return pairs.with_columns(estimates=pl.concat_list(marks).list.drop_nulls()).drop(marks)
 

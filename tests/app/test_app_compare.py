@@ -36,6 +36,9 @@ def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_ma
     found = table(page, 0)["verdict"].to_list()
     assert found == [CUT, CUT, NOT_SIGNIFICANT]
     assert "3 pairs: those that missing items and tie order could reverse first" in words(page)
+    assert "≈: estimates" in words(page)
+    for place, name in ((0, "value_b"), (1, "value")):
+        assert sorted({value[0] for value in table(page, place)[name]}) == ["0", "≈"]
     held = dict(table(page, 1).select("verdict", "no_worse_p").rows())
     assert held[CUT] is None
     assert len(held) == 2

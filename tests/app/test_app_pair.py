@@ -63,6 +63,8 @@ def test_missing_items_are_not_called_tie_order():
     short = RANKINGS.filter(pl.int_range(pl.len()).over("model", "query") < 3, model="coarse")
     cut = made_data(pl.concat([RANKINGS.filter(model="fine"), short]))
     page = open_page("pair", cut, a="coarse", b="fine", truncated="within_tie")
+    assert "≈: estimates" in words(page)
+    assert [str(value)[0] for value in table(page, 0)["value_a"]] == ["≈", "0", "0"]
     *_, coarse, fine = page.metric
     assert coarse.delta.endswith(" by ties or missing items")
     assert "missing" not in fine.delta
