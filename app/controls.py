@@ -51,12 +51,12 @@ def sidebar(data: OpenedData) -> Choice:
     first = data.start
     with st.sidebar:
         name = _metric(first.metric)
-        cutoff = None if own_depth(name) else _cutoff(first.cutoff)
+        cutoff = None if own_depth(name) else _cutoff(first.cutoff, data.longest)
         models = choose_models(data.models)
         with st.expander("Rules"):
             metric = _with_parameters(name)
             options = {name: _option(name, data) for name in USUAL}
-    return Choice(metric, cutoff, models or data.models, options)
+    return Choice(metric, cutoff, models or data.models, options, data.longest)
 
 
 def _metric(first: str) -> str:
@@ -104,7 +104,7 @@ def _as_controls(text: str) -> dict[str, str]:
     return controls
 
 
-def _cutoff(first: int | None) -> int | None:
+def _cutoff(first: int | None, longest: int) -> int | None:
     """Return a cutoff chosen from the menu or typed."""
     for text in values_in_address("cutoff"):
         # What is typed stands in the address, too, and cannot be taken out of it.
@@ -112,7 +112,7 @@ def _cutoff(first: int | None) -> int | None:
             refuse("cutoff", text, f"it is {NO_CUTOFF}")
             st.query_params.pop("cutoff", None)
             st.rerun()  # widgets read the address only as it is when a run begins
-    usual = [str(number or "all") for number in curve(first)]
+    usual = [str(number or "all") for number in curve(first, longest)]
     text = str(
         st.selectbox(
             "Cutoff k",

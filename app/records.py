@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -55,12 +56,15 @@ class Choice:
         The chosen ones, in the order of the data.
     options
         Those of `evaluate`, ``average`` of `summarise` and ``correction`` of `compare`.
+    longest
+        The number of items in the longest list: the curve has no usual cutoff beyond it.
     """
 
     metric: str = MEASURES[0][0]
     cutoff: int | None = MEASURES[0][1]
     models: tuple[str, ...] = ()
     options: Named = field(default_factory=lambda: USUAL, hash=False)
+    longest: float = inf
 
     @property
     def measure(self) -> str:
@@ -75,7 +79,7 @@ class Choice:
     @property
     def cutoffs(self) -> tuple[int | None, ...]:
         """Return the cutoffs of the curve; the chosen one is among them."""
-        return (None,) if own_depth(self.metric) else curve(self.cutoff)
+        return (None,) if own_depth(self.metric) else curve(self.cutoff, self.longest)
 
     @property
     def along_cutoffs(self) -> tuple[str, ...]:
@@ -100,9 +104,15 @@ def own_depth(metric: str) -> bool:
     return parse_metric(metric)[0].own_depth
 
 
-def curve(cutoff: int | None) -> tuple[int | None, ...]:
-    """Return the usual cutoffs and this one in order, with the whole list last."""
-    return (*sorted({number for number in (*CUTOFFS, cutoff) if number is not None}), None)
+def curve(cutoff: int | None, longest: float) -> tuple[int | None, ...]:
+    """Return the usual cutoffs that the longest list reaches, and this one, in order, with the whole
+    list last.
+
+    >>> curve(4, longest=9)
+    (1, 3, 4, 5, None)
+    """
+    usual = {number for number in USUAL_CUTOFFS if number <= longest}
+    return (*sorted(usual if cutoff is None else {*usual, cutoff}), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +158,13 @@ class OpenedData:
     def models(self) -> tuple[str, ...]:
         """Return all models, by name."""
         return tuple(self.source.model_names)
+
+    @cached_property
+    def longest(self) -> int:
+        """Return how many items the longest list has."""
+        items = pl.sum("count") if self.source.counted else pl.len()
+        lists = self.frames["rankings"].lazy().group_by("model", "query").agg(items=items)
+        return lists.select(pl.max("items")).collect().item() or 0
 
     @cached_property
     def size(self) -> str:

@@ -11,7 +11,7 @@ from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.study.by_cutoff import cutoffs_sentence
+from retrieval_report.study.by_cutoff import cutoffs_sentence, reached_cutoffs
 from retrieval_report.study.caveats import health_sentences, more_findings, split_findings
 from retrieval_report.study.notebook import html_table
 from retrieval_report.study.reversals import reversals_note, title, varied
@@ -86,7 +86,10 @@ def show(page: Page) -> None:
     remarks = _first_order(rows)
     if has_curve:
         curves = without_draws(page.curve)[0] if waits else page.drawn_curve.three_scores
-        if accidents := cutoffs_sentence(curves):
+        # As deep as the report looks; the charts go on.
+        at_cutoffs = pl.col("cutoff").is_in(reached_cutoffs(study))
+        at_cutoffs |= pl.col("cutoff").eq_missing(page.choice.cutoff)
+        if accidents := cutoffs_sentence(curves.filter(at_cutoffs)):
             remarks = [plain(accidents), *remarks, f"[Along the cutoffs](#{ALONG})"]
     if remarks:  # above the table, which fills a telephone
         st.caption(" ".join(remarks))

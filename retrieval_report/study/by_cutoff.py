@@ -51,10 +51,14 @@ def _along_cutoffs(study: Study) -> Study:
     metrics = [metric for metric, _ in requests if str(metric) == study.metric]
     if study.like is not None or not metrics or metrics[0].own_depth:
         return study
-    length = study.headline.scores.select(pl.median("items")).item() or 0
-    usual = [cutoff for cutoff in USUAL_CUTOFFS if cutoff <= length]
-    cutoffs = sorted({*usual, *(cutoff for cutoff in asked if cutoff is not None)})
+    cutoffs = sorted({*reached_cutoffs(study), *(cutoff for cutoff in asked if cutoff is not None)})
     return study._by_measures(metrics[:1], [*cutoffs, *[None] * (None in asked)])
+
+
+def reached_cutoffs(study: Study) -> list[int]:
+    """Return the usual cutoffs that half of the lists reach."""
+    length = study.headline.scores.select(pl.median("items")).item() or 0
+    return [cutoff for cutoff in USUAL_CUTOFFS if cutoff <= length]
 
 
 def cutoffs_sentence(rows: pl.DataFrame) -> str:
@@ -76,6 +80,9 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     >>> print(cutoffs_sentence(rows))
     By ap, the naive order of the models is an accident of ties at cutoffs 1 and 5
     (at cutoff 1 with another winner); at cutoff 10 it is the expected one.
+    >>> print(cutoffs_sentence(rows.with_columns(naive_rank=pl.Series([2, 1] * 3))))
+    By ap, the naive order of the models is an accident of ties at cutoffs 1, 5 and 10
+    (with another winner each time).
     >>> tie_std = [0.1, 0.1, 0.1, None, None, None]
     >>> print(cutoffs_sentence(rows.with_columns(tie_std=pl.Series(tie_std))))
     By ap, the naive order of the models is an accident of ties at cutoff 1 (with another winner).
@@ -120,7 +127,8 @@ def _accidents(at: pl.DataFrame, subject: str) -> str:
     text = f"{subject} is an accident of ties {_texts(other)}"
     if winner:
         where = "" if winner == other else f"{_texts(winner)} "
-        text += f" ({where}with another winner)"
+        each = " each time" * (len(other) > 1 and not where)
+        text += f" ({where}with another winner{each})"
     return f"{text}; {_texts(same)} it is the expected one." if same else f"{text}."
 
 
