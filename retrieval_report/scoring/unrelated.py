@@ -16,7 +16,7 @@ from retrieval_report.kernels.lists import Bools, Floats, Integers
 MOST_LISTS, MOST_ROWS = 300, 100  # lists of a model, and rows of each, that are looked at
 SCREEN = 4.0  # deviations: who holds so much more for its own queries is cleared cheaply
 FEWEST_LISTS = 8  # fewer have too few orders (8! = 40 320) to tell much from one another
-FEWEST_HITS = 20  # rows that are relevant to some query; fewer show nothing
+FEWEST_HITS = 20  # rows that are relevant to some query; of fewer, dealing them again shows nothing
 ORDERS = 1000  # in which the lists are dealt again
 BY_CHANCE = 0.01  # of these orders score as much: there is no sign of skill
 FALSE_ALARM = 1e-6  # how often chance alone may explain as many lists as a cause does
@@ -138,10 +138,14 @@ class _Lists:
         dealt = gains[orders, lists].sum(1)
         shown = self.rows.join(self.relevant, on="item", how="semi").height
         skill = self._skill()  # of the best lists; 0 if all queries have the same relevant items
-        beyond_chance = score + DEVIATIONS * dealt.std() - dealt.mean()
-        if np.mean(dealt >= score) <= BY_CHANCE or shown < FEWEST_HITS or beyond_chance >= skill:
+        is_sparse = shown < FEWEST_HITS  # a bound of Poisson's law, as for any number of hits
+        unseen = DEVIATIONS * np.sqrt(hits) - np.log(FALSE_ALARM)
+        beyond_chance = score + (unseen if is_sparse else DEVIATIONS * dealt.std()) - dealt.mean()
+        is_clear = bool(beyond_chance < CLEAR_SKILL * skill)
+        is_open = beyond_chance >= skill or (is_sparse and not is_clear)
+        if np.mean(dealt >= score) <= BY_CHANCE or is_open:
             return None
-        return found._replace(is_clear=bool(beyond_chance < CLEAR_SKILL * skill))
+        return found._replace(is_clear=is_clear)
 
     def _gains(
         self, rows: pl.DataFrame, relevant: pl.DataFrame, on: str | list[str] = "item"

@@ -67,9 +67,9 @@ def renamed(lists: Lists, every: int, name: str = "doc-{}") -> Lists:
     }
 
 
-def shifted(lists: Lists, by: int) -> Lists:
+def shifted(lists: Lists, by: int, times: int = 1) -> Lists:
     return {
-        query: {f"d{int(item[1:]) + by}": score for item, score in row.items()}
+        query: {f"d{int(item[1:]) * times % 25_000 + by}": score for item, score in row.items()}
         for query, row in lists.items()
     }
 
@@ -258,6 +258,9 @@ CASES: dict[str, Callable[[], Wrong]] = {
     ),
     "random beside good": lambda: Wrong(
         beside(NOISE), JUDGED, "suit their queries no better", serious=False
+    ),
+    "ids of another numbering": lambda: Wrong(  # of which a few are judged by accident
+        beside(shifted(FAIR, 1000, 7919)), JUDGED, "suit their queries no better", serious=False
     ),
 }
 
