@@ -42,6 +42,7 @@ _QUERY = (
     "question_id",
     "user_id",
     "userid",
+    "user",
 )
 _ITEM = (
     "item",
@@ -60,7 +61,7 @@ _ITEM = (
     "pid",
 )
 # Beside the id of a document, the document is meant; a user is the query only of recommenders.
-_LAST = ("passage_id", "pid", "user_id", "userid")
+_LAST = ("passage_id", "pid", "user_id", "userid", "user")
 _RELEVANCE = ("relevance", "rel", "label", "grade")
 _ORDERS = {"distance", "score"}
 # What may hold a text or a number where a column of ids is there too, as in PyTerrier's frames;
