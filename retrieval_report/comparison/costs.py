@@ -127,11 +127,12 @@ def _replaced(rows: pl.DataFrame, tests: pl.DataFrame | None) -> Bools:
     if tests is None:
         return replaced
     passed = tests.filter(verdict=NO_WORSE).join(rows, on=SCORE, how="semi", nulls_equal=True)
-    amount = dict(rows.select("model", "amount").iter_rows())
-    place = {name: number for number, name in enumerate(amount)}
-    for model, baseline in passed.select("model", "baseline").iter_rows():
-        if model in place and baseline in place and amount[model] < amount[baseline]:
-            replaced[place[baseline], place[model]] = True
+    models = rows.select("model", "amount").with_row_index("row")
+    of_both = passed.join(models, on="model").join(
+        models, left_on="baseline", right_on="model", suffix="_of_baseline"
+    )
+    cheaper = of_both.filter(pl.col("amount") < pl.col("amount_of_baseline"))
+    replaced[cheaper["row_of_baseline"], cheaper["row"]] = True
     return replaced
 
 

@@ -338,15 +338,10 @@ def _tuned(machine: Floats, human: Floats, confidence: float, *, sparse: bool) -
     judged = has_machine & ~np.isnan(human)
     machine_only = has_machine & ~judged
     n, rest = judged.sum(axis=1), machine_only.sum(axis=1)
-    f_n, f_rest, f_all, y_n = (
-        paired_mean(values, which)
-        for values, which in (
-            (machine, judged),
-            (machine, machine_only),
-            (machine, has_machine),
-            (human, judged),
-        )
+    f_n, f_rest, f_all = (
+        paired_mean(machine, which) for which in (judged, machine_only, has_machine)
     )
+    y_n = paired_mean(human, judged)
     f = _apart(machine, f_n, judged)
     y = _apart(human, y_n, judged)
     spread = (_apart(machine, f_all, has_machine) ** 2).sum(axis=1) / np.maximum(n + rest - 1, 1)

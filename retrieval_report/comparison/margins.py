@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -132,15 +133,10 @@ def check_measures(margins: Margins, measures: list[tuple[str, int | None]]) -> 
 def _margin(amount: object) -> Margin:
     rule = "number above 0, nor a share such as '1 %'"
     share = PERCENT.fullmatch(amount) if isinstance(amount, str) else None
-    if isinstance(amount, str) and share is None:
-        try:
-            amount = float(amount)
-        except ValueError:
-            raise ParameterError(f"margin: {amount!r} is not a {rule}") from None
-    try:
-        value = float(share[1]) / 100 if share else amount
-    except ValueError:
-        value = None
+    value = amount
+    if isinstance(amount, str):
+        with suppress(ValueError):  # text that is no number is refused below
+            value = float(share[1]) / 100 if share else float(amount)
     if not is_number(value):
         raise ParameterError(f"margin: {amount!r} is not a {rule}")
     return Margin(check_number("margin", value, lambda loss: loss > 0, rule), share is not None)

@@ -15,7 +15,7 @@ from retrieval_report.comparison.corrections import (
     family_tests,
     resamples_for,
 )
-from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
+from retrieval_report.comparison.significance import paired_t, sign_flips, wilcoxon
 from retrieval_report.comparison.tie_chance import CHANCES, Chances, read_lists
 from retrieval_report.comparison.verdicts import equal_values
 from retrieval_report.contracts.arguments import Named, Names, check_whole
@@ -334,9 +334,7 @@ def _tested(
     tested = pairs if of_single_tests else pairs.part(rows)
     blocks = [_of_differences(scores, part, confidence) for part in tested.blocks(value.shape[1])]
     columns: Named = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-    p, method = sign_flips(value, tested, *draws)
-    columns["permutation_p"] = p
-    columns["permutation_method"] = pl.Series(METHODS)[method]
+    columns["permutation_p"], columns["permutation_method"] = sign_flips(value, tested, *draws)
     columns["bh_p"] = corrected(columns[f"{adjust}_p"], "bh")
     if of_single_tests:
         family = corrected(columns[f"{adjust}_p"], correction)

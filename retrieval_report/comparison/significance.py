@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from retrieval_report.comparison.clusters import by_cluster, comparable, sums_of_pairs
 from retrieval_report.contracts.arguments import Array
@@ -23,8 +24,6 @@ from retrieval_report.kernels.lists import Bools, Floats, Integers, all_frozen, 
 from retrieval_report.kernels.products import product
 from retrieval_report.kernels.reaching import Family, Sums, count_in_blocks, count_reached
 
-NONE, ALL, SAMPLED, NORMAL = range(4)
-METHODS = (None, "exact", "sampled", "normal")  # of the sign-flip test
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 # Sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
 CHUNK = 512
@@ -222,13 +221,13 @@ def every_pattern(queries: int) -> Floats:
     return np.where((patterns >> np.arange(queries)[:, None]) & 1, -1.0, 1.0)
 
 
-def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Indices]:
+def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, pl.Series]:
     """Return the p of the sign-flip test of every pair, NaN where they share no query, and how it
-    was found, as an index of `METHODS`: all patterns up to 13 non-zero differences; from `MANY`
-    even ones on from the normal distribution, which their sum then has; between these by drawing.
+    was found: "exact", by all patterns, for up to 13 non-zero differences; "normal", from the
+    distribution that their sum then has, for 1 000 even ones or more; else "sampled".
 
     >>> p, method = sign_flips(np.array([[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]), Pairs.every(2), 99, 0)
-    >>> p.tolist(), METHODS[method.item()]
+    >>> p.tolist(), method.item()
     ([0.25], 'exact')
     """
     from scipy.special import ndtr
@@ -246,7 +245,8 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
     p, normal, resampled = pairs.in_blocks(value.shape[1], of_part)
     if resampled.any():
         p[resampled] = sampled_sign_flips(value, pairs.part(resampled), resamples, seed)
-    return p, np.select([resampled, normal, ~np.isnan(p)], [SAMPLED, NORMAL, ALL], NONE)
+    method = np.select([resampled, normal, ~np.isnan(p)], ["sampled", "normal", "exact"], "")
+    return p, pl.Series(method).replace("", None)
 
 
 def spreads(difference: Floats) -> tuple[Floats, Bools, Floats]:

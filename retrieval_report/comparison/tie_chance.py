@@ -29,8 +29,6 @@ from retrieval_report.scoring.waves import TiedList, scaled, tied_lists
 
 Lists = dict[tuple[int, int], list[TiedList]]  # of every run, by rows of model and query
 CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
-METHODS = (None, "truncated", "exact", "bounds", "normal", "convolved")
-EXACT = METHODS.index("exact")  # those after it leave something open
 
 
 class Runs(NamedTuple):
@@ -66,10 +64,10 @@ class Chances:
         cut = (columns["truncated_queries"] > 0) & ~sure
         self.method = np.select(
             [~paired, cut, level, still | sure, np.isnan(likely)],
-            [0, METHODS.index("truncated"), 0, EXACT, METHODS.index("bounds")],
-            METHODS.index("normal"),
+            np.array([None, "truncated", None, "exact", "bounds"]),
+            "normal",
         )
-        exact, self.open = self.method == EXACT, self.method > EXACT
+        exact, self.open = self.method == "exact", np.isin(self.method, ["bounds", "normal"])
         self.numbers = [
             np.select([exact, self.open], [0.0, column], np.nan)
             for column in (low, np.clip(likely, low, high), high)
@@ -107,8 +105,8 @@ class Chances:
             if lead != 0:
                 low[pair], high[pair] = max(low[pair], chance.low), min(high[pair], chance.high)
                 value[pair] = np.clip(chance.value, low[pair], high[pair])
-                self.method[pair] = METHODS.index(chance.method)
-        method = pl.Series(METHODS)[self.method]
+                self.method[pair] = chance.method
+        method = pl.Series(self.method.tolist(), dtype=pl.String)
         return pl.DataFrame([*self.numbers, method], schema=CHANCES).fill_nan(None)
 
     def _side(self, row: int, rival: int) -> Side | None:

@@ -42,18 +42,18 @@ VERDICTS = (
 )  # the least certain first
 doubt = pl.col("verdict").replace_strict(
     VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8
-)  # sorts pairs so
+)  # sorts pairs, the least certain first
 SINGLE_MODEL = "single model"  # what a report says where there is no pair to judge
 NO_SCORE = "no score"
 SAME_WINNER, OTHER_WINNER = "same winner", "other winner"  # of a segment of the queries
 NO_WORSE, WORSE, NOT_DECIDED = "no worse", "worse", "not decided"  # of a model and a margin
-UNKNOWN_R = "R is not known"  # likewise, as are NOTHING and CUT
+UNKNOWN_R = "R is not known"  # likewise, as are CUT and NOTHING_TO_COMPARE
 TIE_RISK, ALPHA = 0.05, 0.05
 SIGNIFICANT = (
     f"corrected p < {ALPHA:g}"  # what a mark of significance means, for tables that print it
 )
 PAIR = ["model_a", "model_b", *MEASURE]
-REFERENCE_POLICIES = RANKING  # the first of them that there is is the reference
+REFERENCE_POLICIES = RANKING  # the first of these that was evaluated is the reference
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05
 

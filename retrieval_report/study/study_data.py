@@ -536,10 +536,9 @@ def _exact(data: StudyData, policies: Sequence[str], draws: Draws) -> pl.DataFra
     # A system may draw the order that it prints.
     draw_options = Draws() if data.like is None else draws
     exact = tuple(policy for policy in data.policies if policy != "shuffled")
-    if tuple(policies) == ("expected",) and not data.memo.known(("exact", draw_options)):
+    if tuple(policies) == ("expected",) and not data.memo.known((exact, draw_options)):
         exact = ("expected",)
-    name = "exact" if len(exact) > 1 else "expected"
-    return data.memo.find((name, draw_options), lambda: _scored(data, exact, draw_options)[0])
+    return data.memo.find((exact, draw_options), lambda: _scored(data, exact, draw_options)[0])
 
 
 def drawn_scores(

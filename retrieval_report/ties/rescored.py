@@ -35,7 +35,6 @@ from retrieval_report.scoring.scorer import Scorer, quotient
 
 POLICIES = ("naive", "expected", "worst", "best")
 ENDS = (NO, BETWEEN_TIES)
-NO_LIMIT = np.iinfo(np.int64).max
 NEGLIGIBLE = 1e-7  # relative, of a deviation: what rounding leaves of the difference of two squares
 
 
@@ -144,9 +143,9 @@ def rescored(
     candidates = _lists(rows)
     whole = truncated == NO
     choices = {
-        (stage, key): _choose_items(stage_depth, stage, key, whole=whole)
+        (stage, key): _choose_items(candidate, stage, key, whole=whole)
         for stage in depths
-        for key, stage_depth in candidates.items()
+        for key, candidate in candidates.items()
     }
     closed, drawn_requests = _by_form(requests)
     parts = []
@@ -168,7 +167,8 @@ def rescored(
     frame = pl.concat(parts)
     order = {str(metric): number for number, (metric, _) in enumerate(requests)}
     place = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
-    return frame.sort("stage", "model", "query", place, maintain_order=True).drop("stage")
+    by_stage = frame.sort("stage", "model", "query", place, nulls_last=True, maintain_order=True)
+    return by_stage.drop("stage")
 
 
 class CandidateList(NamedTuple):
@@ -190,10 +190,9 @@ def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
     closed: Requests = []
     open_forms: list[Measure] = []
     for metric, cutoffs in requests:
-        additive = metric.term.position_weights(1) is not None
-        if metric.own_depth or metric.condensed or "length" in metric.reads:
-            additive = False
-        in_closed = tuple(k for k in cutoffs if k and additive)
+        is_sum = metric.term.position_weights(1) is not None
+        is_sum &= not (metric.own_depth or metric.condensed or "length" in metric.reads)
+        in_closed = tuple(k for k in cutoffs if k and is_sum)
         closed += [(metric, in_closed)] if in_closed else []
         open_forms += [(str(metric), cutoff) for cutoff in cutoffs if cutoff not in in_closed]
     if open_forms:
@@ -252,7 +251,7 @@ def _drawn_scores(
         .agg(value.mean(), value.std(ddof=0).alias("std"), pl.exclude("value", "std").first())
     )
     frame = pl.concat([naive, means.select(naive.columns)])
-    return frame.with_columns(stage=pl.lit(depth or NO_LIMIT, pl.Int64))
+    return frame.with_columns(stage=pl.lit(depth, pl.Int64))
 
 
 def _with_final_scores(rows: pl.DataFrame, scores: object) -> pl.DataFrame:
@@ -486,11 +485,11 @@ def _frame(
     columns = run.columns.join(pl.DataFrame({"policy": POLICIES}), how="cross")
     spread = np.full(values.shape, np.nan)
     spread[:, :, POLICIES.index("expected")] = spreads
-    numbers = pl.DataFrame({"value": values.reshape(-1), "std": spread.reshape(-1)})
     frame = lists.join(columns, how="cross", maintain_order="left_right").with_columns(
-        numbers.with_columns(pl.col("std").fill_nan(None)),
+        value=pl.Series(values.ravel()),
+        std=pl.Series(spread.ravel(), nan_to_null=True),
         model=pl.format("{}/{}", "model", pl.lit(depth or "all")),
         truncated=pl.lit(False),
         pooled=pl.lit(False),
     )
-    return in_contract(frame, SCORES).with_columns(stage=pl.lit(depth or NO_LIMIT, pl.Int64))
+    return in_contract(frame, SCORES).with_columns(stage=pl.lit(depth, pl.Int64))
