@@ -123,8 +123,14 @@ def _queries(study: Study, pair: Named) -> list[Named]:
         "reversal": chance,
     }
     both_row: Named = {"source": BOTH, "varied": f"{draw}, in one tie order"}
-    if pair["verdict"] == verdicts.CUT or tie_std is None:  # as where cut lists leave a mean open
+    worst = 1.0  # the chance with the worst missing items, in the worst tie order
+    if tie_std is None and (pair["least"] or 0.0) > 0:
+        worst = new_queries(difference - difference.mean() + pair["least"], cluster) or 0.0
+    if pair["verdict"] == verdicts.CUT or (tie_std is None and verdicts.reverses(worst)):
         both_row["verdict"] = verdicts.CUT
+    elif tie_std is None:
+        both_row |= {"reversal_low": 0.0, "reversal_high": worst}
+        both_row["verdict"] = depends(BOTH, worst, enough=enough)
     elif chance is not None:
         # The sum of both is taken as normal; it is never safer than tie order alone, which is not.
         total = new_queries(difference, cluster, tie_std) or 0.0
@@ -133,10 +139,9 @@ def _queries(study: Study, pair: Named) -> list[Named]:
     for each, on in ((row, "the queries"), (both_row, decisive)):
         reverses = verdicts.reverses(each.get("reversal") or 0.0)
         each.setdefault("verdict", depends(on, each.get("reversal"), enough=enough or reverses))
-    if tie_std is None and row["verdict"] == verdicts.SAFE and pair["least"] is not None:
-        least = new_queries(difference - difference.mean() + pair["least"], cluster)
-        if pair["least"] <= 0 or verdicts.reverses(least or 0.0):
-            row["verdict"] = verdicts.CUT
+    is_open = tie_std is None and pair["least"] is not None and verdicts.reverses(worst)
+    if row["verdict"] == verdicts.SAFE and is_open:
+        row["verdict"] = verdicts.CUT
     return [row, both_row]
 
 
