@@ -300,7 +300,13 @@ def _estimates_text(table: pl.DataFrame) -> str:
     is_behind = pl.col("model_b").is_not_null() & (pl.col("value") < 0)
     rows = table.with_columns(
         pl.when(is_behind).then(swap).otherwise(name).alias(name) for name, swap in swapped.items()
-    ).sort(pl.col("model_b").is_not_null(), -pl.col("value"), maintain_order=True)
+    ).with_row_index("row")
+    rows = rows.sort(
+        pl.first("row").over(MEASURE),
+        pl.col("model_b").is_not_null(),
+        -pl.col("value"),
+        maintain_order=True,
+    )
     return frame_table(rows, ESTIMATED, by="metric cutoff")
 
 

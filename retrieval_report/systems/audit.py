@@ -100,7 +100,7 @@ def audit(
     Returns
     -------
     polars.DataFrame
-        One row per system, call, requested metric, cutoff it supports, and model, with
+        One row per requested metric, cutoff, system and call that supports them, and model, with
 
         - ``system``, ``version``, ``call``, ``model``, ``metric`` (as asked), ``cutoff``;
         - ``definition``: what the system computes, in this package's text form;
@@ -207,9 +207,9 @@ def is_printed(measures: Iterable[Measure]) -> bool:
 def _entries(requests: Requests, conventions: Iterable[Convention]) -> list[_Entry]:
     entries = [
         (record, str(metric), cutoff)
-        for record in conventions
         for metric, cutoffs in requests
         for cutoff in cutoffs
+        for record in conventions
         if record.metric == metric.name and record.prints(cutoff)
     ]
     if not entries:
