@@ -58,7 +58,8 @@ MAX_MODELS_WITH_PAIRS = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
 COMPARED = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
 STEPS = (
-    "series version value tie_std lowest highest difference step_p p_tie marked since_first first_p"
+    "series version value tie_std lowest highest difference step_p p_tie marked since_first first_p "
+    "since_best best_p"
 )
 AUDITED = "system definition winner same_winner model prints expected off z"
 VOTED = "model value tie_std lowest highest queries"

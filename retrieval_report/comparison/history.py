@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from itertools import pairwise
 
 import polars as pl
@@ -92,10 +93,17 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
     >>> steps.select("version", "value", "difference", pl.col("step_p").round(4), "marked").rows()
     [('9', 0.5, None, None, None), ('10', 1.0, 0.5, 0.0005, True)]
     """
+    return steps_of(scores, pattern)
+
+
+def steps_of(scores: object, pattern: str, suspects: Container[str] = ()) -> pl.DataFrame:
+    """Return :func:`history` without tests of versions whose data are wrong, so that Holm counts
+    only what is tested.
+    """
     score_frame = check_scores(scores)
     runs = _runs(score_frame["model"].unique().sort().to_list(), pattern)
     steps = [
-        _steps(score_frame, part["model"].to_list())
+        _steps(score_frame, part["model"].to_list(), suspects)
         for part in runs.partition_by("series", maintain_order=True)
     ]
     joined = join_left(board(summarise(score_frame)).join(runs, on="model"), pl.concat(steps), MEAN)
@@ -140,15 +148,15 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=types, orient="row").with_row_index("order")
 
 
-def _steps(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
+def _steps(scores: pl.DataFrame, models: list[str], suspects: Container[str]) -> pl.DataFrame:
     """Compare every version of a model with the one before it."""
-    pairs = [_against(scores, before, after) for before, after in pairwise(models)]
+    pairs = [_against(scores, before, after, suspects) for before, after in pairwise(models)]
     step_p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
     steps = pl.concat([NO_STEPS, *pairs]).with_columns(step_p=step_p)
-    return join_left(steps.drop("permutation_p", "against"), _drift(scores, models), MEAN)
+    return join_left(steps.drop("permutation_p", "against"), _drift(scores, models, suspects), MEAN)
 
 
-def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
+def _drift(scores: pl.DataFrame, models: list[str], suspects: Container[str]) -> pl.DataFrame:
     """Compare every version from the third on with the first, and with the best before it."""
     means = board(summarise(scores.filter(pl.col("model").is_in(models))))
     rows = [NO_STEPS.with_columns(kind=pl.lit(""))]
@@ -160,7 +168,8 @@ def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
         )
         first = best.with_columns(against=pl.lit(models[0]), kind=pl.lit("first"))
         asked = pl.concat([first, best])
-        pairs = pl.concat(_against(scores, name, after) for name in asked["against"].unique())
+        others = asked["against"].unique()
+        pairs = pl.concat(_against(scores, name, after, suspects) for name in others)
         rows.append(pairs.join(asked, on=[*MEASURE, "against"], nulls_equal=True))
     p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
     drift = pl.concat(rows).with_columns(p=p)
@@ -169,8 +178,12 @@ def _drift(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
     return join_left(first.select(*MEAN, since_first="difference", first_p="p"), best, MEAN)
 
 
-def _against(scores: pl.DataFrame, before: str, after: str) -> pl.DataFrame:
-    """Compare a version with an earlier one."""
+def _against(
+    scores: pl.DataFrame, before: str, after: str, suspects: Container[str]
+) -> pl.DataFrame:
+    """Compare a version with an earlier one; without a test if the data of either are wrong."""
     pair = compare(scores.filter(pl.col("model").is_in([before, after])), policies="expected")
     pair = turned(pair, pl.col("model_a") != after)
+    if before in suspects or after in suspects:
+        pair = pair.with_columns(permutation_p=pl.lit(None, pl.Float64))
     return pair.with_columns(model=pl.lit(after), against=pl.lit(before)).select(COMPARED)

@@ -263,8 +263,8 @@ history: stats.history
   version | text | Version | the version that the pattern finds in the name of the run
   model value tie_std lowest highest ci_low ci_high queries
   difference | signed | Step | value minus that of the version before, on the queries of both
-  step_p | chance | p (step) | p-value of the step from the version before, corrected for all steps
-      by Holm
+  step_p | chance | p (step) | p-value of the step from the version before, corrected by Holm for
+      all steps that are tested
   p_tie | | | probability that a random tie order turns the step from the version before around;
       'level' if the expected means are equal
   p_tie_high

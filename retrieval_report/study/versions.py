@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from retrieval_report.comparison.history import BY_TIES, IS_NEWS, history
+from retrieval_report.comparison.history import BY_TIES, IS_NEWS, steps_of
 from retrieval_report.comparison.verdicts import is_significant, with_chances
 from retrieval_report.engines.check_scores import MEASURE, join_left
 from retrieval_report.metrics.parsing import measure_text
@@ -28,11 +28,8 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
     """
     in_order, suspects = [*MEASURE, "series"], study.suspects
     wrong = pl.col("model").is_in(suspects)
-
-    def unless(doubt: pl.Expr, *names: str) -> pl.Expr:
-        return pl.when(~doubt.fill_null(False)).then(pl.col(*names))
-
-    steps = history(study.under("expected", "best", "worst").scores, pattern)
+    is_tested = ~(wrong | wrong.shift(fill_value=False).over(in_order))
+    steps = steps_of(study.under("expected", "best", "worst").scores, pattern, suspects)
     keys = [*MEASURE, "model", "before"]
     pairs = [
         study.flips.select(*MEASURE, *CHANCES, model=model, before=before)
@@ -40,15 +37,8 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
     ]
     moments = steps.drop(CHANCES).with_columns(before=pl.col("model").shift().over(in_order))
     known = join_left(moments, pl.concat(pairs), keys).drop("before")
-    return (
-        known.select(steps.columns)
-        .with_columns(marked=IS_NEWS)
-        .with_columns(
-            unless(wrong | wrong.shift().over(in_order), "marked", "step_p", "p_tie", "p_tie_high"),
-            unless(wrong | wrong.first().over(in_order), "first_p"),
-            unless(wrong | pl.col("best").is_in(suspects), "best_p"),
-        )
-    )
+    known = known.select(steps.columns).with_columns(marked=IS_NEWS)
+    return known.with_columns(pl.when(is_tested).then(pl.col("marked", *CHANCES)))
 
 
 def with_step_chances(steps: pl.DataFrame) -> pl.DataFrame:
