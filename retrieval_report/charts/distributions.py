@@ -78,7 +78,8 @@ def shuffled_distribution(
     -------
     altair.Chart
         Bars: the exact probability of every mean, or the share of draws; rules: exact mean and
-        naive order, for the six models that vary most. The range of tie order is in the heading of
+        naive order, for the six models with the largest exact deviation, or of cut lists that of
+        the draws. The range of tie order is in the heading of
         the panel. If all draws agree, the chart is a sentence.
 
     Examples
@@ -96,10 +97,13 @@ def shuffled_distribution(
     draws = at_measure(shuffled, "shuffled", metric, cutoff, "value")[0]
     wide, where = models_at(summary, metric, cutoff)
     width = pl.max("value") - pl.min("value")
-    varying = draws.group_by("model").agg(width=width).filter(pl.col("width") > SAME)
+    drawn = draws.group_by("model").agg(width=width, std=pl.std("value"), orders=pl.len())
+    varying = join_left(drawn.filter(pl.col("width") > SAME), wide, "model")
     if varying.is_empty():
         raise Said(f"All random tie orders give the same {where}.")
-    panel_models = varying.sort("width", "model", descending=[True, False]).head(PANELS)
+    # The draws stand in where cut lists have no exact deviation.
+    spread = pl.coalesce("tie_std", "std")
+    panel_models = varying.sort(spread, "model", descending=[True, False]).head(PANELS)
     exact = pl.DataFrame(schema=MEAN_DISTRIBUTION)
     if distribution is not None and to_polars(distribution, "distribution").height:
         exact = check_result_frame(
@@ -113,16 +117,19 @@ def shuffled_distribution(
     )
     shares = pl.concat([exact_shares, drawn_shares.join(exact_shares, on="model", how="anti")])
     bars = [_bars(_visible_values(shares.filter(model=model))) for model in panel_models["model"]]
-    rows = with_labels(join_left(panel_models, wide, "model"))
+    of_orders = pl.format("share of {} draws", "orders")
+    is_exact = pl.col("model").is_in(exact["model"].implode())
+    share = pl.when(is_exact).then(pl.lit("probability")).otherwise(of_orders)
+    rows = with_labels(panel_models.with_columns(share=share))
     x = number_axis(alt.X, where, axis=alt.Axis(tickCount=4, grid=False))
     panels = [_panel(*panel, x) for panel in zip(rows.iter_slices(1), bars, strict=True)]
     panels_chart = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
     text = (
         "bars: exact probability of every mean where it is known, else the share of draws; solid "
-        "line: expected score; dashed line: naive order"
+        "line: expected score; dashed line: naive order; the largest ± tie std first"
     )
     text += left_out(
-        "models whose draws vary less", sorted({*draws["model"]} - {*panel_models["model"]})
+        "models with a smaller one", sorted({*draws["model"]} - {*panel_models["model"]})
     )
     return finish(
         panels_chart, f"{where} under random tie orders", text, rows, "expected", "tie_std"
@@ -131,7 +138,7 @@ def shuffled_distribution(
 
 def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
     """One model: its bars, and its expected and naive score."""
-    layers = [_bar_layer(bars, x)]
+    layers = [_bar_layer(bars, x, row["share"][0])]
     layers += [
         span(row, mark, x, name, tips=f"model {name} tie_std") for name, mark in RULES.items()
     ]
@@ -166,12 +173,12 @@ def _bars(shares: pl.DataFrame) -> pl.DataFrame:
     return bars.with_columns(low=low, high=low + width, value=low + width / 2)
 
 
-def _bar_layer(bars: pl.DataFrame, x: Axis) -> alt.Chart | None:
+def _bar_layer(bars: pl.DataFrame, x: Axis, share: str) -> alt.Chart | None:
     # Bars are wider than the values they stand for, but no score is below 0 or, of most metrics,
     # above 1.
     ends = pl.col("low").clip(0), pl.col("high").clip(upper_bound=pl.max_horizontal(1, "low"))
     axis = alt.Axis(format="~%", tickCount=4)
-    y = alt.Y("probability:Q", title="share of orders", axis=axis, scale=alt.Scale(domainMin=0))
+    y = alt.Y("probability:Q", title=share, axis=axis, scale=alt.Scale(domainMin=0))
     bars = bars.with_columns(ends)
     return span(bars, BAR, x, "low", "high", tips="value probability values", y=y, y2=alt.datum(0))
 
@@ -234,7 +241,7 @@ def score_distribution(
     looks = dict(zip(marked["mark"], PALETTE, strict=False))
     x = number_axis(alt.X, where)
     layers = [
-        _bar_layer(_bars(frame), x),
+        _bar_layer(_bars(frame), x, "share of orders"),
         layer(
             marked,
             {**RULE, "strokeWidth": 2},

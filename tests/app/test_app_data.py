@@ -56,7 +56,7 @@ def rows(test: AppTest) -> dict[str, int]:
 
 def test_warnings_are_shown_whole_beside_the_data_and_folded_on_other_pages():
     whole = made_rankings(("coarse", "fine"), 12).with_columns(pl.col("distance") // 2)
-    nothing = whole.with_columns(relevance=pl.lit(0))
+    nothing = whole.with_columns(relevance=0)
     page = upload(opened(), "rankings upload", ("nothing.csv", nothing.write_csv().encode()))
     page = drawn(
         next(button for button in page.button if button.label == "Open these files").click().run()

@@ -86,7 +86,7 @@ def test_a_model_without_the_query_has_no_list():
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
 def test_rules_that_leave_nothing_say_so():
-    nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
+    nothing = made_data(RANKINGS.with_columns(relevance=0))
     page = open_page("queries", nothing, no_relevant="skip")
     assert page.info[0].value.startswith(r"No query has a score for ndcg\@3")
     assert charts(page) == {}

@@ -32,7 +32,7 @@ def test_lists_without_rows_are_ruled_by_missing_query_alone(rule: str):
     metrics = ("ap", "recall", "ndcg", "rr", "hit_rate")
     found = evaluate(frame, metrics=metrics, cutoffs=2, policies="expected", no_relevant=rule)
     assert found.filter(model="m1", query="q1")["value"].to_list() == [0.0] * 5
-    judged = frame.select("query", "item", relevance=pl.lit(0)).unique()
+    judged = frame.select("query", "item", relevance=0).unique()
     bare = frame.drop("relevance")
     with (
         pytest.raises(DataError)

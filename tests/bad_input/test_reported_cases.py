@@ -60,7 +60,7 @@ def test_a_column_whose_name_says_nothing_of_models_is_found_by_its_lists(
     ranks: bool, form: str, order: list[str] | None, tmp_path: Path
 ):
     names = ["query", "item", "arm", "score", "printed", "relevance"]
-    frame = pl.DataFrame(ARMS, schema=names, orient="row").with_columns(page=pl.lit(1), text="item")
+    frame = pl.DataFrame(ARMS, schema=names, orient="row").with_columns(page=1, text="item")
     frame = (frame.sort(order, maintain_order=True) if order else frame).rename({"printed": "rank"})
     if order is None:
         frame = frame.with_columns(pl.col("rank") - 1, pl.col("arm").cast(pl.Categorical))

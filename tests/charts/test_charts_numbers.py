@@ -118,24 +118,21 @@ def test_lines_break_in_no_name():
         assert " ".join(chart.title.text) == " ".join(chart.title.subtitle) == given
 
 
-def test_all_draws_are_counted():
-    own = frames(PLAIN)
+def test_all_draws_are_counted_and_the_largest_exact_deviation_comes_first():
+    means, summary = (frames(PLAIN)[name].filter(model="finer") for name in ("means", "summary"))
     bars = rows_with(
-        charts.shuffled_distribution(own["means"], own["summary"], **PLACE), "value", "probability"
-    )
-    draws = own["means"].filter(metric="precision", cutoff=2, model="finer")["value"].round(12)
-    assert dict(bars.rows()) == {
-        value: (draws == value).sum() / draws.len() for value in draws.unique()
-    }
-
-
-def test_draws_that_agree_are_a_sentence():
-    own = frames(PLAIN)
-    means = own["means"].with_columns(value=pl.lit(0.5))
-    chart = charts.shuffled_distribution(means, own["summary"], **PLACE)
-    assert chart.to_dict()["description"].startswith(
-        "All random tie orders give the same precision@2"
-    )
+        charts.shuffled_distribution(means, summary, **PLACE), "value", "probability"
+    ).rows()
+    draws = means.filter(metric="precision", cutoff=2)["value"].round(12)
+    assert bars == draws.value_counts(name="share", normalize=True).sort("value").rows()
+    wider = {"model": pl.lit("wider")}
+    means = pl.concat([means, means.with_columns(pl.col("value") / 2, **wider)])
+    summary = pl.concat([summary, summary.with_columns(pl.col("tie_std") * 2, **wider)])
+    panels = charts.shuffled_distribution(means, summary, **PLACE).to_dict()["concat"]
+    assert [panel["title"]["text"] for panel in panels] == ["wider", "finer"]
+    assert "share of 20 draws" in str(panels)
+    alike = charts.shuffled_distribution(means.with_columns(value=0.5), summary, **PLACE).to_dict()
+    assert alike["description"].startswith("All random tie orders give the same precision@2")
 
 
 def test_every_pair_is_drawn_once_each_way():
@@ -309,7 +306,7 @@ def big_table(queries: int, distinct: int) -> pl.DataFrame:
     return table.with_columns(
         model=pl.lit("m"),
         metric=pl.lit("precision"),
-        cutoff=pl.lit(2),
+        cutoff=2,
         lowest=0.0,
         highest=1.0,
         std=0.1,

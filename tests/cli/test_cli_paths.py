@@ -35,7 +35,7 @@ def home(tmp_path_factory: pytest.TempPathFactory):
     (data / "trec.run").write_text("\n".join(lines) + "\n")
     RUN.select("query", "item", "relevance").write_csv(data / "judged.csv")
     RUN.select("item", label="relevance").unique("item").write_csv(data / "labels.csv")
-    RUN.select("query", label=pl.lit(1)).unique("query").write_csv(data / "queries.csv")
+    RUN.select("query", label=1).unique("query").write_csv(data / "queries.csv")
     (home / "links").mkdir()
     for file in data.iterdir():
         (home / "links" / file.name).symlink_to(file)

@@ -45,7 +45,7 @@ def test_thresholds_are_held_with_a_tolerance():
     for name, value, wanted in (("p_tie_high", 1 / 20 + 1e-17, "safe"), ("p_tie_high", 0.0501, "depends on tie order"),
                                 ("family_p", 0.05 - 1e-17, "not significant"),
                                 ("family_p", 0.0499, "safe")):  # fmt: skip
-        sure = comparison.with_columns(p_tie_high=pl.lit(0.0), family_p=pl.lit(0.001)).with_columns(
+        sure = comparison.with_columns(p_tie_high=0.0, family_p=0.001).with_columns(
             pl.lit(value).alias(name)
         )
         assert flips(summarise(scores()), comparison=sure)["verdict"].unique().to_list() == [wanted]

@@ -177,7 +177,7 @@ def test_cut_lists_are_not_certified_by_their_estimate():
     whole = lists_of(50, 10).with_columns(
         distance=pl.when(rank.is_in([8, 9])).then(rank + 41).otherwise(rank)
     )
-    tied = whole.with_columns(distance=pl.lit(0))
+    tied = whole.with_columns(distance=0)
     top = tied.filter(relevance=1)
     truth = pl.DataFrame({"query": whole["query"].unique().sort(), "n_relevant": 10})
     asked: Any = {"measure": "precision@10", "margin": 0.05, "queries": truth}

@@ -104,7 +104,7 @@ def test_a_warning_counts_the_lists_of_kept_parts_too(
 ):
     known = {
         "metrics": "ndcg@3",
-        "queries": made().select("query").unique().with_columns(n_relevant=pl.lit(50)),
+        "queries": made().select("query").unique().with_columns(n_relevant=50),
     }
     with pytest.warns(rr.RetrievalReportWarning, match="ndcg: for") as whole:
         scored(tmp_path, source, None, **known)

@@ -292,7 +292,7 @@ def test_rows_of_a_query_that_stand_together_are_read_in_place(
 
 
 def test_a_warning_comes_once_and_points_at_the_caller(source: Path):
-    written(source, [made(models=1).with_columns(relevance=pl.lit(0))])
+    written(source, [made(models=1).with_columns(relevance=0)])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         evaluate(source)

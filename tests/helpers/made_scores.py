@@ -40,8 +40,8 @@ def scores_of(
         std=spread,
         items=pl.lit(100, pl.Int64),
         n_relevant=pl.lit(5, pl.Int64),
-        truncated=pl.lit(False),
-        pooled=pl.lit(False),
+        truncated=False,
+        pooled=False,
     )
 
 

@@ -103,7 +103,7 @@ def test_records_of_other_names_and_columns():
 
 
 def test_columns_choose_in_whatever_is_given():
-    frame = FRAME.rename({"query": "Q", "score": "value"}).with_columns(score=pl.lit(0))
+    frame = FRAME.rename({"query": "Q", "score": "value"}).with_columns(score=0)
     for given in (
         frame,
         frame.to_dict(as_series=False),
@@ -112,7 +112,7 @@ def test_columns_choose_in_whatever_is_given():
         found = read_rankings(given, columns={"query": "Q", "score": "value"})
         assert_frame_equal(found.select("query", "item", "score"), FRAME)
     assert "distance" in read_rankings(RUN, columns={"distance": "score"}).columns
-    both = FRAME.with_columns(distance=pl.lit(1))
+    both = FRAME.with_columns(distance=1)
     assert "distance" not in read_rankings(both, columns={"score": "score"}).columns
     with pytest.raises(ColumnError, match=r"columns=\{'query': 'nothing'\}, but its columns are"):
         read_rankings(FRAME, columns={"query": "nothing"})

@@ -225,7 +225,7 @@ def test_bounds_of_judged_items_alone_are_attained(
 ):
     """No more irrelevant items can follow than were judged."""
     ties, within, cutoffs = case
-    unjudged = frame([[0]]).with_columns(item=pl.lit("x"), distance=pl.lit(-1))
+    unjudged = frame([[0]]).with_columns(item=pl.lit("x"), distance=-1)
     rankings = pl.concat([unjudged, frame(ties).with_columns(pl.col("distance").cast(pl.Int32))])
     binary = relevant_from is None and 2 not in (*unseen, *itertools.chain(*ties))
     names = [*JUDGED_ONLY, *(["ndcg", "dcg"] if binary else [])]

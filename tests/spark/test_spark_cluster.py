@@ -113,9 +113,7 @@ def test_judgements_and_queries_join_on_the_cluster(spark: Any, tmp_path: Path):
     told = frame.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
     more = pl.DataFrame({"query": ["q1", "nobody"], "item": ["unseen", "d1"], "relevance": [3, 1]})
     judgements = pl.concat([told.filter(pl.col("item") != "d7"), more])
-    queries = (
-        judgements.select("query").unique(maintain_order=True).with_columns(n_relevant=pl.lit(50))
-    )
+    queries = judgements.select("query").unique(maintain_order=True).with_columns(n_relevant=50)
     rankings, told_options = frame.drop("relevance"), {"policies": ("expected", "best"), **ASKED}
     expected = rr.evaluate(rankings, judgements=judgements, queries=queries, **told_options)
     sent = [spark.createDataFrame(table.to_arrow()) for table in (rankings, judgements, queries)]
@@ -173,7 +171,7 @@ def test_bad_values_are_refused_in_the_same_words(spark: Any, tmp_path: Path):
 
 def test_columns_are_known_by_our_names_before_those_of_others(spark: Any):
     frame = made(text=True).drop("item")
-    both = frame.with_columns(Query=pl.lit("other"), DISTANCE=pl.lit(0.0))
+    both = frame.with_columns(Query=pl.lit("other"), DISTANCE=0.0)
     sent = spark.createDataFrame(both.with_row_index("item").cast({"item": pl.Int64}).to_arrow())
     expected = rr.evaluate(both.with_row_index("item"), **ASKED, policies="expected")
     assert_frame_equal(

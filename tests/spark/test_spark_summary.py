@@ -84,9 +84,7 @@ def test_few_queries_and_equal_values(spark: Any):
         ("o", "q", "ap", None, None),
     ]
     frame = pl.DataFrame(rows, schema=["model", "query", "metric", "value", "std"], orient="row")
-    frame = frame.with_columns(
-        cutoff=pl.lit(3), policy=pl.lit("expected"), items=pl.lit(2), n_relevant=pl.lit(1)
-    )
+    frame = frame.with_columns(cutoff=3, policy=pl.lit("expected"), items=2, n_relevant=1)
     frame = frame.cast({"cutoff": pl.Int64, "items": pl.Int64, "n_relevant": pl.Int64})
     queries = pl.DataFrame({"query": ["q", "r"], "weight": [0.0, 0.0], "label": [1, 2]})
     for average in ("micro", "macro", "weighted"):

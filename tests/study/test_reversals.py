@@ -76,10 +76,10 @@ def test_where_a_significant_lead_depends_on_the_queries_both_words_are_explaine
     for face in (repr(study), study._repr_html_(), reversals_note(study.reversals)):
         assert words in face
     surer = study.reversals.with_columns(verdict=pl.lit("safe"))
-    for other in (surer, study.reversals.with_columns(family_p=pl.lit(0.2))):
+    for other in (surer, study.reversals.with_columns(family_p=0.2)):
         assert "Significant" not in reversals_note(other)
         assert "Safe here" not in reversals_note(other)
-    note = reversals_note(surer.with_columns(family_p=pl.lit(0.06)))
+    note = reversals_note(surer.with_columns(family_p=0.06))
     assert note.startswith("Safe here: one new draw of the source reverses the lead with a ")
 
 

@@ -142,7 +142,7 @@ def test_a_pair_is_read_in_the_order_it_was_asked_in():
 
 
 def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked():
-    study = rr.Study(top(ranked(1)).with_columns(relevance=pl.lit(0)), "ndcg@10, ap@10")
+    study = rr.Study(top(ranked(1)).with_columns(relevance=0), "ndcg@10, ap@10")
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item") as caught:
         str(study), study.scores, study.leaderboard, study.flips
     assert [warning.filename for warning in caught] == [__file__]

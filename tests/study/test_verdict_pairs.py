@@ -111,7 +111,7 @@ def test_a_chance_of_reversal_that_tables_show_is_named_though_the_lead_is_safe(
     summary, pairs = found(ACCIDENT)
     chances = dict.fromkeys(("p_tie", "p_tie_low", "p_tie_high"), pl.lit(chance))
     settled = {"verdict": pl.lit("safe"), "disagree": pl.lit(""), "p_tie_method": pl.lit("normal")}
-    pairs = pairs.with_columns(**chances, **settled, family_p=pl.lit(0.01))
+    pairs = pairs.with_columns(**chances, **settled, family_p=0.01)
     _, sentences = verdict(summary, pairs, **PLACE)
     assert sentences[1].startswith(said)
 
