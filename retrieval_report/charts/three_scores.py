@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import altair as alt
 import polars as pl
+import polars.selectors as cs
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import (
@@ -188,10 +189,9 @@ def scores(
         for what, (part, mark, at) in layers.items()
         if what in used
     ]
-    text = "blue line: lowest to highest of all orders"
-    near = rows.drop_nulls("naive").remove("far").height
-    text += ", cut at the frame" if cut else ""
-    text += f"; ◆: naive, {WHEN_FILLED}" if near else ""
+    text = f"blue line: lowest to highest of all orders{', cut at the frame' if cut else ''}"
+    if rows.drop_nulls("naive").remove("far").height:
+        text += f"; ◆: naive, {WHEN_FILLED}"
     step = ROOMY_STEP if roomy else TIGHT_STEP
     return finish(
         row_chart(chart_layers, rows.height, step=step),
@@ -218,9 +218,9 @@ def _within_reach(rows: pl.DataFrame, *others: pl.DataFrame) -> tuple[pl.DataFra
     wider than what any order ever prints, or than what tells the models apart. Return also the ends
     of the frame at which it is cut.
     """
-    columns = ("expected", "order_low", "order_high", "naive", "value", "ci_low", "ci_high")
-    parts = [part.select(pl.col(name).cast(pl.Float64).alias("end"))
-             for part in (rows, *others) for name in columns if name in part.columns]  # fmt: skip
+    columns = "expected", "order_low", "order_high", "naive", "value", "ci_low", "ci_high"
+    drawn = cs.by_name(*columns, require_all=False).cast(pl.Float64)
+    parts = (part.select(drawn).unpivot(value_name="end") for part in (rows, *others))
     low, high = pl.concat(parts).select(low=pl.min("end"), high=pl.max("end")).row(0)
     room = (high - low or 1) / 20
     frame = [low - room, high + room]

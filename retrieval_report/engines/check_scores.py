@@ -28,7 +28,7 @@ COUNTED = (
     "expected",
     "shuffled",
 )  # policies whose scores have a standard deviation under tie order
-RANKING = (*COUNTED, "naive")  # the first of them that there is ranks models
+RANKING = (*COUNTED, "naive")  # the first that was evaluated ranks models
 BOUNDS = ("worst", "best")  # policies that no evaluator follows
 
 

@@ -20,7 +20,7 @@ from retrieval_report.comparison.new_draws import (
 from retrieval_report.comparison.verdicts import depends, equal_means, order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import frame_of, schema
-from retrieval_report.contracts.wording import setting
+from retrieval_report.contracts.wording import have, setting
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.caveats import model_text
 from retrieval_report.study.notebook import html_table
@@ -297,17 +297,16 @@ def _votes_against(row: Named, voter: str) -> list[str]:
     votes, against, level = (row[f"votes{part}"] for part in ("", "_against", "_level"))
     if not verdicts.reverses(row["reversal"] or 0.0) or not against + level:
         return []
-    counts = {"order{} these two the other way": against, "ha{} them level": level}
-    verbs = [(number, verb) for verb, number in counts.items() if number]
-    endings = {"order": ("s", ""), "ha": ("s", "ve")}
-
-    def said(number: int, verb: str) -> str:
-        return verb.format(endings[verb.partition("{")[0]][number != 1])
-
-    if len(verbs) == 1 and verbs[0][0] == votes:
-        voters = voter if votes == 1 else with_number(votes, voter)
-        return [f"The {voters} {said(*verbs[0])}."]
-    parts = " and ".join(f"{number} {said(number, verb)}" for number, verb in verbs)
+    orders = "orders" if against == 1 else "order"
+    texts = {
+        f"{orders} these two the other way": against,
+        f"{have(level)} them level": level,
+    }
+    for text, number in texts.items():
+        if number == votes:
+            voters = voter if votes == 1 else with_number(votes, voter)
+            return [f"The {voters} {text}."]
+    parts = " and ".join(f"{number} {text}" for text, number in texts.items() if number)
     return [f"Of {with_number(votes, voter)}, {parts}."]
 
 

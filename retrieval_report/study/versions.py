@@ -8,7 +8,7 @@ import polars as pl
 
 from retrieval_report.comparison.history import BY_TIES, IS_NEWS, steps_of
 from retrieval_report.comparison.verdicts import is_significant, with_chances
-from retrieval_report.engines.check_scores import MEASURE, join_left
+from retrieval_report.engines.check_scores import MEASURE, in_both_directions, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.table_columns import MODEL_WIDTH
 from retrieval_report.study.terminal import visible
@@ -30,13 +30,10 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
     wrong = pl.col("model").is_in(suspects)
     is_tested = ~(wrong | wrong.shift(fill_value=False).over(in_order))
     steps = steps_of(study.under("expected", "best", "worst").scores, pattern, suspects)
-    keys = [*MEASURE, "model", "before"]
-    pairs = [
-        study.flips.select(*MEASURE, *CHANCES, model=model, before=before)
-        for model, before in (("model_a", "model_b"), ("model_b", "model_a"))
-    ]
+    pairs = in_both_directions(study.flips.select("model_a", "model_b", *MEASURE, *CHANCES))
+    pairs = pairs.rename({"model_a": "model", "model_b": "before"})
     moments = steps.drop(CHANCES).with_columns(before=pl.col("model").shift().over(in_order))
-    known = join_left(moments, pl.concat(pairs), keys).drop("before")
+    known = join_left(moments, pairs, [*MEASURE, "model", "before"])
     known = known.select(steps.columns).with_columns(marked=IS_NEWS)
     return known.with_columns(pl.when(is_tested).then(pl.col("marked", *CHANCES)))
 
@@ -75,25 +72,25 @@ def _of_series(rows: pl.DataFrame) -> list[str]:
     names = [first["series"], measure_text(first["metric"], first["cutoff"])]
     what = visible(", ".join(filter(None, names)))
     possible, marked = rows.drop_nulls("marked"), rows.filter("marked")
-    texts = [
-        f"{visible(version, MODEL_WIDTH)} ({size(difference, sign='+', minus='-')})"
-        for version, difference in marked.select("version", "difference").iter_rows()
-    ]
     tested = " that could be tested" * (possible.height < rows.height - 1)
-    number = f"{marked.height} of {with_number(possible.height, 'step')}{tested}"
-    verb = "are" if marked.height > 1 else "is"
-    news = (
-        f"{number} {verb} more than tie order and queries explain: {first_names(texts, MAX_STEPS)}"
-    )
-    if not texts:
+    if marked.height:
+        texts = [
+            f"{visible(version, MODEL_WIDTH)} ({size(difference, sign='+', minus='-')})"
+            for version, difference in marked.select("version", "difference").iter_rows()
+        ]
+        number = f"{marked.height} of {with_number(possible.height, 'step')}{tested}"
+        verb = "are" if marked.height > 1 else "is"
+        explained = f"{verb} more than tie order and queries explain"
+        news = f"{number} {explained}: {first_names(texts, MAX_STEPS)}"
+    elif possible.filter(pl.col("difference") != 0).is_empty():
+        news = "no step changes the score"
+    else:
         which = "every step"
         if tested:
             one = possible.height == 1
             which = f"{'the one step' if one else f'each of the {possible.height} steps'}{tested}"
         ties = "tie order or to " * possible.select(BY_TIES.any()).item()
         news = f"{which} may be due to {ties}the choice of queries"
-        if possible.filter(pl.col("difference") != 0).is_empty():
-            news = "no step changes the score"
     sentences = [f"{what}: {news}."] if possible.height else []
     version = f"{visible(last['version'], MODEL_WIDTH)}, the last version, is"
     versions = dict(rows.select("model", "version").iter_rows())

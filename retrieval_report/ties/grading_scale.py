@@ -73,7 +73,8 @@ def grading_scale(
     >>> found.select("grades", numbers, "coarser_grades").row(0)
     (3, 0.4167, 0.5, 0.3611, 2)
     """
-    settings: Named = {**options, "policies": POLICIES}
+    sources: Named = {"judgements": judgements, "queries": queries}
+    settings: Named = {**options, "measures": measures, "cutoffs": cutoffs, "policies": POLICIES}
     frame = with_model(to_polars(rankings, "rankings"))
     if "count" in frame.columns:
         raise DataError("rankings: counts have no grades; pass the rankings that were counted")
@@ -81,15 +82,7 @@ def grading_scale(
     step = pl.col(order).rank("dense").over("model").cast(pl.Int64) - 1
 
     def means(rows: pl.DataFrame) -> pl.DataFrame:
-        scores = evaluate(
-            rows,
-            measures=measures,
-            cutoffs=cutoffs,
-            judgements=judgements,
-            queries=queries,
-            **settings,
-        )
-        expected = summarise(scores).filter(policy="expected")
+        expected = summarise(evaluate(rows, **sources, **settings)).filter(policy="expected")
         grades = rows.group_by("model").agg(grades=pl.col(order).drop_nulls().n_unique())
         return expected.join(grades, on="model", maintain_order="left")
 
