@@ -145,7 +145,9 @@ def _relative(word: str) -> str:
     columns=[
         *explained("board", "expected shuffled_range naive"),
         *explained("three_scores", "off_by expected_rank shuffled_rank naive_rank"),
-        *explained("board", "tie_ranks query_ranks interval"),
+        *explained("board", "answered tie_ranks query_ranks interval"),
+        *explained("no_worse", "difference bound_low verdict queries_needed queries_if_observed"),
+        *explained("grading_scale", "grades could_gain coarser_grades scale_gain"),
     ],
 )
 @data_options(*FILES)
