@@ -211,7 +211,7 @@ def gate(
     tie_order: str = "expected",
     alpha: float = 0.05,
     largest_loss: float | None = None,
-    names: tuple[str, str] = ROLES,
+    names: tuple[str, str] | None = None,
     cluster: str | None = None,
     measure: str | Metric | None = None,
     metrics: str | Metric | None = None,
@@ -243,7 +243,7 @@ def gate(
     largest_loss
         The largest loss that a single query can have; see :func:`no_worse`.
     names
-        Names of the two runs.
+        Names of the two runs; by default those of their models, where they differ.
     cluster
         A column of ``queries`` that says which belong together, such as their topic: the test then
         counts its values, not single queries; see :func:`no_worse`.
@@ -290,9 +290,11 @@ def gate(
     if accepted is None:
         measure_name = measure_text(metric, cutoff)
         raise ParameterError(f"margin: {measure_name} has none; the margins are {margins}")
-    if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
+    if names is not None and (
+        not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]
+    ):
         raise ParameterError(f"names: {names!r} is not a pair of names")
-    runs = _check_runs((baseline, candidate), names)
+    runs, names = _check_runs((baseline, candidate), names)
     settings: Named = {
         "missing_query": "error",
         **options,
@@ -371,20 +373,26 @@ def _check_health(health: pl.DataFrame, names: tuple[str, str], *, passed: bool)
         warn(sentence_of(row, of_role.get(row[0], "")))
 
 
-def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.DataFrame:
-    """Return both runs in one frame, as models "baseline" and "candidate", after checking that they
-    can be compared.
+def _check_runs(
+    both_runs: tuple[object, object], names: tuple[str, str] | None
+) -> tuple[pl.DataFrame, tuple[str, str]]:
+    """Return both runs in one frame, as models "baseline" and "candidate", and what to call them,
+    after checking that they can be compared.
     """
     parts = []
-    for run, role, name in zip(both_runs, ROLES, names, strict=True):
+    own_names: list[str] = []
+    for run, role, name in zip(both_runs, ROLES, names or ROLES, strict=True):
         frame = frame_of_kind(run, KINDS["rankings"], name, None)
         models = with_model(frame)["model"].unique().sort().to_list()
         if len(models) != 1:
             raise DataError(
                 f"{name}: {len(models)} models, {some(models, 3)}; a gate compares one with one"
             )
+        own_names += models if "model" in frame.columns else [role]
         our_columns = frame.select(column for column in frame.columns if column in COLUMNS)
         parts.append(Part(name, our_columns.with_columns(model=pl.lit(role))))
+    first, second = own_names
+    names = names or ((first, second) if first != second else ROLES)
     runs = combine(parts)
     if "query" in runs.columns:
         answered = runs.select("model", "query").drop_nulls().unique().sort("query")
@@ -401,7 +409,7 @@ def _check_runs(both_runs: tuple[object, object], names: tuple[str, str]) -> pl.
                     f"in {other_name}, {some(one_sided.to_list(), 3)}; different queries are not compared: "
                     f"{cure}"
                 )
-    return runs
+    return runs, names
 
 
 def _is_swapped(runs: pl.DataFrame) -> bool:
