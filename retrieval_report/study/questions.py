@@ -68,6 +68,10 @@ def _audit(study: Study) -> pl.DataFrame:
     return study.audit if few and is_printed(study.measures) else pl.DataFrame()
 
 
+def _reversals(study: Study) -> pl.DataFrame:
+    return study.reversals if study.reversals.height else pl.DataFrame()
+
+
 def _most_affected(study: Study) -> pl.DataFrame:
     return study.queries.group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE)
 
@@ -124,6 +128,7 @@ QUESTIONS = (
         "What could turn the lead around",
         "source varied reversal family_p verdict",
         choice=False,
+        of=_reversals,
     ),
     Question(
         "profile",

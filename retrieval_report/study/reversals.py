@@ -54,14 +54,14 @@ NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own lab
 
 
 def reversals(study: Study) -> pl.DataFrame:
-    """Return the rows of a study that has its headline measure alone; without columns if no two
-    models have an expected mean. A model whose data must be checked first is none of them.
+    """Return the rows of a study that has its headline measure alone; none if no two models have
+    an expected mean. A model whose data must be checked first is none of them.
     """
     suspects = study.suspects
     study = study._sound
     ranked = ranked_means(study.summary, study.metric, study.cutoff, study.identical, suspects)
     if len(ranked) < 2:
-        return pl.DataFrame()
+        return pl.DataFrame(schema=schema("reversals"))
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
     bounds = ranked[0]["lowest"], ranked[1]["highest"]
     pair["least"] = None if None in bounds else bounds[0] - bounds[1]  # of the lead
@@ -222,8 +222,6 @@ def _not_varied(source: str, advice: str) -> list[Named]:
 
 def varied(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of sources that the data vary, with chances as text, as in the verdict."""
-    if not frame.width:
-        return frame
     rows = frame.filter(pl.col("advice").is_null())
     chances = rows.select("reversal", "reversal_low", "reversal_high").iter_rows()
     texts = pl.Series([chance_text(*row) for row in chances], dtype=pl.String)
@@ -235,8 +233,6 @@ def reversals_note(frame: pl.DataFrame, *, advise: bool = False) -> str:
     depends on the queries, or is safe and not significant, and which sources are not varied, with
     what to pass if asked.
     """
-    if not frame.width:
-        return ""
     pairs = frame.drop_nulls("advice").select("source", "advice").iter_rows()
     parts = [source + f" ({advice})" * bool(advise and advice) for source, advice in pairs]
     is_significant = verdicts.significant(pl.col("family_p"))

@@ -709,7 +709,8 @@ class Study(LevelledStudy):
     def reversals(self) -> pl.DataFrame:
         """What could turn the lead round: for the first two models by the headline measure, a row
         each for tie order, queries, both, judge, seed and data set, with the chance that one new
-        draw of it, all else as it is, reverses the two; empty for a single model.
+        draw of it, all else as it is, reverses the two; without rows where no two models can be
+        compared.
         """
         return reversals(self.headline)
 

@@ -71,7 +71,7 @@ def test_a_single_named_judge_has_no_others():
 def test_without_expected_scores_judges_say_nothing():
     study = made_study().under("naive", "shuffled")
     for nothing in (study.judges, study.judge_pairs, study.judge_agreement, study.reversals):
-        assert nothing.width == 0
+        assert nothing.height == 0
 
 
 def test_judgements_and_runs_in_exchanged_places_have_one_message(tmp_path: Path):

@@ -109,12 +109,12 @@ def test_one_model_and_no_score_have_no_rows():
     study = rr.Study(RANKINGS, "ndcg@3")
     scoreless = rr.Study(RANKINGS.with_columns(relevance=0), "ndcg@3", no_relevant="skip")
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
-        assert scoreless.reversals.width == 0
+        assert scoreless.reversals["verdict"].is_empty()
     assert scoreless.status == "no score"
     assert "No model has a score for ndcg@3." in scoreless.verdict
-    assert study.under("best", "worst").reversals.width == 0
+    assert study.under("best", "worst").reversals.height == 0
     for nothing in (study.models("fine"), scoreless):
-        assert nothing.reversals.width == 0
+        assert nothing.reversals.height == 0
         assert reversals_text(nothing.reversals) == ""
         assert "turn it around" not in repr(nothing) + nothing._repr_html_()
 

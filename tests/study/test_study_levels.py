@@ -109,7 +109,7 @@ def test_the_verdict_says_what_seeds_and_data_sets_turn_round():
 def test_runs_of_one_model_are_one_model():
     study = rr.Study(ROWS.filter(model="bge"), "ndcg@3", replicate="seed")
     assert (study.model_names, study.status) == (["bge"], "single model")
-    assert study.reversals.width == 0
+    assert study.reversals.height == 0
 
 
 def test_scores_of_a_model_are_means_over_its_runs():
