@@ -136,6 +136,13 @@ def _judges(context: click.Context, option: click.Parameter, values: object) -> 
     return _named_parts(path, "judge=file, such as human=qrels.txt")
 
 
+def _of_rankings(context: click.Context, option: click.Parameter, value: object) -> object:
+    """Refuse an option that label sets would not obey."""
+    if value is not None and context.params.get("labels_as_rankings"):
+        raise click.UsageError(f"{option.opts[0]} does not work with --labels-as-rankings", context)
+    return value
+
+
 NAMED_COLUMNS: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
 STUDIED = "judge"  # what only the commands that hold a study take
 READING = (
@@ -150,9 +157,9 @@ FILES = {
                  help="Relevance of items to queries, such as TREC qrels; - is standard input."),
     "queries": click.option("--queries", metavar="FILE", help="One row per query: label, weight or "
                                                               "n_relevant."),
-    "columns": click.option("--columns", **NAMED_COLUMNS,
+    "columns": click.option("--columns", **NAMED_COLUMNS, callback=_of_rankings,
                  help="Columns of RANKINGS: query=q_id,score=sim."),
-    "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
+    "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]), callback=_of_rankings,
                  help="Name TREC runs after their tags or their files; by default after their tags, "
                       "if every file has its own and none is a tool's default, otherwise after "
                       "their files."),
@@ -166,7 +173,7 @@ FILES = {
     "judge": click.option("--judge", metavar="NAME",
                  help="The judge who decides, if --judgements names several: "
                       "human=FILE,model=FILE,…; default: the first."),
-    "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True,
+    "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True, is_eager=True,
                  help="The rankings are sets of labels, such as qrels of language models: rank items "
                       "by their grades. Their lists are whole, unless you pass --truncated."),
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",

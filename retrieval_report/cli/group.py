@@ -160,6 +160,8 @@ class Terminal(Reader):
             return self.options[name]
         context = click.get_current_context(silent=True)
         full_name = self.names.get(name, name)
+        if context and full_name == "columns" and context.params.get("labels_as_rankings"):
+            return None  # they are not read as rankings
         for parameter in context.command.params if context else ():
             names = (parameter.name, *parameter.opts)
             is_option = isinstance(parameter, click.Option) and not parameter.hidden

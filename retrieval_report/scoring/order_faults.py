@@ -82,13 +82,13 @@ def direction(order: str, *, every: bool, columns: ColumnNames = None) -> str:
     what would turn all of them round is no cure. ``columns`` has the names that the caller gave.
     """
     near, other_column = ("smaller", "score") if order == "distance" else ("larger", "distance")
-    cure = advice(
-        " If not: {}", setting("columns", {other_column: (columns or {}).get(order, order)})
-    )
+    other_names = setting("columns", {other_column: (columns or {}).get(order, order)})
+    cure = f" If not, negate these {order}s"
     if not every:
-        cure = f" If not, negate these {order}s, and leave those of the other models as they are"
-    elif order == "distance":
-        cure += advice(", or {}", setting("scores", True, function="from_search"))
+        cure += ", and leave those of the other models as they are"
+    elif other_names:  # grades that are read as rankings have no other column
+        as_scores = setting("scores", True, function="from_search") if order == "distance" else ""
+        cure = f" If not: {other_names}{advice(', or {}', as_scores)}"
     return f"does a {near} {order} really mean nearer?{cure}"
 
 
