@@ -164,6 +164,8 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     worse than a baseline, and which are worth their cost. With --labels-as-rankings: whether the
     scale of the grades is fine enough.
     """
+    import polars as pl
+
     from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.study.by_cutoff import sentence_by_cutoff
     from retrieval_report.study.leaderboard_rows import leaderboard_table
@@ -193,8 +195,10 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     texts += question_tables(study, [name for name in OPTIONAL_FRAMES if name in frames])
     if (scale := frames.get("grading_scale")) is not None:
         at_headline = scale.filter(at_measure(*study.measures[0]))
-        best = at_headline.sort("value", descending=True, nulls_last=True).head(MAX_SCALES)
-        texts.append(scale_sentence(scale, study.metric, study.cutoff))
+        board = study.leaderboard.filter(at_measure(*study.measures[0]), pl.col("rank").is_null())
+        unranked = pl.col("model").replace(study.of_run).is_in(board["model"].to_list())
+        best = at_headline.sort(unranked, -pl.col("value"), nulls_last=True).head(MAX_SCALES)
+        texts.append(scale_sentence(scale.remove(unranked), study.metric, study.cutoff))
         texts.append(frame_table(best, SCALE, by="metric cutoff"))
         if best.height < scale.height:
             texts.append("The grades of all models, by every measure, are in the files of --out.")
