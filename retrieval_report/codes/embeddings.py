@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.codes.formats import Format, Originals, Singles, lengths, parse_formats
+from retrieval_report.codes.inputs import bad_values
 from retrieval_report.codes.labels import check_ids, rows_of
 from retrieval_report.codes.nearest import nearest
 from retrieval_report.codes.search import Inputs, from_search
@@ -243,11 +244,7 @@ def _vectors(values: object, what: str) -> Singles:
         singles = np.ascontiguousarray(array, np.float32)
     bad = ~np.isfinite(singles)
     if bad.any():
-        row, column = np.argwhere(bad)[0].tolist()
-        raise DataError(
-            f"{what}: {with_number(int(bad.sum()), 'value')} not finite in float32, first "
-            f"{array[row, column]} in row {row}, column {column}"
-        )
+        raise DataError(f"{what}: {bad_values(array, bad, 'not finite in float32')}")
     return singles
 
 

@@ -140,11 +140,18 @@ def _read_bits(rows: Array, what: str, first: int) -> tuple[Bools, set[int]]:
     if np.count_nonzero(ones) + other_values[0] + other_values[-1] == rows.size:
         return ones, {value for value, count in other_values.items() if count}
     unknown = ~np.isin(rows, (-1, 0, 1))
-    row, column = np.argwhere(unknown)[0].tolist()
-    value, bad = rows[row, column], int(unknown.sum())
-    location = f"in row {first + row}, column {column}"
     packed = rows.dtype in (np.uint8, np.uint64)
     hint = advice("; packed codes need {}", setting("bits")) if packed else ""
-    raise DataError(
-        f"{what}: {with_number(bad, 'value')} neither -1/1 nor 0/1, first {value} {location}{hint}"
-    )
+    raise DataError(f"{what}: {bad_values(rows, unknown, 'neither -1/1 nor 0/1', first)}{hint}")
+
+
+def bad_values(values: Array, bad: Bools, rule: str, first: int = 0) -> str:
+    """Say how many values break a rule, and where the first of them is; ``first`` is the number of
+    the first row.
+
+    >>> bad_values(np.array([[0, 3]]), np.array([[False, True]]), "neither 0 nor 1")
+    '1 value neither 0 nor 1, first 3 in row 0, column 1'
+    """
+    row, column = np.argwhere(bad)[0].tolist()
+    where = f"row {first + row}, column {column}"
+    return f"{with_number(int(bad.sum()), 'value')} {rule}, first {values[row, column]} in {where}"

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.codes.inputs import as_words
+from retrieval_report.codes.inputs import as_words, bad_values
 from retrieval_report.contracts.arguments import Array
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import with_number
 from retrieval_report.kernels import hamming
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Integers
@@ -141,12 +140,7 @@ def _pack(values: Array, what: str, offset: int) -> Words:
     ones = values == 1
     bad = ~(ones | (values == 0))
     if bad.any():
-        row, column = np.argwhere(bad)[0].tolist()
-        raise DataError(
-            f"{what}: {with_number(int(bad.sum()), 'value')} neither 0 nor 1, first {values[row, column]} in "
-            f"row {offset + row}, "
-            f"column {column}"
-        )
+        raise DataError(f"{what}: {bad_values(values, bad, 'neither 0 nor 1', offset)}")
     return as_words(np.packbits(ones, axis=1))
 
 

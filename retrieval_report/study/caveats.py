@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
-GROUPS = 2  # of models with the same lists, which are named
-UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
+GROUPS = 2  # of models with identical lists that a sentence names
+UNEVEN = 1.5  # ratio of median lengths from which means over whole lists depend on length
 NEARLY_ALL = 0.9  # of the lists
-FAR = 2  # times the depth that suffices for another model: the model is then named
+FAR = 2  # times the depth that suffices for another model, from which on a model is named
 NAMED = 5  # systems that a sentence names
 OPPOSITE = "mteb", "sentence-transformers"  # order ties by item id, descending and ascending
 VISIBLE = 5e-5  # a difference that four decimals show
-USUAL = None, "pooled"  # their values if none is given
+USUAL = None, "pooled"  # values of the options below that ask for nothing
 OTHER_MEANS = {
     "macro": "Scores are means of the means of labels: every label counts the same.",
     "weighted": "Scores are means over queries that count by their weight.",
@@ -112,27 +112,28 @@ def notices(
     ends = (
         pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists.filter(at_cutoff(cutoff))
     )
-    of_models = ends.filter(
-        pl.col("model").is_in((rows["model"] if models.is_empty() else models).implode())
-    )
+    affected = rows["model"] if models.is_empty() else models
+    of_models = ends.filter(pl.col("model").is_in(affected.implode()))
     ends = of_models if of_models.height else ends  # lists are of runs, whatever the models are
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
     what = CUT if is_cut else "lists may be cut"
     name = measure_text(metric, cutoff)
     model_count = rows["model"].n_unique()
-    of_which = f": {what}"
-    if models.len() < model_count and unknown_r:
+    if models.len() == model_count:
+        of_which = f": {what}"
+    elif unknown_r:
         of_which = ": R (relevant items) is unknown"
-    elif models.len() < model_count:
-        which = f"{models.len()} of {model_count} models ({names_text(models.sort())})"
+    else:
+        of_which = f" for {models.len()} of {model_count} models ({names_text(models.sort())})"
         most = float(rows["truncated_share"].drop_nulls().to_numpy().max())
-        of_which = f" for {which}, whose {what}"
         if most < 1:
             where = " at the cutoff" if cutoff else ""  # a list may be cut below it
             share = whole_percent(most)
             share = "up to " * (models.len() > 1 and share[0].isdigit()) + share
             whose = "its" if models.len() == 1 else "their"
-            of_which = f" for {which}: for {share} of {whose} queries {what}{where}"
+            of_which += f": for {share} of {whose} queries {what}{where}"
+        else:
+            of_which += f", whose {what}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 
@@ -185,7 +186,7 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
         for name in ("affected", "total")
     )
     same = fault.agg(pl.first("example"), *counts, pl.col("model").drop_nulls()).drop("cause")
-    lines = list[str]()
+    lines: list[str] = []
     for finding, serious, example, *counted, models in same.iter_rows():
         fault_text = sentence_of((None, finding, serious, *counted, example), names_text(models))
         cure = f" ({example})"

@@ -46,7 +46,6 @@ SIGNED, UNSIGNED = (
     {part.name for frame in FRAMES.values() for part in frame.columns if part.format == format}
     for format in ("signed", "number")
 )
-# for notebooks whose style sheet has no tables, as those of some editors
 COUNTS = ["no_relevant", "missing", "unjudged"]  # of queries that are subject to a rule
 MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
 KEPT = [*MEAN, "value"]
