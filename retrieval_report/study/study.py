@@ -15,10 +15,7 @@ from retrieval_report.comparison.margins import parse_margin
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, turned
 from retrieval_report.comparison.queries import query_table
-from retrieval_report.comparison.replicates import (
-    margins_over_runs,
-    over_runs_too,
-)
+from retrieval_report.comparison.replicates import margins_over_runs, over_runs_too
 from retrieval_report.comparison.verdicts import CHECK, without_praise, without_verdicts
 from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.columns import Frames
@@ -53,12 +50,7 @@ from retrieval_report.study.log import log_of
 from retrieval_report.study.notebook import html_table, html_text
 from retrieval_report.study.pair_tests import compared, compared_exactly, decided, ranked
 from retrieval_report.study.questions import QUESTIONS
-from retrieval_report.study.reversals import (
-    objections,
-    reversals,
-    reversals_html,
-    reversals_text,
-)
+from retrieval_report.study.reversals import objections, reversals, reversals_html, reversals_text
 from retrieval_report.study.server import Dashboard, serve
 from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
@@ -423,10 +415,11 @@ class Study(LevelledStudy):
     @answer_of_any_draw
     def _exact_means(self) -> ExactMeans:
         """The exact distributions of means that few lists change, or the steps between means."""
-        if self.like is not None or self.of_run:
+        if self.of_run:
             return {}
         scores = self._weighed(self.under("expected").scores).frame
-        return exact_means(self.judged, self.options, scores, self.measures)
+        sources = [(self.judged, self.options, self.measures)]
+        return exact_means(self._emulated.sources() if self.like else sources, scores)
 
     @answer
     def comparison(self) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 order would print and whether tie order can change the rank.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -101,7 +101,7 @@ def _standard_values(freedom: int | None = None) -> Floats:
 
 
 def exact_means(
-    judged: Judged, options: Options, scores: pl.DataFrame, measures: Sequence[Measure]
+    sources: Iterable[tuple[Judged, Options, Sequence[Measure]]], scores: pl.DataFrame
 ) -> ExactMeans:
     """Return the exact distribution of the mean over the queries under random tie order, of
     the models of which a tie order can change few lists. Of precision, hit rate and others with a
@@ -112,12 +112,11 @@ def exact_means(
 
     Parameters
     ----------
-    judged, options
-        What was scored, and how.
+    sources
+        What was scored, how, and by which measures: that of a system may differ from one to the
+        next. Those made of a function of the caller's are left out.
     scores
         The result of :func:`evaluate` for it, with policy expected, or of :func:`weighed`.
-    measures
-        Metrics and cutoffs; those made of a function of the caller's are left out.
 
     Returns
     -------
@@ -125,44 +124,54 @@ def exact_means(
         (model, measure) → distinct means, ascending, with their probabilities, or the moments of
         means that are too many. A model without a deviation is left out.
     """
-    expected = scores.filter(policy="expected")
-    options = replace(options, policies="expected", progress=False, truncated="no")
-    spreads: ExactMeans = {}
-    for measure in measures:
-        try:
-            requests = parse_metrics(*measure)
-        except ParameterError:  # made of a function of the caller's, which its text does not name
-            continue
-        rows = expected.filter(at_measure(*measure)).drop_nulls("value")
-        is_weighed = "weight" in rows.columns
-        if is_weighed and (rows["truncated"].any() or rows["left_out"].sum()):
-            continue
-        if rows["truncated"].any():
-            rows = score_judged(judged, requests, options).frame().drop_nulls("value")
-        std = pl.col("std")
-        moves, is_whole = (std > 0).fill_null(False), std.is_not_null().all()
-        sums = rows.group_by("model").agg(moves.sum(), whole=is_whole)
-        most, most_lists = MAX_AFFECTED_LISTS, MAX_LISTS
-        whole = rows.filter(is_whole.over("model"))
-        steps: dict[str, float] = {}
-        metric = requests[0][0]
-        if closed(metric.term) and not metric.term.fades:
-            if sums["std"].sum() <= MAX_CLOSED_LISTS:
-                most = most_lists = MAX_CLOSED_LISTS
-            steps = {} if is_weighed else _steps(metric, whole.filter(moves))
-        for model, lists, deviation in whole.group_by("model").agg(pl.len(), DEVIATION).iter_rows():
-            step = steps.get(model)
-            spreads[model, measure] = NormalMean(deviation / lists, step and step / lists)
-        few = sums.filter("whole", std <= most)["model"]
-        moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
-        if 0 < moved.height <= most_lists:
-            for model, spread in _exact_sums(judged, options, moved, requests).items():
-                mine = rows.filter(model=model)
-                still = mine.filter(~moves)["value"].to_numpy().sum()
-                spreads[model, measure] = Spread(
-                    (spread.value + still) / mine.height, spread.chance
-                )
-    return spreads
+    expected = scores.filter(policy="expected").drop_nulls("value")
+    means: ExactMeans = {}
+    for judged, options, measures in sources:
+        rules = replace(options, policies="expected", progress=False, truncated="no")
+        rows = expected.filter(pl.col("model").is_in(judged.whole.models))
+        for measure in measures:
+            try:
+                requests = parse_metrics(*measure)
+            except ParameterError:  # its text does not name a function of the caller's
+                continue
+            of_measure = rows.filter(at_measure(*measure))
+            for model, mean in _exact_at(of_measure, judged, rules, requests).items():
+                means[model, measure] = mean
+    return means
+
+
+def _exact_at(
+    rows: pl.DataFrame, judged: Judged, options: Options, requests: Requests
+) -> dict[str, Spread | NormalMean]:
+    """Return the distributions by one measure, from the scores of its lists."""
+    is_weighed = "weight" in rows.columns
+    if is_weighed and (rows["truncated"].any() or rows["left_out"].sum()):
+        return {}
+    if rows["truncated"].any():
+        rows = score_judged(judged, requests, options).frame().drop_nulls("value")
+    std = pl.col("std")
+    moves, is_whole = (std > 0).fill_null(False), std.is_not_null().all()
+    sums = rows.group_by("model").agg(moves.sum(), whole=is_whole)
+    most, most_lists = MAX_AFFECTED_LISTS, MAX_LISTS
+    whole = rows.filter(is_whole.over("model"))
+    means: dict[str, Spread | NormalMean] = {}
+    steps: dict[str, float] = {}
+    metric = requests[0][0]
+    if closed(metric.term) and not metric.term.fades:
+        if sums["std"].sum() <= MAX_CLOSED_LISTS:
+            most = most_lists = MAX_CLOSED_LISTS
+        steps = {} if is_weighed else _steps(metric, whole.filter(moves))
+    for model, lists, deviation in whole.group_by("model").agg(pl.len(), DEVIATION).iter_rows():
+        step = steps.get(model)
+        means[model] = NormalMean(deviation / lists, step and step / lists)
+    few = sums.filter("whole", std <= most)["model"]
+    moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
+    if 0 < moved.height <= most_lists:
+        for model, spread in _exact_sums(judged, options, moved, requests).items():
+            mine = rows.filter(model=model)
+            still = mine.filter(~moves)["value"].to_numpy().sum()
+            means[model] = Spread((spread.value + still) / mine.height, spread.chance)
+    return means
 
 
 def _steps(metric: Metric, moved: pl.DataFrame) -> dict[str, float]:

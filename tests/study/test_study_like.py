@@ -97,3 +97,6 @@ def test_like_says_what_a_cut_list_leaves_open_unless_lists_are_whole():
     assert whole.comparison.filter(policy="expected")["p_tie_method"].to_list() == ["exact"]
     printed = [study.scores.filter(policy="naive")["value"].to_list() for study in (cut, whole)]
     assert printed[0] == printed[1]
+    plain = rr.Study(ends, "precision@5", truncated="no").three_scores
+    assert whole.three_scores["order_high"].equals(plain["order_high"])
+    assert {*whole.three_scores["order_method"]} == {"exact"}
