@@ -35,8 +35,8 @@ USUAL_MARGIN = Margin(0.01)
 LEAST_MARGIN = 0.0001
 LAST_MARGIN = "the last margin that could be used"
 CHOSEN = "the chosen pair"
-ALONE = " p is corrected for all pairs; each interval is of its pair alone."
-COPIES = " Models with identical lists are compared once."
+ALONE = " p is corrected over {} pairs{}; each interval is of its pair alone."
+COPIES = ", of which those of models with identical lists are listed once"
 
 
 def show(page: Page) -> None:
@@ -67,12 +67,12 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
     rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
     cut = "those that missing items and tie order could reverse first, then "
     cut, first = (cut, "") if CUT in rows["verdict"] else ("", " first")
+    family = int(rows["family"].max() or 0)  # type: ignore[arg-type]
     order = f"{cut}those that tie order may reverse{first}, the likeliest at the top, and the safe ones last"
     st.caption(
         (f"{with_number(rows.height, 'pair')}: {order}. " if rows.height > 1 else "")
         + "Choose a row for a link to that pair."
-        + (ALONE if rows.height > 1 else "")
-        + (COPIES if page.study.identical else "")
+        + (ALONE.format(family, COPIES * bool(page.study.identical)) if family > 1 else "")
         + f" {marks_note(rows)}"
     )
     frame_table(
