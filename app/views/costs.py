@@ -69,10 +69,7 @@ def _entered(models: list[str], known_costs: pl.DataFrame | None, key: str) -> p
         table,
         column_config={
             "model": st.column_config.TextColumn("Model", disabled=True),
-            **{
-                kind: st.column_config.NumberColumn(kind[:1].upper() + kind[1:], min_value=0.0)
-                for kind in kinds
-            },
+            **dict.fromkeys(kinds, st.column_config.NumberColumn(min_value=0.0)),
         },
         hide_index=True,
         key=key,

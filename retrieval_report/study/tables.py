@@ -46,6 +46,7 @@ from retrieval_report.systems.audit import SAME, as_defined, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
 ROWS = 1000  # more would make the page slow; the files hold all rows
+MOST_ROWS = {"deciding": 100}  # of the queries, the largest differences first
 LISTS = {
     NO: "hold all items",
     BETWEEN_TIES: "are cut after a whole tie",
@@ -83,9 +84,10 @@ def _table(report: Report, question: Question, frame: pl.DataFrame) -> PageTable
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
         order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
         rows.sort(key=lambda row: order.get(row["measure"], len(order)))
-    first_rows = rows[:ROWS]
+    most = MOST_ROWS.get(question.name, ROWS)
+    first_rows = rows[:most]
     if len(first_rows) < len(rows):
-        some = f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. "
+        some = f"The first {most} of {len(rows)} rows are shown; the CSV files hold all. "
         question = question._replace(note=f"{some}{question.note}".strip())
     columns = _columns(question, frame)
     filled = [(column, [column.fill(row) for row in first_rows]) for column in columns]

@@ -45,6 +45,7 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report():
     assert of_others.startswith("No row of the table names one of these models")
     assert len(page.dataframe) == 1  # the table in which costs are entered stays
     page = upload(page, COSTS)
+    assert "Bytes" not in page.dataframe[0].proto.columns  # headings keep units as they are written
     assert "middle has no bytes\\; chart and table do not show it" in words(page)
     study = rr.Study(DATA.frames["rankings"], "ndcg@3", costs=pl.read_csv(COSTS.encode()))
     truth = study.costs.filter(policy="expected")

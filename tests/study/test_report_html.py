@@ -18,7 +18,7 @@ from retrieval_report.report import report_contents
 from retrieval_report.study.html import render_html, vega_bundle
 from retrieval_report.study.pictures import Picture
 from retrieval_report.study.questions import QUESTIONS
-from retrieval_report.study.tables import ROWS, report_tables
+from retrieval_report.study.tables import MOST_ROWS, ROWS, report_tables
 
 PLAIN = ("fine", "middle", "coarse")
 VOID = {"meta", "link", "input", "img", "br", "hr"}
@@ -202,14 +202,11 @@ def test_the_bundle_keeps_its_names_to_itself_and_cannot_end_its_element():
 
 def test_rows_beyond_the_limit_are_left_to_the_files():
     report = made_report()
-    many = pl.concat(
-        [report.summary.with_columns(model=pl.col("model") + str(copy)) for copy in range(60)]
-    )
-    frames = {**report.frames, "summary": many}
-    large = replace(report, frames=frames, metric="ndcg", cutoff=None)
-    table = report_tables(large)["summary-all"]
-    assert len(table.rows) == ROWS
-    assert table.question.note.startswith(f"The first {ROWS} of ")
+    for name, most in {"queries": ROWS, **MOST_ROWS}.items():
+        many = pl.concat([report.frames[name]] * 300)
+        table = report_tables(replace(report, frames={**report.frames, name: many}))[name]
+        assert len(table.rows) == most
+        assert table.question.note.startswith(f"The first {most} of ")
 
 
 def test_columns_without_a_value_are_left_out():
