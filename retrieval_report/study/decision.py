@@ -64,7 +64,9 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> De
     margin = f"margin {margin_text(limit)} in {measure_text(*measure)}"
     share = limit / value if value else 0.0
     if LARGE_SHARE < share < 1:
-        margin += f", {whole_percent(share)} of what {model_text(baseline)} scores"
+        margin += (
+            f", which lets {whole_percent(share)} of what {model_text(baseline)} scores be lost"
+        )
     amounts = _amounts(costs, measure)
     if baseline not in amounts:  # only a lower cost could speak for a copy of the baseline
         copies = rows.filter("same_lists")["model"]
