@@ -14,6 +14,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import join_left
+from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.terminal import ESTIMATE
 from retrieval_report.study.three_tables import copies_text
@@ -26,6 +27,7 @@ from retrieval_report.writing.numbers import (
     number,
     size,
 )
+from text import plain
 
 PAIRS = (
     "verdict policy model_a model_b difference p_tie family_p value_a value_b ci_low ci_high tie_std "
@@ -327,5 +329,6 @@ def leaderboard_table(study: rr.Study, others: rr.Study) -> None:
     """Show the leaderboard of a study, with the measures of another beside its own."""
     rows, show, note = leaderboard_of(study, others=others)
     frame_table(rows, of="board", show=show, alt="Scores of the models, best first.", in_full=True)
-    if note:
-        st.caption(note)
+    notes = [note, *uneven_lengths(others.under("expected").scores, others.measures)]
+    if any(notes):
+        st.caption(plain(" ".join(filter(None, notes))))

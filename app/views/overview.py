@@ -6,6 +6,7 @@ import polars as pl
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from cached import remembered_questions
 from chart_display import say, show_chart
 from page import Page
 from retrieval_report import charts
@@ -91,6 +92,8 @@ def show(page: Page) -> None:
         at_cutoffs |= pl.col("cutoff").eq_missing(page.choice.cutoff)
         if accidents := cutoffs_sentence(curves.filter(at_cutoffs)):
             remarks = [plain(accidents), *remarks, f"[Along the cutoffs](#{ALONG})"]
+    if study.decision and "margin" in remembered_questions(page.data):
+        remarks.append("Baseline and margin are those chosen on Compare, whose address keeps them.")
     if remarks:  # above the table, which fills a telephone
         st.caption(" ".join(remarks))
     how: Named = {"of": "three_scores", "show": COLUMNS, "widths": WIDTHS}

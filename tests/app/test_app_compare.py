@@ -118,7 +118,10 @@ def test_only_a_baseline_and_a_margin_that_somebody_chose_go_into_the_report():
     assert page.session_state[asked] == {}
     page = drawn(page.number_input(key="margin").set_value(0.3).run())
     assert page.session_state[asked] == {"baseline": "fine", "margin": 0.3}
-    page = drawn(page.number_input(key="margin").set_value(0.01).run())
+    page.session_state["made page"] = "overview"
+    assert "Baseline and margin are those chosen on Compare" in words(drawn(page.run()))
+    page.session_state["made page"] = "compare"
+    page = drawn(page.run().number_input(key="margin").set_value(0.01).run())
     assert page.session_state[asked] == {}
 
 

@@ -222,8 +222,10 @@ def test_the_numbers_at_the_top_are_the_winners_of_the_study():
     assert row["agreeing_method"] == "exact"
 
 
-def test_an_approximate_share_of_all_orders_is_marked():
-    agreeing = drawn(dashboard(open="docs").run()).metric[2]
+def test_approximate_shares_of_orders_and_lists_of_unequal_length_are_marked():
+    page = drawn(dashboard(open="docs").run())
+    assert plain("ap@all compares lists of unequal length: medians are from 20") in words(page)
+    agreeing = page.metric[2]
     assert agreeing.delta == "≈45% of all orders"
     assert agreeing.help.endswith("; and their share of all orders, ≈ where it is approximated.")
 
