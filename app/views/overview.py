@@ -87,10 +87,13 @@ def show(page: Page) -> None:
     remarks = _first_order(rows)
     if has_curve:
         curves = without_draws(page.curve)[0] if waits else page.drawn_curve.three_scores
-        # As deep as the report looks; the charts go on.
-        at_cutoffs = pl.col("cutoff").is_in(reached_cutoffs(study))
+        reached = reached_cutoffs(study)  # as deep as the report looks; the charts go on
+        at_cutoffs = pl.col("cutoff").is_in(reached)
         at_cutoffs |= pl.col("cutoff").eq_missing(page.choice.cutoff)
         if accidents := cutoffs_sentence(curves.filter(at_cutoffs)):
+            beyond = [cutoff for cutoff in page.choice.cutoffs if cutoff not in {*reached, None}]
+            if beyond:
+                accidents += f" Fewer than half of the lists reach cutoff {beyond[0]}."
             remarks = [plain(accidents), *remarks, f"[Along the cutoffs](#{ALONG})"]
     if study.decision and "margin" in remembered_questions(page.data):
         remarks.append("Baseline and margin are those chosen on Compare, whose address keeps them.")
