@@ -20,6 +20,7 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import chart, filled, finish, layered, row_chart
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.colours import BLUE, GREY, PINK, VERMILLION
 from retrieval_report.writing.names import LABEL, clean, unique_labels
@@ -278,17 +279,17 @@ def _scatter(
 
 
 def _points(rows: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
-    """Return one row per distinct point of a side, or per grid cell if there are many: that of the
-    query furthest off the diagonal, with the number of lists there.
+    """Return one row per distinct point of a side (to 12 digits), or per grid cell if there are many:
+    that of the query furthest off the diagonal, with the number of lists there.
     """
     texts = pl.col("model", "query").cast(pl.String).map_elements(clean, return_dtype=pl.String)
     off = (pl.col(x) - pl.col(y)).abs()
     rows = rows.with_columns(texts).sort(off, "model", "query", descending=[True, False, False])
-    cells = [pl.col(x), pl.col(y)]
+    cells = pl.col(x, y).round(DIGITS)
     if rows.select(cells).n_unique() > MAX_DOTS:
         step = (
             rows.select(pl.max_horizontal(cells).max() - pl.min_horizontal(cells).min()) / GRID
         ).item()
-        cells = [(cell / step).floor() for cell in cells]
-    cells = [cell.name.suffix("_cell") for cell in cells]
-    return rows.group_by("side", *cells, maintain_order=True).agg(pl.all().first(), lists=pl.len())
+        cells = (cells / step).floor()
+    cells = cells.name.suffix("_cell")
+    return rows.group_by("side", cells, maintain_order=True).agg(pl.all().first(), lists=pl.len())
