@@ -127,11 +127,11 @@ def notices(
         of_which = f" for {models.len()} of {model_count} models ({names_text(models.sort())})"
         most = float(rows["truncated_share"].drop_nulls().to_numpy().max())
         if most < 1:
-            where = " at the cutoff" if cutoff else ""  # a list may be cut below it
             share = whole_percent(most)
             share = "up to " * (models.len() > 1 and share[0].isdigit()) + share
             whose = "its" if models.len() == 1 else "their"
-            of_which += f": for {share} of {whose} queries {what}{where}"
+            depends = "the score depends on items that may be missing"
+            of_which += f": for {share} of {whose} queries {depends}"
         else:
             of_which += f", whose {what}"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)

@@ -117,13 +117,14 @@ def test_where_only_some_models_are_estimates_they_are_named():
     some = pl.col("model") == "codes-0", pl.col("truncated_share") * 0.25
     [said] = notices(study.summary.with_columns(truncated_share=pl.when(some[0]).then(some[1])))
     assert (
-        "1 of 2 models (codes-0): for 25% of its queries lists may be cut at the cutoff. " in said
+        "1 of 2 models (codes-0): for 25% of its queries the score depends on items that may be missing. "
+        in said
     )
     few = pl.when(some[0]).then(0.001)  # one of a thousand is not 0%
     [said] = notices(study.summary.with_columns(truncated_share=few))
     assert (
-        "1 of 2 models (codes-0): for less than 1% of its queries lists may be cut at the cutoff. "
-        in said
+        "1 of 2 models (codes-0): for less than 1% of its queries the score depends on items that may "
+        "be missing. " in said
     )
 
 
