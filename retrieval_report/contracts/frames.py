@@ -219,7 +219,7 @@ def _contract(
     names = [c.name for c in columns]
     frame = frame if frame.columns == names else frame.select(names)
     for column in columns:
-        _check_type(frame, column, what, column.name)
+        _check_type(frame.schema, column, what, column.name, empty=frame.is_empty())
     ids = [c.name for c in columns if c.kind == "id"]
     texts = [name for name in ids if name == "model" or not frame.schema[name].is_integer()]
     changed = [pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String]
@@ -249,18 +249,22 @@ def _contract(
     return frame
 
 
-def check_types(frame: pl.DataFrame, theirs: Mapping[str, str], what: str) -> None:
+def check_types(
+    types: Mapping[str, pl.DataType], theirs: Mapping[str, str], what: str, *, empty: bool = True
+) -> None:
     """Refuse columns of a type that their contract does not accept, by the names that the caller
-    gave them: our name → his.
+    gave them: our name → his. Columns without a type are accepted if they may be ``empty``.
     """
     for column in {"rankings": RANKINGS, "judgements": JUDGEMENTS}.get(what, ()):
         name = theirs.get(column.name, column.name)
         if name != column.name:
-            _check_type(frame, column, what, name)
+            _check_type(types, column, what, name, empty=empty)
 
 
-def _check_type(frame: pl.DataFrame, column: Column, what: str, name: str) -> None:
-    dtype = frame.schema[name]
+def _check_type(
+    types: Mapping[str, pl.DataType], column: Column, what: str, name: str, *, empty: bool
+) -> None:
+    dtype = types[name]
     accepted, rule = _KINDS[column.kind]
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         word = "text"
@@ -268,7 +272,7 @@ def _check_type(frame: pl.DataFrame, column: Column, what: str, name: str) -> No
         word = "integer"
     else:
         word = "number" if dtype.is_numeric() else str(dtype).lower()
-    if word in accepted.split() or (dtype == pl.Null and frame.is_empty()):
+    if word in accepted.split() or (dtype == pl.Null and empty):
         return
     hints = {
         pl.Boolean(): " (are two columns swapped?)",

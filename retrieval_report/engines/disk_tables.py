@@ -15,6 +15,7 @@ from retrieval_report.contracts.errors import (
     one_line,
 )
 from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.contracts.frames import check_types
 from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.binary import naming
 from retrieval_report.reading.combine import Part, by_folder, refuse_shared_names
@@ -178,9 +179,10 @@ def _open(path: Path, columns: ColumnNames) -> File:
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):
         frame = scan(source.content, glob=False, hive_partitioning=False)
-        names = frame.collect_schema().names()
+        schema = frame.collect_schema()
         rows = frame.select(pl.len()).collect().item()
-    matched = match_columns(names, RANKINGS, columns, str(path))
+    matched = match_columns(schema.names(), RANKINGS, columns, str(path))
+    check_types(schema, matched, RANKINGS.name)
     if "model" not in matched and "count" not in matched and folder_model(path) is None:
         _check_merged(path, frame, matched)
     matched.pop(RANK, None)

@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, one_line
+from retrieval_report.contracts.frames import check_types
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.reading.crash_guard_process import scan_binary
-from retrieval_report.reading.names import Choose, under_our_names
+from retrieval_report.reading.names import Choose, Kind, under_our_names
 from retrieval_report.reading.parquet_pages import check_pages
 from retrieval_report.reading.sources import Source
 
@@ -17,7 +18,9 @@ from retrieval_report.reading.sources import Source
 MAX_ROWS = 2**32 - 1
 
 
-def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None) -> pl.DataFrame:
+def read_binary(
+    source: Source, form: str, choose: Choose, kind: Kind, max_rows: int | None
+) -> pl.DataFrame:
     """Read columns of a Parquet or Arrow file under our names; types are kept.
 
     The number of rows is first read from the metadata, because 200 kB of Parquet can hold 10⁸
@@ -25,6 +28,8 @@ def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None)
 
     Raises
     ------
+    ColumnError
+        A column that has another name than ours is of a type that its contract does not accept.
     FileError
         The file is damaged or truncated, or has more than `max_rows` rows (default `MAX_ROWS`).
     """
@@ -34,7 +39,9 @@ def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None)
             check_pages(source.path, file)
     with naming(source.path):
         frame = scan_binary(source.content, form, limit)
-        column_names = choose(frame.collect_schema().names())
+        schema = frame.collect_schema()
+        column_names = choose(schema.names())
+        check_types(schema, column_names, kind.name)
         rows = frame.select(pl.len()).collect().item()
         if rows > limit:
             raise FileError(

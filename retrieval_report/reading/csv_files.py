@@ -65,7 +65,12 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
         return next(itertools.islice(lines, row + has_header, None), row + 2)
 
     return parse_values(
-        TextTable(str(source.path), frame.select(under_our_names(column_names)), line)
+        TextTable(
+            str(source.path),
+            frame.select(under_our_names(column_names)),
+            line,
+            column_names if has_header else {},
+        )
     )
 
 

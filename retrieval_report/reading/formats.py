@@ -99,7 +99,7 @@ def read_form(
 ) -> pl.DataFrame:
     """Read columns of a file of a known format under our names; objects hold those of a kind."""
     if form in BINARY.values():
-        return read_binary(source, form, choose, max_rows)
+        return read_binary(source, form, choose, kind, max_rows)
     if form == ARRAYS:
         return read_arrays(source, choose, kind)
     source.refuse_nul()

@@ -123,7 +123,7 @@ def frame_of_kind(
         unused = unknown(frame.columns, matched, kind)
         if unused and name is None:
             check_merged(frame.select(under_our_names(matched)), lambda: frame.select(unused), what)
-    check_types(frame, matched, what)
+    check_types(frame.schema, matched, what, empty=frame.is_empty())
     frame = renamed(frame, matched, kind)
     if kind.ranked and RANK in frame.columns:
         frame = without_agreeing_ranks(frame)

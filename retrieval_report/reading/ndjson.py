@@ -7,6 +7,7 @@ import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError, one_line
+from retrieval_report.contracts.frames import check_types
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.dictionaries import is_listing, is_pairs
 from retrieval_report.reading.json_forms import as_records
@@ -53,6 +54,7 @@ def read_ndjson(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
         frame = frame.select("query_id", "results").explode("results").drop_nulls("results")
         frame = frame.unnest("results")
     matched = choose(frame.columns)
+    check_types(frame.schema, matched, kind.name)
     frame = frame.select(under_our_names(matched))
     ids = cs.by_name(ID_COLUMNS, require_all=False) & (cs.integer() | cs.by_dtype(pl.Null))
     large = [name for name in frame.select(cs.float()).columns if is_large(frame[name]).any()]
@@ -70,7 +72,9 @@ def _spelt(parsed: pl.Series, name: str, content: bytes, nested: bool, source: S
         texts += [row.get(name) for row in hits]
         lines += [number] * (len(texts) - len(lines))
     text = pl.Series(parsed.name, texts, dtype=pl.String)
-    return exact(parsed, text, TextTable(str(source.path), text.to_frame(), lines.__getitem__))
+    theirs = {text.name: name}
+    table = TextTable(str(source.path), text.to_frame(), lines.__getitem__, theirs)
+    return exact(parsed, text, table)
 
 
 def _is_record(content: bytes, kind: Kind) -> bool:

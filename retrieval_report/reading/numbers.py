@@ -2,8 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 import polars as pl
@@ -42,11 +42,18 @@ class TextTable:
         One column per contract column the file has.
     line : Callable[[int], int]
         Row index → line number in the file; slow, for messages only.
+    theirs : Mapping[str, str]
+        Our column name → the file's, if it is another; for messages only.
     """
 
     location: str
     frame: pl.DataFrame
     line: Callable[[int], int]
+    theirs: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, name: str, row: int) -> str:
+        """Return the line of a row and the file's name of a column."""
+        return f"{self.location}, line {self.line(row)}: column {self.theirs.get(name, name)!r}"
 
 
 def parse_values(table: TextTable) -> pl.DataFrame:
@@ -143,10 +150,9 @@ def exact(parsed: pl.Series, text: pl.Series, table: TextTable) -> pl.Series:
     for row in large:
         if "e" not in text[row].lower() and Decimal(text[row]) != parsed[row]:
             raise DataError(
-                f"{table.location}, line {table.line(row)}: column {text.name!r}: "
-                f"{text[row][:80]!r} is not among the numbers of Float64, which the column needs "
-                "because not all of its values are whole numbers of 128 bits; it would tie with "
-                "its neighbours"
+                f"{table.place(text.name, row)}: {text[row][:80]!r} is not among the numbers of "
+                "Float64, which the column needs because not all of its values are whole numbers "
+                "of 128 bits; it would tie with its neighbours"
             )
     return parsed
 
@@ -172,6 +178,6 @@ def _not(form: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> Dat
     if _THOUSANDS.match(value):
         hint = "; commas between thousands? leave them out"
     return DataError(
-        f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} "
-        f"is not {form} ({with_number(len(bad), 'such value')}){hint}"
+        f"{table.place(text.name, int(bad[0]))}: {value[:80]!r} is not {form} "
+        f"({with_number(len(bad), 'such value')}){hint}"
     )
