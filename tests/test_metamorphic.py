@@ -75,7 +75,7 @@ def verdict_turned_round(verdict: Callable[..., Any]):
 
 def gate_with_larger_margins(gate: Callable[..., Any]):
     frame = rankings(8, queries=30)
-    runs = [frame.filter(pl.col("model") == model).drop("model") for model in "ab"]
+    runs = [frame.filter(model=model).drop("model") for model in "ab"]
     passed = [
         gate(*runs, measure="ndcg@5", margin=margin, truncated="no").status == "passed"
         for margin in (0.01, 0.03, 0.1, 0.2, 0.3, 0.5)

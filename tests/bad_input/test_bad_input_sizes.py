@@ -64,7 +64,7 @@ def test_row_064_many_short_lists():
         }
     )
     found = evaluate(frame, metrics="precision", cutoffs=2, policies=("expected", "naive", "best"))
-    assert found.group_by("policy").agg(pl.col("value").mean())["value"].to_list() == [0.125] * 3
+    assert found.group_by("policy").agg(pl.mean("value"))["value"].to_list() == [0.125] * 3
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path):
     result = run(f"evaluate {rankings} --metrics rr@1 --out {folder}")
     assert f"Wrote {folder / 'scores.csv'}" in result.output
     assert sorted(path.name for path in folder.iterdir()) == ["scores.csv", "summary.csv"]
-    scores = pl.read_csv(folder / "scores.csv").filter(pl.col("policy") == "expected")
+    scores = pl.read_csv(folder / "scores.csv").filter(policy="expected")
     assert scores.select("model", "query", "metric", "cutoff").rows() == [("lsh", "q1", "rr", 1)]
     assert scores["value"].item() == pytest.approx(1 / 3, rel=1e-15)
     assert set(pl.read_csv(folder / "summary.csv")["policy"]) == {

@@ -29,7 +29,7 @@ def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path):
     assert result.output.endswith(f"\nWrote {files} files to {tmp_path / 'out'}.\n")
     report = read_report(tmp_path / "out")
     assert report.title == "Mine"
-    assert report.summary.filter(pl.col("policy") == "expected")["value"].to_list() == [0.5, 0.0]
+    assert report.summary.filter(policy="expected")["value"].to_list() == [0.5, 0.0]
     assert (tmp_path / "out/summary.md").is_file()
 
 

@@ -7,7 +7,6 @@ Small enough for the interpreted run.
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 from codes_by_hand import by_hand, classes, hamming, pairs, random_bits, rows, same
@@ -41,7 +40,7 @@ def test_ids_and_model_are_kept_and_sorted_by():
     assert counts["model"].unique().to_list() == [model]
     assert counts["query"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
     assert counts.equals(counts.sort("model", "query", "distance", "relevance"))
-    own = counts.filter(pl.col("distance") == 0, pl.col("relevance") == 1)
+    own = counts.filter(distance=0, relevance=1)
     assert own["query"].to_list() == ["a", "b", "c"]
 
 
@@ -102,7 +101,7 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
     kept = []
     for query in range(6):
         nearer, last = 0, -1
-        for row in rows(everything.filter(pl.col("query") == query)):
+        for row in rows(everything.filter(query=query)):
             if nearer >= depth and row[1] != last:
                 break
             kept.append(row)

@@ -67,7 +67,7 @@ def test_scores_are_means_over_all_orders(queries: list[tuple[int, list[int]]]):
         for (metric, cutoff), value in enumerated(own, row).items():  # type: ignore[arg-type]
             one = scores.filter(
                 pl.col("query") == query, metric=metric, cutoff=cutoff
-            ) if cutoff else scores.filter(pl.col("query") == query, metric=metric)  # fmt: skip
+            ) if cutoff else scores.filter(query=query, metric=metric)  # fmt: skip
             assert one["value"].item() == pytest.approx(float(value), abs=1e-12)
 
 
@@ -91,7 +91,7 @@ def test_realistic_ranks_are_those_of_the_other_packages(seed: int):
             every.rankings, system, measures=MEASURES, policies="naive"
         )
         for (metric, cutoff), values in wanted.items():
-            found = scores.filter(pl.col("metric") == metric, pl.col("cutoff").eq_missing(cutoff))
+            found = scores.filter(pl.col("cutoff").eq_missing(cutoff), metric=metric)
             np.testing.assert_allclose(found["value"].to_numpy(), values, rtol=1e-12)
 
 

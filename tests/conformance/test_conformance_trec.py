@@ -151,7 +151,7 @@ def read_long(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
     frame = pl.read_csv(
         folder() / "trec_eval_data" / f"long_{run.long}.csv", schema_overrides=types
     )
-    rankings = frame.filter(pl.col("retrieved") == 1).select("query", "item", distance="trec_rank")
+    rankings = frame.filter(retrieved=1).select("query", "item", distance="trec_rank")
     if run.depth:
         rankings = rankings.filter(pl.col("distance") <= run.depth)
     judgements = frame.filter(pl.col("qrels_label").is_not_null())
@@ -239,8 +239,8 @@ def test_rbp_with_grades():
     """In qrels.rel_level the grades of query 301 go up to 4, so RBP's grades are fractions of 4."""
     rankings, judgements = read_files(RUNS["out.test.aql"])
     scores = rr.evaluate(
-        rankings.filter(pl.col("query") == "301"),
-        judgements=judgements.filter(pl.col("query") == "301"),
+        rankings.filter(query="301"),
+        judgements=judgements.filter(query="301"),
         metrics=("rbp(p=0.9,max_grade=4)",),
         cutoffs=(None,),
         policies=("naive",),

@@ -151,7 +151,7 @@ os.wait()
 """
 USED = (
     'LISTS.select(rr.expr.ndcg("relevance", distance="distance"))',
-    'LISTS.group_by("query").agg(pl.col("distance").sum())',
+    'LISTS.group_by("query").agg(pl.sum("distance"))',
 )
 
 

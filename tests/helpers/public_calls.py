@@ -21,13 +21,13 @@ SCORES = rr.evaluate(FRAME, metrics="ndcg@2, ap")
 SUMMARY = rr.summarise(SCORES)
 COMPARISON = rr.compare(SCORES)
 QUERIES = pl.DataFrame({"query": ["q", "r"], "label": ["x", "y"], "weight": [1, 2]})
-JUDGEMENTS = FRAME.filter(pl.col("model") == "a").select("query", "item", "relevance")
+JUDGEMENTS = FRAME.filter(model="a").select("query", "item", "relevance")
 STUDY = rr.Study(FRAME, "ndcg@2")
 
 
 def of_model(name: str) -> pl.DataFrame:
     """The rankings of one model."""
-    return FRAME.filter(pl.col("model") == name)
+    return FRAME.filter(model=name)
 
 
 OUT: Any = object()  # stands for a folder of the test's own

@@ -85,7 +85,7 @@ def test_scores_and_deviations_are_those_of_evaluate(metric: rr.Metric):
     for least, stated in ((None, None), (2.0, "n")):
         hit = pl.col("relevance") >= (1 if least is None else least)
         known = frame.with_columns(n=(hit.sum() + 2).over("query"))
-        queries = known.group_by("query").agg(n_relevant=pl.col("n").first()) if stated else None
+        queries = known.group_by("query").agg(n_relevant=pl.first("n")) if stated else None
         wanted = rr.evaluate(
             frame,
             queries=queries,

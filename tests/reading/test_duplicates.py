@@ -73,7 +73,7 @@ def test_scores_are_those_of_all_orders_of_the_different_contents(
     wanted = [list(ties[distance].values()) for distance in sorted(ties)]
     for name, k in MEASURES.items():
         truth = oracles.moments(wanted, name, k)
-        rows = scores.filter(pl.col("metric") == name)
+        rows = scores.filter(metric=name)
         found = dict(rows.select("policy", "value").iter_rows())
         assert found["expected"] == pytest.approx(float(truth.mean), abs=1e-12)
         assert found["worst"] == pytest.approx(float(truth.minimum), abs=1e-12)

@@ -164,8 +164,8 @@ def test_property_02_exact_values_are_those_of_all_orders():
         pl.col("query").str.split(":").list.first()
     )
     over_orders = orders.group_by(PLACE, maintain_order=True).agg(
-        expected=pl.col("value").mean(), std=pl.col("value").std(ddof=0), best=pl.col("value").max(),
-        worst=pl.col("value").min(),
+        expected=pl.mean("value"), std=pl.col("value").std(ddof=0), best=pl.max("value"),
+        worst=pl.min("value"),
     )  # fmt: skip
     found = exact(tied(), cutoffs=[1, 2, 3, 4, 9, None])
     means = found.filter(policy="expected").join(
@@ -204,9 +204,9 @@ def test_property_02_random_orders_agree_with_long_lists():
     means = (
         shuffled_means(frame, metrics="ap", cutoffs=3, shuffles=draws)
         .group_by("model")
-        .agg(pl.col("value").mean())
+        .agg(pl.mean("value"))
     )
-    wanted = shuffled.filter(metric="ap", cutoff=3).group_by("model").agg(pl.col("value").mean())
+    wanted = shuffled.filter(metric="ap", cutoff=3).group_by("model").agg(pl.mean("value"))
     assert_frame_equal(means, wanted, check_row_order=False)
 
 
@@ -458,7 +458,7 @@ def test_property_10_equal_models_score_equal_to_the_last_bit():
 def test_property_11_relevant_items_are_the_sum_over_grades():
     frame = lists(18)
     keys = ["model", "query"]
-    grades = count_ties(frame).group_by(*keys, "relevance").agg(pl.col("count").sum())
+    grades = count_ties(frame).group_by(*keys, "relevance").agg(pl.sum("count"))
     for least in (1, 2, 3):
         wanted = (
             grades.group_by(keys)
@@ -471,7 +471,7 @@ def test_property_11_relevant_items_are_the_sum_over_grades():
         assert found["n_relevant"].to_list() == wanted["count"].to_list()
         assert found["value"].to_list() == [float(count > 0) for count in wanted["count"]]
         ties = tie_groups(frame, relevant_from=least).unique([*keys, "tie"])
-        relevant = ties.group_by(keys).agg(pl.col("tie_relevant").sum()).sort(keys)["tie_relevant"]
+        relevant = ties.group_by(keys).agg(pl.sum("tie_relevant")).sort(keys)["tie_relevant"]
         assert relevant.to_list() == wanted["count"].to_list()
 
 

@@ -23,7 +23,7 @@ def test_behind_a_distance_threshold_nothing_counts():
     relevant = (
         rankings.filter(pl.col("distance") <= threshold)
         .group_by("query")
-        .agg(n_relevant=pl.col("relevance").sum())
+        .agg(n_relevant=pl.sum("relevance"))
     )
     whole, _ = said(rankings, queries=relevant, truncated="no", **asked)
     cut, warned = said(near, queries=relevant, truncated="within_tie", **asked)

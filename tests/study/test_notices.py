@@ -46,7 +46,7 @@ def top_ten(models: int = 1, *, queries: int = 30, items: int = 2000) -> pl.Data
         )
     # Codes of different models rank the same items; what is relevant is the query's.
     frame = pl.concat(frames)
-    return frame.with_columns(relevance=pl.col("relevance").first().over("query", "item"))
+    return frame.with_columns(relevance=pl.first("relevance").over("query", "item"))
 
 
 @cache

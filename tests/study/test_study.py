@@ -121,7 +121,7 @@ def test_models_alone_are_a_whole_study():
     part = (
         study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
     )
-    rows = RANKINGS.filter(pl.col("model") == "fine")
+    rows = RANKINGS.filter(model="fine")
     whole = rr.Study(
         rows, "ap@3", queries=QUERIES, average="macro", shuffles=20, seed=4, missing_query="skip"
     )
@@ -239,7 +239,7 @@ def test_a_part_of_a_study_has_a_report_of_its_numbers(tmp_path: Path):
     contents = part.contents()
     assert_frame_equal(contents.summary, part.summary)
     assert_frame_equal(contents.leaderboard, part.leaderboard)
-    means = contents.shuffled.group_by("model", "metric", "cutoff").agg(pl.col("value").mean())
+    means = contents.shuffled.group_by("model", "metric", "cutoff").agg(pl.mean("value"))
     shuffled = part.summary.filter(policy="shuffled").join(
         means, on=["model", "metric", "cutoff"], nulls_equal=True
     )

@@ -31,11 +31,7 @@ def test_a_study_like_another_system_answers_everything_at_the_measures_asked(
     assert_frame_equal(here.summary, made.summary.filter(metric="ndcg"))
     assert set(here.audit["metric"]) == {"ndcg"}
     shuffled = made.summary.filter(policy="shuffled").sort("model", "metric")
-    means = (
-        made.shuffled.group_by("model", "metric")
-        .agg(pl.col("value").mean())
-        .sort("model", "metric")
-    )
+    means = made.shuffled.group_by("model", "metric").agg(pl.mean("value")).sort("model", "metric")
     assert means["value"].to_list() == pytest.approx(shuffled["value"].to_list())
     assert here.contents().measure == here.measure
     assert "like='trec_eval'" in made.contents().command

@@ -25,7 +25,7 @@ def lists_only(run: pl.DataFrame, judgements: pl.DataFrame) -> pl.DataFrame:
 
 
 def printed(frame: pl.DataFrame, system: str, call: str, **where: Any) -> float | None:
-    chosen = frame.filter(pl.col("system") == system, pl.col("call") == call)
+    chosen = frame.filter(system=system, call=call)
     for name, value in where.items():
         chosen = chosen.filter(pl.col(name).eq_missing(pl.lit(value)))
     return chosen["prints"].item()  # type: ignore[no-any-return]
@@ -113,7 +113,7 @@ def test_prints_are_the_exact_value_plus_definition_plus_tie_order():
     assert inside.select(
         pl.col("prints").is_between(pl.col("lowest") - 1e-12, pl.col("highest") + 1e-12).all()
     ).item()
-    assert frame.filter(pl.col("order") == "mean over all orders")["off"].abs().max() == 0.0
+    assert frame.filter(order="mean over all orders")["off"].abs().max() == 0.0
     z = known.filter(pl.col("tie_std") > 0)
     assert z["z"].to_list() == pytest.approx((z["off"] / z["tie_std"]).to_list())
 

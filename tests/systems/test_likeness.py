@@ -57,7 +57,7 @@ def test_every_system_prints_what_the_audit_says(system: str):
         rankings, system, metrics=text, policies=("expected", "naive", "best", "shuffled"), seed=3
     )
     keys = ["metric", "cutoff"]
-    means = scores.group_by(*keys, "policy").agg(pl.col("value").mean())
+    means = scores.group_by(*keys, "policy").agg(pl.mean("value"))
     for row in asked.iter_rows(named=True):
         here = (pl.col("metric") == row["definition"]) & pl.col("cutoff").eq_missing(
             pl.lit(row["cutoff"], pl.Int64)

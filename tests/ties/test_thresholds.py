@@ -103,7 +103,7 @@ def test_the_average_precision_of_all_pairs_is_the_mean_over_their_orders():
             "relevance": [0, 1, 0, 1, 0, 1],
         }
     )
-    ties = [frame.filter(pl.col("distance") == value)["relevance"].to_list() for value in (1, 2)]
+    ties = [frame.filter(distance=value)["relevance"].to_list() for value in (1, 2)]
     every = oracles.moments(ties, "ap")
     areas = rr.thresholds(frame).areas.row(0, named=True)
     assert areas["ap"] == pytest.approx(float(every.mean), rel=1e-14)
