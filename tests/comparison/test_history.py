@@ -4,7 +4,6 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from made_reports import lettered
 from retrieval_report.contracts.registry import column
 from retrieval_report.stats import history
 
@@ -44,18 +43,6 @@ def test_versions_are_sorted_by_their_numbers_and_steps_are_those_of_compare():
         shown = sorted(part["step_p"].drop_nulls())
         assert shown == pytest.approx(sorted(holm))
         assert part["difference"].null_count() == 2  # the first version of either model
-
-
-def test_only_a_step_beyond_ties_and_queries_is_marked():
-    frame = lettered({"v1": ["y X"] * 10, "v2": ["Xy"] * 10, "v3": ["X y"] * 10})
-    policies = ("expected", "best", "worst")
-    scores = rr.evaluate(frame, metrics="rr@2", truncated="no", policies=policies)
-    steps = history(scores, "(?P<version>v.)")
-    assert steps["marked"].to_list() == [None, True, True]
-    few = scores.filter(pl.col("query") < "q4")  # p = 2 / 2⁴ at the least
-    assert history(few, "(?P<version>v.)")["marked"].to_list() == [None, False, False]
-    level = history(scores.filter(pl.col("model") != "v3"), "(?P<version>v.)")
-    assert level["p_tie"].to_list() == [None, 0.0]  # v1 is never ahead
 
 
 @pytest.mark.parametrize("name", ["since_first", "first_p"])

@@ -150,19 +150,6 @@ def test_a_seed_that_decides_is_found_and_one_that_does_not_is_not():
     assert pairs["family_p"].to_list() == pytest.approx(holm(pairs["p"].to_numpy()))
 
 
-def test_one_replicate_is_answered_with_what_it_cannot_say():
-    scores = scores_of({**runs("many", drawn(0, 3, 20, 0.01, 0.5)), "bm25": [0.1] * 20})
-    table = replicate_table(scores, PATTERN)
-    alone = table.row(by_predicate=pl.col("model") == "bm25", named=True)
-    assert (alone["replicates"], alone["note"], alone["std_error"]) == (1, "one replicate", None)
-    assert alone["value"] == pytest.approx(0.1)
-    assert alone["tie_var"] == 0.0
-    assert alone["replicate_var"] is alone["query_var"] is alone["residual_var"] is None
-    pair = replicate_pairs(scores, PATTERN).row(0, named=True)
-    assert (pair["model_a"], pair["seed_reversal"]) == ("many", 0.0)
-    assert (pair["verdict"], pair["p"], pair["ci_low"]) == ("too few runs", None, None)
-
-
 def test_a_mapping_and_both_kinds_of_pattern_name_the_same_models():
     names = ["a-s1", "a-s2", "b"]
     wanted = {"a-s1": "a", "a-s2": "a", "b": "b"}

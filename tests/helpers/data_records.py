@@ -30,6 +30,7 @@ MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has n
     "a meter": rr.Meter,
     "a study": lambda given: rr.Study(**given),
     "counts of": rr.count_ties,
+    "scores of": lambda given: rr.evaluate(**given),
     "thresholds of": rr.thresholds,
     "a summary": lambda models: rr.summarise(scores_of(models)),
     "a summary of": rr.summarise,

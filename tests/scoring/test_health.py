@@ -12,7 +12,7 @@ import pytest
 
 import retrieval_report as rr
 from commands import run
-from made_reports import grid, lettered, upside_down
+from made_reports import grid, upside_down
 from real_data import folder as real_folder
 from retrieval_report.cli import engines
 from retrieval_report.contracts.registry import schema
@@ -300,16 +300,6 @@ def test_many_queries_without_a_relevant_item_are_noted(tmp_path: Path, none: in
     assert "no relevant item" not in left_out["finding"].to_list()
 
 
-@pytest.mark.parametrize("last", [1, 2])
-def test_lists_of_one_tie_each_are_noted(last: int):
-    """As of codes that are all equal; one list with two distances makes an honest, coarse model."""
-    lists = {"model": ["ABcdef"] * 5 + ["ABcdef" if last == 1 else "ABcde f"]}
-    study = rr.Study(lettered(lists), "precision@3", truncated="no")
-    found = study.health.filter(finding="one tie").select("serious", "affected", "total").rows()
-    assert found == [(False, 6, 6)] * (last == 1)
-    assert ("all items tie in 6 of the 6 lists of model" in repr(study)) == (last == 1)
-
-
 def test_scores_of_answers_and_candidates_that_all_tie_are_noted():
     true, candidates = np.zeros(6), np.zeros((6, 9))
     made = rr.Study(rr.from_scores((true, candidates)), "rr")
@@ -342,27 +332,6 @@ def test_judgements_that_are_scores_are_noted(decimals: int):
     made = study(GOOD, judgements)
     total = QUERIES * ITEMS
     assert faults(made) == [(None, "fine judgements", False, total, total)] * (decimals == 9)
-
-
-def test_swapped_ids_that_are_also_queries_are_asked_whether_columns_are_swapped():
-    judgements = {query: {7: 1, 8: 1, 9: 1} for query in (1, 2)}
-    swapped = {item: {1: 0.5, 2: 0.25} for item in (1, 2, 7, 8, 9)}
-    with pytest.raises(rr.KeyMismatchError, match=r"3 of 5 queries .* first 7: .* swapped\?$"):
-        study(swapped, judgements).verdict  # noqa: B018
-
-
-def test_numbers_that_are_items_too_ask_nobody_whether_columns_are_swapped():
-    judgements = {query: {7: 1, 8: 1, 9: 1} for query in (1, 2)}
-    lists = {query: {7: 0.5, 8: 0.25} for query in (1, 2, 8, 9, 10)}
-    with pytest.raises(rr.KeyMismatchError, match=r"3 of 5 .* first 8; .* leaves them out$"):
-        study(lists, judgements).verdict  # noqa: B018
-
-
-def test_of_items_in_the_place_of_queries_a_tenth_need_be_judged():
-    judgements = {query: {f"d{item}": 1 for item in range(4)} for query in "ab"}
-    swapped = {f"d{item}": {"a": 0.5, "b": 0.25} for item in range(30)}
-    with pytest.raises(rr.KeyMismatchError, match=r"items are queries .* such as 'd0'; .* swapped"):
-        study(swapped, judgements).verdict  # noqa: B018
 
 
 def test_a_model_whose_queries_are_items_is_asked_whether_columns_are_swapped():
