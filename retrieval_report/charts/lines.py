@@ -30,7 +30,7 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import CUTOFF_TEXT, board, join_left
+from retrieval_report.engines.check_scores import CUTOFF_TEXT, NAIVE_ERROR, board, join_left
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.colours import GREY
 from retrieval_report.writing.names import EQUALS, clean, first_names
@@ -97,7 +97,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     y = number_axis(alt.Y, clean(name, 60))
     rows, colour = _shaded(rows, {*rows.filter(HIGHEST)["model"]})
     look: Named = {"x": x, "color": colour, "detail": "label:N"}
-    off = rows.filter((pl.col("naive") - pl.col("expected")).abs() > SAME)
+    off = rows.filter(NAIVE_ERROR.abs() > SAME)
     layers = [*_lines(rows, y, TIPS, **look), span(off, RING, y, "naive", tips=TIPS, **look)]
     ring = "; ring: naive order, where it differs" if off.height else ""
     text = f"line: expected score{ring}"

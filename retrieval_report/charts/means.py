@@ -36,6 +36,7 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import HEIGHT, STEP, chart, filled, finish, layered, row_chart
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.engines.check_scores import NAIVE_ERROR
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.colours import BLUE, GREY, SKY, VERMILLION
 from retrieval_report.writing.names import clean
@@ -96,7 +97,7 @@ def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     wide, where = models_at(summary, metric, cutoff)
     scored_rows = wide.filter(pl.any_horizontal(pl.col("value", "lowest").is_not_null()))
     rows = with_labels(filled(scored_rows, f"no model has a score for {where}").head(MAX_MODELS))
-    rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
+    rows = rows.with_columns(naive_error=NAIVE_ERROR)
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     cut = is_cut(rows)
     parts = [

@@ -256,10 +256,11 @@ def _rows(
     """Return the estimates of some models or pairs by one measure."""
     single = bool((pairs.first == pairs.second).all())
     columns = powered(f, y, confidence, of_pairs=not single)
-    names = pl.Series(grid.models, dtype=pl.String)
-    columns |= {"model_a": names[pairs.first], "model_b": None if single else names[pairs.second]}
-    if single and is_share(measure[0]):
-        columns |= {name: np.clip(columns[name], 0, 1) for name in ENDS}
+    columns |= grid.names(pairs)
+    if single:
+        columns["model_b"] = None
+        if is_share(measure[0]):
+            columns |= {name: np.clip(columns[name], 0, 1) for name in ENDS}
     return measured(columns, measure, ESTIMATES)
 
 

@@ -236,7 +236,6 @@ def compare(
     if rankings is None and lone != ["queries"] * (cluster is not None):
         raise ParameterError(f"{lone[0]}: given without rankings, to which it applies")
     draws = resamples_for(correction, pairs) if resamples is None else resamples
-    models = pl.Series(grid.models, dtype=pl.String)
     frames: list[pl.DataFrame] = []
     chances: dict[int, Chances] = {}
     for part in requested:
@@ -245,10 +244,7 @@ def compare(
         columns = _tested(part, pairs, rows, adjust, correction, confidence, (draws, seed))
         if part.measure[2] == "expected":
             chances[len(frames)] = Chances(part, selected_pairs, columns)
-        columns |= {
-            "model_a": models[selected_pairs.first],
-            "model_b": models[selected_pairs.second],
-        }
+        columns |= grid.names(selected_pairs)
         frames.append(measured(columns | dict.fromkeys(CHANCES), part.measure, COMPARISON))
     if rankings is not None:
         read_lists(grid, list(chances.values()), rankings, **call_options)
@@ -405,12 +401,11 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     )
     grid = Grid.of(means)
     pairs = Pairs.every(len(grid.models))
-    models = pl.Series(grid.models, dtype=pl.String)
+    names = grid.names(pairs)
     frames = [pl.DataFrame(schema=OF_MEANS)]
     for part in grid.asked(None):
         means_and_stds = _means(part, pairs)
-        columns = means_and_stds | dict.fromkeys((*CHANCES, *OF_QUERIES))
-        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second]}
+        columns = means_and_stds | names | dict.fromkeys((*CHANCES, *OF_QUERIES))
         if part.measure[2] == "expected":
             columns |= Chances(part, pairs, means_and_stds).frame().to_dict()
         frames.append(measured(columns, part.measure, OF_MEANS))

@@ -9,7 +9,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import BOUNDS, check_scores, side_by_side
+from retrieval_report.engines.check_scores import BOUNDS, NAIVE_ERROR, check_scores, side_by_side
 from retrieval_report.engines.score_grid import (
     DIGITS,
     Grid,
@@ -75,7 +75,7 @@ def query_table(scores: object) -> pl.DataFrame:
         side_by_side(check_scores(scores), keys, ("naive", "expected", *BOUNDS), *tie_columns)
         .with_columns(
             spread=pl.col("highest") - pl.col("lowest"),
-            naive_error=pl.col("naive") - pl.col("expected"),
+            naive_error=NAIVE_ERROR,
         )
         .select(pl.exclude("truncated"), "truncated")
         .sort(

@@ -176,6 +176,7 @@ def board(summary: pl.DataFrame, *more_columns: pl.Expr) -> pl.DataFrame:
     )
 
 
+NAIVE_ERROR = pl.col("naive") - pl.col("expected")
 # Whether a mean is not exact, because lists may be cut or R is not known.
 IS_ESTIMATE = ((pl.col("truncated_share") > 0) | pl.col("pooled")).fill_null(False)
 

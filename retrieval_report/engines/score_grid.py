@@ -109,6 +109,11 @@ class Grid:
         remaining = np.delete(np.arange(len(self.models), dtype=np.intp), fixed)
         return Pairs(remaining, np.full_like(remaining, fixed))
 
+    def names(self, pairs: Pairs) -> Named:
+        """Return the names of both models of each pair, as columns."""
+        models = pl.Series(self.models, dtype=pl.String)
+        return {"model_a": models[pairs.first], "model_b": models[pairs.second]}
+
     def under(self, measure: Measure, policy: str) -> Floats:
         """Return the scores by the metric and cutoff of
         a measure under a policy; NaN if there are none.

@@ -10,7 +10,7 @@ import polars as pl
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS, NOT_DECIDED, PAIR
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.engines.check_scores import MEASURE, at_cutoff, join_left
+from retrieval_report.engines.check_scores import MEASURE, NAIVE_ERROR, at_cutoff, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import same_winner, uneven_lengths
@@ -130,7 +130,7 @@ def _summary(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
     parts = summary_rows(frame).partition_by(MEASURE, maintain_order=True)
     wide = pl.concat(_with_digits(part, "value") for part in parts)
     if {"naive", "expected"} <= {*wide.columns}:
-        wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
+        wide = wide.with_columns(naive_error=NAIVE_ERROR)
     if frame["model"].n_unique() > 1:
         wide = with_ranks(wide, report.leaderboard)
     measures = frame.select(MEASURE).unique(maintain_order=True).rows()

@@ -20,6 +20,7 @@ from retrieval_report.engines.check_scores import (
     IS_ESTIMATE,
     MEAN,
     MEASURE,
+    NAIVE_ERROR,
     at_measure,
     join_left,
     means_of_policies,
@@ -313,7 +314,7 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
         shuffled=pl.coalesce("drawn_mean", "shuffled"),
         shuffled_std=pl.coalesce("drawn_std", "std_shuffled"),
         cut=(pl.col("truncated_share") > 0).fill_null(False),
-        off_by=pl.col("naive") - pl.col("expected"),
+        off_by=NAIVE_ERROR,
     )
     ranked = {
         "expected": pl.col("expected"),
