@@ -39,7 +39,7 @@ from retrieval_report.cli.settings import (
 )
 from retrieval_report.contracts.steps import step
 from retrieval_report.reading.sources import base_name
-from retrieval_report.study.caveats import uneven_lengths
+from retrieval_report.study.caveats import model_text, uneven_lengths
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.writing.names import with_number
 
@@ -126,10 +126,10 @@ def _title(data: InputFiles, study: Study) -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = int(epoch) if epoch.isdecimal() else time.time()
     names = [base_name(Path(name)) for name in data.rankings if name != "-"]
-    of_data = [names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"] * bool(
-        names
-    )
-    return ", ".join([*of_data, study.size, time.strftime("%Y-%m-%d", time.gmtime(now))])
+    if len(names) > 1:  # files are not named anywhere else on the page
+        first, *others = map(model_text, study.model_names)
+        names = [f"{first} and {len(others)} more" if others else first]
+    return ", ".join([*names, study.size, time.strftime("%Y-%m-%d", time.gmtime(now))])
 
 
 def _relative(word: str) -> str:

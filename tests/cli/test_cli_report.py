@@ -62,3 +62,6 @@ def test_the_default_title_names_the_data_their_size_and_the_day(
     frame = pl.read_csv(rankings)
     title = Study(frame, "rr@1").contents().title
     assert title == "Retrieval report: 2 models, 1 query"
+    frame.with_columns(model=pl.lit("c")).unique("item").write_csv(tmp_path / "third.csv")
+    run(f"report {packed} {tmp_path}/third.csv", *how)
+    assert read_report(tmp_path / "out").title == "a and 2 more, 3 models, 1 query, 1970-01-02"
