@@ -152,7 +152,7 @@ def _findings(judged: Judged, options: Options, columns: ColumnNames = None) -> 
         "model", missing=prepared.missing & has_judgements, total=has_judgements
     )
     found = relevant_ties(judged, prepared)
-    turned = [*printed_ranks(judged), *reversed_lists(prepared, found)]
+    turned = [*printed_ranks(judged, prepared, found), *reversed_lists(prepared, found)]
     models = {*judged.lists["model"]}
     every = {model for model, *_, example in turned if not example} == models
     cure = direction(judged.order, every=every, columns=columns)

@@ -39,6 +39,7 @@ COPIED_LISTS, COPIED_ITEMS = 5, 20
 IN_ORDER, MANY_GRADES = 10, 3  # items and grades of a list that no skill alone has in perfect order
 MADE = "were they made from the judgements?"
 OTHER_SCORES = "are they the scores of these ranks?"
+OTHER_RANKS = "by the scores, relevant items come first: are the ranks wrong?"
 RANDOM = "does it rank at random?"
 OTHER_GRADES = (
     "no model does better: are grades or labels in the rows where they belong, and does a larger "
@@ -53,12 +54,17 @@ Finding = tuple[Any, ...]  # the columns of the frame of health, without the mes
 Findings = Iterator[Finding]
 
 
-def printed_ranks(judged: Judged) -> Findings:
-    """Find models whose source prints ranks against the order of the scores."""
+def printed_ranks(judged: Judged, prepared: Prepared, found: Integers) -> Findings:
+    """Find models whose source prints ranks against the order of the scores. ``found`` are the
+    `relevant_ties`.
+    """
     if judged.printed_ranks is not None:
+        models = _lists_of(prepared, found).group_by("model").sum()
+        early = models.filter(pl.col("right") > DEVIATIONS * pl.col("variance").sqrt())
         for model, lists, against in rank_conflicts(judged.printed_ranks).iter_rows():
             if 2 * against > lists:
                 example = "" if against >= ALL_BUT_FEW * lists else OTHER_SCORES
+                example = OTHER_RANKS if model in early["model"] else example
                 yield model, RANKS, True, against, lists, example
 
 

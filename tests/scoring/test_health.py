@@ -179,7 +179,9 @@ def test_printed_ranks_that_contradict_the_scores_are_seen(kind: str, tmp_path: 
             lines = (f"{q} Q0 {i} {r} {s} run" for _, q, i, s, r in frame.iter_rows())
             frame = tmp_path / "run.run"
             frame.write_text("\n".join(lines) + "\n")
-        assert faults(study(frame)) == expected
+        made = study(frame)
+        assert faults(made) == expected
+        assert made.health["example"].str.ends_with("are the ranks wrong?").all()
         assert ("printed_rank" in rr.read_rankings(frame).columns) == (flip == -1)
 
 
