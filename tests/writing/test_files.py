@@ -165,7 +165,7 @@ def test_row_102_folders_that_cannot_be_written_to_are_refused(tmp_path: Path):
     reasons = {
         "file": "File exists",
         "file/below": "Not a directory",
-        "missing/below": "No such file or directory",
+        "missing/below": "No such file or directory; make '.*missing' first",
         "x" * 300: "File name too long",
         "nul\0": "embedded null",
     }
