@@ -259,7 +259,8 @@ def audit(
     table = step("audit", lambda: rr.audit(**inputs, **settings))
     health = rr.Study(**inputs, **settings).health
     texts = health_text(health), _audit_text(table, everything, health)
-    output.show({"audit": table}, *texts, health=health)
+    note = _on_expected(table, inputs["rankings"])
+    output.show({"audit": table}, *texts, note, health=health)
 
 
 @cli.command(epilog=EXIT_CODES, columns=explained("estimates", ESTIMATED))
@@ -433,7 +434,7 @@ def _audit_text(table: pl.DataFrame, everything: bool, health: pl.DataFrame) -> 
         columns = (
             "system version call definition model prints expected lowest highest off z same_winner"
         )
-        return f"{_audit_table(rows, columns)}{_on_expected(table)}"
+        return _audit_table(rows, columns)
     evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
     in_order = {"nulls_last": True, "maintain_order": True}
     rows = rows.sort(furthest_off, descending=True, **in_order)
@@ -461,7 +462,6 @@ def _audit_text(table: pl.DataFrame, everything: bool, health: pl.DataFrame) -> 
         "over all orders, by the evaluator's own definition; model: the one whose score the evaluator's "
         "order inside ties moves most. Lists are taken as complete, as evaluators take them. --all prints "
         "all models, versions and calls."
-        f"{_on_expected(table)}"
     )
 
 
@@ -476,15 +476,17 @@ def _audit_table(rows: pl.DataFrame, columns: str) -> str:
     return frame_table(rows.with_columns(texts), columns, by="metric cutoff")
 
 
-def _on_expected(table: pl.DataFrame) -> str:
-    """Say why one definition has several expected values, if one does."""
+def _on_expected(table: pl.DataFrame, rankings: pl.DataFrame) -> str:
+    """Say why one definition has several expected values of these rankings, if one does."""
     same = table.group_by("model", *MEASURE, "definition").agg(
         apart=pl.max("expected") - pl.min("expected")
     )
     if not (same["apart"] > VISIBLE).any():
         return ""
+    low = "score" in rankings.columns and bool((rankings["score"] <= 0).any())
+    other_reading = " or take items with a score of 0 or less as not relevant" * low
     return (
-        "\n\nexpected differs within a definition where evaluators see other data: those that are given "
+        "expected differs within a definition where evaluators see other data: those that are given "
         "lists alone count no relevant item outside of them, and some leave queries out or read grades "
-        "as 0 and 1."
+        f"as 0 and 1{other_reading}."
     )
