@@ -31,6 +31,7 @@ from retrieval_report.contracts.options import (
     options_with,
 )
 from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.wording import in_python
 from retrieval_report.engines.check_scores import MEAN, join_left
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import (
@@ -214,9 +215,8 @@ def _entries(requests: Requests, conventions: Iterable[Convention]) -> list[_Ent
     ]
     if not entries:
         names = ", ".join(str(metric) for metric, _ in requests)
-        raise ParameterError(
-            f"audit: none of the systems prints {names} at these cutoffs; see conventions()"
-        )
+        where = in_python("; see conventions()")
+        raise ParameterError(f"audit: none of the systems prints {names} at these cutoffs{where}")
     return [_Entry(index, *entry) for index, entry in enumerate(entries)]
 
 

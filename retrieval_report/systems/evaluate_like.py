@@ -15,7 +15,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import LikeOptions, options_with
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.contracts.wording import argument, setting
+from retrieval_report.contracts.wording import argument, in_python, setting
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Measure,
@@ -64,7 +64,8 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
                 same_metric = [record for record in records if record.metric == metric.name]
                 raise ParameterError(
                     f"like: {system[0]} prints no {measure_text(metric, cutoff)}"
-                    f"{_what_it_prints(same_metric)}; see conventions()"
+                    f"{_what_it_prints(same_metric)}; see "
+                    + in_python("conventions()", "retrieval-report audit")
                 )
             result[name, cutoff] = record
     return result
