@@ -27,6 +27,7 @@ from retrieval_report.contracts.arguments import (
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import (
+    ColumnError,
     DataError,
     FileError,
     KeyMismatchError,
@@ -327,7 +328,11 @@ def read_frames(
     if isinstance(rankings, Inputs):
         rankings, judgements, queries = rankings.beside(judgements, queries)
     columns = columns_named(replicate, dataset if queries is None else None)
-    frame = read_rankings(rankings, keep=columns, **how)
+    try:
+        frame = read_rankings(rankings, keep=columns, **how)
+    except ColumnError as error:
+        _refuse_both(error, judgements)
+        raise
     of_run: dict[str, str] = {}
     queries = None if queries is None else read_queries(queries)
     if dataset in columns and dataset in frame.columns:
@@ -340,6 +345,17 @@ def read_frames(
         "queries": queries,
     }
     return with_query_ids_alike(frames), of_run
+
+
+def _refuse_both(error: ColumnError, judgements: object) -> None:
+    """Raise the error of rankings together with that of judgements, if their columns are refused as
+    well: often both have the same names, which two functions take.
+    """
+    try:
+        if judgements is not None:
+            read_judgements(judgements)
+    except ColumnError as other:
+        raise ColumnError(f"{error}; and {other}") from other
 
 
 def with_query_ids_alike(frames: Named) -> Named:

@@ -65,12 +65,12 @@ def test_arrow_stream(tmp_path: Path, zipped: bool):
 
 
 def test_judgements_with_other_names_are_told_which_function_takes_them():
-    ours = pl.DataFrame({"user": ["u"], "item_id": ["a"], "score": [1], "relevance": [1]})
+    ours = pl.DataFrame({"visitor": ["u"], "item_id": ["a"], "score": [1], "relevance": [1]})
     rankings, judgements = ours.drop("relevance"), ours.drop("score")
-    columns = {"query": "user"}
+    columns = {"query": "visitor"}
     read = rr.read_judgements(judgements, columns=columns)
     assert rr.Study(rankings, "ndcg@10", judgements=read, columns=columns).leaderboard.height == 1
-    twice = judgements.rename({"user": "qid"}).with_columns(topic="qid")
+    twice = judgements.rename({"visitor": "qid"}).with_columns(topic="qid")
     with pytest.raises(ColumnError, match=r"which with read_judgements\(columns="):
         rr.Study(ours, "ndcg@10", columns=columns, judgements=twice)
 
