@@ -162,7 +162,9 @@ def _drift(scores: pl.DataFrame, models: list[str], suspects: Container[str]) ->
     rows = [NO_STEPS.with_columns(kind=pl.lit(""))]
     for place, after in enumerate(models[2:], 2):
         earlier = means.filter(pl.col("model").is_in(models[:place]))
-        top = earlier.sort("value", descending=True, nulls_last=True, maintain_order=True)
+        # No version whose data are wrong is the best, unless there is no other.
+        is_wrong = pl.col("model").is_in([name for name in models if name in suspects])
+        top = earlier.sort(is_wrong, -pl.col("value"), nulls_last=True, maintain_order=True)
         best = top.unique(MEASURE, keep="first").select(
             *MEASURE, against="model", kind=pl.lit("best")
         )

@@ -7,6 +7,7 @@ import polars as pl
 
 import retrieval_report as rr
 from commands import run
+from retrieval_report.comparison.history import steps_of
 from retrieval_report.study.versions import history_of, steps_sentences, with_step_chances
 
 PATTERN = r"run-(?P<version>\d+)"
@@ -47,6 +48,9 @@ def test_the_steps_that_are_news_and_what_the_last_version_gained_are_said():
         "10, the last version, is worse than 2, the best before it, by 0.6667 (corrected p = "
         f"{best_p:.4f})."
     )
+    assert "run-2" in steps["best"]
+    wrong = steps_of(study(runs(**RANKS)).under("expected").scores, PATTERN, ["run-2"])
+    assert "run-2" not in wrong["best"]
     quiet = history_of(study(runs(**{name: RANKS[name] for name in ("run-2", "run-3")})), PATTERN)
     assert at_rr(quiet) == ["rr@5: every step may be due to the choice of queries."]
     assert at_rr(history_of(study(runs(**{"run-2": RANKS["run-2"]})), PATTERN)) == []
