@@ -31,6 +31,7 @@ MADE: dict[str, Callable[[Any], Any]] = {  # how the files write what JSON has n
     "a study": lambda given: rr.Study(**given),
     "counts of": rr.count_ties,
     "scores of": lambda given: rr.evaluate(**given),
+    "data sets of": lambda given: rr.stats.dataset_scores(**given),
     "thresholds of": rr.thresholds,
     "a summary": lambda models: rr.summarise(scores_of(models)),
     "a summary of": rr.summarise,

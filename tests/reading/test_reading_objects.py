@@ -156,27 +156,6 @@ def test_a_dictionary_of_models_takes_anything(tmp_path: Path):
     ]
 
 
-def test_number_types_of_models_are_united_without_changing_an_order():
-    whole = pl.DataFrame(
-        {"query": ["q"] * 3, "item": list("abc"), "distance": [2**53, 2**53 + 1, 0]}
-    )
-    broken = whole.with_columns(distance=pl.Series([0.5, 0.25, 1.0], dtype=pl.Float32))
-    small = whole.with_columns(distance=pl.Series([3, 1, 2], dtype=pl.Int8))
-    assert read_rankings({"a": broken, "b": small})["distance"].to_list() == [
-        0.5,
-        0.25,
-        1.0,
-        3.0,
-        1.0,
-        2.0,
-    ]
-    assert read_rankings({"a": whole, "b": small}).schema["distance"] == pl.Int64
-    with pytest.raises(
-        ColumnError, match=r"model 'a': column 'distance' has Int64 values .* they would tie"
-    ):
-        read_rankings({"a": whole, "b": broken})
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -59,14 +59,3 @@ def test_repeats_and_disagreements_are_refused():
     other = frame[:1].with_columns(model=pl.lit("c"), relevance=pl.col("relevance") + 1)
     with pytest.raises(DataError, match="models disagree about 1 items"):
         count_ties(pl.concat([frame, other]))
-
-
-@pytest.mark.parametrize("items", [[1, 2, 3, 3], [1, 2, 1, 1], [1, 1, 2, 3], [3, 4, 1, 2]])
-def test_a_repeat_is_found_beside_the_end_of_a_list(items: list[int]):
-    query = ["a", "a", "b", "b"]
-    frame = pl.DataFrame({"query": query, "item": items, "distance": 0, "relevance": 1})
-    if frame.select("query", "item").n_unique() == frame.height:
-        assert count_ties(frame)["count"].to_list() == [2, 2]
-    else:
-        with pytest.raises(DataError, match="1 row repeats another's"):
-            count_ties(frame)

@@ -165,35 +165,6 @@ def test_runs_that_retrieve_the_same_items_while_others_are_known_to_be_relevant
     assert_not_known(rankings, whole, judgements=judgements)
 
 
-# Nothing that counts can follow
-# ----------------------------------------------------------------------------
-
-
-def test_where_every_relevant_item_is_retrieved_only_its_tie_is_open():
-    """Judgements name all that is relevant: where it was found before the last tie, nothing is left
-    open.
-    """
-    rankings = pl.DataFrame(
-        {"query": list("ppppqqqq"), "item": list("abcdabce"), "distance": [1, 1, 2, 2, 1, 2, 3, 3]}
-    )
-    judgements = {"query": ["p", "q", "q"], "item": ["a", "b", "c"], "relevance": [1, 1, 1]}
-    asked: Any = {"metrics": "ndcg@4, ap, recall@4, rr, precision@4", "cutoffs": None}
-    scores, _ = said(rankings, judgements=judgements, **asked)
-    assert reasons(rankings, judgements=judgements) == {"model": UNKNOWN}
-    found = scores.filter(policy="expected").select("query", "metric", "truncated", "std")
-    assert not found.filter("truncated", query="p").height
-    assert found.filter(query="p")["std"].is_not_null().all()
-    assert set(found.filter("truncated", query="q")["metric"]) == {
-        "ndcg",
-        "ap",
-        "recall",
-        "precision",
-    }
-    whole, _ = said(rankings, judgements=judgements, **asked, truncated="no")
-    alike = ["metric", "cutoff", "policy", "value", "std"]
-    assert scores.filter(query="p").select(alike).equals(whole.filter(query="p").select(alike))
-
-
 # Counts say how their lists end
 # ----------------------------------------------------------------------------
 

@@ -200,13 +200,3 @@ def test_models_that_are_level_in_every_order_share_their_rank():
     every = next(table for table in tables if table.question.caption == "Every measure")
     ranks = [column.header for column in every.columns].index("Ranks by ties, 95%")
     assert [row[ranks].text for row in every.rows] == ["1", "2", "2", "2", "5"]
-
-
-@pytest.mark.parametrize(("cost", "shown"), [(256, 256), (128, None)])
-def test_models_that_share_a_row_have_its_cost_if_they_cost_the_same(cost: int, shown: int | None):
-    lists = {"q": {"x": 3.0, "y": 2.0}}
-    runs = {"a": lists, "c": lists, "b": {"q": {"x": 1.0, "y": 2.0}}}
-    costs = {"a": 256, "c": cost, "b": 8}
-    study = rr.Study(runs, "rr@2", judgements={"q": {"x": 1}}, costs=costs, truncated="no")
-    rows = leaderboard_of(study)[0]
-    assert rows.select("model", "cost_amount").rows() == [("a = c", shown), ("b", 8)]
