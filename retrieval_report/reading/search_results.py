@@ -172,7 +172,7 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
         has_names, queries = _flat_queries(indexes, flat, lengths, what)
         return Results(has_names, np.arange(flat.size), flat, queries, indexed=False)
     if item is None:
-        return Results(query, _within(lengths), flat, lengths.size, indexed=False)
+        return Results(query, within(lengths), flat, lengths.size, indexed=False)
     if not np.array_equal(lengths, widths):
         raise DataError(
             f"{what}: the distances have shape {_shape(value)}, the indices {_shape(item)}"
@@ -183,7 +183,7 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
         _check_swapped(query, flat, items, what)
     present = np.ones(flat.size, bool) if items.dtype.kind != "i" else items != NO_RESULT
     if counts is not None:
-        present &= _within(lengths) < np.repeat(counts, lengths)
+        present &= within(lengths) < np.repeat(counts, lengths)
     return Results(query[present], items[present], flat[present], lengths.size, indexed=True)
 
 
@@ -278,7 +278,7 @@ def _shape(array: Array) -> object:
     return array.shape if array.dtype != object else f"({array.size} rows of unequal length)"
 
 
-def _within(lengths: Whole) -> Whole:
+def within(lengths: Whole) -> Whole:
     """Return the position of every value in its row."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 

@@ -13,7 +13,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.grouping import count_smaller
 from retrieval_report.kernels.lists import Floats, Integers, Rows, frozen
 from retrieval_report.metrics.parsing import Requests
-from retrieval_report.reading.search_results import as_array, flat_rows, labels_and_mask
+from retrieval_report.reading.search_results import as_array, flat_rows, labels_and_mask, within
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged, KnownOfWhole, judge
 
@@ -42,8 +42,7 @@ class Batch(NamedTuple):
 
     def named(self) -> pl.DataFrame:
         """Return the rows with their query and position."""
-        item = np.arange(self.key.size) - (np.cumsum(self.lengths) - self.lengths)[self.query]
-        columns = {"query": self.query, "item": item, self.order: self.key}
+        columns = {"query": self.query, "item": within(self.lengths), self.order: self.key}
         return pl.DataFrame({**columns, "relevance": self.grade})
 
 
@@ -57,18 +56,19 @@ def flat_batch(
     relevance, masks = labels_and_mask(relevance, masks, "masks")
     key, lengths = _rows(values, f"{order}s")
     grade, weight = _like(relevance, "relevance", lengths), None
-    unmasked = None if masks is None else _like(masks, "masks", lengths) != 0
+    taken = [] if masks is None else [_like(masks, "masks", lengths) != 0]
     if grade.dtype.kind in "if" and grade.min(initial=0) < 0:
-        unmasked = (grade >= 0) if unmasked is None else unmasked & (grade >= 0)
+        taken.append(grade >= 0)
     weights_array = np.empty(0) if weights is None else as_array(weights, "sample_weight")
     of_items = weights_array.dtype == object or (
         weights_array.ndim > 1 and weights_array.size != lengths.size
     )
     if of_items:  # not of queries
         weight = checked_weights(_like(weights, "sample_weight", lengths))
-        unmasked = (weight > 0) if unmasked is None else unmasked & (weight > 0)
-    if unmasked is None:
+        taken.append(weight > 0)
+    if not taken:
         return Batch(order, key, grade, lengths)
+    unmasked = np.logical_and.reduce(taken)
     items_left = arrays.sums(unmasked.astype(np.int64), np.append(0, np.cumsum(lengths)))
     return Batch(
         order,

@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.lists import (
@@ -24,7 +23,6 @@ from retrieval_report.kernels.lists import (
     Floats,
     Integers,
     Lists,
-    Scalar,
     running,
 )
 from retrieval_report.metrics import terms
@@ -257,14 +255,13 @@ class Completions:
         added = np.diff(end.start)
         # Grades rise within a tie, and fall in ideals.
         turned = np.repeat(end.start[:-1] + end.start[1:] - 1, added) - np.arange(end.grade.size)
-        cells = _first_part(np.diff(closed.cells.start), added)
-        tied = (added > 0).astype(np.int64)
-        in_order = _first_part(np.diff(closed.start), tied)
+        behind = np.repeat(closed.cells.start[1:], added)
+        longer = added > 0
         return Lists(
-            closed.start + running(tied),
-            running(_placed(in_order, np.diff(closed.tie), added[added > 0])),
-            _placed(cells, closed.grade, end.grade[turned]),
-            _placed(cells, closed.items, end.items[turned]),
+            closed.start + running(longer.astype(np.int64)),
+            running(np.insert(np.diff(closed.tie), closed.start[1:][longer], added[longer])),
+            np.insert(closed.grade, behind, end.grade[turned]),
+            np.insert(closed.items, behind, end.items[turned]),
         )
 
     def _scorer(
@@ -426,22 +423,6 @@ class Completions:
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
-
-
-def _first_part(sizes: Integers, further: Integers) -> Bools:
-    """Return which members of lists come first, of which each has some sizes and some further ones.
-
-    >>> _first_part(np.array([1, 2]), np.array([1, 0])).tolist()
-    [True, False, True, True]
-    """
-    return np.repeat(np.tile([True, False], sizes.size), np.stack([sizes, further], axis=1).ravel())
-
-
-def _placed(first: Bools, ones: NDArray[Scalar], others: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Place ones where they come first, and the others elsewhere."""
-    values = np.empty(first.size, ones.dtype)
-    values[first], values[~first] = ones, others
-    return values
 
 
 def _values(scorer: Scorer, metrics: Sequence[Metric], policy: str) -> dict[Metric, Floats]:
