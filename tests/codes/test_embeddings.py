@@ -302,15 +302,6 @@ def test_formats_have_one_order_whatever_others_are_beside_them():
     assert (bits.min(), bits.max()) >= (0, 16)  # of 16, how many are equal
 
 
-@pytest.mark.parametrize("query", ["q0", 20])
-def test_judgements_of_queries_that_rows_do_not_number_need_ids(query: object):
-    values = np.random.default_rng(0).normal(size=(20, 16))
-    judgements: Any = {query: {0: 1}}
-    with pytest.raises(rr.KeyMismatchError, match=f"{query!r} is not a query .* query_ids= and"):
-        rr.from_embeddings(values, values, "float32", judgements=judgements)
-    rr.from_embeddings(values[:1], values, "float32", judgements=judgements, query_ids=[query])
-
-
 def test_row_115_a_dictionary_of_vectors_is_told_what_to_pass():
     with pytest.raises(rr.DataError, match="pass the original vectors once, and name the formats"):
         rr.from_embeddings({"float32": [[1.0]]}, [[1.0]], query_labels=[0], item_labels=[0])

@@ -10,7 +10,7 @@ from scipy import stats
 import oracles
 from made_reports import grid
 from made_scores import scores_of
-from retrieval_report import KeyMismatchError, evaluate
+from retrieval_report import evaluate
 from retrieval_report.comparison.p_tie import (
     MAX_DEVIATIONS,
     TAIL_PROBABILITY,
@@ -151,20 +151,6 @@ def test_cut_lists_are_open_unless_their_bounds_decide():
     row = found(lowest=-0.1)
     assert (row["p_tie"], row["p_tie_high"], row["p_tie_method"]) == (None, None, "truncated")
     assert (row["truncated_queries"], row["pooled"]) == (1, False)
-
-
-@pytest.mark.parametrize("options", [{"relevant_from": 2}, {"distance_threshold": 0.0}])
-def test_rankings_of_other_scores_are_refused(options: dict[str, Any]):
-    rankings = tied_rankings(8, 1, items=9).with_columns(
-        pl.col("relevance") * (1 + pl.col("item") % 2)
-    )
-    asked: Any = {"metrics": "ap", "cutoffs": 5}
-    scores = evaluate(rankings, policies="expected", **asked, **options)
-    compare(scores, rankings=rankings, **options)
-    with pytest.raises(
-        KeyMismatchError, match=r"rankings: they are not those of the scores: ap@5 of model 'roug"
-    ):
-        compare(scores, rankings=rankings)
 
 
 @pytest.mark.slow

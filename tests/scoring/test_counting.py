@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import DataError, count_ties
+from retrieval_report import count_ties
 
 SPREADS: dict[str, pl.Series] = {
     "few": pl.Series(range(-3, 4), dtype=pl.Int8),
@@ -50,12 +50,3 @@ def test_counts_are_those_of_a_group_by(name: str, order: str):
     if name == "floats":
         zeros = count_ties(frame).filter(pl.col(order) == 0)[order]
         assert not np.signbit(zeros.to_numpy()).any()
-
-
-def test_repeats_and_disagreements_are_refused():
-    frame = rankings("distance", SPREADS["few"], text=True)
-    with pytest.raises(DataError, match="1 row repeats another's model, query, item"):
-        count_ties(pl.concat([frame, frame[-1:]]))
-    other = frame[:1].with_columns(model=pl.lit("c"), relevance=pl.col("relevance") + 1)
-    with pytest.raises(DataError, match="models disagree about 1 items"):
-        count_ties(pl.concat([frame, other]))

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import DataError, count_ties, evaluate, evaluate_to
+from retrieval_report import count_ties, evaluate, evaluate_to
 from retrieval_report.engines import disk
 
 METRICS = "recall, ap, ndcg, precision, r_precision, ndcg(ideal=list)"
@@ -86,31 +86,3 @@ def test_one_model_has_no_pool():
         "relevance",
         "count",
     ]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            lambda counts: pl.concat(
-                [counts.filter(model="a"), count_ties(runs(1)).filter(model="b")]
-            ),
-            (
-                "column 'retrieved': a model has .* and another has fewer; count the "
-                "rankings of all models"
-            ),
-        ),
-        (
-            lambda counts: counts.with_columns(retrieved=None).cast({"retrieved": pl.Boolean}),
-            "'retrieved': .* null",
-        ),
-        (
-            lambda counts: counts.with_columns(pl.col("distance").fill_null(9)),
-            "'distance': .* items that are not retri",
-        ),
-        (lambda counts: counts.with_columns(retrieved=True), "column 'distance': .* null"),
-    ],
-)
-def test_counts_whose_pool_cannot_be_right_are_refused(change: Any, message: str):
-    with pytest.raises(DataError, match=message):
-        evaluate(change(count_ties(runs(0))), metrics="recall", policies="expected", truncated="no")

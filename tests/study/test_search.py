@@ -12,13 +12,11 @@ from retrieval_report import (
     ColumnError,
     DataError,
     KeyMismatchError,
-    ParameterError,
     RetrievalReportWarning,
     Study,
     evaluate,
     from_embeddings,
     from_search,
-    read_rankings,
 )
 from retrieval_report.codes.search import Inputs
 
@@ -136,49 +134,6 @@ def test_a_matrix_of_relevance_beside_indices_is_judgements():
     assert inputs.judgements.filter(query=2)["relevance"].to_list() == [0]
     wanted = by_hand(*nearest()).filter(pl.col("query") != 2)
     assert_frame_equal(evaluate(**inputs, **ASKED).filter(pl.col("query") != 2), wanted)
-
-
-def test_similarities_given_as_distances_are_refused():
-    """The engine lists the nearest first: a row that begins with its farthest is one of
-    similarities.
-    """
-    distances, indices = nearest()
-    with pytest.raises(
-        DataError,
-        match=r"model 'a': every row begins with its farthest.* not distances.*scores=True",
-    ):
-        from_search({"a": (-distances, indices)}, **FLAT)
-    with pytest.raises(
-        DataError, match=r"every row begins with its farthest.* not scores but.*scores=False"
-    ):
-        from_search((distances, indices), **FLAT, scores=True)
-    with pytest.raises(DataError, match=r"from_search\(results, scores=True\)"):
-        read_rankings((-distances, indices))
-    one_row = -distances
-    one_row[3] = distances[3]
-    from_search((one_row, indices), **FLAT)  # a row that begins with its nearest
-    from_search(
-        (np.ones((2, 3)), indices[:2, :3]), query_labels=[1, 2], item_labels=LABELS
-    )  # all tied: who knows
-    from_search(-np.sort(RNG.random((6, 40))), **FLAT)  # columns of a matrix are items, not ranks
-
-
-def test_models_with_scores_stand_beside_models_with_distances():
-    distances, indices = nearest()
-    given = {"flat": (distances, indices), "inner product": (-distances, indices)}
-    inputs = from_search(given, **FLAT, scores={"inner product"})
-    found = evaluate(**inputs, metrics="ap@2", policies="expected")
-    assert found.filter(model="flat")["value"].equals(found.filter(model="inner product")["value"])
-    with pytest.raises(
-        DataError, match=r"model 'inner product': .* not distances but similarities"
-    ):
-        from_search(given, **FLAT)
-    with pytest.raises(DataError, match=r"model 'flat': .* not scores but distances"):
-        from_search(given, **FLAT, scores=True)
-    with pytest.raises(
-        ParameterError, match="scores: 'inner' is not one of 'flat', 'inner product'"
-    ):
-        from_search(given, **FLAT, scores=["inner"])
 
 
 def test_models_of_different_number_types_are_united():

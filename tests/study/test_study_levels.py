@@ -263,14 +263,6 @@ def test_a_query_that_a_run_skips_has_no_mean():
     assert exact["value"].item() == pytest.approx(known["value"])
 
 
-def test_null_replicates_and_shared_queries_are_refused():
-    with pytest.raises(rr.DataError, match="null in the rankings"):
-        rr.Study(ROWS.with_columns(seed=None), "ndcg@3", replicate="seed")
-    other = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("web")).otherwise("from")
-    with pytest.raises(rr.DataError, match="query 'q0' is in two of the 'from'"):
-        rr.Study(ROWS.with_columns(other.alias("from")), "ndcg@3", dataset="from", replicate="seed")
-
-
 @pytest.fixture
 def files(tmp_path: Path):
     for (name,), part in NAMED.group_by("model"):

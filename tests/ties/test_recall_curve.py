@@ -107,12 +107,3 @@ def test_large_ties_have_the_mean_of_random_orders_and_the_largest_none():
     many = {name: np.tile(part, 50) for name, part in rows.items()} | {"item": np.arange(3000)}
     scores = recall_curve(many, levels=(0.5,), policies=("expected", "best"))
     assert [value is None for value in scores["value"]] == [True, False]
-
-
-def test_rules_about_queries_are_kept():
-    rows = {"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]}
-    for rule, wanted in (("zero", 0.0), ("one", 1.0), ("skip", None)):
-        scores = recall_curve(rows, levels=(1,), policies="expected", no_relevant=rule)
-        assert scores["value"].to_list() == [1.0, wanted]
-    with pytest.raises(rr.ParameterError, match="levels: 2 is not a number between 0 and 1"):
-        recall_curve(rows, levels=(2,))
