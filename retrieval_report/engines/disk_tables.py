@@ -183,12 +183,12 @@ def _open(path: Path, columns: ColumnNames) -> File:
         rows = frame.select(pl.len()).collect().item()
     matched = match_columns(schema.names(), RANKINGS, columns, str(path))
     check_types(schema, matched, RANKINGS.name)
-    if "model" not in matched and "count" not in matched and folder_model(path) is None:
+    folder = folder_model(path)
+    if folder is None and not {"model", "count"} & matched.keys():
         _check_merged(path, frame, matched)
     matched.pop(RANK, None)
     our_frame = as_text(frame.select(under_our_names(matched)), ID_COLUMNS)
     if "model" in matched:
         return File(path, our_frame, rows)
-    folder = folder_model(path)
     name = folder or base_name(path)
     return File(path, our_frame.with_columns(model=pl.lit(name)), rows, None if folder else name)

@@ -266,8 +266,7 @@ def _power_above(most: Floats) -> Floats:
 
 def complete_queries(value: Floats) -> Bools:
     """Whether every model has a score for a query; (models, queries) → (queries)."""
-    complete: Bools = np.logical_and.reduce(~np.isnan(value), axis=0)
-    return complete
+    return np.asarray(~np.isnan(value).any(axis=0))
 
 
 def best_first(means: Floats) -> Indices:

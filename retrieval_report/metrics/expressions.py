@@ -6,7 +6,7 @@ over the ties of a group, to which every tie brings its mean over the orders of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -153,6 +153,19 @@ class List:
         before = running.shift(1, fill_value=0)
         return before, running - before
 
+    @cached_property
+    def hits(self) -> tuple[pl.Expr, pl.Expr]:
+        """The number of relevant items before each tie, and in it."""
+        return self.in_tie(self.hit_received.cast(pl.Int64))
+
+    @property
+    def first_tie(self) -> Iterator[pl.Expr]:
+        """The number of items before the first tie that holds a relevant item, the size of that
+        tie, and how many it holds.
+        """
+        relevant = self.hits[1]
+        return (part.filter(relevant > 0).first() for part in (self.before, self.size, relevant))
+
     def within(self, rank: pl.Expr) -> pl.Expr:
         """Return a rank, or the depth behind which nothing counts."""
         return rank if self.depth is None else pl.min_horizontal(rank, self.depth)
@@ -258,9 +271,8 @@ def _sum(rows: List, term: terms.Sum) -> tuple[pl.Expr, pl.Expr]:
 
 def _pairs(rows: List, term: terms.Sum) -> tuple[pl.Expr, None]:
     """Return the mean of the sum behind AP and WAP."""
-    hit = rows.hit_received.cast(pl.Int64)
     grades = _values(term.values, rows.grade, rows.least)
-    (_, hits), (gained, gain) = rows.in_tie(hit), rows.in_tie(grades.cast(pl.Float64))
+    (_, hits), (gained, gain) = rows.hits, rows.in_tie(grades.cast(pl.Float64))
     size = rows.size
     slots = rows.weights(terms.UNIT)
     harmonic = rows.weights(terms.HARMONIC)
@@ -271,7 +283,7 @@ def _pairs(rows: List, term: terms.Sum) -> tuple[pl.Expr, None]:
 
 def _trapezoids(rows: List, _: terms.Sum) -> tuple[pl.Expr, None]:
     """Return the mean of the sum behind AP by the trapezoidal rule."""
-    earlier, hits = rows.in_tie(rows.hit_received.cast(pl.Int64))
+    earlier, hits = rows.hits
     before, size, slots = rows.before, rows.size, rows.weights(terms.UNIT)
     at = rows.weights(terms.HARMONIC)
     first = (before == 0) & (slots > 0)
@@ -286,11 +298,7 @@ def _trapezoids(rows: List, _: terms.Sum) -> tuple[pl.Expr, None]:
 
 def _first(rows: List, term: terms.Sum) -> tuple[pl.Expr, pl.Expr]:
     """Return the mean and the variance of what the first relevant item brings."""
-    _, relevant = rows.in_tie(rows.hit_received.cast(pl.Int64))
-    before, size, hits = (
-        part.filter(relevant > 0).first().fill_null(0)
-        for part in (rows.before, rows.size, relevant)
-    )
+    before, size, hits = (part.fill_null(0) for part in rows.first_tie)
     tried = pl.int_range(0, rows.within(rows.length))
     remaining = pl.max_horizontal(size - tried, pl.lit(1))
     none = (pl.max_horizontal(size - hits - tried, pl.lit(0)) / remaining).cum_prod()
@@ -432,10 +440,7 @@ def first_rank(
     """
     check_choice("order", order, EXTREMES)
     rows = List(relevance, *ordering(distance, score), "expected", relevant_from)
-    _, relevant = rows.in_tie(rows.hit_received.cast(pl.Int64))
-    before, size, hits = (
-        part.filter(relevant > 0).first() for part in (rows.before, rows.size, relevant)
-    )
+    before, size, hits = rows.first_tie
     within: Mapping[str, float | pl.Expr] = {
         "best": 1.0,
         "worst": size - hits + 1.0,

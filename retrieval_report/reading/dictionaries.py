@@ -4,7 +4,7 @@ iterables of records.
 pytrec_eval, ranx and ir_measures are not imported: their objects are recognised by their shape.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from glob import has_magic
 from itertools import chain
 from pathlib import Path
@@ -90,7 +90,7 @@ def is_listing(value: object, knows: Knows) -> bool:
 
 def listing_as_nested(lists: Mapping[object, object], kind: str) -> dict[object, dict[object, int]]:
     """Return ``{query: [ids]}`` with numbers: 1 for judgements and for all items of a set, else a
-    score that falls from rank to rank.
+    score that falls from rank to rank. Items of a set are in the order of their ids.
 
     >>> (
     ...     listing_as_nested({"q1": ["a", "b"]}, "rankings"),
@@ -98,25 +98,21 @@ def listing_as_nested(lists: Mapping[object, object], kind: str) -> dict[object,
     ... )
     ({'q1': {'a': 2, 'b': 1}}, {'q1': {'a': 1}})
     """
-
-    def score(items: Collection[object], rank: int) -> int:
-        ranked = kind == "rankings" and isinstance(items, list | tuple)
-        return len(items) - rank if ranked else 1
-
-    return {
-        query: {item: score(items, rank) for rank, item in enumerate(_in_order(items))}
-        for query, items in zip(lists, map(_plain, lists.values()), strict=True)
-    }
+    nested = {}
+    for query, ids in lists.items():
+        items = _plain(ids)
+        if isinstance(items, set | frozenset):
+            nested[query] = dict.fromkeys(sorted(items), 1)
+        elif kind == "rankings":
+            nested[query] = {item: len(items) - rank for rank, item in enumerate(items)}
+        else:
+            nested[query] = dict.fromkeys(items, 1)
+    return nested
 
 
 def _plain(items: object) -> Any:
     """Return an array of ids as a list."""
     return items.tolist() if isinstance(items, np.ndarray) and items.ndim == 1 else items
-
-
-def _in_order(items: Collection[Any]) -> Collection[object]:
-    """Return items in their order, and those of a set in that of their ids."""
-    return sorted(items) if isinstance(items, set | frozenset) else items
 
 
 def refuse_texts(content: object, knows: Knows, what: str) -> None:

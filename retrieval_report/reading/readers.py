@@ -295,20 +295,12 @@ def _read(
             name_by=name_by,
             negative=negative,
         )
-    frame = _frame_in_memory(source, kind, columns, checked=model is None)
-    if kind.ranked and (model is not None or "model" not in frame.columns):
-        frame = frame.with_columns(model=pl.lit(model or "model"))
-    return as_kind(frame, kind, negative)
-
-
-def _frame_in_memory(
-    source: object, kind: Kind, columns: ColumnNames, *, checked: bool
-) -> pl.DataFrame:
-    """Return a frame of an object in memory, with all columns that its kind requires."""
     refuse_fork()
-    frame = frame_of_kind(source, kind, kind.name, columns, checked=checked)
+    frame = frame_of_kind(source, kind, kind.name, columns, checked=model is None)
     names = getattr(getattr(source, "index", None), "names", ())
     index = [name for name in names if name is not None]
     unread = f"; the index {index} of the pandas frame is not read: call .reset_index()"
     require(kind, frame.columns, frame.columns, hint=unread if index else "")
-    return frame
+    if kind.ranked and (model is not None or "model" not in frame.columns):
+        frame = frame.with_columns(model=pl.lit(model or "model"))
+    return as_kind(frame, kind, negative)

@@ -386,12 +386,11 @@ def _pool(judged: Judged, far: Bools | None, options: Options) -> pl.DataFrame |
     """Return the relevant items of any model, each once; None if R is not pooled."""
     if not _pools(judged, options):
         return None
-    columns = ["query", "item", "relevance"]
+    columns = "query", "item", pl.col("relevance").cast(pl.Float64)
     rows = judged.retrieved if far is None else judged.retrieved.filter(~far)
-    relevant_rows = [
+    pooled = pl.concat(
         part.filter(pl.col("relevance") > 0).select(columns) for part in (rows, judged.known)
-    ]
-    pooled = pl.concat([part.cast({"relevance": pl.Float64}) for part in relevant_rows])
+    )
     return pooled.unique(["query", "item"])
 
 
