@@ -109,7 +109,8 @@ winners
   agreeing_chance | chance | Chance to agree | probability that a random order agrees, drawn for
       each model on its own; empty where lists may be cut
   agreeing_method | text | Found by | exact (the distributions of the means), normal (from exact
-      moments; of two models as near as p_tie) or drawn (lists may be cut, so that there are only the drawn orders)
+      moments; as near as p_tie where only two models can come first) or drawn (lists may be cut,
+      so that there are only the drawn orders)
 
 queries: lists.query_table
   model query metric cutoff naive

@@ -409,8 +409,13 @@ class Study(LevelledStudy):
 
     @property
     def _winners(self) -> pl.DataFrame:
-        pair = self._tested_pairs() if len(self._sound.model_names) == 2 else None
-        return winners(self._ranked_scores, self._sound._drawn_means, self._exact_means, pair)
+        means = self._sound._drawn_means, self._exact_means
+        return winners(self._ranked_scores, *means, self._pair_tests)
+
+    def _pair_tests(self, *pair: str) -> pl.DataFrame | None:
+        """Return the tests of two models; of a study of two, those that its verdict needs, too."""
+        alone = len(self._sound.model_names) == 2
+        return (self if alone else self._with(models=pair))._tested_pairs()
 
     @answer_of_any_draw
     def _exact_means(self) -> ExactMeans:

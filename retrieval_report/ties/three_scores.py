@@ -2,7 +2,7 @@
 order would print and whether tie order can change the rank.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -63,6 +63,7 @@ class NormalMean(NamedTuple):
 
 
 ExactMeans = dict[tuple[str, Measure], Spread | NormalMean]  # by model and measure
+PairTests = Callable[[str, str], pl.DataFrame | None]
 
 
 class MeanOverOrders(NamedTuple):
@@ -428,7 +429,7 @@ def winners(
     scores: pl.DataFrame,
     shuffled: pl.DataFrame,
     exact: ExactMeans,
-    pair: pl.DataFrame | None = None,
+    pair_tests: PairTests,
 ) -> pl.DataFrame:
     """Return who wins by every measure: exactly, by the
     naive order, and in how many of the drawn orders.
@@ -439,8 +440,9 @@ def winners(
         The result of :func:`three_scores`.
     shuffled, exact
         As for :func:`three_scores`.
-    pair
-        Of two models, the result of :func:`compare`: what does not reverse them agrees.
+    pair_tests
+        Returns the result of :func:`compare` for two models, if there is one: where no others can
+        come first, what does not reverse them agrees.
 
     Returns
     -------
@@ -453,32 +455,22 @@ def winners(
     """
     ranked = scores.filter(pl.any_horizontal(pl.col(RANKS).is_not_null()))
     compared = scores if ranked.is_empty() else ranked
+    tests = cache(pair_tests)
     rows = [
-        _winner(part, shuffled, exact)
+        _winner(part, shuffled, exact, tests)
         for part in compared.partition_by(MEASURE, maintain_order=True)
     ]
-    table = pl.DataFrame(rows, schema=WINNERS)
-    return table if pair is None else _of_two(table, pair)
+    return pl.DataFrame(rows, schema=WINNERS)
 
 
-def _of_two(table: pl.DataFrame, pair: pl.DataFrame) -> pl.DataFrame:
-    """Return the winners of two models with the chance that agrees with that of a reversal."""
-    tested = pair.filter(policy="expected").select(*MEASURE, "p_tie", "p_tie_method")
-    rows = join_left(table, tested, MEASURE)
-    chance = pl.min_horizontal(1 - pl.col("p_tie"), BELOW_ONE)
-    method = pl.when(p_tie_method=EXACT).then(pl.lit(EXACT)).otherwise(pl.lit(NORMAL))
-    known = (pl.col("agreeing_chance") < 1) & pl.col("p_tie").is_not_null()
-    return rows.with_columns(
-        agreeing_chance=pl.when(known).then(chance).otherwise("agreeing_chance"),
-        agreeing_method=pl.when(known).then(method).otherwise("agreeing_method"),
-    ).select(*WINNERS)
-
-
-def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Named:
-    """Return the row of one measure."""
+def _winner(
+    part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans, tests: PairTests
+) -> Named:
+    """Return the row of one measure; models with the same lists share their orders."""
     first = part.filter(expected_rank=1)["model"].to_list()
     naive = part.filter(naive_rank=1)["model"].to_list()
     measure = part.row(0, named=True)
+    part = part.filter(pl.coalesce("copy_of", "model").is_first_distinct())
     row = {
         "metric": measure["metric"],
         "cutoff": measure["cutoff"],
@@ -486,10 +478,11 @@ def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Na
         "naive_winner": EQUALS.join(naive) or None,
         "orders": 0,
         "agreeing": 0,
-        **_chance(part, first, exact),
+        **_chance(part, first, exact, tests),
     }
     if shuffled.width and first:
-        draw_rows = shuffled.filter(at_measure(measure["metric"], measure["cutoff"]))
+        at_all = at_measure(measure["metric"], measure["cutoff"])
+        draw_rows = shuffled.filter(at_all).join(part, on="model", how="semi")
         draw_rows = draw_rows.with_columns(most=pl.max("value").over("draw"))
         leads = pl.col("value") >= pl.col("most") - LEVEL_WITHIN
         agree = draw_rows.filter(pl.col("model").is_in(first), leads)
@@ -497,7 +490,7 @@ def _winner(part: pl.DataFrame, shuffled: pl.DataFrame, exact: ExactMeans) -> Na
     return row
 
 
-def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Named:
+def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans, tests: PairTests) -> Named:
     """Return the probability that one of these models is ahead of all others, or level, in a random
     order of each; nothing but the method where lists may be cut, whose items are not all there are.
     """
@@ -527,8 +520,15 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans) -> Name
     reached = np.prod([mean.reached(grid) for mean in leaders], axis=0)
     ahead = np.prod([mean.at_most(grid) for mean in all_means[len(leading) :]], axis=0)
     chance = float(np.diff(reached, prepend=0.0) @ ahead)
+    method = NORMAL if NORMAL in methods else EXACT
+    pair = tests(*(row["model"] for row in compared)) if len(compared) == 2 else None
+    if pair is not None:
+        where = at_measure(rows[0]["metric"], rows[0]["cutoff"])
+        reversal = pair.filter(where, policy="expected").drop_nulls("p_tie")
+        for p_tie, how in reversal.select("p_tie", "p_tie_method").iter_rows():
+            chance, method = 1 - p_tie, EXACT if how == EXACT else NORMAL
     return {
         # A rival is ahead in some order of all.
         "agreeing_chance": BELOW_ONE if chance > 1 - LEVEL_WITHIN else chance,
-        "agreeing_method": NORMAL if NORMAL in methods else EXACT,
+        "agreeing_method": method,
     }
