@@ -9,11 +9,10 @@ import pytest
 
 from bad_input import JUDGEMENTS, POLICIES, numbers, one_list, rankings, refused, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import count_ties, evaluate, summarise
+from retrieval_report import count_ties, evaluate
 from retrieval_report.contracts.errors import (
     DataError,
     ParameterError,
-    RetrievalReportWarning,
 )
 
 INTEGERS = (
@@ -107,11 +106,3 @@ def test_row_031_query_without_relevant_item(policy: str):
         is_one = metric.partition("(")[0] in ONE
         assert score == is_one, f"{metric}: should ONE name it, or does it lack needs_relevant?"
     assert found("one")["std"].drop_nulls().unique().to_list() in ([0.0], [])
-
-
-@pytest.mark.parametrize(("rule", "row"), [("skip", (None, 0, 2)), ("zero", (0.0, 2, 2))])
-def test_row_032_no_relevant_item_in_any_query(rule: str, row: tuple[Any, ...]):
-    asked: Any = {"metrics": ["ap", "precision"], "cutoffs": None, "no_relevant": rule}
-    with pytest.warns(RetrievalReportWarning, match="no query has a relevant item"):
-        found = summarise(evaluate(rankings(relevance=[0, 0, 0, 0]), **asked))
-    assert found.select("value", "queries", "no_relevant").unique().rows() == [row]

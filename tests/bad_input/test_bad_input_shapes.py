@@ -123,27 +123,6 @@ def test_row_057_other_columns_are_left_out():
         assert_frame_equal(function(extra), function(rankings()))
 
 
-@pytest.mark.filterwarnings("ignore:no query has a relevant item")
-@pytest.mark.parametrize("relevance", [1, 0])
-def test_row_058_one_item(relevance: int):
-    names = [
-        "precision",
-        "recall",
-        "ap",
-        "rr",
-        "hit_rate",
-        "f1",
-        "ndcg",
-        "ap(denominator=retrieved)",
-        "acg",
-    ]
-    asked: Any = {"cutoffs": [1, None], "policies": POLICIES, "truncated": "no"}
-    found = evaluate(one_list([7], [relevance]), metrics=names, **asked, shuffles=2)
-    assert found["value"].unique().to_list() == [float(relevance)]
-    assert found["std"].drop_nulls().unique().to_list() == [0.0]
-    assert summarise(found)["query_se"].null_count() == summarise(found).height
-
-
 NO_FRAMES = [
     *(None, 5, "runs.csv", b"runs", [], {1, 2}, np.zeros(3), object(), iter([])),
     *(

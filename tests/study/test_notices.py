@@ -155,18 +155,30 @@ def test_r_is_doubted_where_gains_of_a_function_are_divided_by_it():
     assert rr.evaluate(rows, metrics=rr.NDCG(gain=lambda grade: 2.0**grade))["pooled"].any()
 
 
+def audited(*ways: dict[str, Any]) -> pl.DataFrame:
+    """An audit of "a", which scores more exactly than "b", by each way of an evaluator."""
+    usual = {"version": "", "call": "", "note": "", "winner": "b", "exact_winner": "b"}
+    return pl.DataFrame(
+        [
+            {**usual, **way, "model": model, "exact": exact}
+            for way in ways
+            for model, exact in (("a", 1.0), ("b", 0.5))
+        ]
+    )
+
+
 def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_another():
-    row = {"version": "", "call": "", "note": "of a package; sorts", "same_winner": True}
     winners = {"ours": "a", "level": "a = b", "theirs": "b"}
-    rows = [
-        {**row, "system": system, "winner": winner, "exact_winner": winner, "model": model}
-        | {"exact": exact}
-        for system, winner in winners.items()
-        for model, exact in (("a", 1.0), ("b", 0.5))
-    ]
-    (named, _) = winner_sentences(pl.DataFrame(rows), measure="ap@5")
+    rows = audited(
+        *(
+            {"system": system, "winner": winner, "exact_winner": winner, "same_winner": True}
+            | {"note": "of a package; sorts"}
+            for system, winner in winners.items()
+        )
+    )
+    (named, _) = winner_sentences(rows, measure="ap@5")
     assert named == "Tie order changes the winner in none of 3 evaluator configurations for ap@5."
-    assert winner_sentences(pl.DataFrame(rows)) == (
+    assert winner_sentences(rows) == (
         "Tie order changes the winner in none of 3 evaluator configurations.",
         (
             "By the mean over all orders and by definition, another model than a wins in 1 of them: "
@@ -176,15 +188,9 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
 
 
 def test_an_evaluator_is_counted_once_so_that_the_numbers_add_up():
-    row = {"version": "", "call": "", "note": "sorts", "exact_winner": "b"}
     same_winner = {"never": False, "perhaps": None, "by definition": True}
-    rows = [
-        {**row, "system": system, "winner": "b", "same_winner": same, "model": model}
-        | {"exact": exact}
-        for system, same in same_winner.items()
-        for model, exact in (("a", 1.0), ("b", 0.5))
-    ]
-    assert winner_sentences(pl.DataFrame(rows)) == (
+    rows = audited(*({"system": name, "same_winner": same} for name, same in same_winner.items()))
+    assert winner_sentences(rows) == (
         "Tie order changes the winner of 1 of 3 evaluator configurations: never.",
         "Tie order could change the winner of 1 more, however unlikely that is: perhaps.",
         (
@@ -195,13 +201,11 @@ def test_an_evaluator_is_counted_once_so_that_the_numbers_add_up():
 
 
 def test_ways_of_an_evaluator_that_fare_differently_are_told_apart():
-    row = {"system": "scikit-learn", "version": "1.9", "note": "", "exact_winner": "b"}
-    rows = [
-        {**row, "call": call, "winner": "b", "same_winner": same, "model": model, "exact": exact}
-        for call, same in (("ndcg_score(ignore_ties=True)", None), ("ndcg_score", True))
-        for model, exact in (("a", 1.0), ("b", 0.5))
-    ]
-    assert winner_sentences(pl.DataFrame(rows)) == (
+    way = {"system": "scikit-learn", "version": "1.9"}
+    ignoring = {**way, "call": "ndcg_score(ignore_ties=True)", "same_winner": None}
+    assert winner_sentences(
+        audited(ignoring, {**way, "call": "ndcg_score", "same_winner": True})
+    ) == (
         (
             "Tie order could change the winner of 1 of 2 evaluator configurations, however unlikely that is: "
             "scikit-learn 1.9 ndcg_score(ignore_ties=True)."
@@ -214,15 +218,10 @@ def test_ways_of_an_evaluator_that_fare_differently_are_told_apart():
 
 
 def test_evaluators_that_name_another_winner_are_all_counted_and_one_more_than_five_named():
-    calls = {"ranx": 2, "mteb": 1, "BEIR": 1, "RecBole": 1, "trec_eval": 1, "ir_measures": 1}
-    row = {"version": "", "note": "", "same_winner": False, "winner": "b", "exact_winner": "a"}
-    rows = [
-        {**row, "system": system, "call": f"call {number}", "model": model, "exact": exact}
-        for system, numbers in calls.items()
-        for number in range(numbers)
-        for model, exact in (("a", 1.0), ("b", 0.5))
-    ]
-    assert winner_sentences(pl.DataFrame(rows)) == (
+    systems = ("ranx", "ranx", "mteb", "BEIR", "RecBole", "trec_eval", "ir_measures")
+    way = {"same_winner": False, "exact_winner": "a"}
+    rows = audited(*({**way, "system": s, "call": f"call {n}"} for n, s in enumerate(systems)))
+    assert winner_sentences(rows) == (
         (
             "Tie order changes the winner of 7 of 7 evaluator configurations: ranx (2 ways), "
             "mteb, BEIR, RecBole, trec_eval and ir_measures."
