@@ -78,14 +78,3 @@ def test_a_folder_of_labels_is_ranked_by_grade(labels: Path):
         rr.from_labels(labels), "ndcg@2", judgements=labels / "human.txt", truncated="no"
     )
     assert shown == dict(study.leaderboard.select("model", "value").iter_rows())
-
-
-def test_label_sets_are_whole_unless_truncated_is_given(labels: Path):
-    short = labels / "short.txt"  # c, with the lowest grade, may be tied with d
-    short.write_text("".join((labels / "gpt.txt").read_text().splitlines(keepends=True)[4:7]))
-    given = f"--labels-as-rankings --judgements {labels}/human.txt --metrics ndcg@3 --json"
-    for truncated, known in (("", True), ("--truncated auto", False)):
-        result = run(f"leaderboard {short} {given} {truncated}", code=2)
-        # One of two queries has no list.
-        row = json.loads(result.output)["leaderboard"][0]
-        assert (row["tie_std"] is not None) == known
