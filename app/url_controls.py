@@ -6,7 +6,7 @@ and drops values that do not (or no longer) exist in this data before they reach
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -89,13 +89,13 @@ def choose_one(
     on_change
         Called before the next run when another option is chosen; it may set other controls.
     """
-    in_menu = numbered(options, show)
+    texts = numbered(options, show)
+    text_of = {str(option): text for option, text in texts.items()}
     for value in values_in_address(name):  # a link may have the name that the library has for it
-        text = {str(option): text for option, text in in_menu.items()}.get(value, value)
-        if value not in in_menu.values() and text != value:
-            st.query_params[name] = text
+        if value in text_of and value not in texts.values():
+            st.query_params[name] = text_of[value]
             st.rerun()  # widgets read the address only as it is when a run begins
-    texts = _texts(name, options, show, missing)
+    _refuse_others(name, texts.values(), missing)
     return st.selectbox(
         label,
         options,
@@ -129,7 +129,8 @@ def choose_query(queries: pl.Series, name: str, most: int) -> object:
 
 def choose_models(models: Sequence[str]) -> tuple[str, ...]:
     """Offer the models of the data, and return the chosen ones in order."""
-    texts, name = _texts("models", models), "models"
+    texts, name = numbered(models, short), "models"
+    _refuse_others(name, texts.values(), NO_CHOICE)
     selection = st.multiselect(
         "Models",
         models,
@@ -154,17 +155,13 @@ def another_order() -> None:
     )
 
 
-def _texts(
-    name: str, options: Sequence[T], show: Callable[[T], str] = short, missing: str = NO_CHOICE
-) -> dict[T, str]:
-    """Return the texts of options; refuse, with a
-    message, values that the widget would ignore silently.
+def _refuse_others(name: str, texts: Collection[str], missing: str) -> None:
+    """Refuse, with a message, values in the address that are none of the texts of a menu, which
+    would ignore them silently.
     """
-    texts = numbered(options, show)
     for value in values_in_address(name):
-        if value not in texts.values():
+        if value not in texts:
             refuse(name, value, missing)
-    return texts
 
 
 def choose_number(

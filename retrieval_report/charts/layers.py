@@ -62,6 +62,12 @@ def number_axis(kind: type[alt.X] | type[alt.Y], title: str | None, **how: Any) 
     return partial(kind, type="quantitative", title=title, **how)
 
 
+def cutoff_axis(cutoffs: Iterable[str], **how: Any) -> alt.X:
+    """An axis with one place per cutoff, in order."""
+    scale = alt.Scale(domain=[*dict.fromkeys(cutoffs)])
+    return alt.X("k:O", sort=None, scale=scale, axis=alt.Axis(labelAngle=0, **how))
+
+
 def row_axis(labels: Iterable[str]) -> alt.Y:
     """An axis with one row per label, in order."""
     axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelOverlap=False)

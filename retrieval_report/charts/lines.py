@@ -21,6 +21,7 @@ from retrieval_report.charts.layers import (
     NAMED,
     PALETTE,
     Axis,
+    cutoff_axis,
     how_to_read,
     is_cut,
     keyed,
@@ -88,12 +89,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")
     filled(wide.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
     rows = wide.with_columns(k=CUTOFF_TEXT)
-    x = alt.X(
-        "k:O",
-        sort=None,
-        scale=alt.Scale(domain=rows["k"].unique(maintain_order=True).to_list()),
-        axis=alt.Axis(title="cutoff k", labelAngle=0, labelOverlap="greedy"),
-    )
+    x = cutoff_axis(rows["k"], title="cutoff k", labelOverlap="greedy")
     y = number_axis(alt.Y, clean(name, 60))
     rows, colour = _shaded(rows, {*rows.filter(HIGHEST)["model"]})
     look: Named = {"x": x, "color": colour, "detail": "label:N"}

@@ -22,6 +22,7 @@ from retrieval_report.charts.layers import (
     IN_CELL,
     IS_NARROW,
     STRONG,
+    cutoff_axis,
     inline_rows,
     keyed,
     layer,
@@ -287,7 +288,7 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     rows = with_labels(rows.filter(pl.col("model").is_in(panel_models)), limit=PANEL_LETTERS)
     labels = rows["label"].unique(maintain_order=True).to_list()
     rows = _within_panels(rows)
-    panels_chart = _panels(rows, rows["k"].unique(maintain_order=True).to_list(), labels)
+    panels_chart = _panels(rows, labels)
     cut = rows["dashed"].count()
     text = f"line: expected{', dashed where lists may lack items' if cut else ''}; band: 90% "
     text += f"of orders, paler: all{', and what cut lists lack' if cut else ''}; dot: naive, {WHEN_FILLED}"
@@ -342,10 +343,9 @@ def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _panels(rows: pl.DataFrame, cutoffs: list[str], labels: list[str]) -> alt.FacetChart:
+def _panels(rows: pl.DataFrame, labels: list[str]) -> alt.FacetChart:
     """Draw one panel per label: all panels are one chart, which is described once."""
-    axis = alt.Axis(title=None, labelAngle=0, labelOverlap="greedy", grid=False)
-    x = alt.X("k:O", sort=None, scale=alt.Scale(domain=cutoffs), axis=axis)
+    x = cutoff_axis(rows["k"], title=None, labelOverlap="greedy", grid=False)
     y = number_axis(
         alt.Y,
         None,
@@ -434,9 +434,7 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
             right, models = models.len() - off.len(), off
     models = models.head(MAX_MODELS)
     scored_rows = with_labels(scored_rows.filter(pl.col("model").is_in(models.implode())))
-    domain = rows["k"].unique(maintain_order=True).to_list()
-    axis = alt.Axis(title="cutoff k", labelAngle=0, orient="top", domain=False, ticks=False)
-    x = alt.X("k:O", sort=None, scale=alt.Scale(domain=domain), axis=axis)
+    x = cutoff_axis(rows["k"], title="cutoff k", orient="top", domain=False, ticks=False)
     strongest = max(PALE, float(scored_rows["size"].max()))  # type: ignore[arg-type]
     colour = alt.Color(
         "size:Q", scale=alt.Scale(domain=[0, strongest], range="heatmap"), legend=None

@@ -11,6 +11,7 @@ from retrieval_report.charts.layers import (
     DOT,
     RULE,
     STRONG,
+    cutoff_axis,
     keyed,
     layer,
     left_out,
@@ -124,13 +125,8 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
 def _cuts(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     """Draw one tile per model and cutoff."""
     cutoffs = [str(cutoff) for cutoff in rows["cutoff"].unique().sort()]
-    x = alt.X(
-        "k:O",
-        sort=None,
-        title="k splits a tie, % of queries",
-        scale=alt.Scale(domain=cutoffs),
-        axis=alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6),
-    )
+    x = cutoff_axis(cutoffs, ticks=False, domain=False, labelPadding=6)
+    x = x.title("k splits a tie, % of queries")
     colour = alt.Color("cut_share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range="ramp"))
     layers = tiles(rows, x, row_axis(labels), colour, STRONG, TIPS)
     return row_chart(layers, len(labels), max(COLUMN * len(cutoffs), WIDTH))

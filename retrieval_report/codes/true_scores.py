@@ -189,10 +189,14 @@ def _masked(candidates: Array, mask: object, what: str) -> Array:
 
 def _counts(true: Array, candidates: Array, sign: int, what: str) -> Integers:
     """Return how many candidates of every query are nearer than its answer, as near, and farther."""
-    rows = [as_array(row, what) for row in candidates] if candidates.dtype == object else candidates
-    for kind in (
-        {rows.dtype} if isinstance(rows, np.ndarray) else {row.dtype for row in rows if row.size}
-    ):
+    if candidates.dtype == object:  # rows of unequal length
+        blocks = [as_array(row, what)[None] for row in candidates]
+        kinds = {block.dtype for block in blocks if block.size}
+    else:
+        step = max(1, BLOCK // max(1, candidates.shape[1]))
+        blocks = [candidates[at : at + step] for at in range(0, len(candidates), step)]
+        kinds = {candidates.dtype}
+    for kind in kinds:
         if kind.kind not in "biuf":
             raise DataError(f"{what}: candidates of type {kind}; expected numbers")
         if kind.kind == true.dtype.kind == "f" and kind != true.dtype:
@@ -200,14 +204,9 @@ def _counts(true: Array, candidates: Array, sign: int, what: str) -> Integers:
                 f"{what}: the true scores are {true.dtype} and the candidates {kind}, so that equal "
                 "scores may differ by rounding; give both in the type they were computed in"
             )
-    if isinstance(rows, np.ndarray):
-        step = max(1, BLOCK // max(1, rows.shape[1]))
-        spans = range(0, len(rows), step)
-        parts = [_sides(true[at : at + step, None], rows[at : at + step]) for at in spans]
-    else:
-        parts = [_sides(own, row[None]) for own, row in zip(true, rows, strict=True)]
-    larger_first = np.concatenate(parts) if parts else _NONE
-    return larger_first[:, ::sign].copy()
+    starts = np.cumsum([0, *map(len, blocks)])[1:-1]
+    sides = map(_sides, np.split(true[:, None], starts), blocks)
+    return np.concatenate([_NONE, *sides])[:, ::sign].copy()
 
 
 def _sides(own: Array, candidates: Array) -> Integers:

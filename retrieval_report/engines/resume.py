@@ -72,10 +72,13 @@ def keeping(
 
 def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:
     """Return the scores stored in a file, or compute and store them."""
-    with suppress(
-        OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile
-    ):  # missing, or the disk damaged it
-        return _load(path)
+    # It may be missing, or the disk may have damaged it.
+    with (
+        suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile),
+        np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored,
+    ):
+        lists, columns = (pl.read_ipc_stream(stored[name].tobytes()) for name in FRAMES)
+        return ListScores(lists, columns, *(stored[name] for name in ARRAYS))
     scores = work()
     buffer = io.BytesIO()
     arrays = {name: getattr(scores, name) for name in ARRAYS}
@@ -83,12 +86,6 @@ def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:
     np.savez(buffer, **arrays)
     write_files({path: buffer.getvalue()})
     return scores
-
-
-def _load(path: Path) -> ListScores:
-    with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-        frames = [pl.read_ipc_stream(arrays[name].tobytes()) for name in FRAMES]
-        return ListScores(frames[0], frames[1], *(arrays[name] for name in ARRAYS))
 
 
 def _ipc(frame: pl.DataFrame) -> bytes:

@@ -127,7 +127,7 @@ def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
                 yield before + 1, fields
                 before = reader.line_num
         except UnicodeDecodeError:
-            raise FileError(undecodable(source) or f"{source.path}: is not UTF-8") from None
+            raise FileError(undecodable(source)) from None
         except csv.Error as error:
             problem = f"{_QUOTE} ({error})"
             if "new-line character" in str(error):
@@ -135,8 +135,8 @@ def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
             raise FileError(f"{source.path}, line {before + 1}: {problem}") from None
 
 
-def undecodable(source: Source) -> str | None:
-    """Describe the first byte that is not UTF-8, or return None when all of them are."""
+def undecodable(source: Source) -> str:
+    """Describe the first byte that is not UTF-8; empty if all of them are."""
     try:
         source.read().decode("utf-8")
     except UnicodeDecodeError as error:
@@ -144,4 +144,4 @@ def undecodable(source: Source) -> str | None:
             f"{source.path}: byte {error.start} (0x{error.object[error.start]:02x}) is not UTF-8; "
             "is it Latin-1 or Windows-1252? save the file as UTF-8"
         )
-    return None
+    return ""

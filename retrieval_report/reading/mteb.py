@@ -57,7 +57,7 @@ def _parsed(source: Source) -> Any:
     try:
         text = source.read().removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError:
-        raise FileError(undecodable(source) or f"{source.path}: is not UTF-8") from None
+        raise FileError(undecodable(source)) from None
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:

@@ -229,7 +229,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
 
 def null_where(numbers: Integers, which: Bools) -> pl.Series:
     """Return numbers, some of them null."""
-    return pl.Series(numbers).set(pl.Series(which), None) if which.any() else pl.Series(numbers)
+    return pl.Series(numbers).set(pl.Series(which), None)
 
 
 def _by_item(judged: Judged, *, falling: bool) -> Judged:
