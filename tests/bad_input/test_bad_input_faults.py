@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 import retrieval_report as rr
 from commands import run
-from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import FileError, RetrievalReportWarning
 from retrieval_report.reading import files, formats, read_rankings
 
 LISTS: Any = {
@@ -35,15 +34,6 @@ def test_the_largest_distance_has_neighbours_below_it(dtype: Any):
     assert table["near_ties"].to_list() == [
         1 / 3
     ]  # of a list that reaches so far, 1 and 2 are neighbours
-
-
-@pytest.mark.parametrize("function", [rr.compare, rr.stats.tie_ranks, rr.leaderboard])
-def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[..., object]):
-    scores = rr.evaluate(pl.DataFrame(LISTS), metrics="ap")
-    with pytest.raises(
-        ParameterError, match=r"resamples: 1000000000 is not a whole number from \d+ to 10000000"
-    ):
-        function(scores, resamples=10**9)
 
 
 @pytest.mark.skipif(

@@ -19,24 +19,13 @@ from retrieval_report import (
 from retrieval_report.contracts.errors import (
     DataError,
     KeyMismatchError,
-    RetrievalReportWarning,
 )
-from retrieval_report.lists import tie_groups
 
 BARE = rankings(relevance=None, weight=None)
 QUERIES = pl.DataFrame(
     {"query": ["q1", "q2"], "label": ["x", "y"], "weight": [1.0, 3.0], "n_relevant": [2, 1]}
 )
 IDS = ("model", "query", "item")
-
-
-@pytest.mark.parametrize("column", ["query", "item"])
-def test_row_039_blanks_belong_to_ids(column: str):
-    ids = ["a", " a", "a ", ""]
-    message = rf"'{column}': 2 ids differ only by what strip\(\) would remove, such as ' a' and 'a'"
-    with pytest.warns(RetrievalReportWarning, match=message):
-        groups = tie_groups(rankings(**{column: ids}))
-    assert sorted(groups[column]) == sorted(ids)
 
 
 def test_row_039_blanks_around_a_header_do_not_matter():
@@ -46,22 +35,6 @@ def test_row_039_blanks_around_a_header_do_not_matter():
         pl.lit("x").alias(" Query")
     )  # our own name is the column, whatever else is there
     assert_frame_equal(evaluate(both, metrics="rr"), wanted)
-
-
-@pytest.mark.parametrize("column", ["query", "item"])
-def test_row_040_unicode_ids_are_compared_as_bytes(column: str):
-    ids = [
-        "e\u0301",
-        "\u00e9",
-        "\U0001f600",
-        "q\u200b",
-    ]  # é of two characters and of one, emoji, zero width
-    frame = rankings(**{column: ids})
-    with pytest.warns(
-        RetrievalReportWarning, match=rf"'{column}': 1 ids differ only by what Unicode NFC"
-    ):
-        found = evaluate(frame, metrics="recall", cutoffs=None, truncated="no")
-    assert set(found["query"]) == (set(ids) if column == "query" else {"q1", "q2"})
 
 
 @pytest.mark.parametrize("column", ["model", "query", "item"])

@@ -54,13 +54,6 @@ def test_row_054_empty_frame(kind: str):
     ]
 
 
-def test_row_054_empty_judgements_and_queries():
-    judgements = pl.DataFrame(schema={"query": pl.String, "item": pl.String, "relevance": pl.Int64})
-    found = evaluate(rankings(relevance=None), judgements=judgements, unjudged_query="skip")
-    assert found["value"].null_count() == found.height
-    assert summarise(found).select("queries", "unjudged").unique().rows() == [(0, 2)]
-
-
 @pytest.mark.parametrize("nothing", [{}, {"q": {}}])
 def test_row_054_a_model_without_rows_does_not_vanish(nothing: dict[str, dict[str, float]]):
     with pytest.raises(DataError, match="model 'B': no rows"):

@@ -214,19 +214,6 @@ def test_an_unknown_r_is_not_certified():
     )  # R divides nothing
 
 
-@pytest.mark.filterwarnings(
-    "ignore:no query has a relevant item:retrieval_report.RetrievalReportWarning"
-)
-@pytest.mark.parametrize("no_relevant", ["one", "zero"])
-def test_data_without_a_relevant_item_decide_nothing(no_relevant: str):
-    nothing = lists_of(10, 0)
-    found = rr.gate(
-        nothing, nothing, measure="recall@3", margin=0.05, truncated="no", no_relevant=no_relevant
-    )
-    assert (found.status, found.exit_code) == ("nothing to compare", 3)
-    assert "no query has a relevant item" in found.line()
-
-
 def test_queries_that_neither_answers_count_where_asked():
     short = lacking("q07")
     assert held(short, short, missing_query="zero").queries == 160
