@@ -2,8 +2,8 @@
 results are kept from one run of the page to the next.
 
 Data are identified by their digest, and other frames by all their rows; Streamlit's hash of a frame
-considers only a few. Cached values are shared by all sessions, bounded in number, and never changed; a study
-remembers its own answers.
+considers only a few. Cached values are shared by all sessions, bounded in number, and never
+changed; a study remembers its own answers.
 """
 
 from collections.abc import Callable

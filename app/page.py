@@ -183,7 +183,9 @@ class Page:
         st.caption(f"{plain(self.data.name)} · {some}{self.data.size}")
 
     def name_suspects(self) -> None:
-        """Name the models that are left out because their data may be wrong, with a link to the cause."""
+        """Name the models that are left out because their data may be wrong, with a link
+        to the cause.
+        """
         if suspects := self.study.suspects:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(plain(no_verdict_on(suspects)), width="content")

@@ -105,8 +105,8 @@ def own_depth(metric: str) -> bool:
 
 
 def curve(cutoff: int | None, longest: float) -> tuple[int | None, ...]:
-    """Return the usual cutoffs that the longest list reaches, and this one, in order, with the whole
-    list last.
+    """Return the usual cutoffs that the longest list reaches, and this one, in order, with the
+    whole list last.
 
     >>> curve(4, longest=9)
     (1, 3, 4, 5, None)

@@ -30,8 +30,8 @@ from retrieval_report.writing.numbers import (
 from text import plain
 
 PAIRS = (
-    "verdict policy model_a model_b difference p_tie family_p value_a value_b ci_low ci_high tie_std "
-    "wins ties losses"
+    "verdict policy model_a model_b difference p_tie family_p value_a value_b ci_low ci_high "
+    "tie_std wins ties losses"
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
@@ -86,9 +86,8 @@ def frame_table(
     """Show a frame; if its kind is named, only these
     columns, with titles, except those that are all null.
 
-    Shares are percentages, probabilities are texts, as in the report.
-    ``widths`` holds widths of columns in pixels; ``in_full`` adds a column of the models' whole
-    names if one is shortened.
+    Shares are percentages, probabilities are texts, as in the report. ``widths`` holds widths of
+    columns in pixels; ``in_full`` adds a column of the models' whole names if one is shortened.
     With ``on_select`` and a ``key``, one row can be chosen; the function takes it, with all columns
     of the frame. With a ``selection_mode`` and a ``key``, the chosen rows are returned.
     """

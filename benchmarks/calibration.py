@@ -340,8 +340,8 @@ def seed_table(generator: np.random.Generator) -> Iterator[str]:
 
 
 def dataset_rows(generator: np.random.Generator) -> Iterator[str]:
-    """Yield a table of the errors of intervals and ranks over data sets: runs of random tracks on 25
-    topics drawn again, where all models have the same mean.
+    """Yield a table of the errors of intervals and ranks over data sets: runs of random tracks on
+    25 topics drawn again, where all models have the same mean.
     """
     data = tracks("ap")
     truth = np.mean([runs.mean() for runs in data])
@@ -368,8 +368,8 @@ def level_texts() -> list[str]:
     generator = np.random.default_rng(1)  # their own, so that the other tables do not move
     return [
         (
-            f"95% intervals and pairs of models over seeds, {SEEDED} trials each: intervals that miss "
-            "the true mean, and p < 0.05 of equal models (5.0% has a standard error of 0.5%):"
+            f"95% intervals and pairs of models over seeds, {SEEDED} trials each: intervals that "
+            "miss the true mean, and p < 0.05 of equal models (5.0% has a standard error of 0.5%):"
         ),
         "\n".join(seed_table(generator)),
         f"95% intervals and ranks over data sets, {SEEDED} trials each:",
@@ -507,8 +507,8 @@ def parts_of_tests(generator: np.random.Generator) -> list[str]:
         f"Two models, {TRIALS} trials each (a share of 5.0% has a standard error of 0.3%):",
         "\n".join(pair_rows),
         (
-            f"Any false finding among all pairs, {FAMILIES} trials each (5.0% has a standard error of "
-            "1.1%):"
+            f"Any false finding among all pairs, {FAMILIES} trials each (5.0% has a "
+            "standard error of 1.1%):"
         ),
         errors,
         "All true ranks within the ranks that the tests leave open, in the same trials:",

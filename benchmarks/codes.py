@@ -217,8 +217,8 @@ def measure(work: list[Work], runs: int) -> dict[int, list[tuple[float, float]]]
 def table(work: list[Work], times: dict[int, list[tuple[float, float]]]) -> str:
     lines = [
         (
-            "| work | way | pairs | 10⁹ pairs/s, median | slowest … fastest | 10⁹ pairs per processor "
-            "second |"
+            "| work | way | pairs | 10⁹ pairs/s, median | slowest … fastest | 10⁹ pairs "
+            "per processor second |"
         ),
         "| --- | --- | --- | --- | --- | --- |",
     ]

@@ -1,7 +1,7 @@
 """Time metrics as Polars expressions beside `evaluate`, NumPy and polars-ds, cold and warm.
 
-Run from the project's folder: ``python benchmarks/expressions.py --out benchmarks``. Each figure is the
-median of three; cold ones are processes of their own, from their start.
+Run from the project's folder: ``python benchmarks/expressions.py --out benchmarks``. Each figure is
+the median of three; cold ones are processes of their own, from their start.
 """
 
 from __future__ import annotations

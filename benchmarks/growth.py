@@ -71,8 +71,8 @@ def piece(
 
 
 def alike_models(models: int) -> pl.DataFrame:
-    """Return lists of models that are nearly as good as each other, with ties that leave their order
-    open: 50 queries of 200 items.
+    """Return lists of models that are nearly as good as each other, with ties that leave their
+    order open: 50 queries of 200 items.
     """
     random = np.random.default_rng(0)
     queries, depth = 50, 200

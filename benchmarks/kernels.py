@@ -1,9 +1,8 @@
 """Measure the CPU seconds of metrics on lists that are already laid out, here and in another
 checkout.
 
-Run from the project's folder, with another version beside it:
-``git worktree add ../before e6fb9bcd; python benchmarks/kernels.py --beside ../before --out
-benchmarks/kernels.md``.
+Run from the project's folder, with another version beside it: ``git worktree add ../before
+e6fb9bcd; python benchmarks/kernels.py --beside ../before --out benchmarks/kernels.md``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Measure how long whole processes take, as a user waits for them: seconds of all processors, seconds
-on the clock, and peak memory.
+"""Measure how long whole processes take, as a user waits for them: seconds of all processors,
+seconds on the clock, and peak memory.
 
 A workload is a function that yields processes, or a row of stages.py, which times large data stage
 by stage, once, in a process of its own. To add one, write it and name it in ``WORKLOADS``.
@@ -38,8 +38,8 @@ SUPPRESSED = ["-W", "ignore"]
 
 
 class Process(NamedTuple):
-    """A process to be timed; ``fresh`` if it is the first after installation, when no kernel has been
-    compiled and stored.
+    """A process to be timed; ``fresh`` if it is the first after installation, when no kernel has
+    been compiled and stored.
     """
 
     what: str

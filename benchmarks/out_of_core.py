@@ -1,8 +1,8 @@
 """Measure rows per second and peak memory for rankings larger than memory, as the rows grow.
 
-    python benchmarks/out_of_core.py 2e7 2e8 1e9
-    python benchmarks/out_of_core.py 2e7 1e8 --layout scattered
-    python benchmarks/out_of_core.py 2e7 2e8 --call evaluate count_ties group_by sorted_group_by
+    python benchmarks/out_of_core.py 2e7 2e8 1e9 python benchmarks/out_of_core.py 2e7 1e8
+    --layout scattered python benchmarks/out_of_core.py 2e7 2e8 --call evaluate
+    count_ties group_by sorted_group_by
 
 It makes Parquet files chunk by chunk in a temporary folder ($TMPDIR), runs each call in a separate
 process, and prints that process's highest resident set. Layouts: ``grouped`` (rows of a query are
@@ -116,9 +116,8 @@ def measure(call: str, files: Path, rows: int, arguments: argparse.Namespace) ->
     result = json.loads(child.stdout)
     return (
         f"| `{call}` | {arguments.layout} | {rows:.0e} | {size:,.0f} | {result['seconds']:.1f} | "
-        f"{result['cpu']:.1f} "
-        f"| {rows / result['seconds'] / 1e6:.1f} | {rows / result['cpu'] / 1e6:.1f} | "
-        f"{result['peak']:,.0f} |"
+        f"{result['cpu']:.1f} | {rows / result['seconds'] / 1e6:.1f} | "
+        f"{rows / result['cpu'] / 1e6:.1f} | {result['peak']:,.0f} |"
     )
 
 

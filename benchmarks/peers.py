@@ -189,8 +189,8 @@ def trec_entries(run: Path, qrels: Path) -> list[Entry]:
 
 
 def dictionaries(queries: int, items: int) -> tuple[Any, Any]:
-    """Return a run as a dictionary of dictionaries with unique scores, and 30 judgements a query, of
-    which 20 are of its items.
+    """Return a run as a dictionary of dictionaries with unique scores, and 30 judgements a query,
+    of which 20 are of its items.
     """
     generator = np.random.default_rng(0)
     run, qrels = {}, {}
@@ -493,13 +493,12 @@ def report(scale: float, runs: int) -> list[str]:
     own, peers = measure(own_entries(scale), runs), measure(peer_entries(small), few)
     asked = (
         f"Metrics {', '.join(METRICS)} at cutoffs 1, 5, 10, 100 and all, policy `expected` with "
-        "standard deviations, "
-        "full validation included, from a frame in memory."
+        "standard deviations, full validation included, from a frame in memory."
     )
     trec_asked = (
         f"Text ids, nearly unique scores, 1000 items and {JUDGED} judgements a query; "
-        f"{', '.join(TREC_METRICS)} at "
-        f"{', '.join(map(str, TREC_CUTOFFS))}. CPU seconds are those of all processors together."
+        f"{', '.join(TREC_METRICS)} at {', '.join(map(str, TREC_CUTOFFS))}. CPU seconds are those "
+        "of all processors together."
     )
     head = ["# Scores per second", "", "## Work as most people have it", "", trec_asked, ""]
     ratio = f"Ratios of medians: {cpu_ratios(trec)}. Before: {trec_agreed}."

@@ -1,5 +1,5 @@
-"""Whether something has become slower: CPU seconds beside those of a reference in the same run, such
-as another evaluator, the same work in another form or on fewer data, or a fixed loop.
+"""Whether something has become slower: CPU seconds beside those of a reference in the same run,
+such as another evaluator, the same work in another form or on fewer data, or a fixed loop.
 
 Run from the project's folder: ``python benchmarks/latency.py --check`` prints the ratios, and what
 has grown by a quarter since the table in ratios.md was written; with ``--short`` the quick ones

@@ -3,9 +3,9 @@
 Run from the project's folder, with RETRIEVAL_REPORT_REAL set (under a minute):
 ``python benchmarks/reversals.py --out benchmarks/reversals.md``.
 
-The topics of a track of TREC ad hoc 5–8 (see calibration.py) are split in halves at random. One half
-ranks some random runs and states the chance that new queries reverse its first two; the other half
-is the new queries. Where the chance is right, the share that reverses them is the chance.
+The topics of a track of TREC ad hoc 5–8 (see calibration.py) are split in halves at random. One
+half ranks some random runs and states the chance that new queries reverse its first two; the other
+half is the new queries. Where the chance is right, the share that reverses them is the chance.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
     git worktree add /tmp/before <commit>
     python benchmarks/same_bits.py /tmp/before [--spark]
 
-Every metric on every engine (memory, lazy frames, parts on disk, counts and, if asked for, Spark), with judgements,
-without, with numbers of relevant items and on cut lists; every analysis; codes; and all CSV files of both samples'
-reports. What differs is named with its first values; errors are compared by their messages.
+Every metric on every engine (memory, lazy frames, parts on disk, counts and, if asked for, Spark),
+with judgements, without, with numbers of relevant items and on cut lists; every analysis; codes;
+and all CSV files of both samples' reports. What differs is named with its first values; errors are
+compared by their messages.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ Job = tuple[str, Callable[[], Any]]
 
 
 def made(seed: int, queries: int = 40, depth: int = 30) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rankings of three models whose distances tie less and less, and graded judgements of most of their items."""
+    """Rankings of three models whose distances tie less and less, and graded judgements of most
+    of their items.
+    """
     random, rows = np.random.default_rng(seed), []
     for model in range(3):
         for query in range(queries):

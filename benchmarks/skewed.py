@@ -155,8 +155,8 @@ def parts_of_skewed(generator: np.random.Generator) -> list[str]:
     """Return the table of skewed families."""
     return [
         (
-            f"Any false finding among models of equal means and skewed differences, {SKEWED} trials "
-            "each (5.0% has a standard error of 0.7%):"
+            f"Any false finding among models of equal means and skewed differences, {SKEWED} "
+            "trials each (5.0% has a standard error of 0.7%):"
         ),
         "\n".join(skewed_table(generator)),
         f"Trials in which some pair of real runs is found to differ (AP), {FAMILIES} each:",

@@ -267,12 +267,10 @@ def report(arguments: argparse.Namespace) -> Iterator[str]:
     yield ""
     yield (
         f"Policy `expected`, default metrics, lists of {ITEMS} items, `local[2]`, "
-        f"{arguments.memory} for Java; sums of "
-        "the bits of all scores agree (that they are equal one by one is tested, not checked "
-        "here). "
-        f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the end (a shared "
-        f"machine: trust CPU seconds), Python {platform.python_version()}, {versions}. "
-        f"Command: `python {' '.join(arguments.command)}`"
+        f"{arguments.memory} for Java; sums of the bits of all scores agree (that they are equal "
+        f"one by one is tested, not checked here). {os.cpu_count()} processors, load "
+        f"{os.getloadavg()[0]:.1f} at the end (a shared machine: trust CPU seconds), Python "
+        f"{platform.python_version()}, {versions}. Command: `python {' '.join(arguments.command)}`"
     )
 
 

@@ -88,8 +88,9 @@ def _model(page: Page, printed: pl.DataFrame) -> None:
         as_defined, furthest_off, descending=True, nulls_last=True, maintain_order=True
     )
     st.caption(
-        "Evaluators that compute the measure as it is defined here come first, beginning with those "
-        "that tie order may put furthest off. The scores of the others also differ by definition."
+        "Evaluators that compute the measure as it is defined here come first, "
+        "beginning with those that tie order may put furthest off. The scores of the "
+        "others also differ by definition."
     )
     frame_table(
         rows,

@@ -109,11 +109,12 @@ def _no_worse(page: Page) -> None:
     """Show which models lose no more than a margin against a baseline."""
     st.header("No worse than")
     st.caption(
-        "If a difference is not significant, that does not show that there is none. Two one-sided "
-        "tests answer the better question: does a model lose less than a margin that would matter, "
-        "for example after quantising or pruning? The lower bound allows for rare large losses, so "
-        "it can lie below the interval of the same pair above. Each model is tested by itself, so one may "
-        "lose more here whose difference, corrected for all pairs, is not significant above."
+        "If a difference is not significant, that does not show that there is none. Two "
+        "one-sided tests answer the better question: does a model lose less than a margin that "
+        "would matter, for example after quantising or pruning? The lower bound allows for rare "
+        "large losses, so it can lie below the interval of the same pair above. Each model is "
+        "tested by itself, so one may lose more here whose difference, corrected for all pairs, "
+        "is not significant above."
     )
     asked = page.study.also  # by the study that the dashboard was started for
     given = asked["margin"] and parse_margin(asked["margin"]).of(**page.choice.at)

@@ -36,9 +36,8 @@ def show(page: Page) -> None:
     st.subheader("Open your data")
     st.caption(
         "Files stay in the memory of this computer for this session; nothing is stored. Formats: "
-        "CSV, TSV, NDJSON, "
-        f"TREC runs and qrels (also as .gz), Parquet, Arrow and .npz; at most {MOST_BYTES // 2**20} MB "
-        "per file, unpacked."
+        "CSV, TSV, NDJSON, TREC runs and qrels (also as .gz), Parquet, Arrow and .npz; at most "
+        f"{MOST_BYTES // 2**20} MB per file, unpacked."
     )
     try:
         with speaking_to(DashboardReader(place="above")):
@@ -93,8 +92,8 @@ def _upload_tables() -> None:
     is_new = bool(tables["judgements"]) and st.session_state.get(OPENED_BEFORE) != chosen
     opened = st.button("Open these files", type="primary", disabled=not is_complete)
     st.caption(
-        "Files are read when you open them, or as soon as there are rankings and judgements; another "
-        "page forgets files that are not open."
+        "Files are read when you open them, or as soon as there are rankings and judgements; "
+        "another page forgets files that are not open."
     )
     if opened or (is_new and is_complete and columns is None):
         st.session_state[OPENED_BEFORE] = chosen
@@ -148,8 +147,8 @@ def _downloads(page: Page) -> None:
         st.info("Nothing can be exported until these data are scored; the error is shown above.")
         return
     st.caption(
-        f"These tables are for {plain(page.choice.metric)} at all cutoffs, by the models and rules of "
-        "the sidebar."
+        f"These tables are for {plain(page.choice.metric)} at all cutoffs, by the models and "
+        "rules of the sidebar."
     )
     study = page.curve
     files = (

@@ -43,10 +43,11 @@ SHORT = 130  # letters of a verdict that fits beside the numbers
 ACCIDENT = "an accident of tie order"
 ITEMS = "The winner by the items in the lists alone. What these may leave out could put another model first."
 MEANINGS = (
-    "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
-    "depend on it. *Expected*: the exact mean over all orders of the tied items, free of chance; where "
-    "items may be missing from the lists, an estimate (≈) from the given ones. *Shuffled*: what 90 % of "
-    "random orders print. *Naive*: ties in the order of the data, as some tools score them."
+    "Items with the same distance or score are *tied*: nothing says which comes first, and "
+    "measures depend on it. *Expected*: the exact mean over all orders of the tied items, free of "
+    "chance; where items may be missing from the lists, an estimate (≈) from the given ones. "
+    "*Shuffled*: what 90 % of random orders print. *Naive*: ties in the order of the data, as "
+    "some tools score them."
 )
 
 
@@ -227,6 +228,6 @@ def _details(page: Page, above: list[str]) -> None:
                     show_chart(charts.recall_curve, precision)
                 else:
                     st.info(
-                        "The ties of these lists are so large that the curve would take minutes. Choose "
-                        "fewer models: those with smaller ties have one."
+                        "The ties of these lists are so large that the curve would take minutes. "
+                        "Choose fewer models: those with smaller ties have one."
                     )

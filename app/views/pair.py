@@ -165,9 +165,10 @@ def _alike(alike: pl.DataFrame) -> None:
         frame_table(alike, of="similarity_means", alt="Similarity of the lists of both models.")
         st.caption(
             "This compares the lists alone: do they differ in more than the order of their ties? "
-            "Relevance plays no part. RBO^a, rank-biased overlap with ties averaged, weighs the first ranks "
-            "most; Kendall’s τ_b compares the order of the items in both lists. *Other items*, *Same* and "
-            "*Only ties* are shares of the queries: *Only ties* if some tie order makes both lists the same."
+            "Relevance plays no part. RBO^a, rank-biased overlap with ties averaged, weighs the "
+            "first ranks most; Kendall’s τ_b compares the order of the items in both lists. *Other "
+            "items*, *Same* and *Only ties* are shares of the queries: *Only ties* if some tie "
+            "order makes both lists the same."
         )
 
 

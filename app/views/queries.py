@@ -65,8 +65,8 @@ def show(page: Page) -> None:
     st.header("One ranked list")
     st.caption(
         "Tied items have the same distance or score for the query, and nothing in the data decides "
-        f"which of them comes first. The order received is one possibility; the expected {page.measure} "
-        "is the mean over all."
+        "which of them comes first. The order received is one possibility; the expected "
+        f"{page.measure} is the mean over all."
     )
     scores = _choose(scored, tuple(page.runs.model_names))
     if scores is not None:

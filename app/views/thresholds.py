@@ -14,8 +14,8 @@ def show(page: Page) -> None:
     """Draw the page."""
     st.caption(
         "All items up to a distance (or from a score on) are accepted as matches. This makes sense "
-        "if the distances of different queries can be compared. Recall, F1 and the areas count only "
-        "the relevant items in a model's own lists, so they compare thresholds, not models."
+        "if the distances of different queries can be compared. Recall, F1 and the areas count "
+        "only the relevant items in a model's own lists, so they compare thresholds, not models."
     )
     also = page.data.source.also
     with st.container(horizontal=True):

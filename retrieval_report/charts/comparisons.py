@@ -25,14 +25,14 @@ from retrieval_report.writing.numbers import chance_percent, size
 
 CELL, MAX_NUMBERED_MODELS = 46, 16  # models whose cells have room for numbers
 TIPS = (
-    "model_a model_b value_a value_b difference ci_low ci_high tie_std "
-    "family_p permutation_p chance wins ties losses queries verdict"
+    "model_a model_b value_a value_b difference ci_low ci_high tie_std family_p permutation_p "
+    "chance wins ties losses queries verdict"
 )
 SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
 MOST_LIKELY = 0.5  # the probability of a reversal from which on tiles are as dark as they get
 READ = (
-    "below the diagonal: column − row of expected scores, * if significant; above: probability that "
-    "random tie order reverses the pair"
+    "below the diagonal: column − row of expected scores, * if significant; above: probability "
+    "that random tie order reverses the pair"
 )
 MARKS = {"none": "not known", "?": "missing items could, too"}  # in tiles above
 
@@ -131,8 +131,8 @@ def _colour(
 
 
 def _best_first(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Models with their labels, best first; of more than are drawn, the labels begin with the ranks,
-    so that gaps are seen.
+    """Models with their labels, best first; of more than are drawn, the labels begin with the
+    ranks, so that gaps are seen.
     """
     sides = [pairs.select(name=f"model_{side}", value=f"value_{side}") for side in "ab"]
     means = pl.concat(sides).unique("name").sort("value", "name", descending=[True, False])

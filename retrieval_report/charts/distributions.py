@@ -79,8 +79,8 @@ def shuffled_distribution(
     altair.Chart
         Bars: the exact probability of every mean, or the share of draws; rules: exact mean and
         naive order, for the six models with the largest exact deviation, or of cut lists that of
-        the draws. The range of tie order is in the heading of
-        the panel. If all draws agree, the chart is a sentence.
+        the draws. The range of tie order is in the heading of the panel. If all draws agree, the
+        chart is a sentence.
 
     Examples
     --------

@@ -110,9 +110,9 @@ def deciding_queries(
     name_a, name_b = (clean(everything[f"model_{side}"][0], LABEL) for side in "ab")
     missing = " and missing items" if rows["tie_std"].has_nulls() else ""
     text = (
-        f"bar: {where} of {name_a} minus that of {name_b}; line: its range over tie orders{missing}; the "
-        f"{rows.height} largest differences, of {differing.height} queries that tell the two apart "
-        f"or could; {everything.height} queries in all"
+        f"bar: {where} of {name_a} minus that of {name_b}; line: its range over tie "
+        f"orders{missing}; the {rows.height} largest differences, of {differing.height} queries "
+        f"that tell the two apart or could; {everything.height} queries in all"
     )
     title = f"Queries that decide between {name_a} and {name_b} at {where}"
     return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")
@@ -196,7 +196,8 @@ def pair_scatter(
     -------
     altair.Chart
         Points as in :func:`query_scatter`; a query is pink if the order of its ties, or items that
-        may be missing, decide which of the two is ahead. The parameter ``brush`` is the rectangle that is dragged.
+        may be missing, decide which of the two is ahead. The parameter ``brush`` is the rectangle
+        that is dragged.
 
     Examples
     --------
@@ -279,8 +280,8 @@ def _scatter(
 
 
 def _points(rows: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
-    """Return one row per distinct point of a side (to 12 digits), or per grid cell if there are many:
-    that of the query furthest off the diagonal, with the number of lists there.
+    """Return one row per distinct point of a side (to 12 digits), or per grid cell if there are
+    many: that of the query furthest off the diagonal, with the number of lists there.
     """
     texts = pl.col("model", "query").cast(pl.String).map_elements(clean, return_dtype=pl.String)
     off = (pl.col(x) - pl.col(y)).abs()

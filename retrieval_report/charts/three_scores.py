@@ -1,5 +1,5 @@
-"""Draw the three scores of every model: expected, what random orders print, and naive; at one cutoff,
-along the cutoffs, and how far the naive score is off at each.
+"""Draw the three scores of every model: expected, what random orders print, and naive; at one
+cutoff, along the cutoffs, and how far the naive score is off at each.
 """
 
 from __future__ import annotations
@@ -263,11 +263,10 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     Returns
     -------
     altair.FacetChart
-        Line: the expected score, dashed where lists may lack items; band: what 90 % of
-        random orders print, within the pale range of all orders, which ends where the panel ends;
-        dot: the naive score, filled where it is off
-        by more than the gap to the next model. Up to twelve models; of more, the leaders and those
-        whose rank tie order can change.
+        Line: the expected score, dashed where lists may lack items; band: what 90 % of random
+        orders print, within the pale range of all orders, which ends where the panel ends; dot: the
+        naive score, filled where it is off by more than the gap to the next model. Up to twelve
+        models; of more, the leaders and those whose rank tie order can change.
 
     Examples
     --------
@@ -299,8 +298,8 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
 
 
 def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame, str]:
-    """Return the rows of a metric by model and cutoff, with the gap to the next model; the models in
-    their order at a cutoff, or at the first if there is none such.
+    """Return the rows of a metric by model and cutoff, with the gap to the next model; the models
+    in their order at a cutoff, or at the first if there is none such.
     """
     name, depth = parse_measure(metric, cutoff)
     rows = of_metric(checked_frame(frame, "by_cutoff"), name).filter(pl.col("copy_of").is_null())
@@ -324,9 +323,10 @@ def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
 
 
 def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add whether a naive score is ``far`` off; ``floor`` and ``ceiling``, the range of all orders
-    as far as it is drawn: it may be far wider than what any order ever prints; and the parts of the
-    line: ``solid``, and ``dashed`` from the last exact point to those that missing items may change.
+    """Add whether a naive score is ``far`` off; ``floor`` and ``ceiling``, the range of all
+    orders as far as it is drawn: it may be far wider than what any order ever prints; and the
+    parts of the line: ``solid``, and ``dashed`` from the last exact point to those that missing
+    items may change.
     """
     expected, naive = pl.col("expected"), pl.col("naive")
     low = pl.min_horizontal(expected, "order_low", naive).min().over("model")

@@ -47,8 +47,8 @@ def profile(profile: object) -> ChartType:
     Returns
     -------
     altair.Chart
-        Two panels, with the models whose ties the cutoffs split most at the top: size of the ties (at the
-        largest cutoff), and share of queries whose cutoff is inside a tie.
+        Two panels, with the models whose ties the cutoffs split most at the top: size of the ties
+        (at the largest cutoff), and share of queries whose cutoff is inside a tie.
 
     Examples
     --------

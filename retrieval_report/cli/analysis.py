@@ -58,8 +58,8 @@ MAX_MODELS_WITH_PAIRS = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
 COMPARED = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
 STEPS = (
-    "series version value tie_std lowest highest difference step_p p_tie marked since_first first_p "
-    "since_best best_p"
+    "series version value tie_std lowest highest difference step_p p_tie marked "
+    "since_first first_p since_best best_p"
 )
 AUDITED = "system definition winner same_winner model prints expected off z"
 VOTED = "model value tie_std lowest highest queries"
@@ -486,7 +486,7 @@ def _on_expected(table: pl.DataFrame, rankings: pl.DataFrame) -> str:
     low = "score" in rankings.columns and bool((rankings["score"] <= 0).any())
     other_reading = " or take items with a score of 0 or less as not relevant" * low
     return (
-        "expected differs within a definition where evaluators see other data: those that are given "
-        "lists alone count no relevant item outside of them, and some leave queries out or read grades "
-        f"as 0 and 1{other_reading}."
+        "expected differs within a definition where evaluators see other data: those that are "
+        "given lists alone count no relevant item outside of them, and some leave queries out or "
+        f"read grades as 0 and 1{other_reading}."
     )

@@ -65,10 +65,11 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
     """Score the codes in the file QUERY against those
     of any number of ITEMS files, read one at a time.
 
-    An .npz or .mat file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels``
-    (class ids or multi-hot) and ``ids``; .npy files hold only codes. QUERY and ITEMS may be one
-    file if --query-arrays and --item-arrays say which arrays are whose. A second table scores the items within a
-    Hamming radius; it is left out with --depth, which may omit items within the radius.
+    An .npz or .mat file holds an array ``codes`` (±1, 0/1, or packed), and optionally
+    ``labels`` (class ids or multi-hot) and ``ids``; .npy files hold only codes. QUERY and ITEMS
+    may be one file if --query-arrays and --item-arrays say which arrays are whose. A second
+    table scores the items within a Hamming radius; it is left out with --depth, which may omit
+    items within the radius.
     """
     from retrieval_report.cli.code_scores import codes_command
 

@@ -385,8 +385,8 @@ class Output:
 
 
 def output_options(what: str, *, shown: bool = True, **how: Any) -> Addition:
-    """Add --out and --raw to a command, which takes them as ``output``, with --latex if it has it, and
-    --json if its numbers are ``shown``.
+    """Add --out and --raw to a command, which takes them as ``output``, with --latex if it has it,
+    and --json if its numbers are ``shown``.
     """
     out = click.option("-o", "--out", metavar="FOLDER", help=f"Folder for {what}.", **how)
     raw = click.option(

@@ -239,8 +239,9 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
         decides = f", and {doubtful[0]} of the {doubtful[1]} that tie order{cut} may decide"
         others = " then others of these,"
     return printed, (
-        f"{printed.height} of {pairs.height} pairs are printed{decides}: neighbours in rank,{others} then the "
-        f"leader against each, as far as there is room{none}; --all prints all."
+        f"{printed.height} of {pairs.height} pairs are printed{decides}: neighbours "
+        f"in rank,{others} then the leader against each, as far as there is "
+        f"room{none}; --all prints all."
     )
 
 

@@ -56,8 +56,7 @@ ONLY = {
     type=click.Choice(list(ENGINES)),
     default="memory",
     help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet; "
-    "'spark' scores it on a "
-    "cluster, and writes a folder named scores.",
+    "'spark' scores it on a cluster, and writes a folder named scores.",
 )
 @click.option(
     "--resume",
@@ -81,7 +80,8 @@ def evaluate(
     resume: bool,
     **settings: Any,
 ) -> None:
-    """Score RANKINGS: files, folders or patterns (TREC runs, CSV, TSV, Parquet, Arrow, JSON, NDJSON).
+    """Score RANKINGS: files, folders or patterns (TREC runs, CSV, TSV, Parquet,
+    Arrow, JSON, NDJSON).
 
     For each model, the table shows the mean over queries: over all orders of the tied items, with
     its standard deviation (expected), over random orders (shuffled), in the order of the file
@@ -141,8 +141,8 @@ def demo(context: click.Context, out: str | None) -> None:
 
 
 def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
-    """Return the verdict on a sample and its three scores; a report on it is written into the folder
-    if there is one.
+    """Return the verdict on a sample and its three scores; a report on it is written into the
+    folder if there is one.
     """
     from retrieval_report.reading.readers import read_costs
     from retrieval_report.study.three_tables import three_table

@@ -271,6 +271,6 @@ def _check_rows(
         check_ids(item_ids, shape[1], "item_ids")
     if not isinstance(relevance, str) and (actual_shape := np.shape(relevance)) != shape:
         raise DataError(
-            f"relevance: shape {actual_shape}; a row for each of {shape[0]} queries and a column for each "
-            f"of {shape[1]} items"
+            f"relevance: shape {actual_shape}; a row for each of {shape[0]} queries and a column "
+            f"for each of {shape[1]} items"
         )

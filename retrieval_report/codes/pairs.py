@@ -30,8 +30,8 @@ class Selves:
             )
         if self.query_ids.dtype != ids.dtype:
             raise KeyMismatchError(
-                f"exclude_self: query ids are {self.query_ids.dtype}, item ids {ids.dtype}; ids are "
-                "never cast"
+                f"exclude_self: query ids are {self.query_ids.dtype}, item ids {ids.dtype}; "
+                "ids are never cast"
             )
         queries = pl.DataFrame({"item": self.query_ids}).with_row_index("index")
         pairs = queries.join(pl.DataFrame({"item": ids}).with_row_index("slot"), on="item")

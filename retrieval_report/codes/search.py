@@ -62,8 +62,8 @@ class Inputs:
     costs : pl.DataFrame | None
         ``model`` and what it costs, if that is known. A :class:`Study` uses it.
     by_chance : Mapping[str, tuple[int, int]]
-        The models whose nearest items are relevant no more often than any would be, with how many of
-        how many are. The ``health`` of a :class:`Study` names them.
+        The models whose nearest items are relevant no more often than any would be, with how many
+        of how many are. The ``health`` of a :class:`Study` names them.
 
     Examples
     --------
@@ -160,12 +160,11 @@ def from_search(
         Anything that :func:`read_judgements` accepts, instead of labels.
     relevance : {"any", "shared"} or matrix
         With multi-hot labels, 1 for any class in common or the number of classes in common. Or,
-        instead of labels, a
-        matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape
-        of the results if these have no indices (KerasRS's ``y_true``, TF Similarity's
-        ``match_mask``, torchmetrics' ``target``): items with a label below 0 are then left out, and
-        KerasRS's ``{"labels": …, "mask": …}`` is accepted. A dict model → matrix if a column holds
-        different items in every model; items then have separate names.
+        instead of labels, a matrix: the relevance of every item to every query (scikit-learn's
+        ``y_true``), in the shape of the results if these have no indices (KerasRS's ``y_true``, TF
+        Similarity's ``match_mask``, torchmetrics' ``target``): items with a label below 0 are then
+        left out, and KerasRS's ``{"labels": …, "mask": …}`` is accepted. A dict model → matrix if a
+        column holds different items in every model; items then have separate names.
     scores : bool or collection of model names
         Whether larger values are nearer, as for inner products, cosine similarities and
         predictions; or the models for which they are.
@@ -293,8 +292,8 @@ def _refuse_nothing(parts: Sequence[Part], results: object, exclude_self: bool) 
         if part.frame.is_empty():
             why = " other than itself" if exclude_self else f" (index {NO_RESULT} means none)"
             raise DataError(
-                f"{part.path}: no rows, as no query found an item{why}; leave it out, or see why its "
-                "search returned nothing"
+                f"{part.path}: no rows, as no query found an item{why}; leave it out, or see why "
+                "its search returned nothing"
             )
 
 
@@ -458,8 +457,9 @@ def _by_labels(
     columns = results.value.size // max(results.queries, 1)
     if not results.indexed and columns != len(items.keys):
         raise DataError(
-            f"{what}: a matrix of {columns} columns for {len(items.keys)} item labels; it needs a "
-            "column for every item; to pass only the nearest items, give a pair, (distances, indices)"
+            f"{what}: a matrix of {columns} columns for {len(items.keys)} item "
+            "labels; it needs a column for every item; to pass only the nearest "
+            "items, give a pair, (distances, indices)"
         )
     labels = space.check(items.labels, len(items.keys), "item_labels")
     words = space.encode(labels, "item_labels", 0)

@@ -67,8 +67,8 @@ def from_scores(
     Inputs
         ``rankings`` are counts: ``model``, ``query``, ``distance`` (0: nearer than the true answer;
         1: as near; 2: farther), ``relevance`` (1: the true answer), ``count``, and ``truncated``,
-        "no". ``rr`` and ``hit_rate`` of it are the exact mean reciprocal rank and Hits@k: means over
-        all orders of the candidates that tie with the true one.
+        "no". ``rr`` and ``hit_rate`` of it are the exact mean reciprocal rank and Hits@k: means
+        over all orders of the candidates that tie with the true one.
 
     Raises
     ------
@@ -79,8 +79,8 @@ def from_scores(
 
     Notes
     -----
-    Of t candidates that tie with the true answer and b nearer ones, the rank is uniform on
-    b + 1, …, b + t + 1, so the expected reciprocal rank is :math:`(H_{b+t+1} - H_b)/(t + 1)`, where
+    Of t candidates that tie with the true answer and b nearer ones, the rank is uniform on b +
+    1, …, b + t + 1, so the expected reciprocal rank is :math:`(H_{b+t+1} - H_b)/(t + 1)`, where
     H are harmonic numbers. The realistic rank of PyKEEN, OGB and TGB is b + 1 + t/2, and they
     print the reciprocal of that, which is never larger: compare by
     ``systems.evaluate_like(counts, "pykeen", …)``.
@@ -201,8 +201,8 @@ def _counts(true: Array, candidates: Array, sign: int, what: str) -> Integers:
             raise DataError(f"{what}: candidates of type {kind}; expected numbers")
         if kind.kind == true.dtype.kind == "f" and kind != true.dtype:
             raise DataError(
-                f"{what}: the true scores are {true.dtype} and the candidates {kind}, so that equal "
-                "scores may differ by rounding; give both in the type they were computed in"
+                f"{what}: the true scores are {true.dtype} and the candidates {kind}, so that "
+                "equal scores may differ by rounding; give both in the type they were computed in"
             )
     starts = np.cumsum([0, *map(len, blocks)])[1:-1]
     sides = map(_sides, np.split(true[:, None], starts), blocks)

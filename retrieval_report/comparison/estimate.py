@@ -69,11 +69,10 @@ def estimate(
         each pair of models, by name:
 
         ``model_a``, ``model_b`` (null: the row is about the mean of ``model_a``; else about its
-        mean minus that of ``model_b``), ``metric``, ``cutoff``, ``policy``;
-        ``value`` (the estimate), ``std_error``, ``ci_low``, ``ci_high`` (null below three human
-        queries; never of width 0);
-        ``human_only``, ``human_low``, ``human_high`` (mean of the queries that people judged, with
-        its interval), ``machine_only`` (mean of all queries by the machine);
+        mean minus that of ``model_b``), ``metric``, ``cutoff``, ``policy``; ``value`` (the
+        estimate), ``std_error``, ``ci_low``, ``ci_high`` (null below three human queries; never of
+        width 0); ``human_only``, ``human_low``, ``human_high`` (mean of the queries that people
+        judged, with its interval), ``machine_only`` (mean of all queries by the machine);
         ``lambda`` (how far the machine is trusted, from 0 to 1), ``gain`` (as many times more human
         queries would be needed for this error without the machine; null where two or fewer degrees
         of freedom are left, as of four human queries), ``queries`` (that the machine judged) and
@@ -203,8 +202,8 @@ def _warn_of_chosen_queries(grid: Grid, measures: list[Measure]) -> None:
             f"estimate: the {judged.size} queries that people judged can hardly be a random draw: "
             f"by the machine, model {quoted([grid.models[row]])} has a mean "
             f"{measure_text(*measure[:2])} of {number(judged.mean())} on them and of "
-            f"{number(unjudged.mean())} on the {unjudged.size} others (t-test, p = {p:.1g}); estimates and "
-            "intervals hold only for a random draw"
+            f"{number(unjudged.mean())} on the {unjudged.size} others (t-test, p = {p:.1g}); "
+            "estimates and intervals hold only for a random draw"
         )
 
 

@@ -55,18 +55,16 @@ def flips(
     -------
     polars.DataFrame
         One row per metric and cutoff (in the order of the summary) and pair, ``model_a`` before
-        ``model_b`` by
-        name: ``expected_a``, ``expected_b``, ``shuffled_a`` …, ``naive_a`` …, ``lowest_a`` …,
-        ``highest_a`` …, the summary's means, null if the policy was not evaluated; ``value_a``,
-        ``value_b`` (the means to which the verdict
-        refers: of the reference policy, the first available of expected, shuffled and naive, over
-        the paired queries if there is a comparison), ``unpaired`` (queries for which one of the two
-        has no score; null without comparison); ``disagree`` (policies that favour the other model,
-        such as "shuffled, naive"; "" if none; equal means favour none); ``overlap`` (some tie
-        orders put one ahead, some the other); ``tie_std`` (of the difference), ``p_tie``,
-        ``p_tie_low``, ``p_tie_high``, ``p_equal``, ``p_tie_method``, ``pooled`` (as :func:`compare`
-        has them), ``family_p``, ``family``, ``family_method`` (of the reference policy) and
-        ``verdict``:
+        ``model_b`` by name: ``expected_a``, ``expected_b``, ``shuffled_a`` …, ``naive_a`` …,
+        ``lowest_a`` …, ``highest_a`` …, the summary's means, null if the policy was not evaluated;
+        ``value_a``, ``value_b`` (the means to which the verdict refers: of the reference policy,
+        the first available of expected, shuffled and naive, over the paired queries if there is a
+        comparison), ``unpaired`` (queries for which one of the two has no score; null without
+        comparison); ``disagree`` (policies that favour the other model, such as "shuffled, naive";
+        "" if none; equal means favour none); ``overlap`` (some tie orders put one ahead, some the
+        other); ``tie_std`` (of the difference), ``p_tie``, ``p_tie_low``, ``p_tie_high``,
+        ``p_equal``, ``p_tie_method``, ``pooled`` (as :func:`compare` has them), ``family_p``,
+        ``family``, ``family_method`` (of the reference policy) and ``verdict``:
 
         - "nothing to compare": one of the two means is missing.
         - "lists are cut": items that the lists do not show could reverse the order.

@@ -349,8 +349,8 @@ def _one_measure(measures: object) -> tuple[Metric, int | None]:
     number = sum(len(cutoffs) for _, cutoffs in requests)
     if number != 1:
         raise ParameterError(
-            f"measures: {measures!r} is {with_number(number, 'measure')}; a gate decides on one, so "
-            "call it for each: if all must pass, no correction is needed"
+            f"measures: {measures!r} is {with_number(number, 'measure')}; a gate decides on one, "
+            "so call it for each: if all must pass, no correction is needed"
         )
     metric, cutoffs = requests[0]
     return metric, cutoffs[0]
@@ -405,15 +405,17 @@ def _check_runs(
                 if _is_swapped(runs):
                     cure = "those of one are items of the other, as if the columns of queries and items were swapped"
                 raise KeyMismatchError(
-                    f"{name}: {len(one_sided)} of {answered.filter(model=role).height} queries are not "
-                    f"in {other_name}, {some(one_sided.to_list(), 3)}; different queries are not compared: "
-                    f"{cure}"
+                    f"{name}: {len(one_sided)} of {answered.filter(model=role).height} queries "
+                    f"are not in {other_name}, {some(one_sided.to_list(), 3)}; different queries "
+                    f"are not compared: {cure}"
                 )
     return runs, names
 
 
 def _is_swapped(runs: pl.DataFrame) -> bool:
-    """Return whether two runs share no query, and most of the queries of one are items of the other."""
+    """Return whether two runs share no query, and most of the queries of one are items
+    of the other.
+    """
     queries = runs.group_by("model").agg(pl.col("query").unique())["query"]
     if "item" not in runs.columns or queries.explode().is_duplicated().any():
         return False

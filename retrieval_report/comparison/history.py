@@ -38,8 +38,8 @@ def history(scores: object, pattern: str) -> pl.DataFrame:
     mark the steps that neither tie order nor the choice of queries explains.
 
     Small steps add up: eleven steps of −0.01 may each be noise, and the last version worse than the
-    first beyond doubt. The step of an old version may lose its mark when versions are added, because
-    p is corrected for all of them.
+    first beyond doubt. The step of an old version may lose its mark when versions are added,
+    because p is corrected for all of them.
 
     Parameters
     ----------

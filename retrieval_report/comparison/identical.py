@@ -86,7 +86,8 @@ def without_twins(flips: pl.DataFrame, groups: Groups) -> pl.DataFrame:
 
 
 def copies_among(groups: Groups, preferred: str | None = None) -> list[str]:
-    """Return the names of copies: all of each group but the first by name, or the ``preferred`` one.
+    """Return the names of copies: all of each group but the first by name, or
+    the ``preferred`` one.
 
     >>> copies_among((("b", "a"), ("c", "d", "e")), "d")
     ['b', 'c', 'e']
@@ -109,7 +110,8 @@ def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:
 
 
 def folded(rows: pl.DataFrame, groups: Groups) -> pl.DataFrame:
-    """Return rows about models without those of copies; ``row_models`` names the model and its copies.
+    """Return rows about models without those of copies; ``row_models`` names the model
+    and its copies.
 
     >>> rows = pl.DataFrame({"model": ["b", "a", "c"]})
     >>> folded(rows, (("b", "a"),)).rows()

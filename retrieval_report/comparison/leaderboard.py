@@ -110,8 +110,8 @@ def leaderboard(
 
     Examples
     --------
-    In the sample of Python's docstrings, tie order alone can swap the first four models, and other queries
-    the first seven.
+    In the sample of Python's docstrings, tie order alone can swap the first four models, and other
+    queries the first seven.
 
     >>> from retrieval_report import evaluate, read_judgements, read_rankings
     >>> from retrieval_report.study.samples import sample_folder

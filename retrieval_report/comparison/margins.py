@@ -110,8 +110,8 @@ def nothing_could_fail(margin: float | None, value: float | None, baseline: str)
     if margin is None or value is None or not margin >= value >= 0:
         return ""
     return (
-        f"margin {margin_text(margin)} is no less than what {baseline} scores ({number(value)}), so nothing "
-        "could fail: choose a smaller margin"
+        f"margin {margin_text(margin)} is no less than what {baseline} scores ({number(value)}), "
+        "so nothing could fail: choose a smaller margin"
     )
 
 

@@ -137,11 +137,11 @@ class Meter:
             False where there is no item, such as padding.
         sample_weight
             Weights by which :meth:`compute` averages; 1 in batches without. One for all queries,
-            one per query, or one per item, in the shape of the scores: these give their lists the weights of
-            ``rr.lists.query_weights``, and in AP, DCG and NDCG each item's term is multiplied by
-            its weight, as in ``rr.lists.weigh_gains`` (the rule of KerasRS, where an item of weight
-            0 is masked). Where relevant items of a list differ in weight, AP has no ``lowest`` and
-            ``highest``.
+            one per query, or one per item, in the shape of the scores: these give their lists the
+            weights of ``rr.lists.query_weights``, and in AP, DCG and NDCG each item's term is
+            multiplied by its weight, as in ``rr.lists.weigh_gains`` (the rule of KerasRS, where an
+            item of weight 0 is masked). Where relevant items of a list differ in weight, AP has no
+            ``lowest`` and ``highest``.
         query_ids
             Names of the queries (text or whole numbers), each once; by default they are numbered.
 

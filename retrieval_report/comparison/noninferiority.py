@@ -106,22 +106,21 @@ def no_worse(
     polars.DataFrame
         One row per metric and cutoff (in the order of the scores) and each other model by name:
 
-        ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("expected", or "worst" for the worst order);
-        ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model −
-        baseline), ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha``
-        on each side; null where nothing bounds a score, and of the same lists);
+        ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("expected", or "worst" for the
+        worst order); ``value``, ``baseline_value`` (means over the paired queries), ``difference``
+        (model − baseline), ``bound_low``, ``bound_high`` (the ends of the interval that leaves out
+        ``alpha`` on each side; null where nothing bounds a score, and of the same lists);
         ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is
-        above);
-        ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or
-        else "lists are cut" (items that follow could change a score), "R is not known" (relevant
-        items that no model retrieved could), "nothing to compare" (no query has a relevant item) or
-        "not decided", also if there are fewer than two queries, or if the margin is no less than
-        what the baseline scores, so that nothing could fail; ``tie_std`` (of the difference,
-        under random tie order drawn for each model on its own; null for policies without one);
-        ``detectable`` (the smallest loss that a t-test with this number of queries and spread of
-        differences finds with probability 0.8), ``queries_needed`` (to exclude a loss of ``margin``
-        with probability 0.8 if nothing is lost), ``queries_if_observed`` (the same if the true loss
-        is the observed one; null if that is the margin or more); both null above 10⁹;
+        above); ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below
+        alpha), or else "lists are cut" (items that follow could change a score), "R is not known"
+        (relevant items that no model retrieved could), "nothing to compare" (no query has a
+        relevant item) or "not decided", also if there are fewer than two queries, or if the margin
+        is no less than what the baseline scores, so that nothing could fail; ``tie_std`` (of the
+        difference, under random tie order drawn for each model on its own; null for policies
+        without one); ``detectable`` (the smallest loss that a t-test with this number of queries
+        and spread of differences finds with probability 0.8), ``queries_needed`` (to exclude a loss
+        of ``margin`` with probability 0.8 if nothing is lost), ``queries_if_observed`` (the same if
+        the true loss is the observed one; null if that is the margin or more); both null above 10⁹;
         ``largest_loss``, ``same_lists``, ``queries`` (paired) and ``unpaired``.
 
     Raises

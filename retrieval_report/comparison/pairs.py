@@ -121,8 +121,8 @@ def compare(
         Young's step-down); with a baseline, this is Dunnett's case. "holm" takes the p-values of
         single tests; "skewed" those of Student's t with one degree of freedom less than the queries
         that differ or of Hall's t, whichever is larger, with Holm's correction: the choice where a
-        false finding costs much; "bh" (Benjamini–Hochberg) controls only the share of false findings. See
-        ``docs/choosing-a-test.md``.
+        false finding costs much; "bh" (Benjamini–Hochberg) controls only the share of false
+        findings. See ``docs/choosing-a-test.md``.
     most_apart
         Only pairs at most so many ranks apart, by the means of each measure, and those with the
         best model; ``family_p`` stays that of all pairs. Default: all pairs.
@@ -148,36 +148,35 @@ def compare(
     polars.DataFrame
         One row per metric, cutoff and policy (in the order of the scores) and pair:
 
-        ``model_a``, ``model_b``, ``metric``, ``cutoff``, ``policy``;
-        ``value_a``, ``value_b`` (means over the paired queries), ``difference`` (a − b),
-        ``ci_low``, ``ci_high`` (Student's t of the differences; null below two queries);
-        ``t_p``, ``wilcoxon_p`` (zeros dropped; exact below 50 differences of distinct sizes, and up
-        to 13 of any; else normal, corrected for ties and continuity), ``permutation_p`` (sign flips
-        of the differences: all patterns, ``permutation_method`` "exact", up to 13 non-zero
-        differences; "normal" from a thousand even ones on, whose flipped sum has that distribution;
-        else "sampled": (b + 1) / (B + 1)), all two-sided;
-        ``family_p`` (corrected by ``family_method``: below it, any false finding in the family is
-        as rare as p says if the differences of equal models are symmetric, and more frequent if
-        they are skewed; for "bh" the share of false findings) and ``bh_p`` (Benjamini–Hochberg)
-        over the ``family``: the pairs of the same metric, cutoff and policy that have a p-value,
-        ``family`` of them; ``effect_size`` (Cohen's d_z: mean of the differences / their standard
-        deviation; null where they are all equal and not 0);
-        ``wins``, ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie),
-        ``queries`` (paired), ``unpaired`` (queries with a score for only one of the two);
-        ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null
-        for policies without one), ``tied_queries`` (paired queries whose score depends on tie
-        order, or may); ``p_tie`` (policy expected only: the probability that random tie order,
-        drawn for each model and query on its own, shows the pair strictly in the other order than
-        the expected means; null where these are equal), ``p_tie_low``, ``p_tie_high`` (bounds of it
-        that hold), ``p_equal`` (the probability that it
-        shows equal means; null where that is not known) and ``p_tie_method``: "exact" (all sums of
-        all orders; 0 too where no query is tied or the lowest mean of one reaches the highest of
-        the other, for which best and worst must be in the scores), "convolved" (all orders of every
-        list; their sum is bounded), "normal" (Φ(−\|difference\| / tie_std),
-        within what Cantelli's, Hoeffding's, Bennett's and Berry's and Esseen's inequalities allow),
-        "bounds" (they alone are known: a standard deviation is missing) or "truncated" (a cut list
-        leaves it open: nothing is known); ``truncated_queries`` (paired queries for which that is
-        so), ``pooled`` (whether R of a paired query counts only what some model retrieved).
+        ``model_a``, ``model_b``, ``metric``, ``cutoff``, ``policy``; ``value_a``, ``value_b``
+        (means over the paired queries), ``difference`` (a − b), ``ci_low``, ``ci_high`` (Student's
+        t of the differences; null below two queries); ``t_p``, ``wilcoxon_p`` (zeros dropped; exact
+        below 50 differences of distinct sizes, and up to 13 of any; else normal, corrected for ties
+        and continuity), ``permutation_p`` (sign flips of the differences: all patterns,
+        ``permutation_method`` "exact", up to 13 non-zero differences; "normal" from a thousand even
+        ones on, whose flipped sum has that distribution; else "sampled": (b + 1) / (B + 1)), all
+        two-sided; ``family_p`` (corrected by ``family_method``: below it, any false finding in the
+        family is as rare as p says if the differences of equal models are symmetric, and more
+        frequent if they are skewed; for "bh" the share of false findings) and ``bh_p``
+        (Benjamini–Hochberg) over the ``family``: the pairs of the same metric, cutoff and policy
+        that have a p-value, ``family`` of them; ``effect_size`` (Cohen's d_z: mean of the
+        differences / their standard deviation; null where they are all equal and not 0); ``wins``,
+        ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie), ``queries``
+        (paired), ``unpaired`` (queries with a score for only one of the two); ``tie_std`` (of the
+        difference, under random tie order drawn for each model on its own; null for policies
+        without one), ``tied_queries`` (paired queries whose score depends on tie order, or may);
+        ``p_tie`` (policy expected only: the probability that random tie order, drawn for each model
+        and query on its own, shows the pair strictly in the other order than the expected means;
+        null where these are equal), ``p_tie_low``, ``p_tie_high`` (bounds of it that hold),
+        ``p_equal`` (the probability that it shows equal means; null where that is not known) and
+        ``p_tie_method``: "exact" (all sums of all orders; 0 too where no query is tied or the
+        lowest mean of one reaches the highest of the other, for which best and worst must be in the
+        scores), "convolved" (all orders of every list; their sum is bounded), "normal"
+        (Φ(−\|difference\| / tie_std), within what Cantelli's, Hoeffding's, Bennett's and Berry's
+        and Esseen's inequalities allow), "bounds" (they alone are known: a standard deviation is
+        missing) or "truncated" (a cut list leaves it open: nothing is known); ``truncated_queries``
+        (paired queries for which that is so), ``pooled`` (whether R of a paired query counts only
+        what some model retrieved).
 
     Raises
     ------

@@ -103,16 +103,16 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
         One row per metric, cutoff and policy except best and worst (in the order of the scores) and
         each query with a score of both, the largest difference first, whichever model it favours:
 
-        ``model_a``, ``model_b``, ``query``, ``metric``, ``cutoff``, ``policy``;
-        ``value_a``, ``value_b``, ``difference`` (a − b);
-        ``lowest``, ``highest`` (the differences that the worst order for one and the best for the
-        other would show; null unless policies best and worst are in the scores), ``tie_std`` (of
-        the difference, under random tie order drawn for each on its own; null for policies without
-        one); ``share`` (of the difference of the means that comes from this query: all shares add
-        up to 1, those in favour of the loser are negative; null where the means are equal);
-        ``decides`` (whether it is in the smallest set of queries without whose differences the
-        winner would not be ahead); ``order_unsure`` (whether tie order alone could reverse the query, because the
-        range includes both signs; null without a range).
+        ``model_a``, ``model_b``, ``query``, ``metric``, ``cutoff``, ``policy``; ``value_a``,
+        ``value_b``, ``difference`` (a − b); ``lowest``, ``highest`` (the differences that the
+        worst order for one and the best for the other would show; null unless policies best and
+        worst are in the scores), ``tie_std`` (of the difference, under random tie order drawn for
+        each on its own; null for policies without one); ``share`` (of the difference of the means
+        that comes from this query: all shares add up to 1, those in favour of the loser are
+        negative; null where the means are equal); ``decides`` (whether it is in the smallest set
+        of queries without whose differences the winner would not be ahead); ``order_unsure``
+        (whether tie order alone could reverse the query, because the range includes both signs;
+        null without a range).
 
     Raises
     ------

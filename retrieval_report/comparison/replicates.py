@@ -485,10 +485,11 @@ def over_runs_too(flips: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) -> pl.DataFrame:
-    """Return the result of `no_worse`, of means over runs, where its tests hold for other runs too:
-    the larger p-values and the wider interval of the two tests, over queries alone and over runs
-    and queries as in `replicate_pairs`. A verdict that other runs might not give is "not
-    significant over runs". Pairs of which a model has one run, and no_worse by the same lists, stay.
+    """Return the result of `no_worse`, of means over runs, where its tests hold for other
+    runs too: the larger p-values and the wider interval of the two tests, over queries alone
+    and over runs and queries as in `replicate_pairs`. A verdict that other runs might not
+    give is "not significant over runs". Pairs of which a model has one run, and no_worse by
+    the same lists, stay.
     """
     models = {(row["metric"], row["cutoff"]): runs for row, runs in _of_models(scores, groups)}
     rows = list(no_worse.iter_rows(named=True))

@@ -292,8 +292,8 @@ def sums_seen(value: Floats, pairs: Pairs) -> Floats:
 
 
 def count_all(resampled: Iterable[Floats | Sums], family: Family, *, self_only: bool) -> Integers:
-    """Return in how many patterns each pair is as far from 0 as it was, or, if not ``self_only``, it or
-    a pair before it.
+    """Return in how many patterns each pair is as far from 0 as it was, or, if not ``self_only``,
+    it or a pair before it.
     """
     reached = np.zeros(family.seen.size, np.int64)
     frozen_family = all_frozen(family)

@@ -20,7 +20,8 @@ ROWS_AT_A_TIME = (
 
 
 def check_choice(name: str, value: object, choices: Sequence[str], hint: str = "") -> None:
-    """Raise a ParameterError unless ``value`` is one of ``choices``; a hint ends it if none is near.
+    """Raise a ParameterError unless ``value`` is one of ``choices``; a hint ends it if
+    none is near.
 
     >>> check_choice("average", "mikro", ("micro", "macro"))
     Traceback (most recent call last):
@@ -113,8 +114,8 @@ def check_grades(judgements: pl.DataFrame) -> None:
     if len(grades) > MOST_GRADES:
         shown.append(f"{len(grades) - MOST_GRADES} more")
     raise DataError(
-        f"judgements: {with_number(odd.n_unique(keys), 'item')} with different grades in one query, "
-        f"first item {item!r} of query {query!r}: {' and '.join(shown)}{cure}"
+        f"judgements: {with_number(odd.n_unique(keys), 'item')} with different grades in one "
+        f"query, first item {item!r} of query {query!r}: {' and '.join(shown)}{cure}"
     )
 
 
@@ -194,8 +195,7 @@ def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
             like = unique.filter(changed == changed.filter(changed.is_duplicated())[0]).sort()
             warn(
                 f"{what}: column {name!r}: {merged} ids differ only by what {form} would remove, "
-                "such as "
-                f"{like[0]!r} and {like[1]!r}"
+                f"such as {like[0]!r} and {like[1]!r}"
             )
 
 

@@ -327,8 +327,8 @@ def _warn_of_order(frame: pl.DataFrame, order: str) -> None:
         keys = [name for name in ("model", "query", order) if name in frame.columns]
         tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
         warn(
-            f"column {order!r} is {dtype}: {whole_percent(tied)} of its rows are tied; half precision makes "
-            "ties"
+            f"column {order!r} is {dtype}: {whole_percent(tied)} of its rows are tied; "
+            "half precision makes ties"
         )
     if order == "distance":
         _warn_of_direction(frame)
@@ -348,7 +348,7 @@ def _warn_of_direction(frame: pl.DataFrame) -> None:
     lists = first.select(keys)[falls].n_unique()
     if lists >= LISTS:
         warn(
-            "column 'distance': the values fall from the first row to the last in all of the "
-            f"first {lists} lists, as "
-            "scores do; if they are scores or similarities, name the column 'score'"
+            "column 'distance': the values fall from the first row to the last in all of "
+            f"the first {lists} lists, as scores do; if they are scores or similarities, "
+            "name the column 'score'"
         )

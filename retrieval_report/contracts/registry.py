@@ -48,8 +48,8 @@ def frame_of(rows: Sequence[Row], contract: Named) -> pl.DataFrame:
 
 
 def column(frame: str, name: str) -> Column:
-    """Return one column of a frame, or of the first frame that declares it: tables show columns that
-    other frames have computed.
+    """Return one column of a frame, or of the first frame that declares it: tables show columns
+    that other frames have computed.
 
     >>> column("comparison", "p_tie").title, column("leaderboard", "cost_amount").title
     ('Reversed by ties', 'Cost')

@@ -43,8 +43,8 @@ def check_rows(rows_read: int, expected: int) -> None:
     """
     if rows_read != expected:
         raise DataError(
-            f"the rankings: {rows_read} rows where {expected} were counted before; was a file changed "
-            "meanwhile?"
+            f"the rankings: {rows_read} rows where {expected} were counted before; was "
+            "a file changed meanwhile?"
         )
 
 

@@ -167,9 +167,8 @@ def evaluate(
     writes them to a file instead. A LazyFrame is computed once. From two million rows on, rows are
     first copied to a temporary folder ($TMPDIR), query by query, unless those of a query already
     stand together. Errors in rows are then found part by part, and their counts refer to one part.
-    Files without a column ``model`` are one model
-    each, named after the file; ``pl.scan_parquet("folder/*.parquet")`` treats them as shards of
-    one.
+    Files without a column ``model`` are one model each, named after the file;
+    ``pl.scan_parquet("folder/*.parquet")`` treats them as shards of one.
 
     Examples
     --------

@@ -62,8 +62,8 @@ def keeping(
         run = folder / RUN
         if not run.is_file() or run.read_bytes() != inputs.hexdigest().encode():
             raise OutputError(
-                f"cannot resume from '{folder}': it has no finished parts of this run, or rankings, "
-                "frames, arguments or versions changed since; remove it to start again"
+                f"cannot resume from '{folder}': it has no finished parts of this run, or "
+                "rankings, frames, arguments or versions changed since; remove it to start again"
             )
         return lambda number: _scored(folder / f"part-{number:06}.npz", lambda: work(number))
 

@@ -47,9 +47,9 @@ def score_part(
     `with_ends`). With the ``facts`` of all rows it need not: how lists end is then decided by
     the part's own lists, where it is to be found out.
 
-    Of a part, the result's ``lists`` have the columns ``unseen``, ``unpooled`` and ``matched`` (whether any
-    item of the part is judged), for warnings that come once for all parts, and ``evidence``, a row of
-    what `evidence_of` returns, if the part's own lists decided.
+    Of a part, the result's ``lists`` have the columns ``unseen``, ``unpooled`` and ``matched``
+    (whether any item of the part is judged), for warnings that come once for all parts, and
+    ``evidence``, a row of what `evidence_of` returns, if the part's own lists decided.
     """
     judged = None
     if whole is KNOWS_ALL and judgements is not None:

@@ -186,11 +186,11 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
 
 
 def weighed(scores: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:
-    """Return scores and deviations times the ``weight`` of their query, so that plain means over the
-    queries are the means of :func:`summarise`; weights are 1 on average. Only queries for which all
-    models have a score count: by each measure, ``left_out`` queries do not. ``alone`` is a label of a
-    single query, or the query that has all weight: nothing shows how others would vary. It is null
-    if there is none.
+    """Return scores and deviations times the ``weight`` of their query, so that plain means over
+    the queries are the means of :func:`summarise`; weights are 1 on average. Only queries for which
+    all models have a score count: by each measure, ``left_out`` queries do not. ``alone`` is a
+    label of a single query, or the query that has all weight: nothing shows how others would vary.
+    It is null if there is none.
 
     >>> scores = pl.DataFrame(
     ...     {"model": ["m"] * 3, "query": list("pqr"), "metric": ["rr"] * 3, "cutoff": [1] * 3}
@@ -415,8 +415,8 @@ def interval_of_equal(value: float, units: int, confidence: float) -> tuple[floa
     Student's t with four imaginary queries more, two that score 0 and two that score 1 (or the
     value, if that is larger); it includes the value.
 
-    Without them it would have no width, though ten hits of ten queries do not show that there are no
-    misses (Agresti and Coull, *Approximate Is Better than "Exact" for Interval Estimation of
+    Without them it would have no width, though ten hits of ten queries do not show that there are
+    no misses (Agresti and Coull, *Approximate Is Better than "Exact" for Interval Estimation of
     Binomial Proportions*, The American Statistician 52, 1998).
 
     >>> [round(end, 3) for end in interval_of_equal(1.0, 10, 0.95)]

@@ -2,10 +2,10 @@
 items at 1 … i).
 
 The value of a relevant item is 1 in AP and its grade in WAP. Over a tie, AP's mean and variance
-need sums over its slots that depend only on where the tie lies, not on its relevances (``ranks``);
-WAP adds how the grades are distributed over the relevant slots. With item weights, as in KerasRS, it
-is Σ_i (1/i) · (value of the item at i) · (relevant items at 1 … i). docs/metrics.md has the
-derivations.
+need sums over its slots that depend only on where the tie lies, not on its relevances
+(``ranks``); WAP adds how the grades are distributed over the relevant slots. With item weights,
+as in KerasRS, it is Σ_i (1/i) · (value of the item at i) · (relevant items at 1 … i).
+docs/metrics.md has the derivations.
 """
 
 from typing import NamedTuple

@@ -1,10 +1,10 @@
-"""Moments of average precision by the trapezoidal rule: Σ over the relevant items of the mean of the
-precisions at and before their ranks.
+"""Moments of average precision by the trapezoidal rule: Σ over the relevant items of the mean of
+the precisions at and before their ranks.
 
-The h-th relevant item, at rank i, adds ½·(h/i + (h − 1)/(i − 1)), and at rank 1 it adds 1. With a_i =
-½/i and c_i = ½·(1/i + 1/(i − 1)) that is a_i + (h − 1)·c_i, so over a tie the sum is Σ α_i·x_i +
-Σ_{j<i} c_i·x_i·x_j, with α_i = a_i + c_i · (relevant items before the tie). docs/metrics.md has the
-derivation.
+The h-th relevant item, at rank i, adds ½·(h/i + (h − 1)/(i − 1)), and at rank 1 it adds 1. With
+a_i = ½/i and c_i = ½·(1/i + 1/(i − 1)) that is a_i + (h − 1)·c_i, so over a tie the sum is Σ
+α_i·x_i + Σ_{j<i} c_i·x_i·x_j, with α_i = a_i + c_i · (relevant items before the tie).
+docs/metrics.md has the derivation.
 """
 
 from retrieval_report.kernels.compile import costs, inlined

@@ -101,8 +101,7 @@ def warn_unkept(where: str) -> None:
     """Warn, once, that no compiled code is kept."""
     _warn_once(
         f"compiled code cannot be stored {where}; every process compiles it anew, which takes "
-        "seconds to a minute. "
-        "Set NUMBA_CACHE_DIR to a writable folder"
+        "seconds to a minute. Set NUMBA_CACHE_DIR to a writable folder"
     )
 
 

@@ -12,11 +12,13 @@ chance q to go on among n + 1, x ≤ y and m_x = E[G_x] of the n items before,
 Kinds are added outwards from the one with the most items, in which nothing is random, so a new q is
 the least or the greatest so far: both differences have one sign, and nothing cancels.
 
-Where only one grade stops the reader, as if relevance is binary, fewer steps do. The variance is then
-a sum over slots: of what ERR gains if the next item stops rather than not, squared, times the
-variance of whether it does and the squared chance to be there. To stop at slot x gains, with chance p,
+Where only one grade stops the reader, as if relevance is binary, fewer steps do. The variance
+is then a sum over slots: of what ERR gains if the next item stops rather than not, squared,
+times the variance of whether it does and the squared chance to be there. To stop at slot x
+gains, with chance p,
 
-    p·(w_x − w_{x+1}) + p·E[Σ (w_y − w_{y+1})·G_y/G_x], the sum over slots y > x up to the item that came first,
+    p·(w_x − w_{x+1}) + p·E[Σ (w_y − w_{y+1})·G_y/G_x], the sum over slots y > x up to the item
+    that came first,
 
 which is built from the last slot backwards, for every number of stopping items passed.
 """
@@ -139,8 +141,8 @@ def spread_weights(t: int, covariance: Floats, variances: Floats) -> None:
 
 @kernel
 def _stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
-    """Return how many items of a tie stop a reader, and with which chance; 0 of items that stop with
-    several.
+    """Return how many items of a tie stop a reader, and with which chance; 0 of items that
+    stop with several.
     """
     items = kinds = 0
     chance = 0.0
@@ -152,8 +154,8 @@ def _stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
 
 @allocating
 def _chances_there(size: int, stoppers: int, chance: float, longest: int) -> Floats:
-    """Return, at [x, m], the probability that m of x items stop, times the squared chance to get past
-    them.
+    """Return, at [x, m], the probability that m of x items stop, times the squared chance to
+    get past them.
     """
     there = np.zeros((longest + 1, min(stoppers, longest) + 1))
     there[0, 0] = 1.0

@@ -168,8 +168,8 @@ def _count_places(
 
 @allocating
 def sort_digits(key: Integers, low: int, begin: int, bits: int, step: int, order: Integers) -> None:
-    """Fill in the indices that sort the bits ``begin`` … ``bits`` − 1 of the keys less ``low``, equal
-    ones as received (radix sort, ``step`` bits at a time).
+    """Fill in the indices that sort the bits ``begin`` … ``bits`` − 1 of the keys less ``low``,
+    equal ones as received (radix sort, ``step`` bits at a time).
     """
     size = key.size
     room = np.empty(size + (1 << step) + 1, np.int64)  # for the keys, and for where digits start
@@ -194,8 +194,8 @@ def sort_digits(key: Integers, low: int, begin: int, bits: int, step: int, order
 
 @kernel
 def insert_keys(key: Integers, order: Integers) -> bool:
-    """Sort indices of keys that are nearly in order, equal keys as they are; return whether that was
-    so, or give up.
+    """Sort indices of keys that are nearly in order, equal keys as they are; return whether that
+    was so, or give up.
     """
     moves = ZERO
     for index in range(1, key.size):

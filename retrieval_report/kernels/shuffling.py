@@ -178,8 +178,8 @@ def _write_stretches(slots: int, pool: Pool, out: int, new: Lists) -> int:
 
 @kernel
 def _write_slots(slots: int, most: int, pool: Pool, out: int, new: Lists) -> int:
-    """Write the first slots of a tie as cells of one item each, of the grade ``most`` where none was
-    drawn; return where the next cell goes.
+    """Write the first slots of a tie as cells of one item each, of the grade ``most`` where none
+    was drawn; return where the next cell goes.
     """
     for here in range(slots):
         drawn = (pool.taken[here >> 6] >> np.uint64(here & 63)) & np.uint64(1)

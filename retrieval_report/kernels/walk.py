@@ -3,9 +3,9 @@
 A sum says in a few steps what items and ties add to a state, such as the mean and variance so far,
 and what the moments are at a cutoff between two ties or inside one.
 
-As Python, a walk over many lists takes ten times as long as NumPy takes for all of them together, as
-far as nothing that counts ties: the first item that counts of every list, then the second of every
-list, and so on. The bits are the same.
+As Python, a walk over many lists takes ten times as long as NumPy takes for all of them together,
+as far as nothing that counts ties: the first item that counts of every list, then the second of
+every list, and so on. The bits are the same.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The catalogue of metrics: frozen records with parameters,
 and their text form, ``"ap(denominator=retrieved)@10"``.
 
-Positions count from 1; k is the cutoff (the list's own length if
-null), n the length of the list, R the number of relevant items of the query, and e = min(k, n).
-docs/metrics.md has every formula with its source.
+Positions count from 1; k is the cutoff (the list's own length if null), n the length of the list,
+R the number of relevant items of the query, and e = min(k, n). docs/metrics.md has every formula
+with its source.
 """
 
 from __future__ import annotations
@@ -214,8 +214,8 @@ class Bpref(_Binary):
 
     name = "bpref"
     formula = Formula(
-        "Σ over relevant items of 1 − (judged others before it, at most M)/M, "
-        "M = min(R, judged others)",
+        "Σ over relevant items of 1 − (judged others before it, at most M)/M, M "
+        "= min(R, judged others)",
         "R",
     )
     own_depth = True
@@ -248,9 +248,8 @@ class DCG(Metric):
     Source: Järvelin and Kekäläinen 2002.
 
     ``gain``: ``linear`` (the grade itself), ``exp2`` (2^rel − 1, Burges et al. 2005), a mapping
-    grade → gain, or a function of an array of grades.
-    ``discount``: ``log2`` (1/log2(1 + i)), ``reciprocal`` (1/i), or a function of an array of
-    ranks.
+    grade → gain, or a function of an array of grades. ``discount``: ``log2`` (1/log2(1 + i)),
+    ``reciprocal`` (1/i), or a function of an array of ranks.
 
     >>> str(DCG(gain={0: 0, 1: 1, 2: 5}))
     'dcg(gain=0:0;1:1;2:5)'

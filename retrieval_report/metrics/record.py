@@ -243,10 +243,10 @@ class Metric:
             which is null.
         judged
             The grades of all judged items of the query, retrieved or not, as a column or expression
-            of lists whose first value counts: ``judgements.group_by("query").agg(judged="relevance")``,
-            joined to the rows. They give the ideal of NDCG and, without ``n_relevant``, R. By
-            default both are those of the items in the list, so that NDCG is too high where judged
-            items were not retrieved.
+            of lists whose first value counts:
+            ``judgements.group_by("query").agg(judged="relevance")``, joined to the rows. They give
+            the ideal of NDCG and, without ``n_relevant``, R. By default both are those of the items
+            in the list, so that NDCG is too high where judged items were not retrieved.
 
         Returns
         -------

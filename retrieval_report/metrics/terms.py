@@ -310,9 +310,9 @@ def check_largest(metric: str, grades: Floats, largest: float) -> None:
     """Raise if a grade exceeds the metric's ``max_grade``."""
     if grades.size and grades[-1] > largest:
         raise ParameterError(
-            f"{metric}: the data have grade {number_text(grades[-1])}, above "
-            f"max_grade={number_text(largest)}; "
-            f"ask for {metric}(max_grade={number_text(grades[-1])})"
+            f"{metric}: the data have grade {number_text(grades[-1])}, "
+            f"above max_grade={number_text(largest)}; ask for "
+            f"{metric}(max_grade={number_text(grades[-1])})"
         )
 
 

@@ -91,11 +91,11 @@ class WeighedGains(NamedTuple):
 def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains:
     """Multiply gains by item weights in DCG, NDCG and AP, as KerasRS and TensorFlow Ranking do.
 
-    An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight
-    of its list, which the weighted mean over lists multiplies back. AP becomes Σ w·precision@i /
-    Σ w over the relevant items, those of relevance 1 or more. Ties stay exact, because an item's
-    weight is a property of the item.
-    Source: KerasRS 0.4, ``metrics/dcg``, ``metrics/ndcg`` and ``metrics/mean_average_precision``.
+    An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the
+    weight of its list, which the weighted mean over lists multiplies back. AP becomes Σ
+    w·precision@i / Σ w over the relevant items, those of relevance 1 or more. Ties stay exact,
+    because an item's weight is a property of the item. Source: KerasRS 0.4, ``metrics/dcg``,
+    ``metrics/ndcg`` and ``metrics/mean_average_precision``.
 
     Parameters
     ----------
@@ -237,11 +237,10 @@ def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
     if uneven.height:
         model, query, _ = uneven.row(0)
         raise ParameterError(
-            f"weight: {metric}: in {uneven.height} lists the relevant items differ in "
-            "weight, first in query "
-            f"{query!r} of model {model!r}; KerasRS then weights the term of each item, which "
-            "weights of lists cannot "
-            "express; weigh_gains() accepts such weights for ap, dcg and ndcg"
+            f"weight: {metric}: in {uneven.height} lists the relevant items differ in weight, "
+            f"first in query {query!r} of model {model!r}; KerasRS then weights the term of each "
+            "item, which weights of lists cannot express; weigh_gains() accepts such weights for "
+            "ap, dcg and ndcg"
         )
 
 

@@ -43,8 +43,8 @@ def collapse(rankings: object, group: object = "item", how: str = "max") -> pl.D
         What names the document of a chunk. "item", or another column. Or a pattern that ids of
         chunks match as a whole, whose first group is the document: ``r"(.+)#\d+"`` turns "d7#2"
         into "d7". Ids that do not match stay as they are, with a warning. Or a frame of ``item``
-        and ``group``, as :func:`lists.duplicates` returns it, or a dictionary of item → group; items
-        that it does not hold stay as they are.
+        and ``group``, as :func:`lists.duplicates` returns it, or a dictionary of item → group;
+        items that it does not hold stay as they are.
     how
         "max": a document is as near as its nearest chunk. "sum": its score is the sum of the scores
         of its chunks.
@@ -136,8 +136,8 @@ def _mapped(items: pl.Series, group: object, *, retrieved: bool) -> pl.Series:
     lacking = {"item", "group"} - {*table.columns}
     if lacking:
         raise ColumnError(
-            f"group: no column {min(lacking)!r}; expected a column of the rankings, a pattern, or a "
-            "table of item and group"
+            f"group: no column {min(lacking)!r}; expected a column of the rankings, a pattern, or "
+            "a table of item and group"
         )
     if table.is_empty():
         return items

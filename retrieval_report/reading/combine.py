@@ -1,5 +1,5 @@
-"""Combine several files into one frame, without a cast that could create or split ties or merge ids;
-and read the columns above the query: replicates of a model, and data sets of queries.
+"""Combine several files into one frame, without a cast that could create or split ties or merge
+ids; and read the columns above the query: replicates of a model, and data sets of queries.
 """
 
 from collections.abc import Sequence
@@ -202,7 +202,9 @@ def _by_file_and_tag(part: Part) -> Part:
 
 
 def _models(part: Part) -> pl.Series:
-    """Return the models of a file; a literal stays one text, which a column would hold for every row."""
+    """Return the models of a file; a literal stays one text, which a column would hold
+    for every row.
+    """
     return part.frame.select(pl.col("model").unique()).to_series()
 
 
@@ -250,8 +252,9 @@ def _refuse_mixed_floats(name: str, parts: Sequence[Part]) -> None:
             earlier = float_parts.setdefault(model, part)
             if earlier.frame.schema[name] != dtype:
                 raise ColumnError(
-                    f"column {name!r} is {earlier.frame.schema[name]} in {earlier.path} but {dtype} in "
-                    f"{part.path}, and both hold rows of model {model!r}: equal values would differ"
+                    f"column {name!r} is {earlier.frame.schema[name]} in {earlier.path} "
+                    f"but {dtype} in {part.path}, and both hold rows of model {model!r}: "
+                    "equal values would differ"
                 )
 
 

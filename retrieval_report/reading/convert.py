@@ -1,9 +1,9 @@
 """Convert frames of other libraries to Polars through narwhals; no other library is imported here.
 
-Match ids that are text with ids that are numbers, too: '7' of a text file is 7 of a frame, but '007'
-is not. A text file cannot say that an id is a number, so its ids are text. They are treated as the
-numbers of another frame only if every one of them is spelt as its number, because then no two ids can
-merge.
+Match ids that are text with ids that are numbers, too: '7' of a text file is 7 of a frame, but
+'007' is not. A text file cannot say that an id is a number, so its ids are text. They are treated
+as the numbers of another frame only if every one of them is spelt as its number, because then no
+two ids can merge.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -260,8 +260,8 @@ def _no_frame(frame: object, what: str) -> str:
         return f"{what}: the {kind} is empty"
     if hasattr(frame, "rankings"):  # Inputs, Study and their like
         return (
-            f"{what}: {kind} holds more than the {what}; pass its {what} alone, or unpack it, as in "
-            "evaluate(**inputs)"
+            f"{what}: {kind} holds more than the {what}; pass its {what} alone, or unpack "
+            "it, as in evaluate(**inputs)"
         )
     hints = {
         "__array__": "from_search makes one of the arrays that a search returns",
@@ -318,8 +318,8 @@ def in_kind_of(reference: pl.Series, ids: pl.Series, what: str, other_name: str)
         location = "" if numbers else f" of the {what}"
         raise KeyMismatchError(
             f"column {reference.name!r} is {reference.dtype} in the {what} and {ids.dtype} in the "
-            f"{other_name}, where {odd!r}{location} is not spelt as a number; such ids are never cast "
-            "('007' and '7' would merge): make both text or both whole numbers"
+            f"{other_name}, where {odd!r}{location} is not spelt as a number; such ids are never "
+            "cast ('007' and '7' would merge): make both text or both whole numbers"
         )
     if not numbers:
         return ids.cast(pl.String)

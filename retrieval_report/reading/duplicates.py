@@ -95,8 +95,8 @@ def _rows_of(items: object, ids: object) -> pl.DataFrame:
     row_ids = np.arange(len(array)) if ids is None else as_array(ids, "ids")
     if row_ids.shape != array.shape[:1] or row_ids.dtype.kind not in "iuU":
         raise ParameterError(
-            f"ids: {row_ids.dtype} values of shape {row_ids.shape}; expected text or whole numbers, "
-            f"one for each of the {len(array)} rows"
+            f"ids: {row_ids.dtype} values of shape {row_ids.shape}; expected text or whole "
+            f"numbers, one for each of the {len(array)} rows"
         )
     frame = pl.DataFrame([item_ids(row_ids), pl.Series(CONTENT, array)])
     check_unique(frame, ["item"], "ids")

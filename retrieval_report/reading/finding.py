@@ -40,7 +40,9 @@ def is_path(value: object) -> bool:
 
 
 def is_streamed(rankings: object) -> bool:
-    """Return whether rankings are read part by part, as Parquet and Arrow files and lazy frames are."""
+    """Return whether rankings are read part by part, as Parquet and Arrow files and
+    lazy frames are.
+    """
     if not is_path(rankings):
         return isinstance(rankings, pl.LazyFrame)
     return all(map(_is_streamed_file, find_files(rankings, skip=("qrels",))))

@@ -115,12 +115,13 @@ def read_form(
 
 
 def detect_format(source: Source) -> str:
-    r"""Return the format in which a file is to be parsed, a key of `READERS` or `OBJECTS`, a value of
-    `BINARY`, or `ARRAYS`.
+    r"""Return the format in which a file is to be parsed, a key of `READERS` or `OBJECTS`, a value
+    of `BINARY`, or `ARRAYS`.
 
-    Parquet, Arrow and archives of NumPy are recognised by their magic bytes, JSON by how it begins, TREC files by a
-    first line of 4 (qrels) or at least 6 (run) fields with numbers in the right columns. The rest
-    is delimited text, for which the ending, or else the header, decides between comma and tab.
+    Parquet, Arrow and archives of NumPy are recognised by their magic bytes, JSON by how it begins,
+    TREC files by a first line of 4 (qrels) or at least 6 (run) fields with numbers in the right
+    columns. The rest is delimited text, for which the ending, or else the header, decides between
+    comma and tab.
 
     Raises
     ------

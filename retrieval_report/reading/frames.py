@@ -114,8 +114,8 @@ def frame_of_kind(
             return _of_models(content, kind, columns)
         if kind is JUDGEMENTS and is_named(content, kind):
             raise ColumnError(
-                f"{what}: only a Study takes those of several judges, by name; are rankings and judgements "
-                "swapped?"
+                f"{what}: only a Study takes those of several judges, by name; are "
+                "rankings and judgements swapped?"
             )
         frame = _table(content, kind, what)
     matched = matched_columns(frame, kind, what, columns)
@@ -131,7 +131,8 @@ def frame_of_kind(
 
 
 def has_distinct_rows(value: object, kind: Kind) -> bool:
-    """Return whether these are the rows of one dictionary of dictionaries, whose keys do not repeat.
+    """Return whether these are the rows of one dictionary of dictionaries, whose keys
+    do not repeat.
 
     >>> has_distinct_rows({"q1": {"a": 1.5}}, RANKINGS)
     True

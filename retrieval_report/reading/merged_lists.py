@@ -1,5 +1,5 @@
-"""Find lists of several systems that would be merged, because the column that tells them apart has a
-name that says nothing of models.
+"""Find lists of several systems that would be merged, because the column that tells them apart has
+a name that says nothing of models.
 """
 
 import math
@@ -20,8 +20,9 @@ NO_ACCIDENT = math.log(30)  # one of so many orders: lists in one order are no a
 
 
 def check_merged(frame: pl.DataFrame, more_columns: Callable[[], pl.DataFrame], what: str) -> None:
-    """Refuse lists that one of the other columns divides into lists with ranks of their own, and warn of
-    lists that it divides into lists in the order of their scores, where the whole lists are neither.
+    """Refuse lists that one of the other columns divides into lists with ranks of their own,
+    and warn of lists that it divides into lists in the order of their scores, where the whole
+    lists are neither.
 
     Parameters
     ----------
@@ -61,15 +62,16 @@ def check_merged(frame: pl.DataFrame, more_columns: Callable[[], pl.DataFrame], 
     for column in columns if ranked and rows.select(again.any()).item() else ():
         if _divides(rows, column, counts_up, "rank"):
             raise ColumnError(
-                f"{what}: each of the {column.n_unique()} values of column {column.name!r} has ranks of "
-                "its own for every query, as systems have, and all of them would be one model"
+                f"{what}: each of the {column.n_unique()} values of column {column.name!r} "
+                "has ranks of its own for every query, as systems have, and all of them "
+                "would be one model"
                 + advice("; say {}, or leave the column out", _as_model(column))
             )
     for column in columns if rows.select(better.any()).item() else ():
         if _divides(rows, column, (pl.col("near").diff().fill_null(0) <= 0).all(), "near"):
             warn(
-                f"{what}: column {column.name!r} divides all lists into {column.n_unique()}, each in "
-                "the order of its values, and all of them count as one model"
+                f"{what}: column {column.name!r} divides all lists into {column.n_unique()}, each "
+                "in the order of its values, and all of them count as one model"
                 + advice("; if it names models, say {}", _as_model(column))
             )
 

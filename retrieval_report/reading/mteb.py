@@ -22,8 +22,8 @@ META = "mteb_model_meta"
 
 def read_json(source: Source, choose: Choose, kind: Kind) -> pl.DataFrame:
     """Read ``{query: {item: score}}``, as BEIR saves it; ``{query: [ids]}``; what MTEB wraps around
-    it: the model, and ``{subset: {split: …}}`` with one of each; rows as objects; and the records of
-    `record_table`, also one per line.
+    it: the model, and ``{subset: {split: …}}`` with one of each; rows as objects; and the records
+    of `record_table`, also one per line.
 
     Raises
     ------
@@ -85,8 +85,8 @@ def _frame(
     records = None if is_nested(runs) else record_table(runs, kind.name, what)
     if records is None and not is_nested(runs):
         raise FileError(
-            f"{source.path}: JSON, but neither {{query: {{item: number}}}} nor predictions of MTEB, "
-            "rows as objects, or another form that the documentation lists"
+            f"{source.path}: JSON, but neither {{query: {{item: number}}}} nor predictions of "
+            "MTEB, rows as objects, or another form that the documentation lists"
         )
     frame = nested_frame(runs, "score", what) if records is None else table(records, what)
     frame = frame.with_columns(cs.by_name(ID_COLUMNS, require_all=False).cast(pl.String))

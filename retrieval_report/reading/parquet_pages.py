@@ -1,8 +1,8 @@
 """Compare the pages of a Parquet file with what the file says of them, as Polars does not: their
 checksums, and how many values they hold.
 
-Headers are structures of Thrift's compact protocol (parquet.thrift of the Parquet format), read here
-by the numbers of their fields. What cannot be read is left for the reader to refuse.
+Headers are structures of Thrift's compact protocol (parquet.thrift of the Parquet format), read
+here by the numbers of their fields. What cannot be read is left for the reader to refuse.
 """
 
 import zlib

@@ -3,8 +3,9 @@ what was found or expected.
 
 The shapes are recognised by their keys: RankLLM (``query``, ``candidates``), DPR and Rankify
 (``question``, ``ctxs`` or ``contexts``), LlamaIndex (``retrieved_ids``, ``expected_ids``,
-``relevant_docs``, ``source_nodes``), sentence-transformers (``query_id``, ``results``) and Elasticsearch (``hits``,
-``responses``, ``details``, ``ratings``). Rows as objects, such as those of a table, are its columns.
+``relevant_docs``, ``source_nodes``), sentence-transformers (``query_id``, ``results``) and
+Elasticsearch (``hits``, ``responses``, ``details``, ``ratings``). Rows as objects, such as those of
+a table, are its columns.
 """
 
 from collections import Counter
@@ -231,8 +232,8 @@ def _warn_of_parts(rows: Sequence[Record], what: str) -> None:
     if parts:
         warn(
             f"{what}: only a part of the index was searched for {parts} of "
-            f"{with_number(len(rows), 'response')}: the search timed out, or shards failed; items may be "
-            "missing"
+            f"{with_number(len(rows), 'response')}: the search timed out, or shards failed; "
+            "items may be missing"
         )
 
 
@@ -250,8 +251,9 @@ def _warn_of_order(hits: Sequence[Hit], what: str) -> None:
     if queries:
         query_count = len({hit.query for hit in hits})
         warn(
-            f"{what}: {len(queries)} of {with_number(query_count, 'list')} not in the order of their "
-            "scores; the scores count. If a reranker ordered them, leave out the retriever's scores"
+            f"{what}: {len(queries)} of {with_number(query_count, 'list')} not in the "
+            "order of their scores; the scores count. If a reranker ordered them, leave "
+            "out the retriever's scores"
         )
 
 

@@ -196,8 +196,8 @@ def _check_swapped(query: Whole, value: Array, item: Array, what: str) -> None:
     )
     if of_item < is_seen.sum() == of_value:
         raise DataError(
-            f"{what}: indices repeat within a row, and distances do not; are the two arrays swapped? "
-            "Distances come first"
+            f"{what}: indices repeat within a row, and distances do not; are the two arrays "
+            "swapped? Distances come first"
         )
 
 

@@ -297,6 +297,6 @@ def refuse_nul(path: Path, piece: bytes, start: int) -> None:
     nul_place = piece.find(b"\0")
     if nul_place >= 0:
         raise FileError(
-            f"{path}: byte {start + nul_place} is NUL, which no text holds: the file was damaged, or "
-            "it is UTF-16 or not text at all"
+            f"{path}: byte {start + nul_place} is NUL, which no text holds: the file was damaged, "
+            "or it is UTF-16 or not text at all"
         )

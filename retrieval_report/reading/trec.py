@@ -100,9 +100,9 @@ def _parse_plain(
     block: bytes,
     numbers: Mapping[str, type[pl.DataType]],
 ) -> pl.DataFrame:
-    """Return what is read of whole lines with one mark between the fields: some as numbers, others as
-    text. Raise where another mark, a comment or an empty field makes a line unlike the others, and
-    for numbers that only their text tells apart.
+    """Return what is read of whole lines with one mark between the fields: some as numbers, others
+    as text. Raise where another mark, a comment or an empty field makes a line unlike the others,
+    and for numbers that only their text tells apart.
     """
     unlike = pl.exceptions.ShapeError("lines are unlike")
     if any(blank in block for blank in _BLANKS if blank != mark):
@@ -174,6 +174,6 @@ def _check_widths(lines: pl.DataFrame, source: Source, fields: Sequence[str]) ->
         warn(
             f"{source.path}, line {line}: more than {len(fields)} fields "
             f"({with_number(long.height, 'such line')}); {text[:40]!r} is ignored, as "
-            "trec_eval does. If a query or item id holds a blank, put another character in its place: "
-            "the line is misread"
+            "trec_eval does. If a query or item id holds a blank, put another character in its "
+            "place: the line is misread"
         )

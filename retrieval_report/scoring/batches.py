@@ -171,8 +171,8 @@ def _like(values: object, what: str, lengths: Integers) -> Array:
     flat, widths = _rows(values, what)
     if not np.array_equal(widths, lengths):
         raise DataError(
-            f"{what}: {widths.size} rows of {widths.sum()} values in all, for {lengths.size} rows of "
-            f"{lengths.sum()}; rows must be equally long"
+            f"{what}: {widths.size} rows of {widths.sum()} values in all, for {lengths.size} rows "
+            f"of {lengths.sum()}; rows must be equally long"
         )
     return flat
 

@@ -52,8 +52,8 @@ class Completions:
         largest_grade: float | None,
         judged_only: bool,
     ) -> None:
-        """Take truncated lists, and metrics that look down to cutoffs, or all of them over the first
-        R positions.
+        """Take truncated lists, and metrics that look down to cutoffs, or all of them over the
+        first R positions.
 
         Where no relevant grade was seen, missing items have the ``largest_grade`` that the metrics
         accept; where there is no such limit, `_open_ended` leaves out what depends on it. Of
@@ -267,8 +267,8 @@ class Completions:
     def _scorer(
         self, lists: Lists, ideal_lists: Lists, cutoffs: Depths, *, highest: bool = False
     ) -> Scorer:
-        """Return a scorer of lists whose ideal is that of the lists ``ideal_lists``, or of what is known
-        and may follow: everything of the highest grade, or only what must, of the lowest.
+        """Return a scorer of lists whose ideal is that of the lists ``ideal_lists``, or of what is
+        known and may follow: everything of the highest grade, or only what must, of the lowest.
         """
         completed = replace(self.prepared, ties=lists, naive=None, length=lists.length)
         if self.needs_ideals:

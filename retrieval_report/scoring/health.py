@@ -250,8 +250,8 @@ def _unanswered(models: pl.DataFrame, options: Options) -> Findings:
 
 
 def _unanswerable(none: int, total: int, options: Options) -> Findings:
-    """Find queries without a relevant item where they are many: every model scores 0 for them, which
-    makes all differences smaller. Where none has one, another finding says so.
+    """Find queries without a relevant item where they are many: every model scores 0 for them,
+    which makes all differences smaller. Where none has one, another finding says so.
     """
     if options.no_relevant == "zero" and FEW_UNANSWERABLE * total < none < total:
         leave = advice("; {} leaves them out", setting("no_relevant", "skip"))
@@ -273,8 +273,8 @@ def _repeated(merged: int, total: int, models: Iterable[str], options: Options) 
 
 
 def _fine(judged: Judged, models: Iterable[str | None]) -> Findings:
-    """Find judgements in which nearly no two items of a query have one grade, as scores of a run have.
-    This is serious if models are named.
+    """Find judgements in which nearly no two items of a query have one grade, as scores of a run
+    have. This is serious if models are named.
     """
     if judged.whole.judged and judged.grades.size > MANY_JUDGED:
         grades = judged.known.group_by("query").agg(
@@ -290,8 +290,8 @@ def _fine(judged: Judged, models: Iterable[str | None]) -> Findings:
 def _sample(
     judged: Judged, most_lists: int = SAMPLED_LISTS, most_rows: int = SAMPLED_ROWS
 ) -> pl.DataFrame:
-    """Return ``model``, ``list``, ``query``, ``item`` and ``value`` (small is near) of the first rows of some
-    lists of every model.
+    """Return ``model``, ``list``, ``query``, ``item`` and ``value`` (small is near) of the first
+    rows of some lists of every model.
     """
     full = np.flatnonzero(judged.rows.end > judged.rows.begin)
     step = pl.max_horizontal(1, pl.len() // most_lists)
@@ -311,8 +311,9 @@ def _sample(
 
 
 def _own_items(sample: pl.DataFrame, prepared: Prepared) -> Findings:
-    """Find models that searched the queries among themselves, so that each finds itself first. Where
-    a query has one relevant item, as the translation of a sentence, that item may well have its id.
+    """Find models that searched the queries among themselves, so that each finds itself first.
+    Where a query has one relevant item, as the translation of a sentence, that item may well
+    have its id.
     """
     if "item" not in sample.columns or np.median(prepared.relevant) <= 1:
         return
@@ -552,8 +553,8 @@ def _other_ids(judged: Judged, sample: pl.DataFrame) -> Findings:
 
 
 def _judged_ids(judged: Judged, sample: pl.DataFrame) -> Findings:
-    """Find judgements of which many are of items with ids of a form that nothing retrieved has: every
-    model misses them.
+    """Find judgements of which many are of items with ids of a form that nothing retrieved has:
+    every model misses them.
     """
     if judged.known.schema["item"] != pl.String:
         return

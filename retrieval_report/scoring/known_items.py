@@ -1,5 +1,5 @@
-"""Determine which lists there are, and look up the relevance of every row in the judgements if there
-are any, else in the rankings.
+"""Determine which lists there are, and look up the relevance of every row in the judgements if
+there are any, else in the rankings.
 """
 
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ def repeats(rows: Rows, items: Keys, workers: int) -> bool:
 
 
 def _repeat(keys: Keys) -> bool:
-    """Return whether a key occurs twice. Each is written to its slot of a table, and only those that
-    another has overwritten are compared, with that one and with each other.
+    """Return whether a key occurs twice. Each is written to its slot of a table, and only those
+    that another has overwritten are compared, with that one and with each other.
     """
     slot = (keys >> np.uint64(64 - SLOTS)).astype(np.int64)
     index = np.arange(keys.size, dtype=np.uint32)
@@ -195,8 +195,9 @@ def all_lists(
                     f"{judged['query'].min()!r}; make their ids agree"
                 )
             raise KeyMismatchError(
-                f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no judgements, "
-                f"first {unjudged.min()!r}{_why_unjudged(present, judgements, len(swapped) == len(unjudged))}"
+                f"{len(unjudged)} of {universe.height} queries {have(len(unjudged))} no "
+                "judgements, first "
+                f"{unjudged.min()!r}{_why_unjudged(present, judgements, len(swapped) == len(unjudged))}"
             )
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
@@ -204,8 +205,8 @@ def all_lists(
         missing_queries = universe.join(query_ids, on="query", how="anti")["query"]
         if len(missing_queries):
             raise KeyMismatchError(
-                f"queries: {len(missing_queries)} queries of the rankings are not in the queries frame, first "
-                f"{missing_queries.min()!r}"
+                f"queries: {len(missing_queries)} queries of the rankings are not in the "
+                f"queries frame, first {missing_queries.min()!r}"
             )
         universe = query_ids
     lists = every_list(names, universe, present)
@@ -237,9 +238,9 @@ def queries_as_items(queries: pl.Series, rows: pl.DataFrame) -> pl.Series:
 
 
 def _why_unjudged(present: pl.DataFrame, judgements: pl.DataFrame, swapped: bool) -> str:
-    """Say why queries have no judgements, as far as ids show it, and what to do. Where a model has no
-    judged query, its ids are of another form; where columns look swapped, leaving queries out would
-    hide it.
+    """Say why queries have no judgements, as far as ids show it, and what to do. Where a model has
+    no judged query, its ids are of another form; where columns look swapped, leaving queries out
+    would hide it.
     """
     leave = advice("; {} leaves them out", setting("unjudged_query", "skip"))
     if judgements.is_empty():
@@ -253,8 +254,8 @@ def _why_unjudged(present: pl.DataFrame, judgements: pl.DataFrame, swapped: bool
     items = names.filter(names.is_in(judgements["item"].cast(pl.String).unique().implode()))
     if len(items):
         return (
-            f": model {model!r} has queries like {items[0]!r}, which the judgements have as an item: "
-            "are its columns of queries and items swapped?"
+            f": model {model!r} has queries like {items[0]!r}, which the judgements have as an "
+            "item: are its columns of queries and items swapped?"
         )
     return (
         f": no query of model {model!r} is judged; it has queries like {query!r}, the judgements "

@@ -458,8 +458,8 @@ def _relevant(
         model, query = lists.select(KEYS).row(int(less[0]))
         raise DataError(
             f"column 'n_relevant': {less.size} lists hold more relevant items than the queries "
-            "frame states, first "
-            f"query {query!r} of model {model!r}: {relevant_judged[less[0]]} found, {number[less[0]]} stated"
+            f"frame states, first query {query!r} of model {model!r}: "
+            f"{relevant_judged[less[0]]} found, {number[less[0]]} stated"
         )
     if relevant_grade.any():
         lowest = np.full(

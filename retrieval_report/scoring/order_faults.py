@@ -1,5 +1,5 @@
-"""Find what may be wrong with the order of lists: lists that are turned round, random, of one tie or
-in the order of the judgements, and grades that no model orders.
+"""Find what may be wrong with the order of lists: lists that are turned round, random, of one tie
+or in the order of the judgements, and grades that no model orders.
 """
 
 from collections.abc import Iterator
@@ -120,8 +120,8 @@ def _last(prepared: Prepared, found: Integers, depth: int | None) -> pl.DataFram
     many deviations, in how many lists and of how many.
 
     Of each list, this is the rank sum of Wilcoxon, Mann and Whitney; its variance is that without
-    ties, which is the largest. A tie that the depth cuts counts as not relevant. A model of which only
-    a part is reversed is found by lists that are so by themselves.
+    ties, which is the largest. A tie that the depth cuts counts as not relevant. A model of which
+    only a part is reversed is found by lists that are so by themselves.
     """
     lists = _lists_of(prepared, found, MOST_ITEMS if depth is None else depth).with_columns(
         count=pl.col("right") < 0,
@@ -157,9 +157,9 @@ def _lists_of(prepared: Prepared, found: Integers, depth: int = MOST_ITEMS) -> p
 
 
 def _rank_sums(lists: pl.DataFrame) -> pl.DataFrame:
-    """Add by how much the relevant items of every list come before the others, summed over ``pairs``
-    of them, and the variance of that in random order: from its ``length`` and how many items were
-    ``found`` to be relevant, at which ``ranks`` in all.
+    """Add by how much the relevant items of every list come before the others, summed over
+    ``pairs`` of them, and the variance of that in random order: from its ``length`` and how many
+    items were ``found`` to be relevant, at which ``ranks`` in all.
     """
     length, found = pl.col("length"), pl.col("found")
     pairs = found * (length - found)
@@ -171,10 +171,10 @@ def _rank_sums(lists: pl.DataFrame) -> pl.DataFrame:
 
 
 def unordered(judged: Judged, prepared: Prepared, found: Integers) -> Findings:
-    """Find models whose long lists are in random order: relevant items come no earlier in them than
-    others do. Of short lists, which hold the best only, the order says less than what they hold. This
-    is serious if no model does better, as where the labels of items are shifted. ``found`` are the
-    `relevant_ties`.
+    """Find models whose long lists are in random order: relevant items come no earlier in them
+    than others do. Of short lists, which hold the best only, the order says less than what they
+    hold. This is serious if no model does better, as where the labels of items are shifted.
+    ``found`` are the `relevant_ties`.
     """
     ties, length, pairs = prepared.ties, pl.col("length"), pl.col("pairs")
     if not found.size:
@@ -205,10 +205,11 @@ def unordered(judged: Judged, prepared: Prepared, found: Integers) -> Findings:
 
 
 def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Findings:
-    """Find judgements by which no model ranks relevant items before others that are judged, as where
-    grades stand in other rows or are turned round. Items that nobody judged say nothing here: lists
-    hold them last, whatever the grades. Of few judged items, honest models order some backwards, and
-    one model alone may do so of many in a shallow pool, which is no more than a note.
+    """Find judgements by which no model ranks relevant items before others that are judged, as
+    where grades stand in other rows or are turned round. Items that nobody judged say nothing
+    here: lists hold them last, whatever the grades. Of few judged items, honest models order
+    some backwards, and one model alone may do so of many in a shallow pool, which is no more
+    than a note.
     """
     models = _orders_of_judged(rows, known)
     if models.is_empty():
@@ -225,9 +226,9 @@ def other_grades(rows: pl.DataFrame, known: pl.DataFrame) -> Findings:
 
 
 def _moved_grades(rows: pl.DataFrame, known: pl.DataFrame, right: float) -> str:
-    """Return whether items have the grades of the next line of the judgements, or of the one before:
-    empty unless the models would then put far more pairs right. A model's lists are alike to those of
-    others, so that the deviations of all count as those of one.
+    """Return whether items have the grades of the next line of the judgements, or of the one
+    before: empty unless the models would then put far more pairs right. A model's lists are alike
+    to those of others, so that the deviations of all count as those of one.
     """
     for by, line in ((1, "previous"), (-1, "next")):
         moved = _orders_of_judged(rows, known.with_columns(pl.col("relevance").shift(by)))
@@ -255,8 +256,8 @@ def _orders_of_judged(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
 
 
 def one_tie(prepared: Prepared) -> Findings:
-    """Find models that tell no items of nearly any list apart, as equal codes do, or judgements that were
-    passed as rankings.
+    """Find models that tell no items of nearly any list apart, as equal codes do, or judgements
+    that were passed as rankings.
     """
     ties = np.diff(prepared.ties.start) == 1
     lists = prepared.names.select("model", ties=ties, items=prepared.length)
@@ -271,8 +272,8 @@ def one_tie(prepared: Prepared) -> Findings:
 
 
 def copied(prepared: Prepared) -> Findings:
-    """Find models that were made from the judgements: all their lists are in perfect order, and in a way
-    that no skill alone brings about.
+    """Find models that were made from the judgements: all their lists are in perfect order, and in
+    a way that no skill alone brings about.
     """
     full = np.flatnonzero(prepared.length)
     first, best = (

@@ -70,7 +70,6 @@ def pool_of(counts: pl.DataFrame) -> pl.DataFrame:
         raise DataError(
             f"counts: column 'retrieved': a model has {first['count']} items of relevance "
             f"{first['relevance']:g} for query {first['query']!r}, retrieved or not, and another "
-            "has fewer; "
-            "count the rankings of all models together by count_ties"
+            "has fewer; count the rankings of all models together by count_ties"
         )
     return pool.select("query", "relevance", "count")

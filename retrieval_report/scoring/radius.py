@@ -194,9 +194,9 @@ def _warn_beyond(prepared: Prepared, distance: pl.Series, radius: float) -> None
     if short.height:
         model, query, end = short.row(0)
         warn(
-            f"radii: {radius} reaches beyond the end of {short.height} lists that may be cut, first "
-            f"query {query!r} of model {model!r}, which ends at {end}; items inside the radius may "
-            "be missing: count without depth"
+            f"radii: {radius} reaches beyond the end of {short.height} lists that may be cut, "
+            f"first query {query!r} of model {model!r}, which ends at {end}; items inside the "
+            "radius may be missing: count without depth"
         )
 
 

@@ -84,8 +84,8 @@ class Run:
     def score(
         self, policy: str, lists: Lists | None = None, into: Floats | None = None
     ) -> tuple[Floats, Floats]:
-        """Return values and standard deviations of every requested metric and cutoff under a policy,
-        each of shape (lists, columns), written into an array of both, if given.
+        """Return values and standard deviations of every requested metric and cutoff under a
+        policy, each of shape (lists, columns), written into an array of both, if given.
         """
         return self.scorer.scores(self.requests, policy, lists, into)
 
@@ -406,8 +406,8 @@ def refuse_without(prepared: Prepared) -> None:
     if without.height:
         model, query = without.row(0)
         raise DataError(
-            f"{without.height} (model, query) pairs have no relevant item, first query {query!r} of "
-            f"model {model!r}"
+            f"{without.height} (model, query) pairs have no relevant item, first query "
+            f"{query!r} of model {model!r}"
             + advice("; {} says what they score", setting("no_relevant", "zero", "skip", "one"))
         )
 
@@ -557,16 +557,14 @@ def warn_of_lists(
         query, least, most, _ = queries.row(0)
         warn(
             f"counts: R of {queries.height} queries is not known, first {query!r} (a model has "
-            f"{least} to {most} "
-            "relevant items): counts have no items to pool, so recall, ap and ndcg of a model are "
-            "divided by its own "
-            "number; count the rankings of all models together, or give n_relevant in the queries "
-            "frame"
+            f"{least} to {most} relevant items): counts have no items to pool, so recall, ap and "
+            "ndcg of a model are divided by its own number; count the rankings of all models "
+            "together, or give n_relevant in the queries frame"
         )
     unseen = lists.filter("unseen").sort("model", "query")
     if unseen.height:
         warn(
-            f"ndcg: for {unseen.height} lists only some relevant items are in the data, first query "
-            f"{unseen['query'][0]!r}; in the ideal the others have the lowest relevant grade of "
-            "their list, so ndcg may be too high; judgements would give their grades"
+            f"ndcg: for {unseen.height} lists only some relevant items are in the data, first "
+            f"query {unseen['query'][0]!r}; in the ideal the others have the lowest relevant grade "
+            "of their list, so ndcg may be too high; judgements would give their grades"
         )

@@ -102,9 +102,9 @@ class Scorer:
         lists: Lists | None = None,
         into: Floats | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return values and standard deviations of every metric at its cutoffs, each of shape (lists,
-        columns), written into an array of both, if given. The ``lists`` are in the order of the
-        policy, if given.
+        """Return values and standard deviations of every metric at its cutoffs, each of shape
+        (lists, columns), written into an array of both, if given. The ``lists`` are in the order of
+        the policy, if given.
         """
         lists = arrange(self.prepared, policy) if lists is None else lists
         self._short = None  # draws write into the same lists

@@ -146,12 +146,12 @@ def surely_cut(lists: pl.DataFrame, models: Sequence[str]) -> bool:
 def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     """Return what the lists of every model prove, from one row per list.
 
-    The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of the
-    list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say; null where
-    they do not), ``items_key`` (equal where two lists of one length hold the same items; null for
-    counts), ``key_with_query`` (the same with the query as one more item; null likewise),
-    perhaps ``list_key`` (equal where the items also have the same distances; null for lists of one
-    tie, which have no order, and absent for counts and several models), and
+    The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of
+    the list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say; null
+    where they do not), ``items_key`` (equal where two lists of one length hold the same items;
+    null for counts), ``key_with_query`` (the same with the query as one more item; null
+    likewise), perhaps ``list_key`` (equal where the items also have the same distances; null for
+    lists of one tie, which have no order, and absent for counts and several models), and
     ``pooled`` (more than ``items`` if another model retrieved an item for the query that this one
     did not; null for counts).
     """

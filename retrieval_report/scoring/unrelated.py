@@ -1,8 +1,9 @@
-"""Find models whose lists are those of other queries, or name items by shifted ids, and models whose
-lists hold no more of what is relevant to their queries than chance puts there.
+"""Find models whose lists are those of other queries, or name items by shifted ids, and models
+whose lists hold no more of what is relevant to their queries than chance puts there.
 
-Lists that have nothing to do with their queries could be dealt to them in any order, and would score
-alike. All bounds come from dealing the lists of one model again, so they hold for every collection.
+Lists that have nothing to do with their queries could be dealt to them in any order, and
+would score alike. All bounds come from dealing the lists of one model again, so they hold
+for every collection.
 """
 
 from collections.abc import Iterator
@@ -176,8 +177,9 @@ class _Lists:
         return float((best[first] * own[self.own] / number[self.own]).sum())
 
     def _other_queries(self, halves: Floats, whole: Floats) -> Cause | None:
-        """Return whether lists, all or a part of them, hold what is relevant to one other query each.
-        Half of the rows choose the query, and the other half shows whether it was an accident.
+        """Return whether lists, all or a part of them, hold what is relevant to one other
+        query each. Half of the rows choose the query, and the other half shows whether it
+        was an accident.
         """
         lists = np.arange(self.queries.len())
         more = halves[0] - halves[0].mean(0)  # than other lists of this model
@@ -197,9 +199,9 @@ class _Lists:
         return self._of_others(explained, column)
 
     def _next_queries(self, gains: Floats) -> Cause | None:
-        """Return whether lists, all or a part of them, hold what is relevant to the query after theirs,
-        or before it. Queries that are alike hold as much for both, so that the two counts then differ
-        by chance alone.
+        """Return whether lists, all or a part of them, hold what is relevant to the query after
+        theirs, or before it. Queries that are alike hold as much for both, so that the two counts
+        then differ by chance alone.
         """
         lists = np.arange(self.queries.len())
         columns = [(self.own.astype(np.int64) + step) % self.columns.len() for step in (1, -1)]
@@ -218,8 +220,8 @@ class _Lists:
         """Return the cause of lists that belong to the queries in these columns."""
         place = int(np.argmax(explained))
         example = (
-            f"the list of query {self.queries[place]!r} holds what the judgements call relevant for "
-            f"query {self.columns[int(column[place])]!r}; give every list to its own query"
+            f"the list of query {self.queries[place]!r} holds what the judgements call relevant "
+            f"for query {self.columns[int(column[place])]!r}; give every list to its own query"
         )
         return int(explained.sum()), WRONG_QUERIES, example
 
@@ -247,8 +249,8 @@ class _Lists:
         judged = relevant.filter(query=match["query"], prefix=match["prefix"])
         judged_id = judged.filter(number=match["number"])["item"][0]
         example = (
-            f"they hold {match['item']!r} where the judgements have {judged_id!r}; number the items of "
-            "both from the same start"
+            f"they hold {match['item']!r} where the judgements have {judged_id!r}; number the "
+            "items of both from the same start"
         )
         return int(explained.sum()), SHIFTED_IDS, example
 
@@ -268,8 +270,8 @@ def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_first(gains: Floats, same: Integers) -> Bools:
-    """Return which lists hold more for the query in their column than any other list does that is not
-    the ``same``.
+    """Return which lists hold more for the query in their column than any other list does that is
+    not the ``same``.
     """
     first: Bools = np.diag(gains) > np.where(same[:, None] == same, 0.0, gains).max(0)
     return first

@@ -138,8 +138,8 @@ def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
         ) from error
     if int(session.conf.get(BATCH) or 1) < 1:
         raise ParameterError(
-            f"{what}: {BATCH} is below 1, so PySpark cannot send a Polars frame; set it to a number of "
-            "rows, or pass a Spark frame"
+            f"{what}: {BATCH} is below 1, so PySpark cannot send a Polars frame; set it to a "
+            "number of rows, or pass a Spark frame"
         )
     # In one chunk: from a table in several, the Connect client of PySpark 4.0.0 sent wrong rows.
     return session.createDataFrame(local.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))

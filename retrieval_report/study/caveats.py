@@ -390,9 +390,8 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     verb = "compares" if len(whole) == 1 else "compare"
     return [
         (
-            f"{names_text(whole)} {verb} lists of unequal length: "
-            f"medians are from {low:.10g} items ({model_text(shorter)}) to {high:.10g} "
-            f"({model_text(longer)})."
+            f"{names_text(whole)} {verb} lists of unequal length: medians are from {low:.10g} "
+            f"items ({model_text(shorter)}) to {high:.10g} ({model_text(longer)})."
         )
     ]
 
@@ -532,9 +531,9 @@ def _other_numbers(row: Row) -> str:
     if apart:
         rounded = " (with scores rounded to float32)" if rounds else ""
         return (
-            f"{sentence}, and sentence-transformers {printed_other} by its own definition. Tie order makes "
-            f"{off}{rounded} and {off_other} of that; the means over all orders are {exact} and "
-            f"{exact_other}."
+            f"{sentence}, and sentence-transformers {printed_other} by its own definition. Tie "
+            f"order makes {off}{rounded} and {off_other} of that; the means over all orders "
+            f"are {exact} and {exact_other}."
         )
     exactly = f"is {exact} ± {number(row['tie_std'])}"
     mean = f"of the items given is ≈{exact}" if row["is_cut"] else exactly
@@ -542,8 +541,8 @@ def _other_numbers(row: Row) -> str:
     if rounds and row["tie_std"] == 0:
         cause = "mteb rounds scores to float32, which makes new ties"
     return (
-        f"{sentence} and sentence-transformers {printed_other}, because {cause}. The mean over all orders "
-        f"{mean}."
+        f"{sentence} and sentence-transformers {printed_other}, because {cause}. The mean "
+        f"over all orders {mean}."
     )
 
 
@@ -570,9 +569,9 @@ def winner_sentences(
     Returns
     -------
     tuple of str
-        Empty if there is only one model, or if no evaluator prints the measure. A configuration is
-        a system with one way to call it. Version and call are named where a system stands in several
-        sentences.
+        Empty if there is only one model, or if no evaluator prints the measure. A
+        configuration is a system with one way to call it. Version and call are named where a
+        system stands in several sentences.
 
     Examples
     --------

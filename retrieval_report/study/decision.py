@@ -46,8 +46,8 @@ def decided_by(study: Study) -> Decision:
 
 
 def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> Decision:
-    """Return a decision in a word ("ship", "no worse", "keep" or "not decided") and what to do in a sentence:
-    which model may replace the baseline, or that none may, or what keeps it open.
+    """Return a decision in a word ("ship", "no worse", "keep" or "not decided") and what to do in a
+    sentence: which model may replace the baseline, or that none may, or what keeps it open.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ def _nothing_passed(
 
 
 def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float]) -> str:
-    """Say how many queries would decide it for the best of the models, if it is more than there are:
-    if nothing is lost, unless it surely loses, or if it loses what was observed. Models that cost no
-    less than the baseline count only where no other is open.
+    """Say how many queries would decide it for the best of the models, if it is more than there
+    are: if nothing is lost, unless it surely loses, or if it loses what was observed. Models that
+    cost no less than the baseline count only where no other is open.
     """
     several = rows.height > 1
     rows = rows.filter(verdict=verdicts.NOT_DECIDED)

@@ -105,7 +105,8 @@ def vega_bundle() -> str:
 
 def describe_metrics(measures: Iterable[str]) -> list[tuple[str, str, str, str]]:
     """Return name, formula, divisor and parameters of each metric of measures such as
-    ``ap(denominator=min)@10`` once; one whose gain or discount is a function has no text to be read.
+    ``ap(denominator=min)@10`` once; one whose gain or discount is a function has no text
+    to be read.
 
     >>> describe_metrics(["ap(denominator=min)@10"])[0][2]
     'min(k, R)'

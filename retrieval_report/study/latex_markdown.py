@@ -48,8 +48,7 @@ NOTE = (
 )
 OPEN = (
     " Where items may be missing from the lists, the mean is an estimate, and brackets hold its "
-    "lowest and highest "
-    "possible value."
+    "lowest and highest possible value."
 )
 UNCHECKED = " ?: no verdict, and never the highest, because its data look wrong."
 

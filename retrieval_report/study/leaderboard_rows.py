@@ -55,8 +55,8 @@ def leaderboard_rows(
     what one random order prints and every other measure as a column; ``estimates`` names the
     columns of a row that are estimates. Copies of a model share its row.
 
-    ``ranks`` and ``three`` are the results of `leaderboard` and `three_scores`; of one model nothing
-    is ranked. ``health`` says which models lack lists.
+    ``ranks`` and ``three`` are the results of `leaderboard` and `three_scores`; of one model
+    nothing is ranked. ``health`` says which models lack lists.
     """
     rows = board(summary.filter(at_measure(*measures[0])), pl.max("unjudged"))
     rows = join_left(rows, three.select(THREE), MEAN)
@@ -116,8 +116,8 @@ def leaderboard_of(
 
 
 def with_costs(rows: pl.DataFrame, costs: pl.DataFrame) -> pl.DataFrame:
-    """Add what every model costs by the first kind of cost, and what that is; of models that share a
-    row, if they cost the same.
+    """Add what every model costs by the first kind of cost, and what that is; of models that share
+    a row, if they cost the same.
     """
     if not costs.width:
         return rows
@@ -190,8 +190,8 @@ def other_leaders(rows: pl.DataFrame) -> str:
 
 def estimates_line(rows: pl.DataFrame) -> str:
     """Return who leads by other measures, why a model has no rank, what the mark of a leaderboard
-    means, if a number has it, that ranks by ties also hold what may be missing, if they do, and what
-    costs are of, if they have a name.
+    means, if a number has it, that ranks by ties also hold what may be missing, if they do, and
+    what costs are of, if they have a name.
     """
     columns = leaderboard_columns(rows).split()
     is_unranked = "rank" in columns and rows["rank"].has_nulls()

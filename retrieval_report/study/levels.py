@@ -270,8 +270,8 @@ class LevelledStudy:
 
     @property
     def _alone(self) -> str:
-        """Say which query stands alone in a mean, or in how many labels one does; intervals and tests
-        are then not given.
+        """Say which query stands alone in a mean, or in how many labels one does; intervals and
+        tests are then not given.
         """
         scores = self._weighed(self._sound._undrawn.scores).frame
         name = scores["alone"].first() if "alone" in scores.columns else None

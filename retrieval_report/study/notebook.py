@@ -112,6 +112,6 @@ def _numbers(row: Named, places: int) -> str:
     low, high = row["order_low"], row["order_high"]
     shuffled = "–" if low is None or high is None else span(low, high, " to ", places)
     return (
-        f"expected {number(row['expected'], places)}, shuffled {shuffled}, "
-        f"naive {number(row['naive'], places)}"
+        f"expected {number(row['expected'], places)}, shuffled "
+        f"{shuffled}, naive {number(row['naive'], places)}"
     )

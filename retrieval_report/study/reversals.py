@@ -40,12 +40,13 @@ JUDGE = "judge"
 SEED = "seed"
 DATASET = "data set"
 SIGNIFICANT_BUT = (
-    "Significant: a lead that is hardly chance, and “safe” if tie order cannot reverse it either. "
-    f"Depends on the {QUERIES}: as many new ones reverse it with a probability above {verdicts.TIE_RISK:g}."
+    "Significant: a lead that is hardly chance, and “safe” if tie order cannot "
+    f"reverse it either. Depends on the {QUERIES}: as many new ones reverse it with "
+    f"a probability above {verdicts.TIE_RISK:g}."
 )
 SAFE_BUT = (
-    f"Safe here: one new draw of the source reverses the lead with a probability of at most {verdicts.TIE_RISK:g}. "
-    "That does not make the difference significant."
+    "Safe here: one new draw of the source reverses the lead with a probability of at most "
+    f"{verdicts.TIE_RISK:g}. That does not make the difference significant."
 )
 # Verdicts of a pair that is never safe, whatever is varied: by chance, or by an estimate.
 UNSAFE = verdicts.AT_RANDOM, verdicts.CUT

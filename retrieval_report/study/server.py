@@ -214,8 +214,8 @@ def check_installed() -> None:
     """Refuse to start without Streamlit."""
     if importlib.util.find_spec("streamlit") is None:
         raise ParameterError(
-            "dashboard: Streamlit is not installed; run pip install 'retrieval-report[app]', or in a "
-            "clone 'make dashboard', which installs it and starts"
+            "dashboard: Streamlit is not installed; run pip install 'retrieval-report[app]', or in "
+            "a clone 'make dashboard', which installs it and starts"
         )
 
 

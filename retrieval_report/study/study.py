@@ -240,8 +240,8 @@ class Study(LevelledStudy):
         return self._with(queries=query_ids, where=(*self._view.where, *columns.items()))
 
     def pair(self, first: str, second: str) -> Self:
-        """Return the study of two models; its verdict, comparison and queries are those of this pair,
-        so its p-value is corrected for one pair, not for all pairs of the study.
+        """Return the study of two models; its verdict, comparison and queries are those of this
+        pair, so its p-value is corrected for one pair, not for all pairs of the study.
         """
         return self.models(first, second)
 
@@ -396,8 +396,8 @@ class Study(LevelledStudy):
 
     @answer
     def by_cutoff(self) -> pl.DataFrame:
-        """`three_scores` by the metric of the headline at its cutoffs and at 1, 3, 5, 10, 20, 50 and
-        100, as far as half of the lists reach. It shows at which depths the naive order of the
+        """`three_scores` by the metric of the headline at its cutoffs and at 1, 3, 5, 10, 20, 50
+        and 100, as far as half of the lists reach. It shows at which depths the naive order of the
         models is an accident. No orders are drawn, so their columns are empty.
 
         >>> rows = {"query": ["q"] * 3, "item": list("abc"), "relevance": [0, 1, 0]}
@@ -565,10 +565,10 @@ class Study(LevelledStudy):
 
     @property
     def no_worse(self) -> pl.DataFrame:
-        """The result of :func:`no_worse` for ``baseline`` and ``margin``, best first; without
-        rows if the baseline is not among the selected models, or has no verdict. With ``replicate``, its tests are
-        over runs and queries, and a verdict may be "not significant over runs". A study without a
-        margin raises a ParameterError.
+        """The result of :func:`no_worse` for ``baseline`` and ``margin``, best first; without rows
+        if the baseline is not among the selected models, or has no verdict. With ``replicate``, its
+        tests are over runs and queries, and a verdict may be "not significant over runs". A study
+        without a margin raises a ParameterError.
         """
         if self._view.margin is None:
             raise ParameterError(
@@ -587,7 +587,9 @@ class Study(LevelledStudy):
 
     @property
     def chip(self) -> str:
-        """The `decision` in a word ("ship", "no worse", "keep", "not decided"), if there is one, or `status`."""
+        """The `decision` in a word ("ship", "no worse", "keep", "not decided"), if there is
+        one, or `status`.
+        """
         return self.status if self.status == CHECK else decided_by(self)[0] or self.status
 
     @property

@@ -186,8 +186,8 @@ def _comparisons(report: Report, question: Question, frame: pl.DataFrame) -> Par
 
 
 def _audits(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
-    """Return the table of numbers that tie order changes or may change, those of the same definition first, and that
-    of the others.
+    """Return the table of numbers that tie order changes or may change, those of the same
+    definition first, and that of the others.
     """
     misled = pl.col("same_winner").eq(False).fill_null(False)
     order = (misled, as_defined, "exact", furthest_off)

@@ -91,8 +91,8 @@ def summary_table(summary: pl.DataFrame) -> str:
 
 
 def with_marked_values(pairs: pl.DataFrame, summary: pl.DataFrame) -> pl.DataFrame:
-    """Return pairs of models with ``estimates``, which names the means of a pair that are estimates:
-    of rows by several policies, those that are expected.
+    """Return pairs of models with ``estimates``, which names the means of a pair that are
+    estimates: of rows by several policies, those that are expected.
     """
     marks = []
     keys = [name for name in ("policy", *MEASURE) if name in pairs.columns]

@@ -31,8 +31,8 @@ NO_STROKES = pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
 
 def with_copies_folded(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of models without those that are copies, which are named after their first, as in
-    "06-18 = 06-28", or where that is long by what tells them from it; ``row_models`` holds all names
-    of a row. As one row they have no range of ranks only because of each other.
+    "06-18 = 06-28", or where that is long by what tells them from it; ``row_models`` holds all
+    names of a row. As one row they have no range of ranks only because of each other.
 
     >>> rows = pl.DataFrame({"model": ["b", "a", "c"], "copy_of": ["a", None, None]})
     >>> with_copies_folded(rows).rows()

@@ -330,8 +330,8 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     if accidental:
         would = "share first place" if len(accidental) > 1 else "win"
         sentences.append(
-            f"{scored} {names_text(sorted(accidental))} would {would}, purely because of how ties are "
-            "ordered."
+            f"{scored} {names_text(sorted(accidental))} would {would}, purely because of "
+            "how ties are ordered."
         )
     return sentences
 

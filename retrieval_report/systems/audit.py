@@ -87,8 +87,8 @@ def audit(
     ----------
     rankings, judgements, queries, measures, cutoffs, metrics
         As for :func:`evaluate`; counts frames have no order and are refused, but for systems that
-        rank one true answer by its counts (PyKEEN, OGB, TGB). A metric is compared with every metric
-        of the same name, whatever its parameters.
+        rank one true answer by its counts (PyKEEN, OGB, TGB). A metric is compared with every
+        metric of the same name, whatever its parameters.
     systems
         Names; by default all of :func:`conventions`.
     **options
@@ -119,9 +119,9 @@ def audit(
           null if tie order decides nothing;
         - ``definition_shift`` = expected − exact;
         - ``winner``: the model with the highest printed value, ``exact_winner``: with the highest
-          ``expected`` (several, joined by " = ", if they are equal), ``same_winner``: whether
-          these are the same models, all of them. Both use the system's definition, so a difference is
-          due to tie order alone. If an open order lets several models win, ``winner`` names all of
+          ``expected`` (several, joined by " = ", if they are equal), ``same_winner``: whether these
+          are the same models, all of them. Both use the system's definition, so a difference is due
+          to tie order alone. If an open order lets several models win, ``winner`` names all of
           them, joined by " or ", and ``same_winner`` is null;
         - ``order``: its order inside ties, and ``note``: what else decides its numbers.
 

@@ -130,9 +130,9 @@ def evaluate_like(
         Seed of the random orders.
     **options
         Of :func:`evaluate`: ``relevant_from``, ``unjudged``, ``unjudged_query``, ``null_distance``,
-        ``exclude_self``, ``truncated``, ``shuffles`` and ``threads``. Queries without relevant items or without rows
-        are treated by the system's own rule, and ``naive`` takes the rows for the whole list,
-        whatever ``truncated`` says.
+        ``exclude_self``, ``truncated``, ``shuffles`` and ``threads``. Queries without relevant
+        items or without rows are treated by the system's own rule, and ``naive`` takes the rows for
+        the whole list, whatever ``truncated`` says.
 
     Returns
     -------
@@ -246,6 +246,6 @@ def check_like(options: Iterable[str]) -> None:
     for name in options:
         if name not in (*free, "policies", "seed"):
             raise ParameterError(
-                f"{name}: not with {setting('like') or 'another system'}, which decides it; options "
-                f"that remain are {', '.join(map(argument, free))}"
+                f"{name}: not with {setting('like') or 'another system'}, which decides it; "
+                f"options that remain are {', '.join(map(argument, free))}"
             )

@@ -1,4 +1,6 @@
-"""Find what a scale of few grades costs models that rank by grades, and what a finer one could gain."""
+"""Find what a scale of few grades costs models that rank by grades, and what a finer
+one could gain.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,9 @@ def grading_scale(
     """Return for every model how much a finer scale of its scores could gain at most, and how much
     a coarser one would lose.
 
-    Is a scale of 0–3 enough? A model that grades passages on it leaves their order inside a grade to chance. A finer
-    scale, or a second signal, can at best bring the relevant ones of every grade to the front.
+    Is a scale of 0–3 enough? A model that grades passages on it leaves their order inside a grade
+    to chance. A finer scale, or a second signal, can at best bring the relevant ones of every grade
+    to the front.
 
     Parameters
     ----------
@@ -111,7 +114,8 @@ def scale_sentence(scale: pl.DataFrame, metric: str, cutoff: int | None) -> str:
         return ""
     best = rows.sort("value", descending=True, maintain_order=True).row(0, named=True)
     return (
-        f"{best['model']}, the best by {measure_text(metric, cutoff)}, has {best['grades']} grades: "
-        f"a finer scale could add at most {best['could_gain']:.4f} to its {best['value']:.4f}; "
-        f"its scale gains {best['scale_gain']:+.4f} over grades merged in twos."
+        f"{best['model']}, the best by {measure_text(metric, cutoff)}, has "
+        f"{best['grades']} grades: a finer scale could add at most "
+        f"{best['could_gain']:.4f} to its {best['value']:.4f}; its scale gains "
+        f"{best['scale_gain']:+.4f} over grades merged in twos."
     )

@@ -99,8 +99,9 @@ def _dangling(judged: Judged) -> Iterator[Hint]:
         lost = judged_items.join(item_ids, on="item", how="anti")["item"].sort()
         if len(lost):
             message = (
-                f"{len(lost)} of {judged_items.height} judged items, such as {lost[0]!r}, are in no list, "
-                "although the lists seem to hold all items: do their ids differ, or name chunks?"
+                f"{len(lost)} of {judged_items.height} judged items, such as {lost[0]!r}, "
+                "are in no list, although the lists seem to hold all items: do their ids "
+                "differ, or name chunks?"
             )
             yield None, "dangling", float(len(lost)), message
 
@@ -110,8 +111,8 @@ def _half_precision(rows: pl.DataFrame, order: str, profile: pl.DataFrame) -> It
         kind = _half_type(with_model(rows).filter(model=model)[order]) if share > 0 else None
         if kind:
             message = (
-                f"the {order}s are {kind} numbers: over whole lists, {whole_percent(share)} of the items "
-                "are tied, some of them only by rounding"
+                f"the {order}s are {kind} numbers: over whole lists, {whole_percent(share)} of the "
+                "items are tied, some of them only by rounding"
             )
             yield model, "half_precision", share, message
 
@@ -150,8 +151,8 @@ def _near_ties(profile: pl.DataFrame) -> Iterator[Hint]:
     for model, share in profile.select("model", "near_ties").iter_rows():
         if share >= WORTH_SAYING:
             message = (
-                f"{whole_percent(share)} of the gaps between neighbours in a list are within rounding "
-                "error: the same vectors computed in another order may swap them"
+                f"{whole_percent(share)} of the gaps between neighbours in a list are within "
+                "rounding error: the same vectors computed in another order may swap them"
                 + advice("; {} ties them", setting("decimals"))
             )
             yield model, "near_ties", share, message

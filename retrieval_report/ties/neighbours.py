@@ -157,6 +157,6 @@ def _warn_cut(items: pl.DataFrame, full: Bools, k: int) -> None:
     if cut.height:
         warn(
             f"the true neighbours of {with_number(cut.height, 'query')}, first query "
-            f"{cut['query'][0]}, may lack some: even the last item is near enough to count for k={k}. "
-            "Others that tie with it would count as missed: search deeper"
+            f"{cut['query'][0]}, may lack some: even the last item is near enough to count for "
+            f"k={k}. Others that tie with it would count as missed: search deeper"
         )

@@ -54,15 +54,15 @@ def rescored(
     r"""Score a search whose ``depth`` nearest items are rescored, exactly over all choices of items
     that tie at this depth.
 
-    A coarse first stage, such as binary codes, ties at the depth at which it hands items over. Which
-    of them are rescored depends on their order, and the final scores no longer show it. Here each
-    choice is equally likely, and so is each order of items whose final scores tie.
+    A coarse first stage, such as binary codes, ties at the depth at which it hands items over.
+    Which of them are rescored depends on their order, and the final scores no longer show it. Here
+    each choice is equally likely, and so is each order of items whose final scores tie.
 
     Parameters
     ----------
     first
-        Rankings of the first stage: the result of :func:`from_embeddings` or :func:`from_search`, or
-        anything that :func:`read_rankings` accepts.
+        Rankings of the first stage: the result of :func:`from_embeddings` or :func:`from_search`,
+        or anything that :func:`read_rankings` accepts.
     scores
         Rankings of one model, in the same forms, with the final score (or distance) of every item
         that may be handed over.
@@ -198,8 +198,8 @@ def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
     if open_forms:
         names = ", ".join(measure_texts(open_forms))
         warn(
-            f"measures: {names} {have(len(open_forms))} no closed form for rescored lists; choices are "
-            "drawn at random, as policy 'shuffled'"
+            f"measures: {names} {have(len(open_forms))} no closed form for rescored lists; choices "
+            "are drawn at random, as policy 'shuffled'"
         )
     return closed, open_forms
 
@@ -337,8 +337,9 @@ def _choose_items(
     lacking = np.flatnonzero(np.isnan(candidate.final[: len(at_depth)]))
     if lacking.size:
         raise DataError(
-            f"scores: item {candidate.items[int(lacking[0])]!r} of query {key[1]!r} has no final score, "
-            f"and model {key[0]!r} may hand it over at depth {slots} ({lacking.size} such items)"
+            f"scores: item {candidate.items[int(lacking[0])]!r} of query {key[1]!r} "
+            f"has no final score, and model {key[0]!r} may hand it over at depth "
+            f"{slots} ({lacking.size} such items)"
         )
     return at_depth, slots - int((~at_depth).sum())
 

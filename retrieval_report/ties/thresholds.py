@@ -344,8 +344,8 @@ def thresholds(
     the other rates are those of the mean counts. Intervals of areas take the queries as drawn, with
     all their pairs: Student's t, on the scale of log odds, of the sums over queries by which each
     moves the area (Obuchowski, *Nonparametric Analysis of Clustered ROC Curve Data*, Biometrics 53,
-    1997). With ``k=1`` these are the counts of TF
-    Similarity's ``evaluate_classification`` and ``calibrate`` with ``match_nearest``.
+    1997). With ``k=1`` these are the counts of TF Similarity's ``evaluate_classification`` and
+    ``calibrate`` with ``match_nearest``.
 
     Examples
     --------
