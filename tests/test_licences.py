@@ -1,5 +1,5 @@
-"""The licences in the docs are those of every dependency; of the JavaScript in the package, also which
-versions it is.
+"""The licences in the docs are those of every dependency; of the JavaScript in the package, also
+which versions it is.
 """
 
 import hashlib

@@ -1,6 +1,8 @@
-"""Relations between whole results that need no oracle; each also has a planted fault, which it finds.
+"""Relations between whole results that need no oracle; each also has a planted fault,
+which it finds.
 
-A relation takes the function under test, so that the same lines judge the package and its broken copy.
+A relation takes the function under test, so that the same lines judge the package and
+its broken copy.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""The page Compare shows all pairs of `compare`, and says in words where there is nothing to compare."""
+"""The page Compare shows all pairs of `compare`, and says in words where there is
+nothing to compare.
+"""
 
 from dataclasses import replace
 from typing import Any

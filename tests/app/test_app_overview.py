@@ -1,5 +1,5 @@
-"""The page Overview says first who wins by each of the three scores, and whether that depends on tie
-order.
+"""The page Overview says first who wins by each of the three scores, and whether that depends
+on tie order.
 """
 
 import importlib

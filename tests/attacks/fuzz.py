@@ -1,5 +1,5 @@
-"""Fuzz the readers and the texts of metrics: ``python tests/attacks/fuzz.py --metrics 600000 --files
-400000``.
+"""Fuzz the readers and the texts of metrics: ``python tests/attacks/fuzz.py --metrics
+600000 --files 400000``.
 
 Everything is read in a child process; if it crashes, or raises anything but an error of the
 package, that is a fault, and the number that reproduces the input is printed.

@@ -1,6 +1,7 @@
 """Plant one fault at a time where files, addresses, caches and pages meet, and see whether the few
-tests that are named for it fail: ``python tests/attacks/planted_faults.py --write``. The faults are the rows
-of planted_faults.md, where ``¶`` stands for the end of a line; ``--write`` writes there what became of them.
+tests that are named for it fail: ``python tests/attacks/planted_faults.py --write``. The faults are
+the rows of planted_faults.md, where ``¶`` stands for the end of a line; ``--write`` writes there
+what became of them.
 
 `mutants.py` changes operators and numbers of functions in memory; these faults are in templates,
 settings and keys, which no such change reaches. They are made in a copy of the package, so that

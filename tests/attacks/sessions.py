@@ -1,5 +1,5 @@
-"""Twenty readers of one dashboard, who click at random: ``python tests/attacks/sessions.py --sessions
-20 --minutes 5``.
+"""Twenty readers of one dashboard, who click at random: ``python tests/attacks/sessions.py
+--sessions 20 --minutes 5``.
 
 Every reader opens a window of Chromium, uploads data of its own, and then changes pages and
 controls. Only names of its own models may reach it, no page may end in an exception, and the memory

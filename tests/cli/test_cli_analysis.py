@@ -89,7 +89,9 @@ def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path):
 def test_compare_prints_of_many_models_the_neighbours_that_tie_order_may_reverse(
     tmp_path: Path,
 ):
-    """Model i finds the relevant item at rank i + 1; the tie of models 30 and 31 holds it somewhere."""
+    """Model i finds the relevant item at rank i + 1; the tie of models 30 and 31
+    holds it somewhere.
+    """
     models, tied = range(44), {30: 3, 31: 2}
     lists = pl.DataFrame(
         {

@@ -47,9 +47,9 @@ def test_the_leaderboard_begins_with_the_verdict_and_the_three_scores():
     )
     winner, names, *_ = below.splitlines()
     assert depths == (
-        "By ndcg, the naive order of the models is an accident of ties at cutoffs 1, 3, 5 and 10 (at "
-        "cutoff 10 with another winner). By estimates from lists that may be cut, it is an accident "
-        "of ties at cutoff 20 (with another winner)."
+        "By ndcg, the naive order of the models is an accident of ties at cutoffs 1, 3, 5 and 10 "
+        "(at cutoff 10 with another winner). By estimates from lists that may be cut, it is an "
+        "accident of ties at cutoff 20 (with another winner)."
     )
     assert winner.startswith(
         "ndcg@10: wordllama-float16 wins exactly, wordllama-bfloat16 by the naive order; "

@@ -1,4 +1,6 @@
-"""Few human judgements and many from a machine: estimates, errors, intervals and how often they hold."""
+"""Few human judgements and many from a machine: estimates, errors, intervals and how
+often they hold.
+"""
 
 from typing import Any
 

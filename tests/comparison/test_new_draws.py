@@ -1,5 +1,5 @@
-"""The chance that a new draw reverses two models, checked by the experiment it describes: real topics
-split in halves.
+"""The chance that a new draw reverses two models, checked by the experiment it describes: real
+topics split in halves.
 """
 
 import numpy as np

@@ -92,8 +92,8 @@ class Table:
 def information_retrieval(
     scores: Any, queries: list[str], items: list[str], qrels: Judged, cutoffs: list[int]
 ) -> Printed:
-    """What the InformationRetrievalEvaluator prints of the scores of all queries and items, which it
-    searches in chunks of seven.
+    """What the InformationRetrievalEvaluator prints of the scores of all queries and items, which
+    it searches in chunks of seven.
     """
     from sentence_transformers.sentence_transformer import evaluation
 

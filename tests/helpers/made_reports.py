@@ -51,8 +51,8 @@ def grid(**matrices: NDArray[Any]) -> pl.DataFrame:
 
 
 def lettered(models: dict[str, list[str]]) -> pl.DataFrame:
-    """Lists of letters, nearest first, by query: without a blank between them they tie, in the order
-    received; capitals are relevant.
+    """Lists of letters, nearest first, by query: without a blank between them they tie, in the
+    order received; capitals are relevant.
     """
     return pl.DataFrame(
         [

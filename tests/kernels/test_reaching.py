@@ -1,4 +1,6 @@
-"""Sums of pairs in patterns of signs, counted with NumPy and compiled: the same p, and which of them counts."""
+"""Sums of pairs in patterns of signs, counted with NumPy and compiled: the same p, and which
+of them counts.
+"""
 
 import os
 import sys

@@ -1,5 +1,5 @@
-"""Metrics as Polars expressions: the numbers of `evaluate` and of the golden cases, in every context of
-Polars.
+"""Metrics as Polars expressions: the numbers of `evaluate` and of the golden cases, in every
+context of Polars.
 """
 
 import datetime as dt

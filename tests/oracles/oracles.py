@@ -40,8 +40,7 @@ class Query(TypedDict, total=False):
     """What every metric may be told about the query.
 
     n_relevant: R, may exceed what the list holds; default: the relevant grades of `judged`, else of
-    the list.
-    judged: grades of all judged items, retrieved or not; default: the list.
+    the list. judged: grades of all judged items, retrieved or not; default: the list.
     relevant_from: least relevant grade; default: every grade above 0.
     """
 

@@ -367,8 +367,8 @@ def test_queries_that_find_themselves_have_no_verdict(
 
 
 def dealt(candidates: int, models: int) -> rr.Study:
-    """Models that order the first 12 of some candidates at random, for 40 queries with five relevant
-    items each; all hold the same where there are no more.
+    """Models that order the first 12 of some candidates at random, for 40 queries with five
+    relevant items each; all hold the same where there are no more.
     """
     draw = np.random.default_rng(5)
     items = [f"d{number}" for number in range(candidates)]
@@ -396,7 +396,9 @@ def test_lists_that_all_hold_the_same_items_are_not_unrelated_to_their_queries()
 
 @pytest.mark.parametrize("given", ["dist", "prediction"])
 def test_the_advice_on_lists_read_the_wrong_way_round_can_be_typed_as_it_stands(given: str):
-    """Where distances have a name of the caller's, known or not; a column called "dist" is a distance."""
+    """Where distances have a name of the caller's, known or not; a column called "dist"
+    is a distance.
+    """
     frame = upside_down("right").filter(model="right").with_columns(pl.col("score") + 20)
     frame = frame.sample(fraction=1, shuffle=True, seed=1).rename({"score": given})
     columns = {"distance": given} if given == "prediction" else None

@@ -1,5 +1,5 @@
-"""Characteristic functions and closed forms of single lists, against what evaluate says of them and against
-all their orders.
+"""Characteristic functions and closed forms of single lists, against what evaluate says of them and
+against all their orders.
 """
 
 from typing import Any

@@ -1,4 +1,6 @@
-"""The decision that a baseline, a margin and costs ask for; most of it is in tests/data/answers.json."""
+"""The decision that a baseline, a margin and costs ask for; most of it
+is in tests/data/answers.json.
+"""
 
 import re
 from typing import Any

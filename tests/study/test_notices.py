@@ -181,8 +181,8 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
     assert winner_sentences(rows) == (
         "Tie order changes the winner in none of 3 evaluator configurations.",
         (
-            "By the mean over all orders and by definition, another model than a wins in 1 of them: "
-            "theirs of a package."
+            "By the mean over all orders and by definition, another model than a wins in 1 of "
+            "them: theirs of a package."
         ),
     )
 
@@ -207,8 +207,8 @@ def test_ways_of_an_evaluator_that_fare_differently_are_told_apart():
         audited(ignoring, {**way, "call": "ndcg_score", "same_winner": True})
     ) == (
         (
-            "Tie order could change the winner of 1 of 2 evaluator configurations, however unlikely that is: "
-            "scikit-learn 1.9 ndcg_score(ignore_ties=True)."
+            "Tie order could change the winner of 1 of 2 evaluator configurations, however "
+            "unlikely that is: scikit-learn 1.9 ndcg_score(ignore_ties=True)."
         ),
         (
             "By the mean over all orders and by definition, another model than a wins in 1 more: "
@@ -238,7 +238,7 @@ def test_no_depth_is_advised_to_a_search_that_found_no_more():
     found = rr.Study(rankings, "ndcg@10", judgements=judgements, truncated="within_tie")
     [notice] = found.notices
     assert notice == (
-        "ndcg@10 is an estimate: lists are cut. Retrieving deeper cannot help: a list of model ends "
-        "after 7 items, and another holds 200; if that is all that was found, pass "
+        "ndcg@10 is an estimate: lists are cut. Retrieving deeper cannot help: a list of model "
+        "ends after 7 items, and another holds 200; if that is all that was found, pass "
         'truncated="no".'
     )

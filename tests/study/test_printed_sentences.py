@@ -31,8 +31,8 @@ def test_they_name_other_winners_by_their_orders_of_ties_alone():
     scores = [2, 2, 2, 2, 2, 1]
     assert said(score=scores) == (
         (
-            "By rr@10, mteb would name down best (1.0000), and sentence-transformers up (1.0000). By the "
-            "mean over all orders of ties, the best is down (0.7500)."
+            "By rr@10, mteb would name down best (1.0000), and sentence-transformers up (1.0000). "
+            "By the mean over all orders of ties, the best is down (0.7500)."
         ),
     )
 
@@ -48,8 +48,8 @@ def test_it_is_said_which_of_them_names_another_winner_if_both_name_the_same():
     }
     assert printed_sentences(rr.audit(rows, measures="rr@10")) == (
         (
-            "By rr@10, mteb would name flat best (0.5556), because of its order of ties. By the mean over "
-            "all orders of ties, its best is up (0.6111)."
+            "By rr@10, mteb would name flat best (0.5556), because of its order of ties. By the "
+            "mean over all orders of ties, its best is up (0.6111)."
         ),
     )
 
@@ -58,8 +58,8 @@ def test_they_print_other_numbers_for_the_model_furthest_apart():
     others: Any = {"item": ["a", "b", "c", "x", "y", "z"], "score": [2, 2, 2, 3, 2, 1]}
     assert said(**others, relevance=[1, 0, 0, 0, 0, 0]) == (  # nothing for "down", so "up" leads
         (
-            "For up, mteb would print rr@10 0.3333 and sentence-transformers 1.0000, because they order "
-            "ties in opposite directions. The mean over all orders is 0.6111 ± 0.2833."
+            "For up, mteb would print rr@10 0.3333 and sentence-transformers 1.0000, because they "
+            "order ties in opposite directions. The mean over all orders is 0.6111 ± 0.2833."
         ),
     )
     audit = rr.audit(

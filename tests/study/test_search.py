@@ -292,8 +292,8 @@ def test_formats_of_vectors_by_other_labels_are_praised_by_nothing():
 
 
 def test_rows_of_other_queries_are_pointed_out_by_labels_as_by_judgements():
-    """Every row of one model is that of the next query, and a few of these are of its class by chance:
-    more than a fifth above chance, and yet no more than lists dealt in another order hold.
+    """Every row of one model is that of the next query, and a few of these are of its class by
+    chance: more than a fifth above chance, and yet no more than lists dealt in another order hold.
     """
     draw = np.random.default_rng(3)
     classes, items = draw.integers(0, 10, 100), np.repeat(np.arange(10), 20)

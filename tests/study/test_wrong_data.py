@@ -471,7 +471,9 @@ def test_where_few_lists_are_turned_round_they_may_be_of_other_queries(turned: i
 
 @pytest.mark.parametrize("by", [10, 13])
 def test_codes_that_belong_to_other_queries_are_noted(by: int):
-    """The items of a class are near or far together, so that some of these sums are far from chance."""
+    """The items of a class are near or far together, so that some of these sums are
+    far from chance.
+    """
     draw = np.random.default_rng(8)
     labels, classes = draw.integers(10, size=900), draw.integers(2, size=(10, 32))
     codes = classes[labels] ^ (draw.random((900, 32)) < 0.2)

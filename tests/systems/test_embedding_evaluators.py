@@ -1,5 +1,5 @@
-"""What the audit says that mteb, BEIR, sentence-transformers, PyKEEN, OGB and TGB print: against what
-they printed, and where they are installed, that against what they print.
+"""What the audit says that mteb, BEIR, sentence-transformers, PyKEEN, OGB and TGB print: against
+what they printed, and where they are installed, that against what they print.
 
 tests/data/printed_by_others.json holds runs full of ties, and what was printed of them on 28 and 29
 November 2026: mteb 2.26.24, BEIR 2.2.0, sentence-transformers 6.2.0 (torch 2.14.1), PyKEEN 1.11.1,
