@@ -10,7 +10,7 @@ import streamlit as st
 import retrieval_report as rr
 from chart_display import Drawer, show_chart
 from records import OpenedData
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, number_text
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import join_left
@@ -242,7 +242,9 @@ def _column(
         return pl.Series(name, marked, pl.String), kinds.Column(**about, alignment="right")
     numbers = 100 * values if declared_column.format == "share" else values
     form = form.format(places)
-    if signed:  # one by one, so that no difference in a long table is shown as 0
+    if declared_column.format == "exact":
+        texts[name] = partial(_with_minus, "")
+    elif signed:  # one by one, so that no difference in a long table is shown as 0
         texts[name] = partial(size, places=places, sign="+")
     elif (numbers < 0).any():  # the browser would write a hyphen
         texts[name] = partial(_with_minus, form)
@@ -252,12 +254,14 @@ def _column(
 
 
 def _with_minus(form: str, value: float) -> str:
-    """Return a number in a format; one that rounds to 0 has no sign.
+    """Return a number in a format, or with all its digits; one that rounds to 0 has no sign.
 
     >>> _with_minus("%.1f", -2.5), _with_minus("%.1f", -0.04), _with_minus("%.6g", -0.00004)
     ('−2.5', '0.0', '−4e−05')
+    >>> _with_minus("", -0.48204301)
+    '−0.48204301'
     """
-    text = form % value
+    text = form % value if form else number_text(value)
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 

@@ -92,11 +92,13 @@ class Inputs:
         parts.append(with_number(self.rankings.height, "row"))
         if self.judgements is not None:
             parts.append(with_number(self.judgements.height, "judgement"))
-        return (
-            f"Inputs of a study: {', '.join(parts)}\n"
-            'More: .rankings, .judgements, .queries, .costs; rr.Study(inputs, "ndcg@10") compares '
-            "the models, rr.evaluate(**inputs) scores them"
-        )
+        asked = 'rr.Study(inputs, "ndcg@10", judgements=…) compares the models'
+        if self.judgements is not None or "relevance" in names:
+            asked = (
+                'rr.Study(inputs, "ndcg@10") compares the models, rr.evaluate(**inputs) scores them'
+            )
+        frames = ".rankings, .judgements, .queries, .costs"
+        return f"Inputs of a study: {', '.join(parts)}\nMore: {frames}; {asked}"
 
     def keys(self) -> Iterator[str]:
         """Return the names of the frames, which ``**inputs`` needs together with ``inputs[name]``."""

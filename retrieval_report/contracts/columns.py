@@ -23,7 +23,7 @@ class Column(NamedTuple):
 
     ``dtype`` is None if the caller's data decide it; ``kind`` then says what checks such as
     :func:`check_rankings` accept. ``format`` is one of "text", "number" (four digits), "amount"
-    (without decimals if it is whole), "signed" (with its sign), "share" (percent), "chance" (a
+    (without decimals if it is whole), "exact" (all digits), "signed" (with its sign), "share" (percent), "chance" (a
     probability, for which a rounded 0 would be wrong), "count", "tenth" (one digit) or "flag" (yes
     or no).
     """

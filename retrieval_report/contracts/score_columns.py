@@ -285,7 +285,7 @@ similarity: lists.ranking_similarity
 
 thresholds
   model
-  threshold | amount number | Threshold | the largest distance, or the lowest score, that is
+  threshold | exact number | Threshold | the largest distance, or the lowest score, that is
       accepted
   tp | amount | TP | accepted pairs that are relevant
   fp | amount | FP | accepted pairs that are not relevant
@@ -321,11 +321,11 @@ calibration
   metric | | | the metric by which the threshold is chosen
   at_least | number | At least | the number that the metric has to reach; empty: its highest value
       is chosen
-  threshold | amount number | Threshold | distance up to which, or score from which, items are
+  threshold | exact number | Threshold | distance up to which, or score from which, items are
       accepted; empty: none reaches the number
-  strictest | amount number | Strictest | strictest end of the 95% interval of the threshold under
+  strictest | exact number | Strictest | strictest end of the 95% interval of the threshold under
       sampling of queries; empty: nothing is accepted
-  loosest | amount number | Loosest | loosest end of this interval
+  loosest | exact number | Loosest | loosest end of this interval
   value | | | the metric at the threshold
   ci_low ci_high
   precision | number | Precision | precision at the threshold
@@ -336,7 +336,7 @@ calibration
 abstention
   model
   risk | number | Risk | share of the queries that may be answered wrongly
-  threshold | amount number | Threshold | distance up to which, or score from which, the nearest
+  threshold | exact number | Threshold | distance up to which, or score from which, the nearest
       item is given as the answer; empty: there is none
   bound | number | Bound | the risk that is guaranteed there
   answered | share | Answered | share of the queries that are answered, mean over tie orders

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.comparison.verdicts import chance_of
-from retrieval_report.contracts.arguments import Row
+from retrieval_report.contracts.arguments import Row, number_text
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Question
 from retrieval_report.study.terminal import ESTIMATE, deviation, visible
@@ -55,6 +55,7 @@ TEXTS: Mapping[str, Callable[..., str]] = {
     "share": share,
     "chance": chance_text,
     "amount": amount,
+    "exact": number_text,
     "flag": lambda value: "yes" if value else "no",
     "count": partial(number, places=0),
     "tenth": partial(number, places=1),

@@ -7,7 +7,7 @@ from operator import add
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Row
+from retrieval_report.contracts.arguments import Row, number_text
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.engines.check_scores import IS_ESTIMATE, MEAN, MEASURE, board, join_left
 from retrieval_report.writing.names import with_number
@@ -31,6 +31,7 @@ ESTIMATE = "≈"  # before a number that is not exact: ``estimates`` names these
 OF_FORMAT: dict[str, Callable[[float], str]] = {
     "chance": chance_text,  # 0 means impossible, so that a rounded 0 would be wrong
     "amount": amount,
+    "exact": number_text,  # a threshold that is rounded may not accept its own item
     "tenth": partial(number, places=1, minus="-"),
 }
 
