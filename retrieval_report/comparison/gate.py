@@ -358,11 +358,11 @@ def _one_measure(measures: object) -> tuple[Metric, int | None]:
 
 def _check_health(health: pl.DataFrame, names: tuple[str, str], *, passed: bool) -> None:
     """Refuse runs on whose data no verdict can rest, and warn of what else may be wrong with them;
-    what a missing list counts as was settled.
+    what a few missing lists count as was settled.
     """
-    finding = pl.col("finding")
-    health = health.filter(finding != NO_LIST)
-    faults = {"nothing is tested": health.filter("serious")}
+    finding, is_serious = pl.col("finding"), pl.col("serious")
+    health = health.filter(is_serious | (finding != NO_LIST))
+    faults = {"nothing is tested": health.filter(is_serious)}
     if passed:  # nothing does that is no better than chance, or is compared with that
         faults["no margin can let this pass"] = health.filter(finding.is_in(AT_RANDOM))
     of_role = dict(zip(ROLES, names, strict=True))

@@ -25,7 +25,6 @@ from retrieval_report.scoring.order_faults import (
     ONE_TIE,
     PLAIN_ITEMS,
     PLAIN_LISTS,
-    RANDOM,
     RANKS,
     REVERSED,
     UNORDERED,
@@ -118,6 +117,7 @@ PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many
 NEARLY_ALL = 0.95  # of the lists that were looked at
 OTHER_LISTS = "; if so, do these lists belong to their queries?"
 OTHER_LABELS = "are labels in the order of the items and queries that they belong to?"
+ONE_OF_SEVERAL = "does it rank at random, or do its ids name other items?"
 NOBODY_BETTER = (
     "no model's lists suit their own queries better: do the judgements and the lists belong "
     "together, or are they of other collections?"
@@ -409,7 +409,7 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Findings:
         elif nobody:  # one sentence names all
             yield row.model, UNRELATED, True, row.hits, row.rows, NOBODY_BETTER
         else:
-            yield row.model, UNRELATED, False, row.hits, row.rows, RANDOM
+            yield row.model, UNRELATED, False, row.hits, row.rows, ONE_OF_SEVERAL
 
 
 def _unmatched(judged: Judged) -> Findings:

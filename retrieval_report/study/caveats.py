@@ -97,7 +97,7 @@ def notices(
     ... }
     >>> summary = summarise(evaluate(rankings, metrics="precision@2"))
     >>> notices(summary)
-    ('precision@2 is an estimate: lists may be cut. If they are complete, pass truncated="no".',)
+    ('precision@2 is an estimate: lists may be cut. If the lists are complete, pass truncated="no".',)
     >>> notices(summary, truncated_lists(rankings, cutoffs=2, truncated="within_tie"))
     ('precision@2 is an estimate: lists are cut. Retrieve deeper: ties suggest at least 10 items.',)
     """
@@ -224,7 +224,7 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
             else f"Pass judgements{advice(', or {} if complete', _truncated('no'))}"
         )
     if not is_cut:
-        return advice("If they are complete, pass {}", _truncated("no"))
+        return advice("If the lists are complete, pass {}", _truncated("no"))
     reached = ends.filter(pl.col("open_share") > 0)
     is_deep = pl.col("sufficient_depth") <= pl.col("longest")
     ended = reached.filter(is_deep, pl.col("shortest") < pl.col("longest"))

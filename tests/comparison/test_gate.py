@@ -220,6 +220,9 @@ def test_queries_that_neither_answers_count_where_asked():
     assert held(short, short, missing_query="skip").queries == 159
     with pytest.raises(rr.KeyMismatchError, match=r"^1 of 160 queries have no rows of any model, "):
         held(short, short)
+    half = short.filter(pl.col("query") < "q5")
+    with pytest.raises(rr.DataError, match=r"^nothing is tested: .* have no list from baseline"):
+        held(half, half, missing_query="zero")
 
 
 def test_one_query_decides_nothing():

@@ -57,7 +57,7 @@ def cut_report(models: int = 1) -> Report:
 
 
 NOT_KNOWN = (
-    'precision@10 is an estimate: lists may be cut. If they are complete, pass truncated="no".'
+    'precision@10 is an estimate: lists may be cut. If the lists are complete, pass truncated="no".'
 )
 
 
@@ -75,7 +75,7 @@ def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut():
 
 
 WORDS: list[tuple[str, dict[str, Any], str]] = [
-    ("precision@10", {}, 'lists may be cut. If they are complete, pass truncated="no".'),
+    ("precision@10", {}, 'lists may be cut. If the lists are complete, pass truncated="no".'),
     (
         "precision@10",
         {"truncated": "within_tie"},
