@@ -190,9 +190,11 @@ def elsewhere(kind: str) -> str:
     # Arguments have other names than RANKINGS in gate and similarity.
     place = "it belongs to the rankings" if kind == "rankings" else f"this command takes no {kind}"
     place = advice("pass it as {}", setting(kind)) or place
+    reader = f"read it with read_{kind}"
     if kind == "judgements":
         place += advice("; to rank by its grades, pass {}", setting("labels_as_rankings", True))
-    return in_python(f"read it with read_{kind}", place)
+        reader += "; to rank by its grades, with from_labels"
+    return in_python(reader, place)
 
 
 def _with_model(path: Path, frame: pl.DataFrame, model: str | None, tagged: bool) -> Part:

@@ -263,6 +263,8 @@ def _deeper(ends: pl.DataFrame) -> str:
     'Retrieve deeper: ties suggest at least 26 items'
     >>> _deeper(ends[1:]).partition(" (")[2]
     'up to 3990 for c; no depth can be told for d, where whole lists tie)'
+    >>> _deeper(ends[:3].with_columns(sufficient_depth=pl.Series([26, 134, 3990])))
+    'Retrieve deeper: ties suggest 26 items (134 to 3990 for b and c)'
     """
     reached = ends.filter(pl.col("open_share") > 0)
     whole = reached.filter(pl.col("sufficient_depth").is_null())["model"]
@@ -273,11 +275,13 @@ def _deeper(ends: pl.DataFrame) -> str:
         return "Retrieve deeper (no depth can be told, where whole lists tie)"
     depths = estimated["sufficient_depth"].to_list()
     depth = max(deep for deep in depths if deep <= FAR * min(depths))
-    far = estimated.filter(pl.col("sufficient_depth") > depth)["model"]
+    far = estimated.filter(pl.col("sufficient_depth") > depth)
     # Ties that nearly every list cuts show too little of their size.
     cut_ties = (pl.col("open_share") >= NEARLY_ALL) & (pl.col("truncated") == "within_tie")
     least = "at least " if estimated.select(cut_ties.any()).item() else ""
-    notes = [] if far.is_empty() else [f"up to {max(depths)} for {names_text(far)}"]
+    further = far["sufficient_depth"].unique().sort().to_list()
+    span = f"{further[0]} to" if len(further) > 1 else "up to"
+    notes = [f"{span} {further[-1]} for {names_text(far['model'])}"] if further else []
     if not whole.is_empty():
         notes.append(f"no depth can be told for {names_text(whole)}, where whole lists tie")
     noted = f" ({'; '.join(notes)})" if notes else ""
