@@ -193,7 +193,7 @@ def elsewhere(kind: str) -> str:
     reader = f"read it with read_{kind}"
     if kind == "judgements":
         place += advice("; to rank by its grades, pass {}", setting("labels_as_rankings", True))
-        reader += "; to rank by its grades, with from_labels"
+        reader += in_python("; to rank by its grades, with from_labels")
     return in_python(reader, place)
 
 
