@@ -60,9 +60,9 @@ def read_rankings(
           them.
         - An iterable of named tuples: ``ScoredDoc`` of ir_measures.
         - Search results: ``(distances, indices)`` of FAISS or scikit-learn, ``(labels, distances)``
-          of hnswlib, matches of usearch, dictionaries of vector stores such as Chroma's ``{"ids":
-          …, "distances": …}``, or a loaded ``.npz`` archive. Queries are 0, 1, …, items are the
-          indices, and −1 means no result. For scores, labels and matrices, use `from_search`.
+          of hnswlib, matches of usearch, dictionaries of vector stores such as Chroma's
+          ``{"ids": …, "distances": …}``, or a loaded ``.npz`` archive. Queries are 0, 1, …, items
+          are the indices, and −1 means no result. For scores, labels and matrices, use `from_search`.
         - A dictionary model → any of these.
     columns : Mapping[str, str] | None
         Our column name → the name in the source, for example ``{"query": "q", "distance":
