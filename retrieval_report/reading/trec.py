@@ -174,6 +174,6 @@ def _check_widths(lines: pl.DataFrame, source: Source, fields: Sequence[str]) ->
         warn(
             f"{source.path}, line {line}: more than {len(fields)} fields "
             f"({with_number(long.height, 'such line')}); {text[:40]!r} is ignored, as "
-            "trec_eval does. If a query or item id holds a blank, put another character in its "
-            "place: the line is misread"
+            "trec_eval does. Only if an id holds a blank is the line misread: put another "
+            "character in its place"
         )

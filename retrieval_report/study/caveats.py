@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CHECK, CUT
-from retrieval_report.contracts.arguments import Row
+from retrieval_report.contracts.arguments import Row, grouped
 from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.contracts.wording import advice, setting, whole_percent
@@ -373,31 +373,40 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     """Say in a sentence which measures are of whole
     lists although those of some models are much longer.
 
-    >>> scores = pl.DataFrame({"model": ["a", "b", "b"], "items": [9, 90, 91]})
+    >>> metric = ["ap", "ap", "ap", "bpref"]  # whose lists are those of the judged items
+    >>> scores = pl.DataFrame({"model": list("abba"), "metric": metric, "items": [9, 90, 91, 1]})
+    >>> scores = scores.with_columns(cutoff=pl.lit(None, pl.Int64))
     >>> uneven_lengths(scores, [("ap", None), ("ap", 5), ("r_precision", None)])
     ['ap@all compares lists of unequal length: medians are from 9 items (a) to 90.5 (b).']
     """
-    whole = [
-        measure_text(metric, cutoff)
-        for metric, cutoff in measures
-        if cutoff is None
-        and not getattr(CATALOGUE.get(metric.partition("(")[0]), "own_depth", False)
-    ]
-    if not whole:
-        return []
-    lists = scores.lazy().filter(pl.col("items") > 0)
-    lengths = lists.group_by("model").agg(pl.median("items")).sort("items", "model")
-    length_rows = lengths.collect().rows()
-    if len(length_rows) < 2 or length_rows[-1][1] < UNEVEN * length_rows[0][1]:
-        return []
-    (shorter, low), *_, (longer, high) = length_rows
-    verb = "compares" if len(whole) == 1 else "compare"
+    whole_by_ends = grouped(
+        (ends, measure_text(*measure))
+        for measure in measures
+        if measure[1] is None and (ends := _uneven_ends(scores, *measure))
+    )
     return [
         (
-            f"{names_text(whole)} {verb} lists of unequal length: medians are from {low:.10g} "
-            f"items ({model_text(shorter)}) to {high:.10g} ({model_text(longer)})."
+            f"{names_text(whole)} {'compares' if len(whole) == 1 else 'compare'} lists of unequal "
+            f"length: medians are from {low:.10g} items ({model_text(shorter)}) to {high:.10g} "
+            f"({model_text(longer)})."
         )
+        for ((shorter, low), (longer, high)), whole in whole_by_ends.items()
     ]
+
+
+def _uneven_ends(
+    scores: pl.DataFrame | pl.LazyFrame, metric: str, cutoff: int | None
+) -> tuple[tuple[str, float], tuple[str, float]] | None:
+    """Return the models with the shortest and the longest lists by one measure, whose items may be
+    the judged ones alone, with the medians; None if these are not far apart.
+    """
+    if getattr(CATALOGUE.get(metric.partition("(")[0]), "own_depth", False):
+        return None
+    lists = scores.lazy().filter(pl.col("items") > 0, at_measure(metric, cutoff))
+    lengths = lists.group_by("model").agg(pl.median("items")).sort("items", "model")
+    rows = lengths.collect().rows()
+    is_uneven = len(rows) > 1 and rows[-1][1] >= UNEVEN * rows[0][1]
+    return (rows[0], rows[-1]) if is_uneven else None
 
 
 def any_cut(summary: pl.DataFrame) -> bool:
