@@ -63,7 +63,7 @@ _SHARED = f"""
   cutoff | count | Cutoff | number of first ranks that count; empty: the whole list
   policy | text | Score | order inside ties: expected (exact mean over all orders), naive (as
       received), shuffled (random orders), best or worst
-  model_a | text | Model A | first model of the pair, by name
+  model_a | text | Model A | first model of the pair
   model_b | text | Model B | second model of the pair
   queries | count | Queries | number of queries in the mean
   unpaired | count | Unpaired | queries for which only one of the two models has a score
