@@ -1,6 +1,6 @@
 """The probability that random tie order reverses a pair of models, with valid bounds."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -16,12 +16,12 @@ from retrieval_report.comparison.tie_bounds import (
 )
 from retrieval_report.comparison.verdicts import ROUNDING
 from retrieval_report.contracts.arguments import grouped
-from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.errors import KeyMismatchError
 from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.score_grid import Grid, Pairs, Scores
 from retrieval_report.kernels.lists import Bools, Floats
-from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
+from retrieval_report.metrics.parsing import measure_text, named_requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import Run, runs_of
@@ -156,7 +156,7 @@ def read_lists(
         else [(judge(rankings, judgements, queries, checked), checked, list(unsure_by_measure))]
     )
     for judged, rules, measures in sources:
-        requests = _requests(index for index in measures if index in unsure_by_measure)
+        requests = named_requests(index for index in measures if index in unsure_by_measure)
         for run in runs_of(judged, requests, rules) if requests else ():
             for metric, cutoff in run.measures:
                 chance, unsure = unsure_by_measure[str(metric), cutoff]
@@ -164,17 +164,6 @@ def read_lists(
                     chance.lists.setdefault(place, []).append(lists)
     for chance, _ in unsure_by_measure.values():
         _check_means(grid, chance.scores, chance.lists)
-
-
-def _requests(measures: Iterable[Measure]) -> Requests:
-    """Return the metrics of measures, without those made of a caller's functions."""
-    requests = []
-    for name, cutoff in measures:
-        try:
-            requests += parse_metrics(name, cutoff)
-        except ParameterError:
-            continue
-    return requests
 
 
 def _lists_of(

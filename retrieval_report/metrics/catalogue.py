@@ -214,8 +214,8 @@ class Bpref(_Binary):
 
     name = "bpref"
     formula = Formula(
-        "Σ over relevant items of 1 − (judged others before it, at most M)/M, M "
-        "= min(R, judged others)",
+        "Σ over relevant items of 1 − (judged others before it, at most M)/M, "
+        "M = min(R, judged others)",
         "R",
     )
     own_depth = True

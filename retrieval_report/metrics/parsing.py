@@ -150,6 +150,21 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
         ) from None
 
 
+def named_requests(measures: Iterable[Measure]) -> Requests:
+    """Return the metrics and cutoffs of measures, without those made of a caller's function, which
+    their text does not name.
+
+    >>> measures = [("ndcg", 10), ("ndcg(gain=<lambda>)", 10)]
+    >>> [(str(metric), cutoffs) for metric, cutoffs in named_requests(measures)]
+    [('ndcg', (10,))]
+    """
+    requests: Requests = []
+    for measure in measures:
+        with suppress(ParameterError):
+            requests += parse_metrics(*measure)
+    return requests
+
+
 def _not_of_the_form(text: object) -> str:
     """Say how a measure is written, and of several in one text what goes between them."""
     words = text.split() if isinstance(text, str) else []

@@ -94,8 +94,9 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the
     weight of its list, which the weighted mean over lists multiplies back. AP becomes Σ
     w·precision@i / Σ w over the relevant items, those of relevance 1 or more. Ties stay exact,
-    because an item's weight is a property of the item. Source: KerasRS 0.4, ``metrics/dcg``,
-    ``metrics/ndcg`` and ``metrics/mean_average_precision``.
+    because an item's weight is a property of the item.
+
+    Source: KerasRS 0.4, ``metrics/dcg``, ``metrics/ndcg`` and ``metrics/mean_average_precision``.
 
     Parameters
     ----------

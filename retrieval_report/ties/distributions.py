@@ -16,7 +16,7 @@ from retrieval_report.contracts.options import NO, ListOptions, Options, options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.score_grid import DIGITS
-from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.metrics.parsing import named_requests, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.convolution import every_sum, merged
 from retrieval_report.scoring.judged import Judged, judge
@@ -150,13 +150,10 @@ def mean_distribution(
         no rows.
     """
     nothing = pl.DataFrame(schema=MEAN_DISTRIBUTION)
-    try:
-        requests = parse_metrics(metric, cutoff)
-    except ParameterError:  # made of a function of the caller's, which its text does not tell
-        return nothing
+    requests = named_requests([(metric, cutoff)])
     moved = (pl.col("tie_std") > 0) & (pl.col("truncated_share").fill_null(0) == 0)
     means = summary.filter(at_measure(metric, cutoff) & moved, policy="expected")
-    if means.is_empty() or not closed(requests[0][0].term):
+    if means.is_empty() or not requests or not closed(requests[0][0].term):
         return nothing
     (run,) = runs_of(judged, requests, replace(options, policies="expected"))
     models = of_run or {}

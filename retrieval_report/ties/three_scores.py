@@ -13,7 +13,6 @@ import polars as pl
 import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import Named, grouped, known_of
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
@@ -27,7 +26,7 @@ from retrieval_report.engines.check_scores import (
 )
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.kernels.lists import Bools, Floats, running
-from retrieval_report.metrics.parsing import Measure, Requests, parse_metrics
+from retrieval_report.metrics.parsing import Measure, Requests, named_requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.convolution import Spread, common_unit, every_sum, merged
 from retrieval_report.scoring.judged import Judged
@@ -132,13 +131,9 @@ def exact_means(
         rules = replace(options, policies="expected", progress=False, truncated="no")
         rows = expected.filter(pl.col("model").is_in(judged.whole.models))
         for measure in measures:
-            try:
-                requests = parse_metrics(*measure)
-            except ParameterError:  # its text does not name a function of the caller's
-                continue
-            of_measure = rows.filter(at_measure(*measure))
-            for model, mean in _exact_at(of_measure, judged, rules, requests).items():
-                means[model, measure] = mean
+            requests, of_measure = named_requests([measure]), rows.filter(at_measure(*measure))
+            found = _exact_at(of_measure, judged, rules, requests) if requests else {}
+            means |= {(model, measure): mean for model, mean in found.items()}
     return means
 
 
