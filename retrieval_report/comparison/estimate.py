@@ -74,9 +74,9 @@ def estimate(
         width 0); ``human_only``, ``human_low``, ``human_high`` (mean of the queries that people
         judged, with its interval), ``machine_only`` (mean of all queries by the machine);
         ``lambda`` (how far the machine is trusted, from 0 to 1), ``gain`` (as many times more human
-        queries would be needed for this error without the machine; null where two or fewer degrees
-        of freedom are left, as of four human queries), ``queries`` (that the machine judged) and
-        ``judged`` (those of them that people judged too).
+        queries would be needed for this error without the machine, ``queries``/``judged`` at the
+        most; null where two or fewer degrees of freedom are left, as of four human queries),
+        ``queries`` (that the machine judged) and ``judged`` (those of them that people judged too).
 
     Raises
     ------
@@ -364,6 +364,7 @@ def _tuned(machine: Floats, human: Floats, confidence: float, *, sparse: bool) -
     reach = stdtrit(degrees, 0.5 + confidence / 2) * error
     human_only = paired_t(np.where(judged, human, np.nan), confidence)
     gain = divided(human_only.std**2 / np.maximum(n, 1), error**2, np.nan)
+    gain = np.minimum(gain, (n + rest) / np.maximum(n, 1))  # people cannot judge more queries
     gain[freedom < LEAST_FREEDOM] = np.nan
     return {
         "value": value,

@@ -84,6 +84,8 @@ class Gate:
         Number of queries compared.
     same_lists
         Whether both runs have the same lists, so that nothing was tested.
+    items_missing
+        Whether scores depend on items that the lists leave out; the interval allows for them.
     """
 
     status: str
@@ -106,6 +108,7 @@ class Gate:
     queries_if_observed: int | None = None
     largest_loss: float | None = None
     same_lists: bool = False
+    items_missing: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -150,7 +153,7 @@ class Gate:
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
             sure = f", {interval_name(self.alpha)} {ends}"
-            sure += " whatever the lists leave out" if cut else ""
+            sure += " whatever the lists leave out" if self.items_missing else ""
         same = "; the lists of both runs are the same" if self.same_lists else ""
         places = decimals(self.difference)
         values = [number(value, places) for value in (self.candidate_value, self.baseline_value)]
@@ -339,6 +342,7 @@ def gate(
         "tie_order": tie_order,
         "alpha": float(alpha),
         "candidate_value": row["value"],
+        "items_missing": not expected.filter(pl.col("truncated") | pl.col("pooled")).is_empty(),
     }
     return Gate(**{field.name: result[field.name] for field in fields(Gate)})
 

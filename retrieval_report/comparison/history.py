@@ -30,6 +30,7 @@ COMPARED = [*MEAN, "difference", "permutation_p", "p_tie", "p_tie_high", "agains
 NO_STEPS = pl.DataFrame(
     schema={"model": pl.String, **schema("comparison"), "against": pl.String}
 ).select(COMPARED)
+REQUEST = [*MEAN, "against"]
 BY = "version", "date"  # groups of a pattern that name the version, the first that it has
 
 
@@ -159,22 +160,24 @@ def _steps(scores: pl.DataFrame, models: list[str], suspects: Container[str]) ->
 def _drift(scores: pl.DataFrame, models: list[str], suspects: Container[str]) -> pl.DataFrame:
     """Compare every version from the third on with the first, and with the best before it."""
     means = board(summarise(scores.filter(pl.col("model").is_in(models))))
-    rows = [NO_STEPS.with_columns(kind=pl.lit(""))]
+    tests, requests = [NO_STEPS], [NO_STEPS.select(REQUEST).with_columns(kind=pl.lit(""))]
     for place, after in enumerate(models[2:], 2):
         earlier = means.filter(pl.col("model").is_in(models[:place]))
         # No version whose data are wrong is the best, unless there is no other.
         is_wrong = pl.col("model").is_in([name for name in models if name in suspects])
         top = earlier.sort(is_wrong, -pl.col("value"), nulls_last=True, maintain_order=True)
         best = top.unique(MEASURE, keep="first").select(
-            *MEASURE, against="model", kind=pl.lit("best")
+            pl.lit(after).alias("model"), *MEASURE, against="model", kind=pl.lit("best")
         )
         first = best.with_columns(against=pl.lit(models[0]), kind=pl.lit("first"))
-        asked = pl.concat([first, best])
-        others = asked["against"].unique()
-        pairs = pl.concat(_against(scores, name, after, suspects) for name in others)
-        rows.append(pairs.join(asked, on=[*MEASURE, "against"], nulls_equal=True))
+        requests += [first, best]
+        others = pl.concat([first, best])["against"].unique()
+        tests += [_against(scores, name, after, suspects) for name in others]
+    asked = pl.concat(requests)
+    # The first version may be the best too: that is one test.
+    drift = pl.concat(tests).join(asked, on=REQUEST, how="semi", nulls_equal=True)
     p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
-    drift = pl.concat(rows).with_columns(p=p)
+    drift = drift.with_columns(p=p).join(asked, on=REQUEST, nulls_equal=True)
     first, best = (drift.filter(kind=kind) for kind in ("first", "best"))
     best = best.select(*MEAN, best="against", since_best="difference", best_p="p")
     return join_left(first.select(*MEAN, since_first="difference", first_p="p"), best, MEAN)

@@ -59,7 +59,7 @@ def by_hand(machine: Floats, human: Floats, confidence: float = 0.95) -> dict[st
         "human_only": y.mean(),
         "machine_only": machine.mean(),
         "lambda": trust,
-        "gain": np.var(y, ddof=1) / n / variance,
+        "gain": min(np.var(y, ddof=1) / n / variance, (n + rest) / n),
         "queries": n + rest,
         "judged": n,
     }

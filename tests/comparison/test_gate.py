@@ -194,6 +194,9 @@ def test_cut_lists_are_not_certified_by_their_estimate():
     assert ET.fromstring(junit_xml(found)).find(".//failure").attrib["type"] == "lists are cut"  # type: ignore[union-attr]
     assert markdown_summary(found).startswith("**lists are cut**")
     assert 'pass truncated="no"; ' in found.line().replace("'", '"')  # the cure comes first
+    wide = rr.gate(whole, top, truncated="within_tie", **{**asked, "margin": 0.7})
+    assert (wide.status, wide.items_missing) == ("passed", True)
+    assert "] whatever the lists leave out; 60 queries" in wide.line()
 
 
 def test_an_unknown_r_is_not_certified():
@@ -228,7 +231,7 @@ def test_queries_that_neither_answers_count_where_asked():
 def test_one_query_decides_nothing():
     one = ranking(queries=1)
     found = rr.gate(one, one, measure="rr", margin=0.1, judgements=JUDGEMENTS.filter(query="q00"))
-    assert (found.status, found.same_lists) == ("passed", True)
+    assert (found.status, found.same_lists, found.items_missing) == ("passed", True, False)
     assert "1 query, margin 0.1; the lists of both runs are the same" in found.line()
     short = ranking().filter(pl.col("distance").rank().over("query") <= 2)
     cut = held(short, short, measure="ap", truncated="within_tie")

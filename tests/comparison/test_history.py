@@ -45,6 +45,14 @@ def test_versions_are_sorted_by_their_numbers_and_steps_are_those_of_compare():
         assert part["difference"].null_count() == 2  # the first version of either model
 
 
+def test_a_first_version_that_is_the_best_too_is_tested_once():
+    scores = made(["v2", "v1", "v3"]).filter(metric="ap")
+    last = history(scores, "v(?P<version>.)").row(2, named=True)
+    pair = rr.compare(scores.filter(pl.col("model") != "v2"), policies="expected")
+    assert last["best"] == "v1"
+    assert last["first_p"] == last["best_p"] == pair["permutation_p"].item()
+
+
 @pytest.mark.parametrize("name", ["since_first", "first_p"])
 def test_what_waits_for_a_third_version_says_so(name: str):
     steps = history(made(["v1", "v2", "v3"]), "v(?P<version>.)").filter(metric="ap")
