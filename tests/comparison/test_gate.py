@@ -194,7 +194,7 @@ def test_cut_lists_are_not_certified_by_their_estimate():
     assert ET.fromstring(junit_xml(found)).find(".//failure").attrib["type"] == "lists are cut"  # type: ignore[union-attr]
     assert markdown_summary(found).startswith("**lists are cut**")
     assert 'pass truncated="no"; ' in found.line().replace("'", '"')  # the cure comes first
-    wide = rr.gate(whole, top, truncated="within_tie", **{**asked, "margin": 0.7})
+    wide = rr.gate(top, whole, truncated="within_tie", **{**asked, "margin": 0.7})
     assert (wide.status, wide.items_missing) == ("passed", True)
     assert "] whatever the lists leave out; 60 queries" in wide.line()
 
