@@ -126,7 +126,8 @@ def from_embeddings(
     *int8* and *binary* are those of ``quantize_embeddings`` in sentence-transformers 6.2, and
     *int4* is the same with 16 levels. mteb's ``CompressionWrapper`` differs: it takes the ranges of
     the queries from the queries, and compares bits by the cosine of 0 and 1. *SQ8*, *SQ4*, *SQfp16*
-    and *SQbf16* are FAISS's ``IndexScalarQuantizer``, in which queries keep their precision.
+    and *SQbf16* are FAISS's ``IndexScalarQuantizer``, in which queries keep their precision (but
+    for SQbf16 on processors with AVX512-BF16, where FAISS 1.15 rounds them too).
 
     Examples
     --------

@@ -5,7 +5,7 @@ rankings with relevance, and R of every query.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -282,7 +282,7 @@ def from_search(
     _refuse_nothing(parts, results, exclude_self)
     judgement_rows = _judgement_rows(judgements, names if query_ids is None else None)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
-        judgement_rows = _matrix_judgements(relevance, names, items)
+        judgement_rows = _matrix_judgements(relevance, names, items, searches)
     return Inputs(combine(parts), judgement_rows, n_relevant, by_chance=known_of(by_chance))
 
 
@@ -469,7 +469,9 @@ def _by_labels(
     return lambda queries, places: space.relevance(queries, rows[places], words)
 
 
-def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items) -> pl.DataFrame:
+def _matrix_judgements(
+    relevance: object, names: pl.Series | None, items: _Items, searches: Mapping[str, Results]
+) -> pl.DataFrame:
     """Return the matrix as judgements: relevant items, and one item for queries without any."""
     matrix = as_array(relevance, "relevance")
     ids = items.ids_of(matrix.shape[-1] if matrix.ndim else 0)
@@ -478,6 +480,9 @@ def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items
             f"relevance: shape {matrix.shape}; with indices, it has a row for every query and a "
             f"column for every item{'' if items.ids is None else f', {len(ids)}'}"
         )
+    for model, search in searches.items():
+        if items.ids is None and search.indexed:
+            replace(items, keys=ids).row_numbers(search, f"model {model!r}")  # refuses others
     relevant = matrix != 0
     relevant[~relevant.any(axis=1), 0] = True
     query, item = np.nonzero(relevant)

@@ -28,6 +28,7 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice as advised
 from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.evaluate import evaluate
+from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import measure_text, one_of_two, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.reading.combine import Part, combine
@@ -190,14 +191,15 @@ def advice(gate: Gate) -> str:
         return vain
     if gate.status != NOT_DECIDED or gate.queries < 2 or gate.difference is None:
         return ""
+    difference = round(gate.difference, DIGITS)
     says = []
     if (gate.queries_needed or 0) > gate.queries:
         says.append(f"{about(gate.queries_needed)} queries would decide it if nothing is lost")
-    if gate.difference <= -gate.margin:
+    if difference <= -gate.margin:
         says.append("enough queries would fail it if the loss is the one observed")
-    elif gate.difference < 0:
+    elif difference < 0:
         says.append(f"{about(gate.queries_if_observed)} would if the loss is the one observed")
-    elif gate.difference > 0 and (gate.queries_if_observed or 0) > gate.queries:
+    elif difference > 0 and (gate.queries_if_observed or 0) > gate.queries:
         says.append(f"{about(gate.queries_if_observed)} would if the gain is the one observed")
     return ", ".join(says)
 

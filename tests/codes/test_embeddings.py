@@ -217,6 +217,8 @@ def test_faiss_finds_the_same():
     faiss = pytest.importorskip("faiss")
     rng = np.random.default_rng(11)
     queries, items = (rng.normal(size=(rows, 64)).astype(np.float32) for rows in (8, 500))
+    # With AVX512-BF16, FAISS 1.15 rounds the queries of SQbf16 as well: scores differ by 0.3 %.
+    queries = brain(queries).astype(np.float32)
     kinds = faiss.ScalarQuantizer
     indexes = {
         "float32": faiss.IndexFlatIP(64),
