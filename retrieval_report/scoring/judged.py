@@ -43,6 +43,7 @@ from retrieval_report.scoring.known_items import (
     KEYS,
     all_lists,
     disagree,
+    ends_of_lists,
     every_list,
     judged_rows,
     of_one_width,
@@ -170,7 +171,9 @@ class Judged:
         rows = self.retrieved.join(
             judged_pairs, on=["query", "item"], how="semi", maintain_order="left"
         )
-        return self.with_rows(rows, self.known, self.lists)
+        ends = ends_of_lists(self.retrieved, self.order)
+        lists = self.lists.join(ends, on=KEYS, how="left", maintain_order="left")
+        return self.with_rows(rows, self.known, lists)
 
     def as_lists(self, rows: pl.DataFrame) -> Judged:
         """Return some of the rows as if they were everything that is known."""
@@ -193,6 +196,7 @@ class _Parts:
     printed_ranks: pl.DataFrame | None = None
     repeated_judgements: tuple[int, int] = (0, 0)
     distinct: bool = False  # whether no list can have an item twice
+    ends: pl.DataFrame | None = None  # where the lists end that are without their unjudged items
 
 
 def judge(
@@ -229,6 +233,8 @@ def judge(
     models = tuple(lists["model"].unique(maintain_order=True)) or whole.models
     whole = replace(whole, models=models, judged=parts.judgements is not None, pooled=parts.pooled)
     rows = spread_rows(row_lists, names, lists)
+    if parts.ends is not None:
+        lists = lists.join(parts.ends, on=KEYS, how="left", maintain_order="left")
     if parts.judgements is not None:
         lists = lists.with_columns(judged=rows.sums(frame["judged"].cast(pl.Int64).to_numpy()))
         frame = frame.drop("judged")
@@ -311,8 +317,9 @@ def _read(
         # judgements take precedence over rows without distance
         unretrieved = unretrieved.with_columns(relevance=0.0)
     ranked = [name for name in (*KEYS, order, RANK) if name in frame.columns]
+    kept = settle_nulls(rows, rule)
     return _Parts(
-        settle_nulls(rows, rule),
+        kept,
         everything,
         settle_nulls(unretrieved, rule),
         **query_rows,
@@ -320,6 +327,7 @@ def _read(
         printed_ranks=frame.select(ranked) if RANK in ranked else None,
         repeated_judgements=(number - once, number),
         distinct=has_distinct_rows(rankings, RANKINGS),
+        ends=None if kept.height == rows.height else ends_of_lists(rows, order),
     )
 
 

@@ -25,7 +25,7 @@ from retrieval_report.kernels.lists import (
 from retrieval_report.metrics.terms import Sum
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
-from retrieval_report.scoring.known_items import KEYS
+from retrieval_report.scoring.known_items import KEYS, ends_of_lists
 from retrieval_report.scoring.truncation import (
     Decision,
     as_counted,
@@ -183,7 +183,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
         else:
             decisions = lay_out(judged.part_of, options).decisions
         whole = replace(whole, decisions=decisions)
-        prepared = judged.laid_out[key] = _open_lists(whole, options, unpooled=unpooled)
+        prepared = judged.laid_out[key] = _open_lists(judged, whole, options, unpooled=unpooled)
     return replace(prepared, naive=naive)
 
 
@@ -349,7 +349,9 @@ def _mixed(keys: Keys) -> Keys:
     return mixed
 
 
-def _open_lists(prepared: Prepared, options: Options, *, unpooled: bool) -> Prepared:
+def _open_lists(
+    judged: Judged, prepared: Prepared, options: Options, *, unpooled: bool
+) -> Prepared:
     """Return lists with what is open in each, given how its model's lists were truncated."""
     ties, words = prepared.ties, ends_of(prepared.decisions)
     if all(word == NO for word in words.values()):
@@ -360,12 +362,24 @@ def _open_lists(prepared: Prepared, options: Options, *, unpooled: bool) -> Prep
     )
     is_open = cut & ~prepared.missing
     within |= options.decimals is not None  # rounding may extend the last tie
+    if "end" in judged.lists.columns:
+        within &= ~_ends_later(judged, options)
     before = ties.length - np.where(within, ties.total(of_last_tie=True), 0)
     # A model that ranks all items retrieves every relevant one, and so tells R of the others if
     # they pool.
     pooled = prepared.pooled & (cut if unpooled else all(word != NO for word in words.values()))
     before = np.where(is_open, before, MOST_ITEMS)
     return replace(prepared, before=before, within=within & is_open, pooled=pooled)
+
+
+def _ends_later(judged: Judged, options: Options) -> Bools:
+    """Return which lists were received with unjudged items behind the last tie, which closes it."""
+    received = judged.lists.select(*KEYS, pl.col("end").alias(judged.order))
+    kept = ends_of_lists(rounded(judged.retrieved, options), judged.order)
+    ends = rounded(received, options).join(kept, on=KEYS, how="left", maintain_order="left")
+    return (
+        ends.select((pl.col(judged.order) != pl.col("end")).fill_null(False)).to_series().to_numpy()
+    )
 
 
 def _of_models(prepared: Prepared, models: Sequence[str]) -> Bools:

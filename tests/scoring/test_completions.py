@@ -219,24 +219,29 @@ def judged_completions(
     cut_lists((0, 1, 2)),
     st.lists(st.sampled_from((0, 1, 2)), max_size=3),
     st.sampled_from([None, 2]),
+    st.sampled_from([-1, 99]),
 )
 def test_bounds_of_judged_items_alone_are_attained(
-    case: Case, unseen: list[int], relevant_from: int | None
+    case: Case, unseen: list[int], relevant_from: int | None, place: int
 ):
-    """No more irrelevant items can follow than were judged."""
+    """No more irrelevant items can follow than were judged, and none before an unjudged one."""
     ties, within, cutoffs = case
-    unjudged = frame([[0]]).with_columns(item=pl.lit("x"), distance=-1)
+    unjudged = frame([[0]]).with_columns(item=pl.lit("x"), distance=place)
     rankings = pl.concat([unjudged, frame(ties).with_columns(pl.col("distance").cast(pl.Int32))])
     binary = relevant_from is None and 2 not in (*unseen, *itertools.chain(*ties))
     names = [*JUDGED_ONLY, *(["ndcg", "dcg"] if binary else [])]
+    rules: dict[str, Any] = {
+        "judgements": judgements(ties, unseen),
+        "truncated": "within_tie" if within else "between_ties",
+        "relevant_from": relevant_from,
+    }
+    rankings = rankings.drop("relevance")
     found = bounds(
-        rankings.drop("relevance"),
-        [f"{name}(judged_only=True)" for name in names],
-        [*cutoffs, None],
-        judgements=judgements(ties, unseen),
-        truncated="within_tie" if within else "between_ties",
-        relevant_from=relevant_from,
+        rankings, [f"{name}(judged_only=True)" for name in names], [*cutoffs, None], **rules
     )
+    dropped = bounds(rankings, names, [*cutoffs, None], unjudged="drop", **rules)
+    assert [*dropped.values()] == [*found.values()]
+    within &= place < 0
     judged = [grade for tie in ties for grade in tie] + unseen
     for (text, cutoff), (_, worst, _, best) in found.items():
         name = text.partition("(")[0]
