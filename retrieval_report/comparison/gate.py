@@ -255,8 +255,8 @@ def gate(
     measure, metrics
         Other names for ``measures``.
     **options
-        Options of :func:`evaluate`. A judged query that neither run answers is refused unless
-        ``missing_query`` says otherwise.
+        Options of :func:`evaluate`. A judged query that a run does not answer is refused unless
+        ``missing_query`` says what it counts as; a run that lacks more than 5 % is refused anyway.
 
     Returns
     -------
@@ -299,12 +299,13 @@ def gate(
         not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]
     ):
         raise ParameterError(f"names: {names!r} is not a pair of names")
-    runs, names = _check_runs((baseline, candidate), names)
     settings: Named = {
         "missing_query": "error",
         **options,
         "policies": ("expected", "best", "worst"),
     }
+    missing_query = settings["missing_query"]
+    runs, names = _check_runs((baseline, candidate), names, refuse=missing_query == "error")
     rules = options_with(settings)
     judged = judge(runs, judgements, queries, rules)
     scores = evaluate(judged, metrics=metric, cutoffs=[cutoff], **settings)
@@ -330,7 +331,7 @@ def gate(
             "do the ids of the rankings and of the judgements agree?"
         )
     lacking = expected["query"].n_unique() - row["queries"]
-    if lacking and row["verdict"] != CUT:
+    if lacking and row["verdict"] != CUT and missing_query != "skip":
         raise DataError(
             f"{row['metric']}: {lacking} of {row['queries'] + lacking} queries have no {tie_order} "
             "score of both runs; a gate does not pass on a part of the queries"
@@ -380,10 +381,10 @@ def _check_health(health: pl.DataFrame, names: tuple[str, str], *, passed: bool)
 
 
 def _check_runs(
-    both_runs: tuple[object, object], names: tuple[str, str] | None
+    both_runs: tuple[object, object], names: tuple[str, str] | None, *, refuse: bool
 ) -> tuple[pl.DataFrame, tuple[str, str]]:
     """Return both runs in one frame, as models "baseline" and "candidate", and what to call them,
-    after checking that they can be compared.
+    after checking that they can be compared; ``refuse`` those with different queries.
     """
     parts = []
     own_names: list[str] = []
@@ -400,7 +401,7 @@ def _check_runs(
     first, second = own_names
     names = names or ((first, second) if first != second else ROLES)
     runs = combine(parts)
-    if "query" in runs.columns:
+    if refuse and "query" in runs.columns:
         answered = runs.select("model", "query").drop_nulls().unique().sort("query")
         for role, name, other_name in zip(ROLES, names, names[::-1], strict=True):
             one_sided = answered.filter(pl.col("query").is_unique() & (pl.col("model") == role))[

@@ -52,7 +52,7 @@ def loss_test(
         _p_of_unseen(lead, moments.mean, worst, size),
     )
     low = np.minimum(
-        _low_of_spread(moments, *shape, alpha),
+        moments.mean - _reach(*shape, alpha) * moments.spread,
         moments.mean - (1.0 - alpha ** (1.0 / size)) * (worst + moments.mean),
     )
     few = (moments.units < 2) | np.isnan(moments.spread)
@@ -122,16 +122,21 @@ def _p_of_spread(
 
     varies = spread > 0
     ratio = lead / np.where(varies, spread, 1.0)
-    bent = ratio + skewness * ratio**2 / 3 + skewness**2 * ratio**3 / 27 + skewness / (6 * size)
     root = np.sqrt(size)
+    bent = _bent(ratio, size, skewness)
     p = np.maximum(stdtr(freedom, -root * ratio), stdtr(size - 1.0, -root * bent))
     return np.where(varies, p, np.where(lead > 0, 0.0, 1.0))
 
 
-def _low_of_spread(
-    moments: PairedT, size: Floats, freedom: Floats, skewness: Floats, alpha: float
-) -> Floats:
-    """Return the smaller lower bound of Student's t and of Hall's."""
+def _bent(ratio: Floats, size: Floats, skewness: Floats) -> Floats:
+    """Return means in spreads as Hall transforms them: without skewness, as they are."""
+    return ratio + skewness * ratio**2 / 3 + skewness**2 * ratio**3 / 27 + skewness / (6 * size)
+
+
+def _reach(size: Floats, freedom: Floats, skewness: Floats, alpha: float) -> Floats:
+    """Return how many spreads the lower bound is below the mean, by that of Student's t and Hall's
+    which reaches further.
+    """
     from scipy.special import stdtrit
 
     root = np.sqrt(size)
@@ -139,9 +144,8 @@ def _low_of_spread(
     flat = np.abs(skewness) < 1e-9
     by = np.where(flat, 1.0, skewness)
     straight = np.where(flat, bent, 3 / by * (np.cbrt(1 + by * bent) - 1))
-    reach = np.maximum(stdtrit(freedom, 1.0 - alpha) / root, straight)
-    low: Floats = moments.mean - reach * moments.spread
-    return low
+    reach: Floats = np.maximum(stdtrit(freedom, 1.0 - alpha) / root, straight)
+    return reach
 
 
 def _p_of_unseen(lead: Floats, mean: Floats, worst: Floats, size: Floats) -> Floats:
@@ -154,25 +158,57 @@ def _p_of_unseen(lead: Floats, mean: Floats, worst: Floats, size: Floats) -> Flo
 
 
 def units_to_pass(
-    spread: float, lead: float, mean: float, worst: float, alpha: float, power: float = 0.8
+    spread: float,
+    lead: float,
+    mean: float,
+    worst: float,
+    alpha: float,
+    power: float = 0.8,
+    *,
+    differing: float = 1.0,
+    skewness: float = 0.0,
 ) -> int | None:
     """Return how many units pass with some probability, if their true mean is ``lead`` above the
     largest loss that does not matter; None if no number does, or more than 10⁹.
 
+    ``differing`` is the share of units that differ. The bound passes if the mean is far enough
+    above the true one, the chance of which is Hall's p, as near as that is to uniform.
+
     >>> units_to_pass(0.0, 0.02, 0.0, 1.0, 0.05), units_to_pass(0.3, 0.02, 0.0, 1.0, 0.05)
     (149, 1393)
+    >>> units_to_pass(0.11, 0.05, 0.0, 1.0, 0.05, skewness=-8.6)
+    224
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtri, stdtr
 
     if not spread >= 0 or not lead > 0:
         return None
 
     def passes(units: int) -> bool:
-        shift = ndtri(power) * spread / math.sqrt(units)
-        by_chance = _p_of_unseen(*(np.array(x) for x in (lead - shift, mean - shift, worst, units)))
-        return bool(by_chance <= alpha) and power_of_t(lead, spread, units, alpha) >= power
+        root = math.sqrt(units)
+        shift = ndtri(power) * spread / root
+        unseen = _p_of_unseen(*(np.array(x) for x in (lead - shift, mean - shift, worst, units)))
+        if unseen > alpha or power_of_t(lead, spread, units, alpha) < power:
+            return False
+        if spread == 0:
+            return True
+        size, bend = np.array(float(units)), np.array(skewness)
+        reach = _reach(size, np.maximum(differing * size - 1.0, 1.0), bend, alpha)
+        p = stdtr(size - 1.0, -root * _bent(reach - lead / spread, size, bend))
+        return bool(p >= power)
 
     return fewest(passes)
+
+
+def sparsity(
+    difference: Floats, cluster: Indices | None, moments: PairedT
+) -> tuple[Floats, Floats]:
+    """Return which share of the units differs, and how skewed they are, of paired differences as
+    `loss_test` takes them.
+    """
+    units, _ = _units(difference, cluster, moments)
+    size, freedom, skewness = _shape(units, moments)
+    return np.minimum((freedom + 1.0) / size, 1.0), skewness
 
 
 def fewest(passes: Callable[[int], bool]) -> int | None:

@@ -15,6 +15,7 @@ from retrieval_report.comparison.loss_test import (
     lead_over,
     loss_test,
     power_of_t,
+    sparsity,
     units_to_pass,
 )
 from retrieval_report.comparison.margins import Margin, check_measures, parse_margin
@@ -133,7 +134,8 @@ def no_worse(
     -----
     Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal
     of Pharmacokinetics and Biopharmaceutics 15(6), 1987. Power is computed by the noncentral t
-    distribution, one-sided at ``alpha``.
+    distribution, one-sided at ``alpha``; numbers of queries also allow for the skewness of the
+    differences, and for how many of them are 0.
 
     Losses are sparse and skewed: most queries stay as they are, and a few lose much. "No worse"
     therefore needs three tests: Student's t with one degree of freedom less than the queries that
@@ -301,14 +303,15 @@ def _columns(
         reasons = {NOTHING_TO_COMPARE: np.ones(size.shape, np.bool_)}
     units = plain.units.tolist()
     unit = {n: detectable_effect(1.0, n, alpha=alpha) for n in set(units)}
+    shape = sparsity(differences(scores.value, pairs), pairs.cluster, plain)
 
     def queries_to_pass(difference: Floats) -> pl.Series:
         """Return how many queries pass if these are the true differences."""
         lead = np.where(np.abs(margin + difference) <= 10.0**-DIGITS, 0.0, margin + difference)
-        each = zip(plain.spread, lead, difference, worst, size.tolist(), units, strict=True)
+        each = zip(plain.spread, lead, difference, worst, *shape, size.tolist(), units, strict=True)
         numbers = []
-        for spread, ahead, mean, loss, queries, of in each:
-            needed = units_to_pass(spread, ahead, mean, loss, alpha)
+        for spread, ahead, mean, loss, share, bend, queries, of in each:
+            needed = units_to_pass(spread, ahead, mean, loss, alpha, differing=share, skewness=bend)
             numbers.append(needed and -(-needed * queries // of))
         return pl.Series(numbers, dtype=pl.Int64)
 

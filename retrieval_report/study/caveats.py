@@ -300,10 +300,18 @@ def naive_ties(like: str | None = None, naive_order: str = "row") -> str:
 
     >>> naive_ties(), naive_ties("trec_eval"), naive_ties(naive_order="item")
     ('in the order received', 'as trec_eval orders them', 'in ascending order of their item ids')
+    >>> naive_ties("ranx")
+    'in a random order, one of those that ranx may print'
     """
-    return (
-        NAIVE_ORDERS[naive_order] if like is None else f"as {visible(like, NAME_WIDTH)} orders them"
-    )
+    if like is None:
+        return NAIVE_ORDERS[naive_order]
+    # `evaluate` in a terminal has caveats, and needs no other system
+    from retrieval_report.systems.conventions import OPEN, choose, system_of
+
+    shown, (system, _) = visible(like, NAME_WIDTH), system_of(like)
+    if any(record.order in OPEN for record in choose(system)):
+        return f"in a random order, one of those that {shown} may print"
+    return f"as {shown} orders them"
 
 
 def significance(pair: Row) -> str:
