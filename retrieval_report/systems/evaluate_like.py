@@ -46,7 +46,7 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
     {('ap', None): 'ap', ('ndcg', 10): 'ndcg'}
     >>> measures_like("ranx", "rbp@10", None)
     Traceback (most recent call last):
-    retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
+    retrieval_report.ParameterError: like: no rbp@10 is known of ranx; see conventions()
     """
     result = {}
     system = system_of(like)
@@ -63,7 +63,7 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
             if record is None:
                 same_metric = [record for record in records if record.metric == metric.name]
                 raise ParameterError(
-                    f"like: {system[0]} prints no {measure_text(metric, cutoff)}"
+                    f"like: no {measure_text(metric, cutoff)} is known of {system[0]}"
                     f"{_what_it_prints(same_metric)}; see "
                     + in_python("conventions()", "retrieval-report audit")
                 )
