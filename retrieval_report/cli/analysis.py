@@ -2,7 +2,7 @@
 tie order decides, and what it does not.
 """
 
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -35,6 +35,7 @@ from retrieval_report.cli.settings import (
     labels_option,
     options,
     replicate_option,
+    setting,
     settled,
     study_options,
 )
@@ -233,6 +234,11 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
 @cli.command(epilog=EXIT_CODES, columns=explained("audit", AUDITED))
 @data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
+@setting(
+    "truncated",
+    help="How lists end, as other commands take it; it changes nothing here, because evaluators take "
+    "lists as whole.",
+)
 @click.option(
     "--all",
     "everything",
@@ -315,7 +321,7 @@ def _estimates_text(table: pl.DataFrame) -> str:
 @cli.command(columns=explained("similarity_means", ALIKE))
 @click.argument("first")
 @click.argument("second")
-@data_options("columns", "max_bytes")
+@data_options("columns", "labels_as_rankings", "max_bytes")
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
 @output_options("similarity_means.csv and similarity.csv, with a row for every query")
 def similarity(first: str, second: str, data: InputFiles, p: float, output: Output) -> None:
@@ -325,8 +331,8 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     Both hold one model. Relevance does not matter here.
     """
     output.check([first, second], "similarity_means.csv", "similarity.csv")
-    read = partial(rr.read_rankings, columns=data.columns, max_bytes=data.max_bytes)
-    first_rows, second_rows = step("read", lambda: [*map(read, (first, second))])
+    files = [replace(data, rankings=[path]) for path in (first, second)]
+    first_rows, second_rows = step("read", lambda: [file.read_rankings() for file in files])
     alike = step("similarity", lambda: rr.lists.ranking_similarity(first_rows, second_rows, p=p))
     table = frame_table(alike.mean, f"queries {ALIKE}", of="similarity_means")
     output.show({"similarity_means": alike.mean, "similarity": alike.queries}, table)

@@ -242,7 +242,7 @@ class InputFiles:
         """
         data = {
             "queries": self.read_queries(),
-            "rankings": step("read", lambda: self._read_rankings(keep)),
+            "rankings": step("read", lambda: self.read_rankings(keep)),
             "judgements": self.read_judgements(),
         }
         if self.judge is not None:
@@ -253,7 +253,8 @@ class InputFiles:
             raise no_rows(self.rankings)
         return data
 
-    def _read_rankings(self, keep: Collection[str]) -> pl.DataFrame:
+    def read_rankings(self, keep: Collection[str] = ()) -> pl.DataFrame:
+        """Read the rankings, or sets of labels as rankings."""
         paths = list(self.rankings)
         if self.labels_as_rankings:
             labels = paths if len(paths) > 1 else paths[0]
