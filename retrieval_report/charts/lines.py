@@ -152,8 +152,9 @@ def recall_curve(recall_curve: object) -> ChartType:
     y = number_axis(alt.Y, "interpolated precision")
     layers = _lines(rows, y, "model recall value", x=x("recall"), color=colour, detail="label:N")
     text = (
-        "the best precision at any rank at which at least this recall is reached, means over tie "
-        f"orders; lists are treated as complete, as in trec_eval{_covered(rows)}"
+        "the best precision at any rank with at least recall × R + 0.9 hits, rounded down (R: "
+        "relevant items of the query), means over tie orders; lists are treated as complete; both as "
+        f"in trec_eval{_covered(rows)}"
     )
     return finish(layered(layers), "Precision along recall", text, rows, "recall", "value")
 

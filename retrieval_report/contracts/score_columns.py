@@ -260,8 +260,9 @@ coverage
 recall_curve
   model
   recall | number | Recall | level of recall, a share of the query's relevant items
-  value | | | mean interpolated precision: the best at any rank with at least this recall; all lists
-      are treated as complete, even if they may be cut
+  value | | | mean interpolated precision: the best at any rank with at least recall × R + 0.9 hits,
+      rounded down as in trec_eval (R: relevant items of the query); all lists are treated as
+      complete, even if they may be cut
   tie_std | | | standard deviation of the mean under random tie order, exact
   lowest | | | precision under the worst order inside ties
   highest | | | precision under the best order inside ties
