@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from retrieval_report.comparison.verdicts import CHECK, CUT
+from retrieval_report.comparison.verdicts import CHECK
 from retrieval_report.contracts.arguments import Row, grouped
 from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
@@ -81,8 +81,7 @@ def notices(
     summary
         The result of `summarise`.
     lists
-        The result of `truncated_lists` for the same rankings; without it, nothing proves that lists
-        are cut.
+        The result of `truncated_lists` for the same rankings, which says how deep to retrieve.
     measure
         Metric and cutoff of the verdict; by default the first in the summary.
 
@@ -99,7 +98,7 @@ def notices(
     >>> notices(summary)
     ('precision@2 is an estimate: lists may be cut. If the lists are complete, pass truncated="no".',)
     >>> notices(summary, truncated_lists(rankings, cutoffs=2, truncated="within_tie"))
-    ('precision@2 is an estimate: lists are cut. Retrieve deeper: ties suggest at least 10 items.',)
+    ('precision@2 is an estimate: lists may be cut. Retrieve deeper: ties suggest at least 10 items.',)
     """
     if summary.is_empty():
         return ()
@@ -116,11 +115,10 @@ def notices(
     of_models = ends.filter(pl.col("model").is_in(affected.implode()))
     ends = of_models if of_models.height else ends  # lists are of runs, whatever the models are
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
-    what = CUT if is_cut else "lists may be cut"
     name = measure_text(metric, cutoff)
     model_count = rows["model"].n_unique()
     if models.len() == model_count:
-        of_which = f": {what}"
+        of_which = ": lists may be cut"
     elif unknown_r:
         of_which = ": R (relevant items) is unknown"
     else:
@@ -133,7 +131,7 @@ def notices(
             depends = "the score depends on items that may be missing"
             of_which += f": for {share} of {whose} queries {depends}"
         else:
-            of_which += f", whose {what}"
+            of_which += ", whose lists may be cut"
     sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 

@@ -196,7 +196,7 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict():
     (whole,) = [part.value for part in page.markdown if part.value.startswith(best)]
     assert first not in whole  # it stands above
     assert whole.endswith(
-        plain("ndcg@3 is an estimate: lists are cut. Pass judgements or n_relevant.")
+        plain("ndcg@3 is an estimate: lists may be cut. Pass judgements or n_relevant.")
     )
     shown = table(page, 2)
     truth = answers(data).filter(policy="expected").sort("value", descending=True)

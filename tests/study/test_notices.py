@@ -79,27 +79,27 @@ WORDS: list[tuple[str, dict[str, Any], str]] = [
     (
         "precision@10",
         {"truncated": "within_tie"},
-        r"lists are cut. Retrieve deeper: ties suggest at least \d\d items.",
+        r"lists may be cut. Retrieve deeper: ties suggest at least \d\d items.",
     ),
     ("recall@10", {}, 'lists may be cut. Pass judgements, or truncated="no" if complete.'),
-    ("recall@10", {"truncated": "within_tie"}, "lists are cut. Pass judgements or n_relevant."),
+    ("recall@10", {"truncated": "within_tie"}, "lists may be cut. Pass judgements or n_relevant."),
     (
         "recall@1",
         {},
         r'R \(relevant items\) is unknown. Pass judgements, or truncated="no" if complete.',
     ),
-    ("precision@all", {"truncated": "within_tie"}, "lists are cut. Retrieve deeper."),
+    ("precision@all", {"truncated": "within_tie"}, "lists may be cut. Retrieve deeper."),
 ]
 
 
 @pytest.mark.parametrize(("measure", "options", "words"), WORDS)
-def test_one_line_of_at_most_15_words_where_the_headline_is_an_estimate(
+def test_one_line_of_at_most_16_words_where_the_headline_is_an_estimate(
     measure: str, options: dict[str, Any], words: str
 ):
     study = rr.Study(top_ten(), measure, shuffles=2, **options)
     [line] = study.notices
     assert re.fullmatch(rf"{study.measure} is an estimate: {words}", line)
-    assert len(line.split()) <= 15
+    assert len(line.split()) <= 16
     assert study.verdict[-1] == line
     assert study.verdict[0] != line
 
@@ -109,7 +109,7 @@ def test_where_only_some_models_are_estimates_they_are_named():
     study = rr.Study(top_ten(2), "precision@10", truncated=truncated, shuffles=2)
     [said] = study.notices
     assert said.startswith(
-        "precision@10 is an estimate for 1 of 2 models (codes-0), whose lists are cut. "
+        "precision@10 is an estimate for 1 of 2 models (codes-0), whose lists may be cut. "
     )
     assert re.search(
         r" Retrieve deeper: ties suggest at least \d\d items\.$", said
@@ -238,7 +238,7 @@ def test_no_depth_is_advised_to_a_search_that_found_no_more():
     found = rr.Study(rankings, "ndcg@10", judgements=judgements, truncated="within_tie")
     [notice] = found.notices
     assert notice == (
-        "ndcg@10 is an estimate: lists are cut. Retrieving deeper cannot help: a list of model "
+        "ndcg@10 is an estimate: lists may be cut. Retrieving deeper cannot help: a list of model "
         "ends after 7 items, and another holds 200; if that is all that was found, pass "
         'truncated="no".'
     )

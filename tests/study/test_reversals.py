@@ -174,7 +174,7 @@ def test_no_source_is_safe_where_one_score_is_an_estimate_of_whole_ties():
     study = rr.Study(
         rr.from_search(searches, query_labels=labels[:60], item_labels=labels), "ndcg@10"
     )
-    assert "whose lists are cut. Retrieve deeper (no depth can be told" in str(study)
+    assert "whose lists may be cut. Retrieve deeper (no depth can be told" in str(study)
     verdicts_of = dict(study.reversals.select("source", "verdict").iter_rows())
     assert verdicts_of["queries"] == verdicts_of["tie order"] == "lists are cut"
     assert "between_ties" not in str(study)
