@@ -155,14 +155,16 @@ def _no_worse(page: Page) -> None:
     # The report's, in the colour of its own: models to be checked are not among these. Until somebody
     # names a baseline, nobody wants to replace the winner.
     rows = study.no_worse
-    if decision and (asked["baseline"] or not as_opened or rows.is_empty()):
+    if not (asked["baseline"] or not as_opened or rows.is_empty()):
+        decision = ""
+    if decision:
         say(status, [decision])
     if rows.is_empty():  # the baseline has no verdict
         return
     # Of models with identical lists one is shown, and none that are those of the baseline.
     copies = copies_among(page.study.identical, baseline)
     rows = rows.remove(pl.col("model").is_in(copies))
-    for sentence in margin_sentences(rows, page.choice.measure):
+    for sentence in margin_sentences(rows, page.choice.measure, decision):
         st.markdown(plain(sentence))
     not_known = pl.col("verdict").is_in([CUT, UNKNOWN_R])
     rows = rows.with_columns(queries_to_decide(), no_worse_p=pl.when(~not_known).then("no_worse_p"))

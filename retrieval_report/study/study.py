@@ -727,6 +727,7 @@ class Study(LevelledStudy):
             identical=self.identical,
             suspects=self.suspects,
             objections=self._objections,
+            decision=self.decision,
         )
         averaged = filter(None, [OTHER_MEANS.get(self.average)])
         return status, (*sentences, *averaged, *runs_sentence(self.of_run))

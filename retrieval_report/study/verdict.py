@@ -87,6 +87,7 @@ def verdict(
     identical: Groups = (),
     suspects: Sequence[str] = (),
     objections: str = "",
+    decision: str = "",
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
 
@@ -102,6 +103,8 @@ def verdict(
         Models whose data need a check first: nothing is said of them but that.
     objections
         What other judges, runs or data sets say against the lead, before how safe it is otherwise.
+    decision
+        The sentence that is read before, by the margin; what it says is not repeated.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def verdict(
         sentences.insert(1, objections)
     sentences += _naive(ranked, measure, ties)
     if no_worse is not None and no_worse.width:
-        sentences += margin_sentences(no_worse.filter(at_headline), measure)
+        sentences += margin_sentences(no_worse.filter(at_headline), measure, decision)
     of_first = sorted(identical, key=lambda group: names[0] not in group)
     status = verdicts.CHECK if suspects else status
     return status, (*opening, *sentences, *caveats.identical_sentence(of_first))
@@ -261,9 +264,9 @@ def _reason(pair: Named | None) -> str | None:
     return pair["verdict"] if pair else None
 
 
-def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
+def margin_sentences(no_worse: pl.DataFrame, measure: str, decision: str = "") -> list[str]:
     """Say which models lose less than the margin against the baseline, which more, and which may do
-    either; not that a loss is open that no score allows.
+    either; not that a loss is open that no score allows, nor what the decision says already.
     """
     if not no_worse.height:
         return []
@@ -279,7 +282,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     rows = no_worse.filter(is_open)
     for verdict, sentence in MARGIN.items():
         names = rows.filter(verdict=verdict)["model"]
-        if names.is_empty():
+        is_said = verdict == verdicts.NO_WORSE and names_text(names) in decision
+        if names.is_empty() or is_said:
             continue
         are, lose = ("are", "lose") if names.len() > 1 else ("is", "loses")
         # Of scores that cannot be tested, more queries would tell no more.
