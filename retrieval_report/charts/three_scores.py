@@ -283,7 +283,7 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     """
     rows, name = _curves(by_cutoff, metric, cutoff)
     panel_models = _worth_a_panel(rows)
-    rest = rows["model"].n_unique() - len(panel_models)
+    rest = _models_of(rows.remove(pl.col("model").is_in(panel_models)))
     rows = with_labels(rows.filter(pl.col("model").is_in(panel_models)), limit=PANEL_LETTERS)
     labels = rows["label"].unique(maintain_order=True).to_list()
     rows = _within_panels(rows)
@@ -302,8 +302,9 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     in their order at a cutoff, or at the first if there is none such.
     """
     name, depth = parse_measure(metric, cutoff)
-    rows = of_metric(checked_frame(frame, "by_cutoff"), name).filter(pl.col("copy_of").is_null())
-    rows = rows.drop_nulls("expected")
+    same_lists = pl.len().over("cutoff", pl.coalesce("copy_of", "model"))
+    rows = of_metric(checked_frame(frame, "by_cutoff"), name).with_columns(same_lists=same_lists)
+    rows = rows.filter(pl.col("copy_of").is_null()).drop_nulls("expected")
     filled(rows, f"no model has an expected {clean(name, 60)}")
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
     ranked = pl.concat([rows.filter(at_cutoff(depth)), rows])["model"].unique(maintain_order=True)
@@ -312,6 +313,11 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     order = {model: place for place, model in enumerate(ranked)}
     place = pl.col("model").replace_strict(order, return_dtype=pl.Int64)
     return by_rank.sort(place, "cutoff", nulls_last=True, maintain_order=True), clean(name, 60)
+
+
+def _models_of(rows: pl.DataFrame) -> int:
+    """Return the number of models in rows of `_curves`, with those that have the same lists."""
+    return int(rows.unique("model")["same_lists"].sum())
 
 
 def _worth_a_panel(rows: pl.DataFrame) -> list[str]:
@@ -429,9 +435,10 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     right = 0
     if models.len() > MAX_PANELS:  # rows of noughts would hide the others
         touched = (pl.col("text") != "0") | pl.col("moved")
-        off = scored_rows.filter(touched.any().over("model"))["model"].unique(maintain_order=True)
+        is_off = touched.any().over("model")
+        off = scored_rows.filter(is_off)["model"].unique(maintain_order=True)
         if off.len():
-            right, models = models.len() - off.len(), off
+            right, models = _models_of(scored_rows.remove(is_off)), off
     models = models.head(MAX_MODELS)
     scored_rows = with_labels(scored_rows.filter(pl.col("model").is_in(models.implode())))
     x = cutoff_axis(rows["k"], title="cutoff k", orient="top", domain=False, ticks=False)

@@ -425,11 +425,16 @@ def model_text(model: str) -> str:
     return visible(model, NAME_WIDTH)
 
 
-def names_text(names: Iterable[str]) -> str:
-    """Join names for a sentence; of many, the first are named and the others counted."""
+def names_text(names: Iterable[str], copies: int = 0) -> str:
+    """Join names for a sentence; of many, the first are named and the others counted, with the
+    ``copies`` of any, which have no name here.
+
+    >>> names_text("abcdef"), names_text("abcdef", 3), names_text("abcde", 3)
+    ('a, b, c, d and 2 others', 'a, b, c, d and 5 others', 'a, b, c, d and e')
+    """
     texts = list(map(model_text, names))
     if len(texts) > MOST_NAMED + 1:
-        texts = [*texts[:MOST_NAMED], f"{len(texts) - MOST_NAMED} others"]
+        texts = [*texts[:MOST_NAMED], f"{len(texts) - MOST_NAMED + copies} others"]
     return listed(texts)
 
 

@@ -96,13 +96,21 @@ def are_drawn(study: Study) -> bool:
 
 def three_table(study: Study, most: int | None = None) -> str:
     """Return the three scores at the headline measure as text, below a sentence on who wins; empty
-    of a single model whose scores tie order does not change. Of more models than ``most`` the
-    first are shown.
+    of a single model whose scores tie order does not change. Of more rows than ``most`` the first
+    are shown.
+
+    >>> from retrieval_report import Study
+    >>> tie = {"q": {"x": 1, "y": 1}}
+    >>> lists = {"a": {"q": {"x": 2, "y": 1}}, "b": tie, "copy of b": tie}
+    >>> study = Study(lists, "rr", judgements={"q": {"x": 1}}, truncated="no")
+    >>> three_table(study, 1).splitlines()[-1]
+    '… and 2 more models in the report'
     """
     rows = three_rows(study.headline.three_scores, study.measures[0])
     table = [frame_table(with_shown_ranks(rows).head(most or rows.height), COLUMNS)]
     if most and rows.height > most:
-        table.append(f"… and {with_number(rows.height - most, 'more model')} in the report")
+        rest = int(rows[most:]["row_models"].list.len().sum())
+        table.append(f"… and {with_number(rest, 'more model')} in the report")
     winner = filter(None, [visible(_winner(study))])
     return "\n".join([*winner, *(table if is_moved(rows) else [])])
 

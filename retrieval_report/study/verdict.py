@@ -173,7 +173,7 @@ def _lead(
     pair = leading_pair(flips, *names)
     equal = _leaders(ranked, "expected")
     if pair["unpaired"] and len(equal) < 3:
-        others = {} if len(equal) == 2 else _unsafe_others(ranked, flips, its)
+        others = {} if len(equal) == 2 else _unsafe_others(ranked, flips, its, identical)
         return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *others.values()]
     if len(equal) > 1:
         lead = f"{names_text(equal)} share the highest expected {measure}: {number(value)}."
@@ -185,7 +185,7 @@ def _lead(
         f"{names_text(first_group) or first} {have} the highest expected {measure}: "
         f"{number(value, places)}, ahead of {second} ({number(ranked[1]['expected'], places)})."
     )
-    others, accident = _unsafe_others(ranked, flips, its), (CUT, DEPENDS)
+    others, accident = _unsafe_others(ranked, flips, its, identical), (CUT, DEPENDS)
     turned_by = [reason for reason in accident if reason in others]
     if pair["verdict"] == CUT and CUT in others:
         rivals = others.pop(CUT)
@@ -242,16 +242,24 @@ def _safety(pair: Named, lead: str = "The lead") -> str:
     )
 
 
-def _unsafe_others(ranked: list[Named], flips: pl.DataFrame, its: str) -> dict[str, str]:
+def _unsafe_others(
+    ranked: list[Named], flips: pl.DataFrame, its: str, identical: Groups
+) -> dict[str, str]:
     """Return, by the reason, the sentence that names the models ranked below second over which the
-    first has no safe lead (``its``: "Its" or, of identical models, "Their").
+    first has no safe lead (``its``: "Its" or, of identical models, "Their"). Of identical models
+    one is named; all are counted.
     """
     winner, _, *rivals = (row["model"] for row in ranked)
     rival = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
     pair_by_model = {pair["rival"]: pair for pair in flips.with_columns(rival=rival).to_dicts()}
     names = grouped((_reason(pair_by_model.get(name)), name) for name in rivals)
+    copies = {name: len(group) - 1 for group in identical for name in group}
     return {
-        reason: sentence.format(models=names_text(names[reason]), Its=its, its=its.lower())
+        reason: sentence.format(
+            models=names_text(names[reason], sum(copies.get(name, 0) for name in names[reason])),
+            Its=its,
+            its=its.lower(),
+        )
         for reason, sentence in UNSAFE_REASONS.items()
         if reason in names
     }

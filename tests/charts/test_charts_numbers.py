@@ -216,7 +216,10 @@ def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted()
         ]
         three = rr.Study(pl.concat(parts), "rr@1, rr@2").three_scores
         written_as_0 = pl.when(pl.col("model") == "m05").then(1e-6).otherwise("off_by")
-        three = three.with_columns(off_by=written_as_0, copy_of=pl.lit(None, pl.String))
+        copies = pl.when(pl.col("model") == "m14").then(pl.lit("m13"))  # of one panel
+        three = three.with_columns(off_by=written_as_0, copy_of=copies)
+        panels = subtitle_of(charts.along_cutoffs(three, metric="rr"))
+        assert panels.endswith("; not drawn: 3 other models" if said else "next model")
         chart = charts.off_by(three, metric="rr")
         assert rows_with(chart, "model", "off_by")["model"].n_unique() == drawn
         assert subtitle_of(chart).endswith(said or "the naive order gives another rank")
