@@ -138,6 +138,14 @@ def speaker() -> Listener:
     return say
 
 
+COLUMNS_OF = {  # a frame, and the argument that names its columns
+    "rankings": "columns",
+    "counts": "columns",
+    "judgements": "judgement_columns",
+    "queries": "query_columns",
+}
+
+
 class Terminal(Reader):
     """Whoever reads messages in a terminal, and types options of the command that was called.
 
@@ -174,6 +182,12 @@ class Terminal(Reader):
         typed = self.argument(name)
         texts = either([_typed(value) for value in values if value is not True])
         return f"{typed} {texts}".strip() if typed else None
+
+    def column(self, name: str, what: str) -> str:
+        """Return the column of a file that an option of the command names."""
+        context = click.get_current_context(silent=True)
+        named = context.params.get(COLUMNS_OF.get(what, "")) if context else None
+        return str((named or {}).get(name, name))
 
     def portable(self) -> Reader:
         """Return a terminal that knows the options of this command, where there is no command."""

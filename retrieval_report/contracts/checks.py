@@ -11,7 +11,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import quoted
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, in_python, setting, with_number
+from retrieval_report.contracts.wording import advice, column_name, in_python, setting, with_number
 
 LONGEST_WORD = 80  # characters that are compared with the choices
 ROWS_AT_A_TIME = (
@@ -86,7 +86,8 @@ def refuse(
     rows, location = _where(frame, bad)
     source = "" if what == "rankings" else f"{what}: "
     advice = hint if isinstance(hint, str) else hint()
-    raise DataError(f"{source}column {column!r}: {rows} {rule}, {location}{advice}")
+    name = column_name(column, what)
+    raise DataError(f"{source}column {name!r}: {rows} {rule}, {location}{advice}")
 
 
 def no_repeats(rows: pl.DataFrame) -> bool:

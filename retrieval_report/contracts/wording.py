@@ -38,6 +38,10 @@ class Reader:
         text = f"{name}={either([python_text(value) for value in values])}"
         return f"{function}({text})" if function else text
 
+    def column(self, name: str, what: str) -> str:
+        """Return what the reader calls a column of the rankings, judgements or queries."""
+        return name
+
     def portable(self) -> Reader:
         """Return the same reader for another process, such as an executor of Spark."""
         return self
@@ -81,6 +85,15 @@ def argument(name: str) -> str:
     'truncated'
     """
     return _reader.get().argument(name) or name
+
+
+def column_name(name: str, what: str) -> str:
+    """Return what the reader calls a column of the rankings, judgements or queries.
+
+    >>> column_name("score", "rankings")
+    'score'
+    """
+    return _reader.get().column(name, what)
 
 
 def setting(name: str, *values: object, function: str = "") -> str:
