@@ -99,8 +99,9 @@ replicate_option = click.option(
 dataset_option = click.option(
     "--dataset",
     metavar="COLUMN",
-    help="Column of --queries or RANKINGS that names the data set. Scores are averaged over data "
-    "sets, each of which counts the same.",
+    help="Column of --queries or RANKINGS that names the data set. Adds means over data sets, each "
+    "of which counts the same, and whether another one could reverse the lead; the other scores "
+    "stay means over queries.",
 )
 decision_options = add_all([
     click.option("--baseline", metavar="MODEL", help="Find which models lose less than --margin "

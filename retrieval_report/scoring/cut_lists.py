@@ -62,10 +62,11 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """Return which scores (lists, cutoffs) of cut lists depend on what truncation leaves open."""
     prepared = scorer.prepared
     term = metric.term
-    if term.judged_only:  # it looks at the whole list
-        return np.ones_like(scorer.asked, np.bool_)
-    deeper = scorer.asked > prepared.before[:, None]
     relevant = prepared.relevant_grade
+    if term.judged_only:  # it looks at the whole list, down to its last relevant item
+        opens = follow.counted(relevant) | (prepared.open_end(relevant) > 0)
+        return np.broadcast_to(opens[:, None], scorer.asked.shape)
+    deeper = scorer.asked > prepared.before[:, None]
     if term.first_only:
         last = prepared.open_end(relevant)
         deeper &= (prepared.retrieved.total(relevant) == last)[:, None]

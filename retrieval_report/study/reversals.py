@@ -136,7 +136,9 @@ def _queries(study: Study, pair: Named) -> list[Named]:
         # The sum of both is taken as normal; it is never safer than tie order alone, which is not.
         total = new_queries(difference, cluster, tie_std) or 0.0
         both_row["reversal"] = max(total, pair["p_tie"] or 0.0)
-    decisive = "the queries" if pair["p_tie"] == 0.0 else "both"
+    # Where one source alone reverses the lead, both together name it.
+    by_ties, by_queries = (verdicts.reverses(alone or 0.0) for alone in (pair["p_tie"], chance))
+    decisive = "both" if by_ties == by_queries else "tie order" if by_ties else "the queries"
     for each, on in ((row, "the queries"), (both_row, decisive)):
         reverses = verdicts.reverses(each.get("reversal") or 0.0)
         each.setdefault("verdict", depends(on, each.get("reversal"), enough=enough or reverses))
