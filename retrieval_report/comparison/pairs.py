@@ -174,8 +174,9 @@ def compare(
         scores), "convolved" (all orders of every list; their sum is bounded), "normal"
         (Φ(−\|difference\| / tie_std), within what Cantelli's, Hoeffding's, Bennett's and Berry's
         and Esseen's inequalities allow), "bounds" (they alone are known: a standard deviation is
-        missing) or "truncated" (a cut list leaves it open: nothing is known); ``truncated_queries``
-        (paired queries for which that is so), ``pooled`` (whether R of a paired query counts only
+        missing) or "truncated" (a cut list leaves it open: at most the bound ``p_tie_high`` is
+        known, which holds whatever items are missing); ``truncated_queries`` (paired queries for
+        which that is so), ``pooled`` (whether R of a paired query counts only
         what some model retrieved).
 
     Raises

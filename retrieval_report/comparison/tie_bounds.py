@@ -1,5 +1,7 @@
 """Bounds of the probability of a reversal from the mean, variance and range of every list alone."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,6 +29,11 @@ class Ranges:
     def loose(self) -> Bools:
         """Return which lists' scores tie order affects, or may affect."""
         return (self.variance > 0) & ((self.fall > 0) | (self.rise > 0))
+
+    def at_mean(self, where: Bools) -> Ranges:
+        """Return the same ranges, but some lists' as the point that is their mean."""
+        parts = (np.where(where, 0.0, part) for part in (self.variance, self.fall, self.rise))
+        return Ranges(self.value, *parts)
 
 
 def ranges(scores: Scores) -> Ranges:
@@ -60,6 +67,15 @@ def over_pairs(each: Floats | Bools, score_ranges: Ranges, pairs: Pairs) -> Floa
     """Return the sums over the lists of both models."""
     total: Floats = over_sides(each, score_ranges, pairs).sum(axis=0)
     return total
+
+
+def lead_left(score_ranges: Ranges, pairs: Pairs, lead: Floats) -> Floats:
+    """Return how far the lowest sum of the model ahead is above the highest of the other."""
+    fall, rise = (
+        over_sides(each, score_ranges, pairs) for each in (score_ranges.fall, score_ranges.rise)
+    )
+    left: Floats = np.abs(lead) - np.where(lead > 0, fall[0] + rise[1], fall[1] + rise[0])
+    return left
 
 
 def normal_chances(lead: Floats, deviation: Floats) -> Floats:

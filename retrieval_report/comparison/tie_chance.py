@@ -8,9 +8,9 @@ import polars as pl
 
 from retrieval_report.comparison.p_tie import Side, chance_of_reversal, worth_lists
 from retrieval_report.comparison.tie_bounds import (
+    lead_left,
     normal_chances,
     over_pairs,
-    over_sides,
     ranges,
     tail_bounds,
 )
@@ -49,19 +49,21 @@ class Chances:
         self._sides: dict[object, Side | None] = {}
         score_ranges, size = self.known, columns["queries"]
         self.lead = lead = columns["difference"] * size
-        low, high = tail_bounds(score_ranges, pairs, lead)
-        likely = normal_chances(lead, columns["tie_std"] * size)
-        fall, rise = (
-            over_sides(each, score_ranges, pairs) for each in (score_ranges.fall, score_ranges.rise)
-        )
         self.moved = over_pairs(score_ranges.loose, score_ranges, pairs)
-        # How far the lowest mean of the model ahead is above the highest of the other.
-        apart = np.abs(lead) - np.where(lead > 0, fall[0] + rise[1], fall[1] + rise[0])
+        apart = lead_left(score_ranges, pairs, lead)
         unit = ROUNDING * np.maximum(columns["value_a"], columns["value_b"]) * size
         level, still = lead == 0, self.moved == 0
         sure = ~level & (apart >= -unit)
         paired = size > 0
         cut = (columns["truncated_queries"] > 0) & ~sure
+        # Cut lists score what is worst for the lead, whatever they lack; the others vary.
+        whole, left = score_ranges, np.abs(lead)
+        if cut.any():
+            left = lead_left(score_ranges.at_mean(~scores.truncated), pairs, lead)
+            whole = score_ranges.at_mean(scores.truncated)
+        low, high = tail_bounds(whole, pairs, np.copysign(left, lead))
+        likely = normal_chances(lead, columns["tie_std"] * size)
+        bounded = cut & (left > unit) & (high < 1)
         self.method = np.select(
             [~paired, cut, level, still | sure, np.isnan(likely)],
             np.array([None, "truncated", None, "exact", "bounds"]),
@@ -69,8 +71,8 @@ class Chances:
         )
         exact, self.open = self.method == "exact", np.isin(self.method, ["bounds", "normal"])
         self.numbers = [
-            np.select([exact, self.open], [0.0, column], np.nan)
-            for column in (low, np.clip(likely, low, high), high)
+            np.select([exact, self.open, bounded], [0.0, column, bound], np.nan)
+            for column, bound in ((low, 0.0), (np.clip(likely, low, high), np.nan), (high, high))
         ]
         level &= paired & ~cut
         never = exact & (still | (apart > unit))

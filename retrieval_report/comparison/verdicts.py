@@ -111,11 +111,11 @@ def with_verdicts(pairs: pl.DataFrame, *, tie_risk: float, alpha: float) -> pl.D
         pl.when(pl.col(f"order_{name}") * order < 0).then(pl.lit(name))
         for name in REFERENCE_POLICIES
     ]
-    risky = (pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)).fill_null(pl.col("disagree") != "")
+    risky = pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)
     rules = {
         NOTHING_TO_COMPARE: order.is_null(),
-        CUT: pl.col("p_tie_method") == "truncated",
-        DEPENDS: risky | (level & (pl.col("tied_queries") > 0)),
+        CUT: (pl.col("p_tie_method") == "truncated") & risky.fill_null(True),
+        DEPENDS: risky.fill_null(pl.col("disagree") != "") | (level & (pl.col("tied_queries") > 0)),
         EQUAL: level,
         UNTESTED: pl.col("family_p").is_null(),
         SAFE: pl.col("significant"),

@@ -116,7 +116,8 @@ _SHARED = f"""
       order; empty: not known
   p_tie_method | text | Found by | how p_tie was found: exact (from all orders), convolved (from the
       exact distributions of all lists, with bounds), normal (from exact means and deviations, with
-      bounds), bounds (only the bounds are known) or truncated (a cut list leaves it open)
+      bounds), bounds (only the bounds are known) or truncated (a cut list leaves it open; a bound
+      holds whatever items are missing)
   difference_std=tie_std | | | standard deviation of the difference under random tie order
   paired=queries | | | queries for which both models have a score
   disagree | text | Reversed in | which scores put the other model ahead: the naive ones,

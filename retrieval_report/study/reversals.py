@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from retrieval_report.comparison import verdicts
@@ -17,10 +18,12 @@ from retrieval_report.comparison.new_draws import (
     new_queries,
     new_vote,
 )
+from retrieval_report.comparison.tie_bounds import lead_left, ranges
 from retrieval_report.comparison.verdicts import depends, equal_means, order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import frame_of, schema
 from retrieval_report.contracts.wording import have, setting
+from retrieval_report.engines.score_grid import Grid, Pairs, paired_columns
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.caveats import model_text
 from retrieval_report.study.notebook import html_table
@@ -64,8 +67,6 @@ def reversals(study: Study) -> pl.DataFrame:
     if len(ranked) < 2:
         return pl.DataFrame(schema=schema("reversals"))
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
-    bounds = ranked[0]["lowest"], ranked[1]["highest"]
-    pair["least"] = None if None in bounds else bounds[0] - bounds[1]  # of the lead
     level = equal_means(pair["value_a"], pair["value_b"])
     by_chance = not {pair["model_a"], pair["model_b"]}.isdisjoint(study.at_random)
     is_cut = pair["verdict"] == verdicts.CUT
@@ -106,7 +107,8 @@ def _queries(study: Study, pair: Named) -> list[Named]:
     if pair["family_p"] is None:
         words = {"varied": "the queries", "verdict": NOT_TESTED}
         return [{"source": source, **words} for source in (QUERIES, BOTH)]
-    scores_of_pair = _paired(study._weighed(study.under("expected").scores).frame, pair, "query")
+    scores = study._weighed(study._undrawn.scores).frame
+    scores_of_pair = _paired(scores.filter(policy="expected"), pair, "query")
     draw = with_number(scores_of_pair.height, "new query")
     cluster = None
     if study.over:
@@ -124,14 +126,19 @@ def _queries(study: Study, pair: Named) -> list[Named]:
         "reversal": chance,
     }
     both_row: Named = {"source": BOTH, "varied": f"{draw}, in one tie order"}
-    worst = 1.0  # the chance with the worst missing items, in the worst tie order
-    if tie_std is None and (pair["least"] or 0.0) > 0:
-        worst = new_queries(difference - difference.mean() + pair["least"], cluster) or 0.0
-    if pair["verdict"] == verdicts.CUT or (tie_std is None and verdicts.reverses(worst)):
+    worst = worst_of_both = 0.0  # the chances if cut lists score what is worst for the lead
+    if tie_std is None:
+        left, std = _left_by_cut_lists(scores, pair)
+        shifted = difference - difference.mean() + left
+        worst, worst_of_both = (
+            new_queries(shifted, cluster, each) or 0.0 if left > 0 else 1.0 for each in (0.0, std)
+        )
+        worst_of_both = max(worst_of_both, pair["p_tie_high"] or 0.0)
+    if pair["verdict"] == verdicts.CUT or verdicts.reverses(worst_of_both):
         both_row["verdict"] = verdicts.CUT
     elif tie_std is None:
-        both_row |= {"reversal_low": 0.0, "reversal_high": worst}
-        both_row["verdict"] = depends(BOTH, worst, enough=enough)
+        both_row |= {"reversal_low": 0.0, "reversal_high": worst_of_both}
+        both_row["verdict"] = depends(BOTH, worst_of_both, enough=enough)
     elif chance is not None:
         # The sum of both is taken as normal; it is never safer than tie order alone, which is not.
         total = new_queries(difference, cluster, tie_std) or 0.0
@@ -142,10 +149,22 @@ def _queries(study: Study, pair: Named) -> list[Named]:
     for each, on in ((row, "the queries"), (both_row, decisive)):
         reverses = verdicts.reverses(each.get("reversal") or 0.0)
         each.setdefault("verdict", depends(on, each.get("reversal"), enough=enough or reverses))
-    is_open = tie_std is None and pair["least"] is not None and verdicts.reverses(worst)
-    if row["verdict"] == verdicts.SAFE and is_open:
+    if row["verdict"] == verdicts.SAFE and verdicts.reverses(worst):
         row["verdict"] = verdicts.CUT
     return [row, both_row]
+
+
+def _left_by_cut_lists(scores: pl.DataFrame, pair: Named) -> tuple[float, float]:
+    """Return what is left of the lead if cut lists score what is worst for it, and the deviation of
+    the difference of all other lists under random tie order.
+    """
+    of_pair = scores.filter(pl.col("model").is_in([pair["model_a"], pair["model_b"]]))
+    (part,) = Grid.of(of_pair).asked("expected")
+    pairs, is_cut = Pairs.every(2), np.isnan(part.std)
+    means = paired_columns(part.value, np.where(is_cut, 0.0, part.std), pairs)
+    lead = means["queries"] * (means["value_a"] - means["value_b"])
+    left = lead_left(ranges(part).at_mean(~is_cut), pairs, lead) / means["queries"]
+    return float(left[0]), float(means["tie_std"][0])
 
 
 def _judge(study: Study, pair: Named) -> list[Named]:

@@ -238,13 +238,16 @@ def chance_percent(value: float | None, high: float | None) -> str:
     ...     chance_percent(0.271, 0.275),
     ...     chance_percent(0.997, 0.998),
     ...     chance_percent(None, None),
+    ...     chance_percent(None, 0.031),
     ... )
-    ('0', '<1%', '27%', '>99%', 'none')
+    ('0', '<1%', '27%', '>99%', 'none', '≤4%')
     """
-    if value is None or high is None:
+    if high is None:
         return "none"  # a dash would be upright on a phone, which turns these texts
     if high == 0:
         return "0"
+    if value is None:
+        return f"≤{math.ceil(100 * high)}%"
     if value <= 0.005:
         return "<1%"
     return ">99%" if 0.995 <= value < 1 else f"{value:.0%}"

@@ -11,6 +11,7 @@ import oracles
 from made_reports import grid
 from made_scores import scores_of
 from retrieval_report import evaluate
+from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.p_tie import (
     MAX_DEVIATIONS,
     TAIL_PROBABILITY,
@@ -135,22 +136,26 @@ def test_a_lattice_keeps_equal_means_apart_from_reversals():
 
 
 def test_cut_lists_are_open_unless_their_bounds_decide():
-    def found(lowest: float):
-        parts = [
-            scores_of({"a": [0.8, 0.8], "b": [0.4, 0.4]}, stds={"a": [None, 0.0], "b": [0.0] * 2})
-        ]
-        for policy, value in (("worst", lowest), ("best", 1.0)):
-            parts.append(scores_of({"a": [value, 0.8], "b": [0.4, 0.4]}, policy=policy))
+    def found(lowest: float, std: float = 0.0):
+        stds: dict[str, list[float | None]] = {"a": [None, 0.0], "b": [0.0, std]}
+        parts = [scores_of({"a": [0.8, 0.8], "b": [0.4, 0.4]}, stds=dict(stds))]
+        for policy, value, end in (("worst", lowest, 0.3), ("best", 1.0, 0.9)):
+            parts.append(scores_of({"a": [value, 0.8], "b": [0.4, end]}, policy=policy))
         first = (pl.col("model") == "a") & (pl.col("query") == "q00000")
-        return compare(pl.concat(parts).with_columns(truncated=first), policies="expected").row(
-            0, named=True
-        )
+        return compare(pl.concat(parts).with_columns(truncated=first), policies="expected")
 
-    row = found(lowest=0.5)
+    row = found(lowest=0.5).row(0, named=True)
     assert (row["p_tie"], row["p_tie_high"], row["p_tie_method"]) == (0.0, 0.0, "exact")
-    row = found(lowest=-0.1)
+    row = found(lowest=-0.1).row(0, named=True)
     assert (row["p_tie"], row["p_tie_high"], row["p_tie_method"]) == (None, None, "truncated")
     assert (row["truncated_queries"], row["pooled"]) == (1, False)
+    # The cut list may take 0.5 of a lead of 0.8; by Cantelli's inequality, ties rarely the rest.
+    comparison = found(lowest=0.3, std=0.1)
+    row = comparison.row(0, named=True)
+    assert (row["p_tie"], row["p_tie_low"], row["p_tie_method"]) == (None, 0.0, "truncated")
+    assert row["p_tie_high"] == pytest.approx(0.1)
+    for tie_risk, word in ((0.05, "lists are cut"), (0.1, "not significant")):
+        assert pair_verdicts(comparison, tie_risk=tie_risk)["verdict"].to_list() == [word]
 
 
 @pytest.mark.slow

@@ -209,3 +209,21 @@ def test_new_queries_are_not_safe_where_missing_items_would_change_that(cut_list
     assert (highest < 0.05) == (word == "safe")
     assert queries["verdict"] == both["verdict"] == word
     assert both["reversal_high"] == (pytest.approx(highest) if word == "safe" else None)
+
+
+def test_a_cut_list_among_many_leaves_a_bound_that_holds_whatever_it_lacks():
+    """One list of sixty ends after its first item, while tie order moves all others."""
+
+    def chance(last: str, ends: str) -> tuple[float | None, ...]:
+        rows = lettered({"first": ["Ab c"] * 60, "second": ["bcA"] * 59 + [last]})
+        study = rr.Study(rows, "rr@2", truncated={"first": "no", "second": ends})
+        words = {"safe"} if ends == "no" or last == "b" else {"lists are cut"}
+        assert {*study.reversals["verdict"].head(3), *study.flips["verdict"]} == words
+        return row(study, "tie order")["reversal_high"], row(study, "both")["reversal_high"]
+
+    highest, of_both = chance("b", "between_ties")
+    completions = (chance(last, "no")[0] for last in ("b", "b A", "b Ac", "b c A", "b cA"))
+    assert highest is not None
+    assert of_both is not None
+    assert 0 < max(filter(None, completions)) < highest <= of_both < 0.05
+    assert chance("bc", "within_tie") == (None, None)  # every list may lack items of its only tie
