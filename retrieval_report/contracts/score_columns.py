@@ -91,9 +91,9 @@ three_scores
   shuffled_rank | count | Rank, one order | rank by the first drawn order; models with identical
       lists share it
   naive_rank | count | Rank, naive | rank by the naive score
-  rank_can_change | flag | Some order changes the rank | whether some tie order gives the model another rank,
-      however improbable that is; empty where items that may be missing from cut lists could make it
-      level with another model, and no drawn order does so
+  rank_can_change | flag | Some order changes the rank | whether some tie order, of cut lists one of the
+      items given, gives the model another rank, however improbable that is; empty where items that
+      may be missing could make it level with another model, and no known order does so
   copy_of | text | Copy of | the first model by name with the same lists and naive scores;
       empty if there is none
 

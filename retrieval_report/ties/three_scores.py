@@ -16,6 +16,7 @@ from retrieval_report.contracts.arguments import Named, grouped, known_of
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
+    BOUNDS,
     IS_ESTIMATE,
     MEAN,
     MEASURE,
@@ -59,6 +60,7 @@ class NormalMean(NamedTuple):
 
     deviation: float
     step: float | None  # between the values that it may have, if it is known
+    ends: tuple[float, float] | None = None  # over all orders, if some list may be cut
 
 
 ExactMeans = dict[tuple[str, Measure], Spread | NormalMean]  # by model and measure
@@ -144,8 +146,14 @@ def _exact_at(
     is_weighed = "weight" in rows.columns
     if is_weighed and (rows["truncated"].any() or rows["left_out"].sum()):
         return {}
+    ends: dict[str, tuple[float, float]] = {}
     if rows["truncated"].any():
-        rows = score_judged(judged, requests, options).frame().drop_nulls("value")
+        every = replace(options, policies=("expected", *BOUNDS))
+        of_items = score_judged(judged, requests, every).frame().drop_nulls("value")
+        rows = of_items.filter(policy="expected")
+        of_policies = [pl.col("value").filter(policy=name).mean().alias(name) for name in BOUNDS]
+        bounds = of_items.group_by("model").agg(of_policies)
+        ends = {model: (low, high) for model, low, high in bounds.iter_rows()}
     std = pl.col("std")
     moves, is_whole = (std > 0).fill_null(False), std.is_not_null().all()
     sums = rows.group_by("model").agg(moves.sum(), whole=is_whole)
@@ -160,7 +168,7 @@ def _exact_at(
         steps = {} if is_weighed else _steps(metric, whole.filter(moves))
     for model, lists, deviation in whole.group_by("model").agg(pl.len(), DEVIATION).iter_rows():
         step = steps.get(model)
-        means[model] = NormalMean(deviation / lists, step and step / lists)
+        means[model] = NormalMean(deviation / lists, step and step / lists, ends.get(model))
     few = sums.filter("whole", std <= most)["model"]
     moved = rows.filter(moves, pl.col("model").is_in(few.implode()))
     if 0 < moved.height <= most_lists:
@@ -260,11 +268,11 @@ def three_scores(
         and standard deviation over the drawn ``orders``, and ``first_order``, the mean under the
         first of them; ``naive`` and ``off_by`` (naive − expected); ``expected_rank``,
         ``shuffled_rank`` (by ``first_order``) and ``naive_rank``, which level models share;
-        ``rank_can_change`` (whether some tie orders give the model another rank; null if that is
-        not known, as where items that may be missing from cut lists could make it level with
-        another model, and no drawn order does); and ``copy_of``, the first model by name with
-        the same lists and naive scores; null if there is none. Models with the same lists share
-        their drawn orders.
+        ``rank_can_change`` (whether some tie orders, of cut lists those of the items given, give
+        the model another rank; null if that is not known, as where items that may be missing could
+        make it level with another model, and no known order does so); and ``copy_of``, the first
+        model by name with the same lists and naive scores; null if there is none. Models with the
+        same lists share their drawn orders.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -320,7 +328,7 @@ def _of_measure(rows: pl.DataFrame, exact: ExactMeans) -> pl.DataFrame:
     rows = rows.with_columns(
         _rank(pl.col("expected")).alias("place"),
         *(_rank(pl.when("compared").then(of)).alias(f"{name}_rank") for name, of in ranked.items()),
-        rank_can_change=pl.Series(_can_change(rows), dtype=pl.Boolean),
+        rank_can_change=pl.Series(_can_change(rows, exact), dtype=pl.Boolean),
     )
     means = [mean_over_orders(row, exact) for row in rows.iter_rows(named=True)]
     return rows.with_columns(
@@ -351,7 +359,7 @@ def mean_over_orders(row: Named, exact: ExactMeans) -> MeanOverOrders | None:
     mean, std, method, freedom = row["expected"], row["tie_std"], NORMAL, None
     step = None
     if known is not None:
-        std, step = known
+        std, step, _ = known
     if mean is None or std is None:
         mean = row["shuffled"] if mean is None else mean
         std, method = row["shuffled_std"], DRAWN
@@ -387,31 +395,36 @@ def _in_steps(mean: float, std: float, low: float, high: float, step: float) -> 
     return Spread(value, np.diff(below, prepend=0.0, append=1.0))
 
 
-def _can_change(rows: pl.DataFrame) -> list[bool | None]:
+def _can_change(rows: pl.DataFrame, exact: ExactMeans) -> list[bool | None]:
     """Return whether tie order can change each model's rank, by all orders of its ties or, where
-    its lists may be cut, by the drawn ones: whether some put it ahead of another model and some do
-    not. None if no drawn order does and items that may be missing from its lists, or from those of
-    another, may make them level, if no bounds are known, or for a model that is not compared.
+    its lists may be cut, of the items given: whether some put it ahead of another model and some do
+    not. None if none is known to do so and items that may be missing from its lists, or from those
+    of another, may make them level, if no bounds are known, or for a model that is not compared.
     """
-    cut = rows["cut"].to_numpy()
-    low, high = _bounds(rows, "drawn_")
+    cut, compared = rows["cut"].to_numpy(), rows["compared"].to_numpy()
+    bounds = rows.select("lowest", "highest").to_numpy()
+    of_items = np.array([_ends(row, exact) for row in rows.iter_rows(named=True)])
+    (least, most), (low, high) = (
+        np.where(compared, ends.T, np.nan)
+        for ends in (bounds, np.where(cut[:, None], of_items, bounds))
+    )
     may_pass = high > low[:, None] + LEVEL_WITHIN  # whether the other can be ahead
     changes = np.logical_or.reduce(_overlap(low, high) & may_pass, axis=1)
-    least, most = _bounds(rows, "")
     is_open = np.logical_or.reduce(_overlap(least, most) & (cut | cut[:, None]), axis=1)
     is_known = changes | ~(is_open | np.isnan(low + high + least + most))
     return [bool(can) if known else None for can, known in zip(changes, is_known, strict=True)]
 
 
-def _bounds(rows: pl.DataFrame, of_cut: str) -> tuple[Floats, Floats]:
-    """Return the ends of each compared model's range, of cut lists those with this prefix."""
-    low, high = (
-        rows.select(pl.when("compared").then(pl.when("cut").then(f"{of_cut}{end}").otherwise(end)))
-        .to_series()
-        .to_numpy()
-        for end in ("lowest", "highest")
-    )
-    return low, high
+def _ends(row: Named, exact: ExactMeans) -> tuple[float, float]:
+    """Return a model's lowest and highest mean over the orders of the items given: over all or, if
+    they are not known, over those drawn and the naive one; NaN if there are none.
+    """
+    known = exact.get((row["model"], (row["metric"], row["cutoff"])))
+    if isinstance(known, NormalMean) and known.ends:
+        return known.ends
+    orders = [row[name] for name in ("drawn_lowest", "drawn_highest", "naive")]
+    means = known.value if isinstance(known, Spread) else np.array(orders, np.float64)
+    return float(np.fmin.reduce(means)), float(np.fmax.reduce(means))
 
 
 def _overlap(low: Floats, high: Floats) -> Bools:
