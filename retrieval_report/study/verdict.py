@@ -313,30 +313,30 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str, decision: str = "") -
 
 
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
-    """Say how far naive scores are from the exact ones, and whether they name another winner.
-
-    Of cut lists no score is exact, so there is nothing to be off from.
+    """Say how far naive scores are from the exact ones, or from estimates if there are only these,
+    and whether they name another winner.
     """
     scored_rows = [row for row in ranked if row["naive"] is not None]
     if not scored_rows:
         return []
     complete = [row for row in scored_rows if not row["truncated_share"]]
-    row = max(complete, key=_error, default=None)
+    row = max(complete or scored_rows, key=_error)
     whose = (
         ""
-        if len(complete) == len(scored_rows)
+        if len(complete) in (0, len(scored_rows))
         else " of the models whose lists are complete up to the cutoff"
     )
+    origin = "" if complete else " from the mean over all orders of the items given"
     accidental = verdicts.accidental_winners(
         _leaders(scored_rows, "naive"), _leaders(scored_rows, "expected")
     )
     sentences = []
     scored = f"Scored naively, with ties {ties},"
-    if row is not None and _error(row) >= 10**-DECIMALS / 2:
+    if _error(row) >= 10**-DECIMALS / 2:
         places = agreeing_decimals((row["naive"], row["expected"]))
         naive, exact = number(row["naive"], places), number(row["expected"], places)
         where = f"{model_text(row['model'])}: {naive} instead of {exact}"
-        off = f"are off by up to {number(_error(row), places)} ({where})"
+        off = f"are off by up to {number(_error(row), places)}{origin} ({where})"
         sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]
         scored = "Scored naively,"
     if accidental:
