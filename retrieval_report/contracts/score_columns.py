@@ -107,7 +107,7 @@ winners
   orders | count | Orders | random orders drawn
   agreeing | count | Orders that agree | drawn orders in which an exact winner is first
   agreeing_chance | chance | Chance to agree | probability that a random order agrees, drawn for
-      each model on its own; empty where lists may be cut
+      each model on its own, and once for those that share a row; empty where lists may be cut
   agreeing_method | text | Found by | exact (the distributions of the means), normal (from exact
       moments; as near as p_tie where only two models can come first) or drawn (lists may be cut,
       so that there are only the drawn orders)

@@ -173,7 +173,7 @@ ir_measures | 0.4.3 | "order": "item_descending", "float32": true
   Success | hit_rate | "cutoffs": "given"
   Rprec | r_precision
   Bpref | bpref
-  NumRelRet | num_rel_ret | "cutoffs": "whole"
+  NumRelRet | num_rel_ret | "cutoffs": "whole", "note": "the value of all queries is their sum, not their mean"
 
 ranx | 0.3.21 | "order": "arbitrary", "row_order_up_to": 15, "note": "given as plain dictionaries, short lists
       come reversed"
