@@ -296,9 +296,11 @@ def gate(
         measure_name = measure_text(metric, cutoff)
         raise ParameterError(f"margin: {measure_name} has none; the margins are {margins}")
     if names is not None and (
-        not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]
+        not isinstance(names, tuple | list)
+        or [type(name) for name in names] != [str, str]
+        or names[0] == names[1]
     ):
-        raise ParameterError(f"names: {names!r} is not a pair of names")
+        raise ParameterError(f"names: {names!r} is not a pair of different names")
     settings: Named = {
         "missing_query": "error",
         **options,

@@ -141,7 +141,7 @@ def check_rankings(
     if relevance and "relevance" not in frame.columns:
         raise ColumnError(
             "rankings: no column 'relevance', and no judgements were given"
-            + unseen(f"; found {quoted(column_names)}")
+            + unseen(f"; found {quoted(name for name in column_names if name != 'row')}")
             + advice("; pass {}, a table of query, item and relevance", setting("judgements"))
         )
     warn_merging(frame, "item", "rankings")

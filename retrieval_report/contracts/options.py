@@ -213,8 +213,8 @@ class Options:
     missing_query: str = _option(
         "zero",
         "Queries without a list",
-        "If a model has no list for a query that others answer, the query scores 0, is left out, "
-        "or is refused.",
+        "If a model has no list for a query that is judged or that others answer, the query scores "
+        "0, is left out, or is refused.",
         ("zero", "skip", "error"),
     )
     unjudged: str | None = _option(

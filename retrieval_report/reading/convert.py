@@ -58,7 +58,7 @@ def convert(frame: object, what: str) -> pl.DataFrame:
     ...     {"query": ["q1", "q1"], "item": ["a", "b"], "distance": [0.5, 0.5]}, "rankings"
     ... ).shape
     (2, 3)
-    >>> convert([{"query": "q1"}], "rankings")
+    >>> convert(["q1"], "rankings")
     Traceback (most recent call last):
     ...
     retrieval_report.ColumnError: rankings: a list is not a frame; pass a Polars, pandas, PyArrow or
@@ -263,8 +263,9 @@ def _no_frame(frame: object, what: str) -> str:
             f"{what}: {kind} holds more than the {what}; pass its {what} alone, or unpack "
             "it, as in evaluate(**inputs)"
         )
+    of_search = "from_search makes one of the arrays that a search returns"
     hints = {
-        "__array__": "from_search makes one of the arrays that a search returns",
+        "__array__": "" if what in ("labels", "queries") else of_search,
         "encode": "read a file with read_rankings, read_judgements or read_queries",
         "__fspath__": "read a file with read_rankings, read_judgements or read_queries",
     }
@@ -273,10 +274,13 @@ def _no_frame(frame: object, what: str) -> str:
             f"{what}: these are several frames; join them with polars.concat, or name them by model, "
             "as in {'a': frame_a, 'b': frame_b}"
         )
-    if isinstance(frame, list | tuple) and hasattr(frame[0], "run"):  # of ranx
+    is_named = isinstance(frame, list | tuple) and hasattr(frame[0], "run")  # of ranx
+    is_dictionary = isinstance(frame, list) and isinstance(frame[0], Mapping)
+    if is_named or (is_dictionary and what == "rankings"):
         return f"{what}: the runs need names, as in Run(…, name='bm25') or {{'bm25': run, …}}"
     usual = "pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
-    hint = next((hint for name, hint in hints.items() if hasattr(frame, name)), usual)
+    usual += " or of item → label" * (what == "labels")
+    hint = next((hint for name, hint in hints.items() if hint and hasattr(frame, name)), usual)
     return f"{what}: a {kind} is not a frame; {hint}"
 
 

@@ -94,7 +94,7 @@ def record_table(value: object, kind: str, what: str) -> Columns | None:
         hits = [hit for pair in records.items() for hit in _judged(*pair, what)]
         return _columns(hits, ("query", "item", "relevance"))
     if not any(map(_list_key, rows)):
-        return _flat(rows)
+        return _flat(rows) or None
     hits = [hit for pair in records.items() for hit in _ranked(*pair, what)]
     if kind == "judgements":
         judged = [hit for hit in hits if hit.relevance is not None]

@@ -74,7 +74,8 @@ SENTENCES = {
     JUDGED_IDS: "{affected} of {total} judged items have ids of a form that no item of {models} has "
     "({example})",
     REVERSED: "relevant items come after the others in {affected} of the {total} lists of {models} that "
-    "hold both, as if the lists were read the wrong way round ({example})",
+    "hold both, as if the lists were read the wrong way round, or began with items that the judgements "
+    "leave out, such as training items ({example})",
     RANKS: "the printed ranks of {models} contradict the order of the scores in {affected} of {total} lists "
     "({example})",
     SAME_LIST: "the {total} lists of {models} are much the same whatever the query ({example})",

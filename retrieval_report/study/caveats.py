@@ -168,7 +168,8 @@ def health_sentences(health: pl.DataFrame) -> tuple[str, ...]:
     ... }
     >>> health_sentences(pl.DataFrame(rows))
     ('Check your data: relevant items come after the others in 98 of the 100 lists of a and b that
-    hold both, as if the lists were read the wrong way round (pass scores).',)
+    hold both, as if the lists were read the wrong way round, or began with items that the judgements
+    leave out, such as training items (pass scores).',)
     """
     cause = pl.when(~pl.col("finding").is_in(SHOWN_BY_IDS)).then("example")
     fault = health.group_by("finding", "serious", cause=cause, maintain_order=True)

@@ -206,7 +206,9 @@ class Study(LevelledStudy):
         self._checked()
 
     def at(self, *measures: str | Foreign) -> Self:
-        """Return the study with these measures, such as ``"ndcg@10"``; the first is the headline."""
+        """Return the study with these of its measures, such as ``"ndcg@10"``; the first is the
+        headline. `alone` takes others, too.
+        """
         requested = map(parse_measure, measures)
         known_as = self._data.measures
         measures_found = tuple(known_as.get(measure, measure) for measure in requested)
@@ -243,6 +245,8 @@ class Study(LevelledStudy):
         """Return the study of two models; its verdict, comparison and queries are those of this
         pair, so its p-value is corrected for one pair, not for all pairs of the study.
         """
+        if first == second:
+            raise ParameterError(f"pair: {first!r} comes twice; two different models are needed")
         return self.models(first, second)
 
     def using(

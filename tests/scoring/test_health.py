@@ -193,7 +193,7 @@ def test_the_cure_of_two_faults_is_given_once():
     first, second, *_ = made.verdict
     cure = f" ({made.health['example'][0]})."
     assert first.endswith(cure)
-    assert second.endswith(", as if the lists were read the wrong way round.")
+    assert second.endswith(", such as training items.")
 
 
 def test_scores_of_other_rows_are_not_told_to_be_turned_round():
