@@ -186,5 +186,5 @@ def report(data: OpenedData, choice: Choice, answers: Named) -> bytes:
     study, _ = _scored(data, metrics, cutoffs, choice.only(SCORING))
     study = _chosen(data, choice, study).at(*choice.leading(MEASURES)).using(**answers)
     with speaking_to(PYTHON):  # whoever opens the report sees no controls
-        contents = study.contents()
+        contents = study.contents(title=f"{data.name}, {study.size}")
         return render_html(contents, pictures(contents)).encode()

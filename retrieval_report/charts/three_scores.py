@@ -288,7 +288,7 @@ def along_cutoffs(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -
     labels = rows["label"].unique(maintain_order=True).to_list()
     rows = _within_panels(rows)
     panels_chart = _panels(rows, labels)
-    cut = rows["dashed"].count()
+    cut = rows["tie_std"].null_count()
     text = f"line: expected{', dashed where lists may lack items' if cut else ''}; band: 90% "
     text += f"of orders, paler: all{', and what cut lists lack' if cut else ''}; dot: naive, {WHEN_FILLED}"
     text += f"; not drawn: {with_number(rest, 'other model')}" if rest else ""
@@ -332,7 +332,8 @@ def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:
     """Add whether a naive score is ``far`` off; ``floor`` and ``ceiling``, the range of all
     orders as far as it is drawn: it may be far wider than what any order ever prints; and the
     parts of the line: ``solid``, and ``dashed`` from the last exact point to those that missing
-    items may change.
+    items may change. A part without a point would have no extent, which browsers warn of, so it
+    has the first, alone, which draws nothing.
     """
     expected, naive = pl.col("expected"), pl.col("naive")
     low = pl.min_horizontal(expected, "order_low", naive).min().over("model")
@@ -340,9 +341,10 @@ def _within_panels(rows: pl.DataFrame) -> pl.DataFrame:
     room = (high - low) / 12
     cut = pl.col("tie_std").is_null()
     ends_in_cut = cut.shift(-1, fill_value=False) | cut.shift(fill_value=False)
+    is_first = pl.int_range(pl.len()).over("model") == 0
     return rows.with_columns(
-        solid=pl.when(~cut).then(expected),
-        dashed=pl.when(cut | ends_in_cut.over("model")).then(expected),
+        solid=pl.when(~cut | (is_first & cut.all().over("model"))).then(expected),
+        dashed=pl.when(is_first | cut | ends_in_cut.over("model")).then(expected),
         far=IS_FAR,
         floor=pl.max_horizontal("lowest", low - room),
         ceiling=pl.min_horizontal("highest", high + room),

@@ -141,6 +141,7 @@ def test_the_report_follows_the_rules():
     data = made_data(rankings, **others)
     options = {**USUAL, **rules, "shuffles": 5}
     content = report(data, Choice(**PLACE, models=data.models, options=options), {}).decode()
+    assert f"{data.name}, {len(data.models)} models" in content
     for number in answers(data, **rules).filter(policy="expected")["value"]:
         assert f"{number:.4f}" in content
     assert 3 not in [cutoff for _, cutoff in MEASURES]  # so the cutoff above is the choice's own

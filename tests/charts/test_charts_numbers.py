@@ -214,11 +214,14 @@ def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted()
             ).with_columns(model=pl.lit(f"m{model:02}"))
             for model in range(models)
         ]
-        three = rr.Study(pl.concat(parts), "rr@1, rr@2").three_scores
+        three = rr.Study(pl.concat(parts), "rr@1, rr@2", truncated="no").three_scores
         written_as_0 = pl.when(pl.col("model") == "m05").then(1e-6).otherwise("off_by")
         copies = pl.when(pl.col("model") == "m14").then(pl.lit("m13"))  # of one panel
         three = three.with_columns(off_by=written_as_0, copy_of=copies)
-        panels = subtitle_of(charts.along_cutoffs(three, metric="rr"))
+        along = charts.along_cutoffs(three, metric="rr")
+        parts_of_lines = rows_with(along, "label", "dashed").group_by("label").agg(pl.max("dashed"))
+        assert not parts_of_lines["dashed"].has_nulls()  # browsers warn of what has no extent
+        panels = subtitle_of(along)
         assert panels.endswith("; not drawn: 3 other models" if said else "next model")
         chart = charts.off_by(three, metric="rr")
         assert rows_with(chart, "model", "off_by")["model"].n_unique() == drawn
