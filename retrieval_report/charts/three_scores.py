@@ -302,8 +302,11 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     in their order at a cutoff, or at the first if there is none such.
     """
     name, depth = parse_measure(metric, cutoff)
+    rows = of_metric(checked_frame(frame, "by_cutoff"), name)
+    is_copy = pl.col("copy_of").is_not_null().all().over("model")  # at all cutoffs
+    rows = rows.with_columns(copy_of=pl.when(is_copy).then("copy_of"))
     same_lists = pl.len().over("cutoff", pl.coalesce("copy_of", "model"))
-    rows = of_metric(checked_frame(frame, "by_cutoff"), name).with_columns(same_lists=same_lists)
+    rows = rows.with_columns(same_lists=same_lists)
     rows = rows.filter(pl.col("copy_of").is_null()).drop_nulls("expected")
     filled(rows, f"no model has an expected {clean(name, 60)}")
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")

@@ -94,8 +94,8 @@ three_scores
   rank_can_change | flag | Some order changes the rank | whether some tie order, of cut lists one of the
       items given, gives the model another rank, however improbable that is; empty where items that
       may be missing could make it level with another model, and no known order does so
-  copy_of | text | Copy of | the first model by name with the same lists and naive scores;
-      empty if there is none
+  copy_of | text | Copy of | the first model by name with the same lists and, by this
+      measure, the same naive score; empty if there is none
 
 by_cutoff
   *three_scores

@@ -271,8 +271,8 @@ def three_scores(
         ``rank_can_change`` (whether some tie orders, of cut lists those of the items given, give
         the model another rank; null if that is not known, as where items that may be missing could
         make it level with another model, and no known order does so); and ``copy_of``, the first
-        model by name with the same lists and naive scores; null if there is none. Models with the
-        same lists share their drawn orders.
+        model by name with the same lists and, by this measure, the same naive score; null if there
+        is none. Models with the same lists share their drawn orders.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -287,9 +287,8 @@ def three_scores(
     # The same lists may come in another order inside their ties, which the naive score shows.
     of_first = pl.col("naive").filter(pl.col("copy_of").is_null()).first()
     apart = pl.col("naive") - of_first.over(*MEASURE, pl.coalesce("copy_of", "model"))
-    rows = pl.concat(parts).with_columns(moved=apart.abs() > LEVEL_WITHIN)
-    is_copy = ~pl.col("moved").any().over("model")
-    return in_contract(rows.with_columns(copy_of=pl.when(is_copy).then("copy_of")), THREE_SCORES)
+    copy_of = pl.when(apart.abs() > LEVEL_WITHIN).then(None).otherwise("copy_of")
+    return in_contract(pl.concat(parts).with_columns(copy_of=copy_of), THREE_SCORES)
 
 
 def _order_means(shuffled: pl.DataFrame) -> pl.DataFrame:
