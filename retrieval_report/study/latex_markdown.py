@@ -62,7 +62,8 @@ def markdown_table(study: Study | Report) -> str:
     """
     heading, *rows = _rows(study, markdown_text, str, "**{}**")
     for first in rows[:1]:
-        first[0] = f"**{first[0]}**"
+        if "**" in first[1]:  # it has the highest mean, and its data look right
+            first[0] = f"**{first[0]}**"
     table = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
     lines = [f"| {' | '.join(cells)} |" for cells in table]
     return "\n".join([*lines, "", markdown_text(_note(study), None), ""])

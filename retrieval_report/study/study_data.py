@@ -195,6 +195,8 @@ class StudyData:
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
+        # What chance would find was counted in the order that other columns now turn round.
+        is_turned = not {"distance", "score"}.isdisjoint(options.get("columns") or ())
         return cls(
             frames=frames,
             like=like,
@@ -203,7 +205,7 @@ class StudyData:
             replicate=replicate,
             of_run=of_run,
             labels=None if labels is None else read_labels(labels),
-            by_chance=getattr(inputs["rankings"], "by_chance", {}),
+            by_chance={} if is_turned else getattr(inputs["rankings"], "by_chance", {}),
             columns=options.get("columns"),
             files=is_path(inputs["rankings"]),
             **request,

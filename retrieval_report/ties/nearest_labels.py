@@ -294,7 +294,7 @@ def _warn_cut(ties: pl.DataFrame, k: int, collection: int) -> None:
         warn(
             f"rankings: {cut.height} lists, first that of query {query!r} and model {model!r}, end "
             f"in or before the tie of the k-th item (k={k}) and hold fewer than the {collection} "
-            "items that have labels; others may belong there and have no vote: search deeper"
+            "items that have labels; if others belong there, they have no vote: search deeper"
         )
 
 

@@ -486,6 +486,22 @@ def test_codes_that_belong_to_other_queries_are_noted(by: int):
     assert rr.Study(counts, MEASURE).health["finding"].to_list() == ["random order"]
 
 
+def test_distances_taken_for_scores_are_right_as_the_advice_takes_them():
+    """What chance finds was counted at the far end of the lists."""
+    draw = np.random.default_rng(0)
+    labels, centres = draw.integers(0, 5, 300), draw.normal(size=(5, 16))
+    vectors = centres[labels] + draw.normal(size=(300, 16))
+    by_labels: Any = {"query_labels": labels[:60], "item_labels": labels[60:]}
+    with pytest.warns(rr.RetrievalReportWarning, match="chance alone would give"):
+        runs = rr.from_search(-vectors[:60] @ vectors[60:].T, scores=True, **by_labels)
+    wrong, right = (
+        rr.Study(runs, MEASURE, columns=columns) for columns in (None, {"distance": "score"})
+    )
+    assert (wrong.status, right.status) == ("check your data", "single model")
+    assert wrong.to_markdown().count("**") == 0  # nothing is the highest
+    assert right.to_markdown().count("**") == 4
+
+
 def test_no_lead_over_a_model_no_better_than_chance_is_safe_from_tie_order():
     few = [*JUDGED][:6]
     seeds = {"a": 5, "b": 25}
