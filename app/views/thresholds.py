@@ -5,6 +5,7 @@ import streamlit as st
 from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
+from retrieval_report.study.questions import OWN_LISTS
 from retrieval_report.ties.thresholds import METRICS
 from tables import frame_table
 from url_controls import choose_number, choose_one
@@ -14,8 +15,7 @@ def show(page: Page) -> None:
     """Draw the page."""
     st.caption(
         "All items up to a distance (or from a score on) are accepted as matches. This makes sense "
-        "if the distances of different queries can be compared. Recall, F1 and the areas count "
-        "only the relevant items in a model's own lists, so they compare thresholds, not models."
+        f"if the distances of different queries can be compared. {OWN_LISTS}"
     )
     also = page.data.source.also
     with st.container(horizontal=True):

@@ -26,7 +26,7 @@ from retrieval_report.engines.score_grid import (
     row_ranks,
     settled_means,
 )
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.lists import Bools, Floats
 
 RANKS = schema("tie_ranks")
 CHUNK = (
@@ -50,8 +50,7 @@ def tie_ranks(
     ----------
     scores
         The result of :func:`evaluate`. With the policies best and worst in it, no mean is drawn
-        from outside its bounds, and a model that has nothing else, such as one whose lists are cut,
-        is ranked by them.
+        from outside its bounds, and lists that have nothing else, such as cut ones, count by them.
     policies
         By default all policies in the scores except best and worst.
     confidence
@@ -78,9 +77,10 @@ def tie_ranks(
     Notes
     -----
     Percentile intervals of ranks. The mean of a model is normal with variance Σ std² / n², exact
-    moments of a sum over the queries, kept within its bounds. A model without a standard deviation
-    may lie anywhere between its bounds: it is ahead of another in the best rank of that one only if
-    it surely is, and in its worst rank if it may be. Level models share the better rank.
+    moments of a sum over the queries, kept within its bounds. Lists without a standard deviation,
+    such as cut ones, may score anything between their bounds: their model is ahead of another in
+    the best rank of that one only if it surely is, and in its worst rank if it may be. Level models
+    share the better rank.
 
     Examples
     --------
@@ -135,24 +135,35 @@ class _MeasureMeans(NamedTuple):
     """
 
     mean: Floats
-    spread: Floats  # standard deviation under random tie order; NaN where unknown
+    spread: Floats  # standard deviation of the lists that have one under random tie order
+    sure: Bools  # whether all lists have one
     lowest: Floats  # bounds over all tie orders; infinite where unknown
     highest: Floats
+    fall: Floats  # how far the other lists can bring the mean down, and up
+    rise: Floats
 
     @classmethod
     def of(cls, scores: Scores) -> _MeasureMeans:
         shared = complete_queries(scores.value)
         size = shared.sum() or np.nan
-        mean, lowest, highest = (
-            part[:, shared].sum(axis=1) / size
-            for part in (scores.value, scores.lowest, scores.highest)
+        value, std, *bounds = (
+            part[:, shared] for part in (scores.value, scores.std, scores.lowest, scores.highest)
         )
+        mean, lowest, highest = (part.sum(axis=1) / size for part in (value, *bounds))
         usable = scores.measure[2] in COUNTED
+        fall, rise = (
+            np.where(np.isnan(std), bound - value, 0.0).sum(axis=1) / size for bound in bounds
+        )
         return cls(
             mean,
-            np.sqrt((scores.std[:, shared] ** 2).sum(axis=1)) / size,
-            np.where(usable & ~np.isnan(lowest), lowest, -np.inf),
-            np.where(usable & ~np.isnan(highest), highest, np.inf),
+            np.sqrt((np.nan_to_num(std) ** 2).sum(axis=1)) / size,
+            ~np.isnan(std.sum(axis=1) / size),
+            *(
+                np.where(usable & ~np.isnan(bound), bound, end)
+                for bound, end in zip(
+                    (lowest, highest, fall, rise), (-np.inf, np.inf) * 2, strict=True
+                )
+            ),
         )
 
 
@@ -170,7 +181,7 @@ def _ranked(
     means: _MeasureMeans, chunks: Iterator[Floats], method: str, confidence: float
 ) -> Named:
     """The ranks of one metric, cutoff and policy; null where nothing bounds a mean."""
-    sure, tail = ~np.isnan(means.spread), (1 - confidence) / 2
+    sure, tail = means.sure, (1 - confidence) / 2
     ranked = sure | np.isfinite(means.lowest) | np.isfinite(means.highest)
     ranks = zip(*(_ranks(means, chunk) for chunk in chunks), strict=True)
     low, high = (
@@ -196,9 +207,11 @@ def _ranks(means: _MeasureMeans, draws: Floats) -> tuple[Floats, Floats]:
     """Best and worst rank of each model in each draw, no
     mean beyond its bounds, and some known by these alone.
     """
-    sure = ~np.isnan(means.spread)  # models whose mean has a known distribution
-    bounded = np.clip(draws, means.lowest, means.highest)
-    lowest, highest = (np.where(sure, bounded, bound) for bound in (means.lowest, means.highest))
+    sure, ends = means.sure, (means.lowest, means.highest)
+    bounded = np.clip(draws, *ends)
+    lowest, highest = (
+        np.where(sure, bounded, np.clip(draws + shift, *ends)) for shift in (means.fall, means.rise)
+    )
     best, worst = np.ones_like(bounded), np.ones_like(bounded)
     best[:, sure] = worst[:, sure] = _order(bounded[:, sure])
     margin = 10.0**-DIGITS * max(1.0, float(np.abs(means.mean).max()))  # means that close are level

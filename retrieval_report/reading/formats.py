@@ -45,7 +45,8 @@ _BEGIN = {
     "ndjson": re.compile(r"\{"),
     "run": re.compile(
         rf"(?:\S+[^\S\n]+){{4}}(?:{_NUMBER}|[+-]?\d[\d.,]*)[^\S\n]+\S"
-        # without a tag, which its reader refuses
+        # with a score that is no number, or without a tag, which its reader refuses
+        rf"|\S+[^\S\n]+[Qq]0[^\S\n]+\S+[^\S\n]+\d+[^\S\n]+\S+[^\S\n]+\S"
         rf"|\S+[^\S\n]+[Qq]0[^\S\n]+\S+[^\S\n]+\d+[^\S\n]+{_NUMBER}[^\S\n]*(?:\n|$)"
     ),
 }

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 MOST_AUDITED = 2_000_000  # rows; every system sorts them anew, half of the time of a report
 Ask = Callable[["Study"], pl.DataFrame]
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
+OWN_LISTS = (
+    "Recall, F1 and the areas count only the relevant items in a model's own lists, so they compare "
+    "thresholds, not models."
+)
 
 
 class Question(NamedTuple):
@@ -284,6 +288,7 @@ QUESTIONS = (
         "The threshold by {calibrate}",
         "model threshold strictest loosest value interval precision recall f1 queries",
         "thresholds",
+        note=OWN_LISTS,
     ),
     Question(
         "thresholds",
@@ -294,6 +299,7 @@ QUESTIONS = (
         "How well distance tells relevant pairs from others",
         "model roc_auc roc_auc_low roc_auc_high average_precision ap tie_std relevant_pairs all_pairs",
         "thresholds",
+        note=OWN_LISTS,
         of=_matches("areas"),
     ),
     Question("shuffled"),

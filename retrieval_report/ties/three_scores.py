@@ -285,9 +285,9 @@ def three_scores(
     wide = wide.with_columns(sound=sound, compared=sound & (not few), copy_of=names)
     parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
     # The same lists may come in another order inside their ties, which the naive score shows.
-    of_first = pl.col("naive").filter(pl.col("copy_of").is_null()).first()
-    apart = pl.col("naive") - of_first.over(*MEASURE, pl.coalesce("copy_of", "model"))
-    copy_of = pl.when(apart.abs() > LEVEL_WITHIN).then(None).otherwise("copy_of")
+    rows = pl.coalesce("copy_of", "model"), pl.col("naive").round_sig_figs(DIGITS)
+    first = pl.min("model").over(*MEASURE, *rows)
+    copy_of = pl.when(pl.col("model") != first).then(first)
     return in_contract(pl.concat(parts).with_columns(copy_of=copy_of), THREE_SCORES)
 
 

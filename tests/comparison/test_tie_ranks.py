@@ -48,6 +48,22 @@ def test_the_same_scores_in_another_order_share_a_rank(scale: float, correction:
         assert set(rr.flips(rr.summarise(scores))["verdict"]) == {"equal"}
 
 
+def test_a_cut_list_counts_by_its_bounds_and_the_others_as_they_are():
+    """One of four lists of "b" may score anything; all of its lists in their worst order, or those
+    of "a" in their best, would meet the other.
+    """
+    ahead, behind = [0.8] * 4, [0.4] * 4
+    scores = bounded_scores(
+        {"a": (ahead, ahead, [0.0] * 4, [1.0] * 4), "b": (behind, behind, [0.0] * 4, [1.0] * 4)}
+    )
+    first = (pl.col("model") == "b") & (pl.col("query") == scores["query"][0])
+    std = pl.when(pl.col("policy") == "expected").then(pl.when(first).then(None).otherwise(0.01))
+    cut = scores.with_columns(std=std, truncated=first)
+    found = rr.stats.tie_ranks(cut, policies="expected")
+    assert by_model(found) == {"a": (1, 1), "b": (2, 2)}
+    assert found["method"].to_list() == ["normal", "bounds"]
+
+
 CUT = {  # means, and the bounds of those whose lists are cut
     "a": (0.9, None),
     "b": (0.7, (0.6, 0.8)),
