@@ -294,10 +294,12 @@ def chance_of(row: Row) -> str:
     a row of `compare` or `flips`.
 
     >>> chance = {"p_tie": 1e-30, "p_tie_low": 0.0, "p_tie_high": 1e-9, "p_tie_method": "normal"}
-    >>> chance_of(chance), chance_of({**dict.fromkeys(chance), "value_a": 0.5, "value_b": 0.5})
-    ('< 0.0001', 'level')
+    >>> level = {**dict.fromkeys(chance), "value_a": 0.5, "value_b": 0.5}
+    >>> chance_of(chance), chance_of(level), chance_of({**level, "verdict": CHECK})
+    ('< 0.0001', 'level', '–')
     """
-    if row["p_tie_method"] is None and equal_means(row.get("value_a"), row.get("value_b")):
+    is_level = equal_means(row.get("value_a"), row.get("value_b"))
+    if is_level and row["p_tie_method"] is None and row.get("verdict") != CHECK:
         return LEVEL
     text = chance_text(row["p_tie"], row.get("p_tie_low"), row.get("p_tie_high"))
     return f"{text} (exact)" if row["p_tie_method"] == "exact" else text
