@@ -243,7 +243,9 @@ def _column(
     numbers = 100 * values if declared_column.format == "share" else values
     form = form.format(places)
     if declared_column.format == "exact":
-        texts[name] = partial(_with_minus, "")
+        texts[name] = partial(_with_minus, "")  # in full: without its first digits it is another
+        longest = max(map(len, (declared_column.title, *map(str, values))))
+        about["width"] = LETTER * longest + MARGIN
     elif signed:  # one by one, so that no difference in a long table is shown as 0
         texts[name] = partial(size, places=places, sign="+")
     elif (numbers < 0).any():  # the browser would write a hyphen

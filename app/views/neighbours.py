@@ -4,6 +4,7 @@ import streamlit as st
 
 from cached import ask
 from page import Page
+from retrieval_report.study.questions import CUT_VOTES
 from retrieval_report.study.tables import confused
 from tables import frame_table
 from url_controls import choose_number, choose_one
@@ -20,7 +21,7 @@ def show(page: Page) -> None:
     assert votes is not None  # the labels are known
     ranked = votes.accuracy.sort("value", descending=True, maintain_order=True)
     frame_table(ranked, of="knn_accuracy", alt="Share of the queries that get their label.")
-    st.caption("If a list ends in or before the tie of the k-th item, votes are missing.")
+    st.caption(CUT_VOTES)
     st.header("One model")
     model = choose_one("Model", page.ranked_runs, name="classifier")
     cells = votes.confusion.filter(model=model)

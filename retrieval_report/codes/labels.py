@@ -215,12 +215,15 @@ def hits_by_chance(
     ).row(0)
     if chance < ENOUGH_BY_CHANCE or best < ROOM * chance:
         return None
-    spread = ""
-    if hits > NO_SKILL * chance:
-        if lists.height < FEWEST_LISTS or hits > chance + ACCIDENT * most**0.5:
-            return None  # without a look at other queries
+    spread, skilled = "", hits > NO_SKILL * chance
+    # without a look at other queries
+    if skilled and (lists.height < FEWEST_LISTS or hits > chance + ACCIDENT * most**0.5):
+        return None
+    if lists.height >= FEWEST_LISTS:
         mean, deviation = _dealt(nearest, n_relevant["query"], relevance)
-        if hits > mean + ACCIDENT * deviation or mean + DEVIATIONS * deviation >= best:
+        if hits > mean + ACCIDENT * deviation:
+            return None
+        if skilled and mean + DEVIATIONS * deviation >= best:
             return None
         chance, spread = mean, f" ± {deviation:.0f}"
     question = (

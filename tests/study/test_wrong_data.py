@@ -502,6 +502,18 @@ def test_distances_taken_for_scores_are_right_as_the_advice_takes_them():
     assert right.to_markdown().count("**") == 4
 
 
+def test_lists_of_two_classes_are_not_called_unrelated_where_dealing_them_shows_skill():
+    """Few more are relevant than chance would give, but no dealing of these lists gives as many."""
+    draw = np.random.default_rng(2)
+    tags, centres = draw.random((400, 6)) < 0.35, draw.normal(size=(6, 24))
+    vectors = tags @ centres + draw.normal(size=(400, 24))
+    labels = tags[:, 0].astype(int)
+    runs = rr.from_embeddings(
+        vectors[:80], vectors[80:], query_labels=labels[:80], item_labels=labels[80:]
+    )
+    assert rr.Study(runs, MEASURE).health.is_empty()
+
+
 def test_no_lead_over_a_model_no_better_than_chance_is_safe_from_tie_order():
     few = [*JUDGED][:6]
     seeds = {"a": 5, "b": 25}
