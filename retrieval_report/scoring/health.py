@@ -14,7 +14,7 @@ from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.frames import is_own, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
-from retrieval_report.contracts.wording import advice, setting, whole_percent
+from retrieval_report.contracts.wording import advice, have, setting, whole_percent
 from retrieval_report.reading.merged_lists import NO_ACCIDENT
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
@@ -58,7 +58,7 @@ UNRELATED, REPEATED, FINE = "unrelated", "repeated judgements", "fine judgements
 NO_ITEM = "no relevant item"
 AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of models that rank no better than chance
 SENTENCES = {
-    NO_LIST: "{affected} of {total} judged queries have no list from {models} ({example})",
+    NO_LIST: "{affected} of {total} judged queries {have} no list from {models} ({example})",
     NO_MATCH: "no query scores above 0 for {models}, because none of {total} items is judged "
     "({example})",
     OTHER_QUERIES: "none of {total} queries of {models} is judged: the ids of queries disagree "
@@ -95,7 +95,7 @@ SENTENCES = {
     "orders them ({example})",
     COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
     FINE: "{affected} of {total} judgements give their item a grade of its own in the query ({example})",
-    NO_ITEM: "{affected} of {total} queries have no relevant item ({example})",
+    NO_ITEM: "{affected} of {total} queries {have} no relevant item ({example})",
     REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
     "query ({example})",
 }
@@ -210,7 +210,7 @@ def sentence_of(finding: Finding, models: str) -> str:
     _, name, _, affected, total, example = finding[:6]
     facts = {"affected": affected, "total": total, "models": models, "example": example}
     share = whole_percent(int(affected) / int(total)) if name == GRADES else ""
-    return SENTENCES[name].format(**facts, share=share)
+    return SENTENCES[name].format(**facts, share=share, have=have(int(affected)))
 
 
 def health_of_summary(
@@ -242,21 +242,23 @@ def _unanswered(models: pl.DataFrame, options: Options) -> Findings:
     how many there are.
     """
     zero = options.missing_query == "zero"
-    effect = "they count as 0" if zero else "they are left out"
-    leave = advice("; {} leaves them out", setting("missing_query", "skip")) if zero else ""
+    effect = "counted as 0" if zero else "left out"
+    leave = advice("; {} leaves such queries out", setting("missing_query", "skip")) if zero else ""
     for model, missing, total in models.filter(pl.col("missing") > 0).iter_rows():
         serious = missing > FEW_MISSING * total and (zero or missing > 1)
-        example = f"was the run cut off? {effect}" if serious else effect + leave
+        example = effect + ("; was the run cut off?" if serious else leave)
         yield model, NO_LIST, serious, missing, total, example
 
 
 def _unanswerable(none: int, total: int, options: Options) -> Findings:
     """Find queries without a relevant item where they are many: every model scores 0 for them,
-    which makes all differences smaller. Where none has one, another finding says so.
+    which makes all differences smaller; only measures that count the grades themselves may count
+    some. Where none has one, another finding says so.
     """
     if options.no_relevant == "zero" and FEW_UNANSWERABLE * total < none < total:
-        leave = advice("; {} leaves them out", setting("no_relevant", "skip"))
-        yield None, NO_ITEM, False, none, total, f"they count as 0{leave}"
+        leave = advice("; {} leaves such queries out", setting("no_relevant", "skip"))
+        unless = "" if options.relevant_from is None else " unless a measure counts lower grades"
+        yield None, NO_ITEM, False, none, total, f"counted as 0{unless}{leave}"
 
 
 def _repeated(merged: int, total: int, models: Iterable[str], options: Options) -> Findings:

@@ -90,8 +90,8 @@ def test_leaving_out_queries_does_not_let_half_a_run_win():
     assert faults(made) == [("half", "no list", True, 6, 12)]
     assert made.suspects == ["half"]
     assert made.verdict[0] == (
-        "Check your data: 6 of 12 judged queries have no list from half (was the run cut off? they "
-        "are left out)."
+        "Check your data: 6 of 12 judged queries have no list from half (left out; was the run "
+        "cut off?)."
     )
     assert made.leaderboard.filter(model="half")["rank"].null_count() == 2
 
@@ -290,10 +290,10 @@ def test_many_queries_without_a_relevant_item_are_noted(tmp_path: Path, none: in
     names = ["query", "item", "distance", "relevance"]
     rankings = pl.DataFrame(rows, schema=names, orient="row")
     rankings.write_parquet(tmp_path / "run.parquet")
-    said = f"{none} of 10 queries have no relevant item (they count as 0; "
+    said = f"{none} of 10 queries have no relevant item (counted as 0; "
     study = rr.Study(rankings, "rr@3")
     messages = study.health.filter(finding="no relevant item")["message"].to_list()
-    assert messages == [f"{said}no_relevant='skip' leaves them out)"] * noted
+    assert messages == [f"{said}no_relevant='skip' leaves such queries out)"] * noted
     for engine in ("memory", "disk") * (none < 10):
         asked = f"evaluate --measures rr --truncated no --json --engine {engine}"
         found = json.loads(run(asked, tmp_path / "run.parquet").stdout)
