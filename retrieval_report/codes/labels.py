@@ -183,7 +183,8 @@ def hits_by_chance(
 ) -> tuple[int, int] | None:
     """Warn of a search whose nearest items are as often relevant as any would be, or as its lists
     would hold if they were dealt to the queries again: labels or rows are then not in the order of
-    the items or queries. Return how many are relevant, of how many.
+    the items or queries. Return how many are relevant, of how many; None where no dealing gives as
+    many.
 
     Parameters
     ----------
@@ -219,13 +220,14 @@ def hits_by_chance(
     # without a look at other queries
     if skilled and (lists.height < FEWEST_LISTS or hits > chance + ACCIDENT * most**0.5):
         return None
+    suit = False  # whether no dealing gives as many, although these are few
     if lists.height >= FEWEST_LISTS:
         mean, deviation = _dealt(nearest, n_relevant["query"], relevance)
-        if hits > mean + ACCIDENT * deviation:
-            return None
-        if skilled and mean + DEVIATIONS * deviation >= best:
-            return None
-        chance, spread = mean, f" ± {deviation:.0f}"
+        suit = hits > mean + DEVIATIONS * deviation
+        if skilled:
+            if hits > mean + ACCIDENT * deviation or mean + DEVIATIONS * deviation >= best:
+                return None
+            chance, spread = mean, f" ± {deviation:.0f}"
     question = (
         "item_labels in the order that the indices count, and query_labels in that of the queries"
     )
@@ -235,7 +237,7 @@ def hits_by_chance(
         f"{what}: {hits} of its {total} nearest items are relevant, and chance alone would give "
         f"{chance:.0f}{spread}; are {question}?"
     )
-    return hits, total
+    return None if suit else (hits, total)
 
 
 def _dealt(

@@ -313,20 +313,15 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str, decision: str = "") -
 
 
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
-    """Say how far naive scores are from the exact ones, or from estimates if there are only these,
+    """Say how far naive scores are from the exact ones, or from estimates where lists may be cut,
     and whether they name another winner.
     """
     scored_rows = [row for row in ranked if row["naive"] is not None]
     if not scored_rows:
         return []
-    complete = [row for row in scored_rows if not row["truncated_share"]]
-    row = max(complete or scored_rows, key=_error)
-    whose = (
-        ""
-        if len(complete) in (0, len(scored_rows))
-        else " of the models whose lists are complete up to the cutoff"
-    )
-    origin = "" if complete else " from the mean over all orders of the items given"
+    row = max(scored_rows, key=_error)
+    is_cut = row["truncated_share"] > 0
+    origin = " from the mean over all orders of the items given" if is_cut else ""
     accidental = verdicts.accidental_winners(
         _leaders(scored_rows, "naive"), _leaders(scored_rows, "expected")
     )
@@ -337,7 +332,7 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
         naive, exact = number(row["naive"], places), number(row["expected"], places)
         where = f"{model_text(row['model'])}: {naive} instead of {exact}"
         off = f"are off by up to {number(_error(row), places)}{origin} ({where})"
-        sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]
+        sentences = [f"Naive scores, with ties {ties}, {off}."]
         scored = "Scored naively,"
     if accidental:
         would = "share first place" if len(accidental) > 1 else "win"

@@ -502,6 +502,7 @@ def test_distances_taken_for_scores_are_right_as_the_advice_takes_them():
     assert right.to_markdown().count("**") == 4
 
 
+@pytest.mark.filterwarnings("ignore:.*chance alone would give")
 def test_lists_of_two_classes_are_not_called_unrelated_where_dealing_them_shows_skill():
     """Few more are relevant than chance would give, but no dealing of these lists gives as many."""
     draw = np.random.default_rng(2)
