@@ -372,8 +372,8 @@ def _check_health(health: pl.DataFrame, names: tuple[str, str], *, passed: bool)
     finding, is_serious = pl.col("finding"), pl.col("serious")
     health = health.filter(is_serious | (finding != NO_LIST))
     faults = {"nothing is tested": health.filter(is_serious)}
-    if passed:  # nothing does that is no better than chance, or is compared with that
-        faults["no margin can let this pass"] = health.filter(finding.is_in(AT_RANDOM))
+    if passed:  # nothing does that is at random, or is compared with that
+        faults["not passed, whatever the margin"] = health.filter(finding.is_in(AT_RANDOM))
     of_role = dict(zip(ROLES, names, strict=True))
     for consequence, rows in faults.items():
         for row in rows.iter_rows():

@@ -16,7 +16,8 @@ from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
 
 CHECK = "check your data"  # of one of the models: what they score says nothing of them
-AT_RANDOM = "at random"  # one of the models is no better than chance
+AT_RANDOM = "at random"  # one of the models, whose lists do what LIKE_CHANCE says
+LIKE_CHANCE = "suit other queries as well or are ordered as if by chance"
 CUT = "lists are cut"
 DEPENDS = "depends on tie order"
 NOT_SIGNIFICANT = "not significant"
@@ -266,8 +267,8 @@ def without_verdicts(pairs: pl.DataFrame, suspects: Sequence[str]) -> pl.DataFra
 
 
 def without_praise(rows: pl.DataFrame, at_random: Sequence[str]) -> pl.DataFrame:
-    """Return rows of `flips` or `no_worse`, where nothing is safe or no worse that holds a model no
-    better than chance: a lead over it means little, and so does a margin that lets it pass.
+    """Return rows of `flips` or `no_worse`, where nothing is safe or no worse that holds a model
+    whose lists chance, or other queries, might have: what it scores says little.
     """
     names = pl.col("model_a", "model_b") if "model_a" in rows.columns else pl.col("model")
     praised = pl.any_horizontal(names.is_in(at_random))

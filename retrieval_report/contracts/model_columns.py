@@ -207,9 +207,9 @@ no_worse: stats.no_worse
       the margin or more is implausible; the largest that cut lists and an unknown R leave open
   worse_p | chance | p (worse) | p-value of the test for "worse": it is small if a loss of less than
       the margin is implausible; likewise the largest
-  verdict | | | no worse, worse, at random (no better than chance, but within the margin), lists are
-      cut, R is not known, nothing to compare or not decided; the first two hold whatever items cut
-      lists lack and however large an unknown R is
+  verdict | | | no worse, worse, at random (within the margin, but its lists suit other queries as
+      well or are ordered as if by chance), lists are cut, R is not known, nothing to compare or not
+      decided; the first two hold whatever items cut lists lack and however large an unknown R is
   difference_std
   detectable | number | Detectable | the smallest loss that these queries would show with
       probability 0.8

@@ -56,7 +56,7 @@ SAME_LIST = "same list"
 OWN_ITEM = "own item"
 UNRELATED, REPEATED, FINE = "unrelated", "repeated judgements", "fine judgements"
 NO_ITEM = "no relevant item"
-AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of models that rank no better than chance
+AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of lists that chance or other queries might have
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries {have} no list from {models} ({example})",
     NO_MATCH: "no query scores above 0 for {models}, because none of {total} items is judged "

@@ -31,7 +31,7 @@ def decided_by(study: Study) -> Decision:
     baseline, margin = study._view.baseline, study._view.margin
     for word, models, fault in (
         ("", study.suspects, "has no verdict"),
-        (verdicts.AT_RANDOM, study.at_random, "is no better ordered than by chance"),
+        (verdicts.AT_RANDOM, study.at_random, f"has lists that {verdicts.LIKE_CHANCE}"),
     ):
         if margin is not None and baseline in models:
             name = model_text(str(baseline))
@@ -144,10 +144,9 @@ def _nothing_passed(
         return KEEP, f"Keep {name}: {names_text(rows['model'])} {verb} worse ({margin})."
     random = rows.filter(verdict=verdicts.AT_RANDOM)["model"].to_list()
     if random and len(random) == open_models.height:
-        are = "is" if len(random) == 1 else "are"
         return KEEP, (
-            f"Keep {name}: {names_text(random)} {are} no better ordered than by chance, so this "
-            f"margin lets everything pass ({margin})."
+            f"Keep {name}: the lists of {names_text(random)} {verdicts.LIKE_CHANCE}, so staying "
+            f"within the margin says little ({margin})."
         )
     limits = rows.filter(verdict=verdicts.NOT_DECIDED).select("margin", "baseline_value").rows()
     for vain in filter(None, (nothing_could_fail(limit, value, name) for limit, value in limits)):

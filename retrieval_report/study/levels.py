@@ -211,8 +211,8 @@ class LevelledStudy:
 
     @property
     def at_random(self) -> list[str]:
-        """The selected models that `health` notes to be no better than chance: they are never safe,
-        and never shipped.
+        """The selected models whose lists, as `health` notes, suit other queries as well or are
+        ordered as if by chance: they are never safe, and never shipped.
         """
         rows = self.health.filter(~pl.col("serious"), pl.col("finding").is_in(AT_RANDOM))
         return sorted({self.of_run.get(run, run) for run in rows["model"]} - {*self.suspects})

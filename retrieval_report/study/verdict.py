@@ -45,8 +45,8 @@ SAFETY = {  # how safe a lead is
     NOT_OVER_RUNS: "{lead} {holds}, and is significant ({p}) for these runs, but not if other "
     "runs are considered.",
     SAFE: "{lead} {holds}, and is significant ({p}).",
-    verdicts.AT_RANDOM: "One of the two is no better ordered than by chance (see the note on the data), "
-    "so the lead means little.",
+    verdicts.AT_RANDOM: f"One of the two has lists that {verdicts.LIKE_CHANCE} (see the note on "
+    "the data), so the lead means little.",
     verdicts.UNTESTED: "{lead} {holds}. Its significance was not tested.",
     EQUAL: "No tie order separates them.",
     verdicts.NOTHING_TO_COMPARE: "The two have no query in common, so their means are not over the same "
@@ -56,8 +56,8 @@ MARGIN = {  # what is known of a loss
     verdicts.NO_WORSE: "If a loss of up to {margin} in {measure} does not matter, {names} {are} no "
     "worse than {baseline}.",
     verdicts.WORSE: "{names} {lose} more than {margin} in {measure} against {baseline}.",
-    verdicts.AT_RANDOM: "{names} {are} no better ordered than by chance, and yet within the margin of {margin} "
-    "in {measure}: choose a smaller one.",
+    verdicts.AT_RANDOM: "{names} {lose} no more than {margin} in {measure} against {baseline}, but the "
+    f"lists {verdicts.LIKE_CHANCE}.",
     verdicts.NOT_DECIDED: "{queries_leave_open} whether {names} {lose} more than {margin} in "
     "{measure} against {baseline}.",
     verdicts.CUT: "Cut lists leave open whether {names} {lose} more than {margin} in {measure} "
@@ -290,8 +290,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str, decision: str = "") -
     rows = no_worse.filter(is_open)
     for verdict, sentence in MARGIN.items():
         names = rows.filter(verdict=verdict)["model"]
-        is_said = verdict == verdicts.NO_WORSE and names_text(names) in decision
-        if names.is_empty() or is_said:
+        said = {verdicts.NO_WORSE: names_text(names), verdicts.AT_RANDOM: verdicts.LIKE_CHANCE}
+        if names.is_empty() or said.get(verdict, sentence) in decision:
             continue
         are, lose = ("are", "lose") if names.len() > 1 else ("is", "loses")
         # Of scores that cannot be tested, more queries would tell no more.
