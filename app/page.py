@@ -52,7 +52,7 @@ WHY_EMPTY = {  # what a page says if it does not answer; others are only left ou
 }
 MOST_SEGMENTS = 200  # a column with more values identifies queries rather than groups of them
 MANY_ROWS = 2_000_000  # a million rows of Hamming distances are drawn in an eighth of a second
-NO_SEGMENTS = ("query", "weight", "n_relevant")
+NO_SEGMENTS = ("query", "weight", "n_relevant", "n_relevant_from")
 # What of the choice a page is about; all others are about the measure.
 ABOUT = {**dict.fromkeys(("neighbours", "thresholds", "ties", "data"), "")}
 

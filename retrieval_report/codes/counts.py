@@ -166,6 +166,7 @@ def count_relevant(
     item_labels: object,
     *,
     relevance: str = "any",
+    relevant_from: int = 1,
     query_ids: object = None,
     item_ids: object = None,
     exclude_self: bool = False,
@@ -179,18 +180,21 @@ def count_relevant(
     ----------
     query_labels, item_labels, relevance, query_ids, item_ids, exclude_self
         The same arguments as for :func:`count_codes`.
+    relevant_from
+        The relevance from which on items are counted: that of :func:`evaluate`.
 
     Returns
     -------
     polars.DataFrame
-        ``query``, ``n_relevant`` and, if labels are class ids, ``label``, in the order of the
-        queries.
+        ``query``, ``n_relevant``, ``n_relevant_from`` (the level) and, if labels are class ids,
+        ``label``, in the order of the queries.
 
     Examples
     --------
     >>> count_relevant(["cat", "dog"], ["cat", "cat", "bird"], query_ids=["a", "b"]).rows()
-    [('a', 2, 'cat'), ('b', 0, 'dog')]
+    [('a', 2, 1, 'cat'), ('b', 0, 1, 'dog')]
     """
+    level = check_whole("relevant_from", relevant_from, 1)
     for what, labels in (("query_labels", query_labels), ("item_labels", item_labels)):
         if not hasattr(labels, "__len__"):
             raise ParameterError(
@@ -211,11 +215,13 @@ def count_relevant(
         exclude_self=exclude_self,
     )
     relevant = (
-        counts.filter(pl.col("relevance") > 0).group_by("query").agg(n_relevant=pl.sum("count"))
+        counts.filter(pl.col("relevance") >= level)
+        .group_by("query")
+        .agg(n_relevant=pl.sum("count"))
     )
     frame = pl.DataFrame({"query": query_names(query_ids, len(queries))})
     frame = frame.join(relevant, on="query", how="left", maintain_order="left").with_columns(
-        pl.col("n_relevant").fill_null(0)
+        pl.col("n_relevant").fill_null(0), n_relevant_from=pl.lit(level, pl.Int64)
     )
     labels = as_labels(query_labels, len(queries), "query_labels")
     return frame.with_columns(label=labels) if isinstance(labels, pl.Series) else frame

@@ -55,7 +55,7 @@ class Inputs:
     judgements : pl.DataFrame | None
         ``query``, ``item``, ``relevance`` if they are known separately from the rankings.
     queries : pl.DataFrame | None
-        ``query``, and ``n_relevant`` and ``label`` if they are known.
+        ``query``, and ``n_relevant``, ``n_relevant_from`` and ``label`` if they are known.
     truncated : str
         How all lists end: "no", "between_ties", or "auto" where that is not known. A
         :class:`Study` uses it.
@@ -185,8 +185,9 @@ def from_search(
     Inputs
         ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance``
         unless there are ``judgements``), and information on relevant items that were not found:
-        with labels, ``queries`` (``query``, ``n_relevant``, and ``label`` if labels are class ids);
-        with a matrix and indices, ``judgements``.
+        with labels, ``queries`` as of :func:`codes.count_relevant`, which count the items of
+        relevance 1 and more (with another ``relevant_from``, pass its result for that level as
+        ``queries``); with a matrix and indices, ``judgements``.
 
     Raises
     ------
@@ -213,7 +214,7 @@ def from_search(
     >>> inputs.rankings.rows()
     [('flat', 0, 0, 0.1, 1), ('flat', 0, 2, 0.4, 1), ('flat', 1, 1, 0.2, 1)]
     >>> inputs.queries.rows()
-    [(0, 2, 7), (1, 1, 8)]
+    [(0, 2, 1, 7), (1, 1, 1, 8)]
     >>> from retrieval_report import evaluate
     >>> evaluate(**inputs, metrics="recall@1", policies="expected").get_column("value").to_list()
     [0.5, 1.0]

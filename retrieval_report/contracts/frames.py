@@ -99,6 +99,7 @@ RULES: tuple[Rule, ...] = (
     ("weight", pl.col("weight") < 0, "negative", _no_hint),
     _whole("count", 1),
     _whole("n_relevant", 0),
+    _whole("n_relevant_from", 1),
     ("truncated", ~pl.col("truncated").is_in(ENDS), f"not one of {quoted(ENDS)}", _no_hint),
 )
 # The sorts of values that each kind of column accepts.

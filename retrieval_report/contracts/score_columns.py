@@ -27,6 +27,8 @@ query_facts: read_queries codes.count_relevant
   label? | text label | Label | class of the query, for macro means
   weight? | text weight | Weight | weight of the query, for weighted means
   n_relevant? | count integer | Relevant | relevant items of the query, retrieved or not
+  n_relevant_from? | count integer | Counted from | the relevance from which on n_relevant counts;
+      at other levels, R is that of the items known
 
 labels
   item

@@ -72,7 +72,9 @@ def evaluate(
     queries
         ``query`` and optionally ``n_relevant`` (relevant items, retrieved or not). In the ideal of
         graded lists, those not retrieved have the lowest relevant grade of their list. With
-        judgements, which determine R themselves, ``n_relevant`` has no effect.
+        judgements, which determine R themselves, ``n_relevant`` has no effect. It counts at the
+        level of relevance asked for; or, with a column ``n_relevant_from``, from that relevance on:
+        at other levels, R is that of the items known.
     measures
         Records (``AP(denominator="retrieved")``) or text (``"ap(denominator=retrieved)"``,
         ``"ndcg@10"``); by default ndcg@10, precision@10, recall@10 and ap.

@@ -14,6 +14,7 @@ from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, counting, frames_beside, judge
 from retrieval_report.scoring.judged_dictionaries import judge_dictionaries
+from retrieval_report.scoring.known_items import stated_relevant
 from retrieval_report.scoring.layout import evidence_of, order_values
 from retrieval_report.scoring.run import doubtful_lists, score_runs, start, warn_of_lists
 from retrieval_report.scoring.scorer import ListScores
@@ -97,8 +98,8 @@ def facts_of(
     if judgements is not None:
         facts.append(judgements.lazy().select(**_graded(judgements, options)).unique())
     elif queries is not None and "n_relevant" in queries.columns:
-        facts[0] = facts[0].with_columns(relevant=False)
-        facts.append(queries.lazy().select(relevant=pl.col("n_relevant") > 0).unique())
+        stated = stated_relevant(queries, options.relevant_from)
+        facts.append(queries.lazy().select(relevant=stated > 0).unique())
     return pl.concat(facts, how="diagonal")
 
 

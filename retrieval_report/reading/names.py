@@ -149,7 +149,10 @@ JUDGEMENTS = Kind(
 )
 QUERIES = Kind(
     "queries",
-    {"query": _QUERY, "label": ("label",), "weight": ("weight",), "n_relevant": ("n_relevant",)},
+    {
+        "query": _QUERY,
+        **{name: (name,) for name in ("label", "weight", "n_relevant", "n_relevant_from")},
+    },
     required=("query",),
     last=_LAST,
     others=True,  # what queries can be grouped by

@@ -24,7 +24,7 @@ _RANK = ("a number", (pl.Int32, pl.Float64))
 _WANTED: dict[str, tuple[str, tuple[type[pl.DataType], ...]]] = {
     **dict.fromkeys(("distance", "score", "weight"), _NUMBER),
     "relevance": ("a number or a truth value", (pl.Int64, pl.Float64, pl.Boolean)),
-    **dict.fromkeys(("count", "row", "n_relevant"), _WHOLE),
+    **dict.fromkeys(("count", "row", "n_relevant", "n_relevant_from"), _WHOLE),
     "mask": ("true, false, 1 or 0", (pl.Boolean,)),
 }
 

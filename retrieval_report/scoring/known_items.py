@@ -176,7 +176,8 @@ def all_lists(
     other models, of judgements and of the queries frame.
 
     Lists in ``present`` have rows. ``models`` may name further models. Returns ``model``,
-    ``query``, ``missing`` and, if the queries frame has it, ``n_relevant``.
+    ``query``, ``missing`` and, if the queries frame has them, ``n_relevant`` and
+    ``n_relevant_from``.
     """
     names = present.select("model")
     if models:
@@ -231,8 +232,21 @@ def all_lists(
         )
     if queries is None or "n_relevant" not in queries.columns:
         return lists
-    numbers = queries.select("query", pl.col("n_relevant").cast(pl.Int64))
+    numbers = queries.select("query", pl.col("^n_relevant(_from)?$").cast(pl.Int64))
     return lists.join(numbers, on="query", how="left", maintain_order="left")
+
+
+def stated_relevant(frame: pl.DataFrame, level: float | None) -> pl.Expr:
+    """Return ``n_relevant``, null where it counts relevant items from another level on."""
+    number = pl.col("n_relevant")
+    if "n_relevant_from" not in frame.columns:
+        return number
+    # grades of such frames are whole numbers
+    return (
+        pl.when(pl.col("n_relevant_from") != np.ceil(max(level or 1, 1)))
+        .then(None)
+        .otherwise(number)
+    )
 
 
 def queries_as_items(queries: pl.Series, rows: pl.DataFrame) -> pl.Series:

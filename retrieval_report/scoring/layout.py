@@ -25,7 +25,7 @@ from retrieval_report.kernels.lists import (
 from retrieval_report.metrics.terms import Sum
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
-from retrieval_report.scoring.known_items import KEYS, ends_of_lists
+from retrieval_report.scoring.known_items import KEYS, ends_of_lists, stated_relevant
 from retrieval_report.scoring.truncation import (
     Decision,
     as_counted,
@@ -213,7 +213,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     if not judged.whole.judged:
         not_retrieved = difference(judged_cells, retrieved, grades.size) if is_pool else cells
         judged_lists = arrays.ideal_lists(retrieved, not_retrieved, grades.size)
-    ideal, relevant, r_is_given = _relevant(judged, judged_lists, cells, relevant_grade)
+    ideal, relevant, r_is_given = _relevant(judged, judged_lists, cells, relevant_grade, options)
     missing = judged.lists["missing"].to_numpy()
     # If a model has no rows for a query, its rows cannot show that nothing is relevant.
     without = (relevant == 0) & (~missing | r_is_given)
@@ -453,7 +453,7 @@ def difference(lists: Lists, retrieved: Lists, kinds: int) -> Cells:
 
 
 def _relevant(
-    judged: Judged, judged_lists: Lists, cells: Cells, relevant_grade: Bools
+    judged: Judged, judged_lists: Lists, cells: Cells, relevant_grade: Bools, options: Options
 ) -> tuple[Lists, Integers, Bools]:
     """Return the ideal's items, R of every list (−1: no judgements), and whether R was given;
     unseen relevant items enter an ideal with the lowest grade of those it has.
@@ -465,7 +465,8 @@ def _relevant(
     if "n_relevant" not in judged.lists.columns:
         return judged_lists, relevant_judged, np.zeros(relevant_judged.size, np.bool_)
     lists = judged.lists
-    number = judged.lists["n_relevant"].fill_null(-1).to_numpy()
+    stated = lists.select(stated_relevant(lists, options.relevant_from)).to_series()
+    number = stated.fill_null(-1).to_numpy()
     relevant = np.where(number < 0, relevant_judged, number)
     less = np.flatnonzero(relevant < relevant_judged)
     if less.size:

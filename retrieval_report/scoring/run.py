@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import number_text
+from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
@@ -35,6 +36,7 @@ from retrieval_report.scoring.arrays import (
 from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.known_items import stated_relevant
 from retrieval_report.scoring.layout import Prepared, lay_out, null_where
 from retrieval_report.scoring.scorer import ListScores, Scorer
 from retrieval_report.scoring.truncation import ends_of
@@ -244,12 +246,8 @@ def runs_of(judged: Judged, requests: Requests, options: Options) -> list[Run]:
         )
     levels = [level for level, *_ in requests_by_layout]
     first = options.relevant_from if options.relevant_from in levels else levels[0]
-    r_from_counts = "n_relevant" in judged.lists.columns and not judged.whole.judged
-    if len(set(levels)) > 1 and r_from_counts and judged.lists["n_relevant"].count():
-        raise ParameterError(
-            "rel: n_relevant of the queries frame counts the items of one level, and the metrics "
-            "have several; score them in one call per level, or give judgements"
-        )
+    if "n_relevant" in judged.lists.columns and not judged.whole.judged:
+        _refuse_levels(judged.lists, levels, options)
     prepared = lay_out(judged, replace(options, relevant_from=first))
     words = ends_of(prepared.decisions)
     runs = []
@@ -264,6 +262,27 @@ def runs_of(judged: Judged, requests: Requests, options: Options) -> list[Run]:
             laid_out = replace(lists, decisions=prepared.decisions)
         runs.append(Run(laid_out, layout_requests, see))
     return runs
+
+
+def _refuse_levels(lists: pl.DataFrame, levels: Sequence[float | None], options: Options) -> None:
+    """Refuse levels of relevance that n_relevant does not count: a second one where nothing says
+    which it counts, and, where R must be stated, any other.
+    """
+    if "n_relevant_from" not in lists.columns:
+        if len(set(levels)) > 1 and lists["n_relevant"].count():
+            raise ParameterError(
+                "rel: n_relevant of the queries frame counts the items of one level, and the "
+                "metrics have several; score them in one call per level, or give judgements"
+            )
+        return
+    for level in levels if options.relevant_items == "error" else ():
+        refuse(
+            lists,
+            stated_relevant(lists, level).is_null(),
+            "n_relevant_from",
+            f"other levels than {number_text(level or 1)}, which is asked for",
+            "; count n_relevant from there on, or give judgements",
+        )
 
 
 def score_runs(runs: Sequence[Run], requests: Requests) -> ListScores:
@@ -537,6 +556,9 @@ def doubtful_lists(run: Run, requests: Requests, judged: Judged) -> pl.DataFrame
     guessed = ideal and not judged.whole.judged and "n_relevant" in judged.lists.columns
     guessed = guessed and prepared.relevant_grade.sum() > 1
     unseen = prepared.relevant > prepared.retrieved.total(prepared.relevant_grade)
+    if guessed:  # what models retrieved has the grades that it has
+        stated = stated_relevant(judged.lists, run.options.relevant_from)
+        unseen &= judged.lists.select(stated.is_not_null()).to_series().to_numpy()
     unpooled = np.full(unseen.size, judged.unpooled(run.options))
     return run.lists.hstack(pl.DataFrame({"unseen": unseen & guessed, "unpooled": unpooled}))
 

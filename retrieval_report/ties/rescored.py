@@ -30,6 +30,7 @@ from retrieval_report.metrics.parsing import (
 )
 from retrieval_report.reading import read_queries, read_rankings
 from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.known_items import stated_relevant
 from retrieval_report.scoring.run import Run, runs_of
 from retrieval_report.scoring.scorer import Scorer, quotient
 
@@ -147,23 +148,24 @@ def rescored(
         for stage in depths
         for key, candidate in candidates.items()
     }
-    closed, drawn_requests = _by_form(requests)
+    closed, drawn_measures = _by_form(requests, relevant_from)
     parts = []
     if closed:
         runs = runs_of(judged, closed, options)
         parts += [_scores_at(stage, run, candidates, choices) for stage in depths for run in runs]
-    if drawn_requests:
-        if judgements is None:  # R must not depend on which items are handed over
-            queries = _with_relevant(queries, rows, relevant_from)
-        arguments = {
-            "judgements": judgements,
-            "queries": queries,
-            "measures": measure_texts(drawn_requests),
-            "relevant_from": relevant_from,
-            "truncated": NO,
-        }
+    if drawn_measures:
         rng = np.random.default_rng(seed)
-        parts += [_drawn_scores(rows, stage, shuffles, rng, arguments) for stage in depths]
+        for level, drawn in drawn_measures.items():
+            # R must not depend on which items are handed over
+            known = _with_relevant(queries, rows, level) if judgements is None else queries
+            arguments = {
+                "judgements": judgements,
+                "queries": known,
+                "measures": measure_texts(drawn),
+                "relevant_from": relevant_from,
+                "truncated": NO,
+            }
+            parts += [_drawn_scores(rows, stage, shuffles, rng, arguments) for stage in depths]
     frame = pl.concat(parts)
     order = {str(metric): number for number, (metric, _) in enumerate(requests)}
     place = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
@@ -183,22 +185,26 @@ class CandidateList(NamedTuple):
 Chosen = tuple[Bools, int]  # whether each item ties at the depth; how many of these are kept
 
 
-def _by_form(requests: Requests) -> tuple[Requests, list[Measure]]:
-    """Return the metrics that are sums over ranks with their cutoffs, and all other measures, for
-    which choices are drawn.
+def _by_form(
+    requests: Requests, relevant_from: float | None
+) -> tuple[Requests, dict[float | None, list[Measure]]]:
+    """Return the metrics that are sums over ranks with their cutoffs, and all other measures by
+    their level of relevance, for which choices are drawn.
     """
     closed: Requests = []
-    open_forms: list[Measure] = []
+    open_forms: dict[float | None, list[Measure]] = {}
     for metric, cutoffs in requests:
         is_sum = metric.term.position_weights(1) is not None
         is_sum &= not (metric.own_depth or metric.condensed or "length" in metric.reads)
         in_closed = tuple(k for k in cutoffs if k and is_sum)
         closed += [(metric, in_closed)] if in_closed else []
-        open_forms += [(str(metric), cutoff) for cutoff in cutoffs if cutoff not in in_closed]
+        if drawn := [(str(metric), cutoff) for cutoff in cutoffs if cutoff not in in_closed]:
+            level = relevant_from if metric.level is None else metric.level
+            open_forms.setdefault(level, []).extend(drawn)
     if open_forms:
-        names = ", ".join(measure_texts(open_forms))
+        names = measure_texts([measure for drawn in open_forms.values() for measure in drawn])
         warn(
-            f"measures: {names} {have(len(open_forms))} no closed form for rescored lists; choices "
+            f"measures: {', '.join(names)} {have(len(names))} no closed form for rescored lists; choices "
             "are drawn at random, as policy 'shuffled'"
         )
     return closed, open_forms
@@ -214,7 +220,11 @@ def _with_relevant(
     if queries is None:
         return counts
     rows = read_queries(queries)
-    return rows if "n_relevant" in rows.columns else rows.join(counts, on="query", how="left")
+    if "n_relevant" not in rows.columns:
+        return rows.join(counts, on="query", how="left")
+    stated = rows.select("query", stated=stated_relevant(rows, relevant_from))
+    both = stated.join(counts, on="query", how="left")
+    return both.select("query", n_relevant=pl.coalesce("stated", "n_relevant"))
 
 
 def _drawn_scores(
