@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from retrieval_report.comparison import verdicts
-from retrieval_report.comparison.margins import margin_text, nothing_could_fail
+from retrieval_report.comparison.margins import margin_text, nothing_could_fail, parse_margin
 from retrieval_report.contracts.wording import have, whole_percent
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
@@ -37,6 +37,9 @@ def decided_by(study: Study) -> Decision:
             name = model_text(str(baseline))
             return word, f"{name}, the baseline, {fault}, so no model is tested against it."
     headline = study.headline
+    if margin is not None and not parse_margin(margin).among(headline.measures):
+        name = measure_text(*headline.measures[0])
+        return "", f"{name} has no margin, so nothing is decided: the margins are {margin}."
     if headline.margin_rows.width and headline.margin_rows.is_empty() and study.suspects:
         return "", (
             f"{names_text(study.suspects)} {have(len(study.suspects))} no verdict, so nothing is "
