@@ -1,6 +1,7 @@
 """Turn files of codes into counts, scores and means, for ``retrieval-report codes``."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from retrieval_report.contracts.errors import FileError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, affordable_shuffles
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.engines.summary import summarise
-from retrieval_report.metrics.parsing import Cutoffs, Metrics
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.scoring.radius import evaluate_radius
 
 POLICIES = ("expected", "shuffled", "worst", "best")
@@ -76,6 +77,9 @@ def codes_command(
     except RetrievalReportError as error:
         source_names = f"'{query_path}'" + (f" and '{current}'" if current else "")
         raise type(error)(f"{error} (of {source_names})") from error
+    levels = {metric.level for metric, _ in parse_metrics(metrics, cutoffs)}
+    # R counts from the lowest level on; at the others, scores are estimates
+    options["relevant_from"] = ceil(min(level or 1 for level in levels))
     relevant = None if depth is None else _relevant(shards(), query_arguments, options)
     orders = affordable_shuffles(OPTIONS["shuffles"].default, int(counts["count"].sum()))
     scores = evaluate(
@@ -104,5 +108,6 @@ def _relevant(shards: Iterator[Any], arguments: Named, options: Named) -> pl.Dat
         query_ids=arguments["query_ids"],
         item_ids=np.concatenate(ids) if exclude and ids[0] is not None else None,
         relevance=options.get("relevance", "any"),
+        relevant_from=options["relevant_from"],
         exclude_self=exclude,
     )

@@ -98,6 +98,24 @@ def test_r_leaves_the_query_out_where_the_counts_do(folder: Path):
     assert near["summary.csv"].equals(whole["summary.csv"])
 
 
+def test_r_counts_from_the_level_of_the_metrics(folder: Path):
+    generator = np.random.default_rng(0)
+    for name, codes in (("tagged", QUERIES), ("tags", ITEMS)):
+        labels = generator.random((len(codes), 4)) < 0.5
+        np.savez(folder / f"{name}.npz", codes=codes, labels=labels)
+    near, whole = (
+        codes_command(
+            folder / "tagged.npz",
+            [folder / "tags.npz"],
+            metrics="recall(rel=2)@5",
+            relevance="shared",
+            depth=depth,
+        )
+        for depth in (5, None)
+    )
+    assert near["summary.csv"].equals(whole["summary.csv"])
+
+
 def test_packed_codes_tell_their_bits(folder: Path):
     np.savez(folder / "packed.npz", codes=np.packbits(QUERIES, axis=1), labels=OWN, bits=20)
     np.save(folder / "db.npy", np.packbits(ITEMS, axis=1))
