@@ -245,7 +245,7 @@ class Study(LevelledStudy):
         """Return the study of two models; its verdict, comparison and queries are those of this
         pair, so its p-value is corrected for one pair, not for all pairs of the study.
         """
-        if first == second:
+        if type(first) is type(second) is str and first == second:  # others are no names
             raise ParameterError(f"pair: {first!r} comes twice; two different models are needed")
         return self.models(first, second)
 
