@@ -155,7 +155,7 @@ def _no_worse(page: Page) -> None:
     # The report's, in the colour of its own: models to be checked are not among these. Until somebody
     # names a baseline, nobody wants to replace the winner.
     rows = study.no_worse
-    if not (asked["baseline"] or not as_opened or rows.is_empty()):
+    if as_opened and not asked["baseline"] and rows.height:
         decision = ""
     if decision:
         say(status, [decision])

@@ -306,8 +306,8 @@ def _curves(frame: object, metric: object, cutoff: Cutoff) -> tuple[pl.DataFrame
     is_copy = pl.col("copy_of").is_not_null().all().over("model")  # at all cutoffs
     rows = rows.with_columns(copy_of=pl.when(is_copy).then("copy_of"))
     same_lists = pl.len().over("cutoff", pl.coalesce("copy_of", "model"))
-    rows = rows.with_columns(same_lists=same_lists)
-    rows = rows.filter(pl.col("copy_of").is_null()).drop_nulls("expected")
+    rows = rows.with_columns(same_lists=same_lists).filter(pl.col("copy_of").is_null())
+    rows = rows.drop_nulls("expected")
     filled(rows, f"no model has an expected {clean(name, 60)}")
     filled(rows.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
     ranked = pl.concat([rows.filter(at_cutoff(depth)), rows])["model"].unique(maintain_order=True)

@@ -77,10 +77,10 @@ def codes_command(
     except RetrievalReportError as error:
         source_names = f"'{query_path}'" + (f" and '{current}'" if current else "")
         raise type(error)(f"{error} (of {source_names})") from error
-    levels = {metric.level for metric, _ in parse_metrics(metrics, cutoffs)}
-    # R counts from the lowest level on; at the others, scores are estimates
-    options["relevant_from"] = ceil(min(level or 1 for level in levels))
-    relevant = None if depth is None else _relevant(shards(), query_arguments, options)
+    relevant = None
+    if depth is not None:  # R counts from the lowest level on; at the others, scores are estimates
+        lowest = min(metric.level or 1 for metric, _ in parse_metrics(metrics, cutoffs))
+        relevant = _relevant(shards(), query_arguments, options, ceil(lowest))
     orders = affordable_shuffles(OPTIONS["shuffles"].default, int(counts["count"].sum()))
     scores = evaluate(
         counts,
@@ -98,7 +98,9 @@ def codes_command(
     return frames if depth is not None else {**frames, "radius.csv": evaluate_radius(counts)}
 
 
-def _relevant(shards: Iterator[Any], arguments: Named, options: Named) -> pl.DataFrame:
+def _relevant(
+    shards: Iterator[Any], arguments: Named, options: Named, relevant_from: int
+) -> pl.DataFrame:
     """Count R of every query, which counts of the nearest items do not contain."""
     labels, ids = zip(*((labels, ids) for _, labels, ids in shards), strict=True)
     exclude = options.get("exclude_self", False)
@@ -108,6 +110,6 @@ def _relevant(shards: Iterator[Any], arguments: Named, options: Named) -> pl.Dat
         query_ids=arguments["query_ids"],
         item_ids=np.concatenate(ids) if exclude and ids[0] is not None else None,
         relevance=options.get("relevance", "any"),
-        relevant_from=options["relevant_from"],
+        relevant_from=relevant_from,
         exclude_self=exclude,
     )

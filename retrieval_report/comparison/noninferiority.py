@@ -284,7 +284,8 @@ def _columns(
 ) -> Named:
     columns = paired_columns(scores.value, scores.std, pairs)
     size = columns["queries"]
-    plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha, pairs.cluster)
+    paired = differences(scores.value, pairs)
+    plain = paired_t(paired, 1 - 2 * alpha, pairs.cluster)
     margin = np.array([accepted.of(value) for value in columns["value_b"]], np.float64)
     has_value = ~np.isnan(scores.value) | scores.truncated
     scored = has_value[pairs.first] & has_value[pairs.second]
@@ -303,7 +304,7 @@ def _columns(
         reasons = {NOTHING_TO_COMPARE: np.ones(size.shape, np.bool_)}
     units = plain.units.tolist()
     unit = {n: detectable_effect(1.0, n, alpha=alpha) for n in set(units)}
-    shape = sparsity(differences(scores.value, pairs), pairs.cluster, plain)
+    shape = sparsity(paired, pairs.cluster, plain)
 
     def queries_to_pass(difference: Floats) -> pl.Series:
         """Return how many queries pass if these are the true differences."""

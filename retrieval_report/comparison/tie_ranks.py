@@ -66,7 +66,7 @@ def tie_ranks(
         (mean over the queries for which all models have a score), ``rank`` (1 is best; means equal
         to 12 digits share the better rank), ``rank_low`` and ``rank_high`` (the interval, best and
         worst rank) and ``method``: "normal" (moments), "exact" if no score depends on tie
-        order, or "bounds" if nothing else is known of the model. The last three are null if the
+        order, or "bounds" if nothing else is known of some lists. The last three are null if the
         policy or the model has neither a standard deviation nor bounds, or if no query is shared.
 
     Raises

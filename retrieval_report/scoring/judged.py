@@ -43,7 +43,6 @@ from retrieval_report.scoring.known_items import (
     KEYS,
     all_lists,
     disagree,
-    ends_of_lists,
     every_list,
     judged_rows,
     of_one_width,
@@ -96,6 +95,8 @@ class Judged:
     printed_ranks: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     # how many judgements were of an item that had one already, and how many there were
     repeated_judgements: tuple[int, int] = (0, 0)
+    # the rows with the unjudged ones, if these were left out: they tell where the lists end
+    with_unjudged: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
     # by the rules of ties their lists, and by all rules what was laid out of these
     laid_out: dict[object, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -171,9 +172,7 @@ class Judged:
         rows = self.retrieved.join(
             judged_pairs, on=["query", "item"], how="semi", maintain_order="left"
         )
-        ends = ends_of_lists(self.retrieved, self.order)
-        lists = self.lists.join(ends, on=KEYS, how="left", maintain_order="left")
-        return self.with_rows(rows, self.known, lists)
+        return replace(self, with_unjudged=self.retrieved).with_rows(rows, self.known, self.lists)
 
     def as_lists(self, rows: pl.DataFrame) -> Judged:
         """Return some of the rows as if they were everything that is known."""
@@ -181,7 +180,8 @@ class Judged:
         lists = every_list(
             present.select("model").unique(), present.select("query").unique(), present
         )
-        return replace(self, whole=KNOWS_ALL, part_of=None).with_rows(rows, rows.clear(), lists)
+        alone = replace(self, whole=KNOWS_ALL, part_of=None, with_unjudged=None)
+        return alone.with_rows(rows, rows.clear(), lists)
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,9 @@ class _Parts:
     printed_ranks: pl.DataFrame | None = None
     repeated_judgements: tuple[int, int] = (0, 0)
     distinct: bool = False  # whether no list can have an item twice
-    ends: pl.DataFrame | None = None  # where the lists end that are without their unjudged items
+    with_unjudged: pl.DataFrame | None = (
+        None  # these rows and the unjudged ones, if they were left out
+    )
 
 
 def judge(
@@ -233,14 +235,13 @@ def judge(
     models = tuple(lists["model"].unique(maintain_order=True)) or whole.models
     whole = replace(whole, models=models, judged=parts.judgements is not None, pooled=parts.pooled)
     rows = spread_rows(row_lists, names, lists)
-    if parts.ends is not None:
-        lists = lists.join(parts.ends, on=KEYS, how="left", maintain_order="left")
     if parts.judgements is not None:
         lists = lists.with_columns(judged=rows.sums(frame["judged"].cast(pl.Int64).to_numpy()))
         frame = frame.drop("judged")
         if not whole.part and not lists["judged"].sum():  # other parts may have judged items
             warn_unmatched(parts.received.height, parts.received, parts.judgements)
-    settings = {name: getattr(parts, name) for name in ("printed_ranks", "repeated_judgements")}
+    names_of_settings = "printed_ranks", "repeated_judgements", "with_unjudged"
+    settings = {name: getattr(parts, name) for name in names_of_settings}
     return Judged(frame, judged_items, lists, rows, grades, grade, whole, **settings)
 
 
@@ -327,7 +328,7 @@ def _read(
         printed_ranks=frame.select(ranked) if RANK in ranked else None,
         repeated_judgements=(number - once, number),
         distinct=has_distinct_rows(rankings, RANKINGS),
-        ends=None if kept.height == rows.height else ends_of_lists(rows, order),
+        with_unjudged=None if kept.height == rows.height else rows,
     )
 
 

@@ -9,7 +9,6 @@ import polars as pl
 
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import KeyMismatchError
-from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.wording import advice, have, setting
 from retrieval_report.kernels.lists import Codes, Keys, Rows
@@ -142,12 +141,6 @@ def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
     if rule == "drop":
         return rows.filter(pl.col("relevance").is_not_null())
     return rows.with_columns(pl.col("relevance").fill_null(0))
-
-
-def ends_of_lists(rows: pl.DataFrame, order: str) -> pl.DataFrame:
-    """Return the largest distance, or the smallest score, of every list."""
-    end = (pl.max if order == "distance" else pl.min)(order)
-    return with_model(rows).group_by(KEYS).agg(end=end)
 
 
 def of_one_width(

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.contracts.frames import MOST_ITEMS, order_column
+from retrieval_report.contracts.frames import MOST_ITEMS, order_column, with_model
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE, Options, is_relevant
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.lists import (
@@ -25,7 +25,7 @@ from retrieval_report.kernels.lists import (
 from retrieval_report.metrics.terms import Sum
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
-from retrieval_report.scoring.known_items import KEYS, ends_of_lists, stated_relevant
+from retrieval_report.scoring.known_items import KEYS, stated_relevant
 from retrieval_report.scoring.truncation import (
     Decision,
     as_counted,
@@ -362,8 +362,8 @@ def _open_lists(
     )
     is_open = cut & ~prepared.missing
     within |= options.decimals is not None  # rounding may extend the last tie
-    if "end" in judged.lists.columns:
-        within &= ~_ends_later(judged, options)
+    if judged.with_unjudged is not None and within.any():
+        within &= ~_ends_later(judged, judged.with_unjudged, options)
     before = ties.length - np.where(within, ties.total(of_last_tie=True), 0)
     # A model that ranks all items retrieves every relevant one, and so tells R of the others if
     # they pool.
@@ -372,14 +372,14 @@ def _open_lists(
     return replace(prepared, before=before, within=within & is_open, pooled=pooled)
 
 
-def _ends_later(judged: Judged, options: Options) -> Bools:
-    """Return which lists were received with unjudged items behind the last tie, which closes it."""
-    received = judged.lists.select(*KEYS, pl.col("end").alias(judged.order))
-    kept = ends_of_lists(rounded(judged.retrieved, options), judged.order)
-    ends = rounded(received, options).join(kept, on=KEYS, how="left", maintain_order="left")
-    return (
-        ends.select((pl.col(judged.order) != pl.col("end")).fill_null(False)).to_series().to_numpy()
-    )
+def _ends_later(judged: Judged, with_unjudged: pl.DataFrame, options: Options) -> Bools:
+    """Return which lists had unjudged items behind the last tie, which closes it."""
+    last = (pl.max if judged.order == "distance" else pl.min)(judged.order)
+    ends = judged.lists.select(KEYS)
+    for name, rows in (("kept", judged.retrieved), ("whole", with_unjudged)):
+        of_lists = with_model(rounded(rows, options)).group_by(KEYS).agg(last.alias(name))
+        ends = ends.join(of_lists, on=KEYS, how="left", maintain_order="left")
+    return ends.select((pl.col("kept") != pl.col("whole")).fill_null(False)).to_series().to_numpy()
 
 
 def _of_models(prepared: Prepared, models: Sequence[str]) -> Bools:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 MOST_AUDITED = 2_000_000  # rows; every system sorts them anew, half of the time of a report
 Ask = Callable[["Study"], pl.DataFrame]
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
-CUT_VOTES = "If a list ends in or before the tie of the k-th item and others belong there, votes are missing."
+CUT_VOTES = (
+    "If a list ends in or before the tie of the k-th item and others belong there, votes are "
+    "missing."
+)
 OWN_LISTS = (
     "Recall, F1 and the areas count only the relevant items in a model's own lists, so they compare "
     "thresholds, not models."

@@ -204,8 +204,8 @@ def _by_form(
     if open_forms:
         names = measure_texts([measure for drawn in open_forms.values() for measure in drawn])
         warn(
-            f"measures: {', '.join(names)} {have(len(names))} no closed form for rescored lists; choices "
-            "are drawn at random, as policy 'shuffled'"
+            f"measures: {', '.join(names)} {have(len(names))} no closed form for rescored lists; "
+            "choices are drawn at random, as policy 'shuffled'"
         )
     return closed, open_forms
 

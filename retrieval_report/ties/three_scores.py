@@ -285,8 +285,8 @@ def three_scores(
     wide = wide.with_columns(sound=sound, compared=sound & (not few), copy_of=names)
     parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
     # The same lists may come in another order inside their ties, which the naive score shows.
-    rows = pl.coalesce("copy_of", "model"), pl.col("naive").round_sig_figs(DIGITS)
-    first = pl.min("model").over(*MEASURE, *rows)
+    same_lists, same_score = pl.coalesce("copy_of", "model"), pl.col("naive").round_sig_figs(DIGITS)
+    first = pl.min("model").over(*MEASURE, same_lists, same_score)
     copy_of = pl.when(pl.col("model") != first).then(first)
     return in_contract(pl.concat(parts).with_columns(copy_of=copy_of), THREE_SCORES)
 
