@@ -29,6 +29,8 @@ def show(page: Page) -> None:
     frame_table(
         page.best_first(study.calibration), of="calibration", alt="The threshold of every model."
     )
+    if study.calibration["threshold"].has_nulls():
+        st.caption("A model without a threshold: none reaches the goal, or no item is relevant.")
     frame_table(
         page.best_first(study.matches.areas),
         of="threshold_areas",

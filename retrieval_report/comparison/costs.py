@@ -88,13 +88,13 @@ def cost_table(summary: object, costs: object, *, no_worse: object = None) -> pl
     ('int8', 768.0, 0.61, True, None), ('float32', 3072.0, 0.62, True, None)]
     """
     frame = check_result_frame(summary, SUMMARY, "summary", "summarise")
-    amounts = _amounts(costs, set(frame["model"]))
+    known = amounts(costs, set(frame["model"]))
     tests = (
         None if no_worse is None else check_result_frame(no_worse, TESTS, "no_worse", "no_worse")
     )
     scored_rows = frame.remove(pl.col("policy").is_in(BOUNDS)).drop_nulls("value")
     parts = [pl.DataFrame(schema=COSTS)]
-    for part in amounts.partition_by("cost", maintain_order=True):
+    for part in known.partition_by("cost", maintain_order=True):
         joined = scored_rows.join(part, on="model", maintain_order="left")
         for rows in joined.partition_by(SCORE, maintain_order=True):
             sorted_ = rows.sort("amount", "value", "model", descending=[False, True, False])
@@ -107,7 +107,7 @@ def costs_frame(costs: object) -> pl.DataFrame:
     return to_polars(columns_of(costs, "model", "cost"), "costs")
 
 
-def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
+def amounts(costs: object, models: set[str]) -> pl.DataFrame:
     """Return kind of cost, model and amount, without unknown amounts."""
     rows = costs_frame(costs)
     if "model" not in rows.columns:

@@ -328,6 +328,8 @@ def parse_metrics(measures: object, cutoffs: object, metrics: object = None) -> 
                 f"measures: two different metrics are both called {str(metric)!r}; name the "
                 "functions"
             )
+        if metric.own_depth and depths not in (None, (None,)):
+            raise ParameterError(f"measures: {entry!r}: cutoffs do not apply to {metric.name}")
         metric_depths = (None,) if metric.own_depth else depths or default
         result[metric] = tuple(dict.fromkeys((*result.get(metric, ()), *metric_depths)))
     return list(result.items())

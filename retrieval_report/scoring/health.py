@@ -293,23 +293,27 @@ def _fine(judged: Judged, models: Iterable[str | None]) -> Findings:
 def _sample(
     judged: Judged, most_lists: int = SAMPLED_LISTS, most_rows: int = SAMPLED_ROWS
 ) -> pl.DataFrame:
-    """Return ``model``, ``list``, ``query``, ``item`` and ``value`` (small is near) of the first
+    """Return ``model``, ``list``, ``query``, ``item`` and ``value`` (small is near) of the nearest
     rows of some lists of every model.
     """
     full = np.flatnonzero(judged.rows.end > judged.rows.begin)
     step = pl.max_horizontal(1, pl.len() // most_lists)
     lists = judged.lists.select("model")[full].with_columns(at=pl.Series(full))
     lists = lists.filter((pl.int_range(pl.len()) % step).over("model") == 0)
-    first = judged.rows.begin[lists["at"]]
-    some = np.minimum(judged.rows.end[lists["at"]] - first, most_rows)
-    rows = np.repeat(first - np.append(0, np.cumsum(some)[:-1]), some) + np.arange(some.sum())
-    number = np.repeat(np.arange(some.size), some)
-    names = ["query", "item", judged.order] if judged.named else ["query", judged.order]
-    near = pl.col(judged.order).cast(pl.Float64)
+    values = judged.retrieved[judged.order].to_numpy()
+    sign = 1.0 if judged.order == "distance" else -1.0
+    first, end = judged.rows.begin[lists["at"]], judged.rows.end[lists["at"]]
+    nearest = [
+        begin + np.argsort(sign * values[begin:last], kind="stable")[:most_rows]
+        for begin, last in zip(first, end, strict=True)
+    ]
+    rows = np.concatenate([np.zeros(0, np.int64), *nearest])
+    number = np.repeat(np.arange(len(nearest)), [*map(len, nearest)])
+    names = ["query", "item"] if judged.named else ["query"]
     return judged.retrieved.select(names)[rows].with_columns(
         lists["model"].gather(number),
         pl.Series("list", number),
-        value=near if judged.order == "distance" else -near,
+        value=sign * pl.Series(values[rows], dtype=pl.Float64),
     )
 
 

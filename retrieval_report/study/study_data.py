@@ -500,6 +500,10 @@ class View:
             raise ParameterError(
                 "labels: the queries have no column 'label', which is to be predicted"
             )
+        if self.costs is not None:
+            from retrieval_report.comparison.costs import amounts
+
+            amounts(self.costs, set(models))
         if self.calibrate is not None:
             from retrieval_report.ties.thresholds import check_goal
 

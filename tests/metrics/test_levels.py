@@ -69,12 +69,10 @@ def test_scores_are_to_the_bit_those_of_relevant_from(
         "policies": ("expected", "naive", "best", "worst", "shuffled"),
         "shuffles": 3,
     }
-    measures = [f"{at_level(name, level)}@5" for level in (2, None, 3) for name in LEVELS]
-    together = rr.evaluate(rankings, metrics=["ndcg@5", *measures], **rules)
+    measures = [at_level(name, level) for level in (2, None, 3) for name in LEVELS]
+    together = rr.evaluate(rankings, metrics=["ndcg", *measures], cutoffs=5, **rules)
     for level in (None, 2, 3):
-        apart = rr.evaluate(
-            rankings, metrics=[f"{name}@5" for name in LEVELS], relevant_from=level, **rules
-        )
+        apart = rr.evaluate(rankings, metrics=[*LEVELS], cutoffs=5, relevant_from=level, **rules)
         wanted = apart.with_columns(metric=pl.col("metric") + at_level("", level))
         found = together.filter(pl.col("metric").is_in(wanted["metric"].unique().to_list()))
         assert found.sort(KEYS).equals(wanted.sort(KEYS))
@@ -115,13 +113,13 @@ def test_judged_items_alone_for_one_metric_are_what_unjudged_drop_gives(truncate
         "shuffles": 3,
     }
     names = [name for name in CATALOGUE if name != "bpref"]
-    measures = [f"{name}(judged_only=True)@5" for name in names]
-    together = rr.evaluate(rankings, metrics=["ndcg@5", *measures, "bpref"], **rules)
+    measures = [f"{name}(judged_only=True)" for name in names]
+    together = rr.evaluate(rankings, metrics=["ndcg", *measures, "bpref"], cutoffs=5, **rules)
     others = rr.evaluate(rankings, metrics="ndcg@5", **rules)
     assert together.filter(metric="ndcg").equals(others)
     own = pl.when(metric="bpref").then("metric")
     apart = rr.evaluate(
-        rankings, metrics=[*(f"{name}@5" for name in names), "bpref"], unjudged="drop", **rules
+        rankings, metrics=[*names, "bpref"], cutoffs=5, unjudged="drop", **rules
     ).with_columns(metric=own.otherwise(pl.col("metric") + "(judged_only=True)"))
     found = together.filter(pl.col("metric") != "ndcg")
     seen = ["items", "n_relevant", "pooled"]  # of the whole lists
