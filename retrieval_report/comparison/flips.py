@@ -67,8 +67,8 @@ def flips(
         ``family``, ``family_method`` (of the reference policy) and ``verdict``:
 
         - "nothing to compare": one of the two means is missing.
-        - "lists are cut": items that the lists do not show could reverse the order, or raise the
-          probability of a reversal above ``tie_risk``.
+        - "lists are cut": if every cut list had the worst score that missing items and its own ties
+          allow, the order would be reversed, or the probability of a reversal above ``tie_risk``.
         - "depends on tie order": the probability of a reversal is, or may be, above ``tie_risk``,
           or the expected means are equal but depend on tie order; without policy expected: policies
           disagree.

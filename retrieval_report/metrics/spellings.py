@@ -42,9 +42,9 @@ ELSEWHERE = {
         "the mean of a largest precision over tie orders has no closed form; lists.recall_curve "
         "gives the mean precision at every recall"
     ),
-    "Judged": "lists.judgement_coverage computes the share of judged items",
+    "Judged": "the profile has the share of judged items, lists.judgement_coverage that of a list",
     "Hole": (
-        "lists.judgement_coverage computes the share of judged items; the hole of BEIR and MTEB is "
+        "the profile has the share of judged items, lists.judgement_coverage that of a list; the hole of BEIR and MTEB is "
         "1 minus that share if an item counts as judged wherever any query has judged it"
     ),
     "nAUC": "it measures how well the scores of a model tell easy queries from hard ones",

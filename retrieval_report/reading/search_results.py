@@ -265,9 +265,7 @@ def flat_rows(array: Array, what: str) -> tuple[Array, Whole]:
     if array.ndim == 1 and array.dtype == object and any(np.ndim(row) == 1 for row in array):
         rows = [np.asarray(row) for row in array]
         filled = [row for row in rows if row.size]
-        return np.concatenate(filled or [np.empty(0)]), np.array(
-            [row.size for row in rows], np.int64
-        )
+        return np.concatenate(filled or rows[:1]), np.array([row.size for row in rows], np.int64)
     if array.ndim not in (1, 2):
         raise DataError(f"{what}: shape {array.shape}; expected one row per query")
     matrix = np.atleast_2d(array)

@@ -254,7 +254,7 @@ def queries_as_items(queries: pl.Series, rows: pl.DataFrame) -> pl.Series:
 def _why_unjudged(present: pl.DataFrame, judgements: pl.DataFrame, swapped: bool) -> str:
     """Say why queries have no judgements, as far as ids show it, and what to do. Where a model has
     no judged query, its ids are of another form; where columns look swapped, leaving queries out
-    would hide it.
+    is right only if they are not.
     """
     leave = advice("; {} leaves them out", setting("unjudged_query", "skip"))
     if judgements.is_empty():
@@ -262,7 +262,7 @@ def _why_unjudged(present: pl.DataFrame, judgements: pl.DataFrame, swapped: bool
     answered = present.join(judgements, on="query", how="semi")
     models = present.join(answered, on="model", how="anti").sort("model", "query")
     if models.is_empty():
-        return SWAPPED if swapped else leave
+        return SWAPPED + leave.replace(";", " If not,") if swapped else leave
     model, query = models.select("model", "query").row(0)
     names = models.filter(model=model)["query"].cast(pl.String)
     items = names.filter(names.is_in(judgements["item"].cast(pl.String).unique().implode()))

@@ -222,7 +222,8 @@ class Study(LevelledStudy):
         return self._with(models=tuple(dict.fromkeys(names)))
 
     def where(self, **columns: object) -> Self:
-        """Return the study on the queries for which columns of the queries frame have these values.
+        """Return the study on the queries for which columns of the queries frame (without one,
+        ``query``) have these values.
 
         >>> labels = {"query": ["p", "q"], "label": ["cat", "dog"]}
         >>> study = Study(
@@ -234,7 +235,9 @@ class Study(LevelledStudy):
         {'where': {'label': 'dog', 'query': 'q'}}
         """
         frame = self._given()["queries"]
-        check_chosen("where", columns, [] if frame is None else frame.columns)
+        if frame is None:
+            frame = self.judged.lists.select("query").unique(maintain_order=True)
+        check_chosen("where", columns, frame.columns)
         query_ids = tuple(frame.filter(**columns)["query"])
         if not query_ids:
             values = ", ".join(f"{name}={value!r}" for name, value in columns.items())

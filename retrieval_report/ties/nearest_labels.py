@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Array, check_whole
+from retrieval_report.contracts.arguments import Array, check_whole, quoted
 from retrieval_report.contracts.checks import check_choice, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import (
@@ -257,6 +257,8 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
     if "count" in frame.columns:  # among rankings, a column "label" would mean the relevance
         if labels is not None:
             raise ParameterError("labels: given together with counts, which have a column 'label'")
+        if "label" not in frame.columns:
+            raise ColumnError(f"counts: no column 'label'; found {quoted(frame.columns)}")
         frame = to_polars(rankings, "counts of labels").drop("item", strict=False)
         frame = frame.with_row_index("item")
         names = _plain(check_table(frame, "labels", "counts")["label"])

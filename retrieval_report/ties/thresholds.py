@@ -36,7 +36,7 @@ from retrieval_report.writing.names import clean, with_number
 from retrieval_report.writing.numbers import number
 
 METRICS = tuple(name for name in RATES if name != "fpr")  # of which large values are good
-RISING = ("recall", "npv")  # a looser threshold raises them
+RISING = ("recall", "npv")  # a looser threshold raises them, npv as a rule
 MOST_RESAMPLES = 100_000
 MOST_PAIRS = 20_000_000
 
@@ -133,7 +133,7 @@ class Thresholds:
         at_least
             None takes the threshold at which the metric is highest. A number takes the loosest
             threshold at which the metric reaches it, which has the largest recall; for "recall" and
-            "npv", which rise with the threshold, the strictest.
+            "npv", which looser thresholds reach more easily, the strictest.
         resamples, seed
             How often the queries are drawn again for the intervals.
 
