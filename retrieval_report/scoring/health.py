@@ -130,13 +130,16 @@ def health_of(
     options: Options,
     by_chance: Mapping[str, tuple[int, int]] | None = None,
     columns: ColumnNames = None,
+    *,
+    like: bool = False,
 ) -> pl.DataFrame:
     """Return what may be wrong with the data of each model, serious faults first.
 
     ``by_chance`` has models whose nearest items are relevant as often as any: how many of how many;
-    ``columns`` the names that the caller gave, for advice.
+    ``columns`` the names that the caller gave, for advice; ``like`` says that the options are those
+    of another system, which nobody can choose.
     """
-    findings = _findings(judged, options, columns)
+    findings = _findings(judged, options, columns, like)
     models = {*judged.lists["model"]}
     chance = by_chance or {}
     for model in sorted(models.intersection(chance) - _models(findings, NO_LIST)):
@@ -145,7 +148,9 @@ def health_of(
     return _frame(findings)
 
 
-def _findings(judged: Judged, options: Options, columns: ColumnNames = None) -> list[Finding]:
+def _findings(
+    judged: Judged, options: Options, columns: ColumnNames = None, like: bool = False
+) -> list[Finding]:
     prepared = lay_out(judged, replace(options, policies=("expected",)))
     sample = _sample(judged)
     has_judgements = prepared.relevant >= 0
@@ -157,7 +162,7 @@ def _findings(judged: Judged, options: Options, columns: ColumnNames = None) -> 
     models = {*judged.lists["model"]}
     every = {model for model, *_, example in turned if not example} == models
     cure = direction(judged.order, every=every, columns=columns)
-    findings = [*_unanswered(lists.group_by("model").sum(), options)]
+    findings = [*_unanswered(lists.group_by("model").sum(), options, like)]
     findings += [
         (*row, example or cure + OTHER_LISTS * (2 * row[3] < row[4])) for *row, example in turned
     ]
@@ -191,7 +196,7 @@ def _findings(judged: Judged, options: Options, columns: ColumnNames = None) -> 
     findings += _fine(judged, sorted(models) if copies else [None])
     asked = prepared.names.select("query", relevant=prepared.relevant).filter(has_judgements)
     asked = asked.unique("query")
-    findings += _unanswerable(asked.filter(relevant=0).height, asked.height, options)
+    findings += _unanswerable(asked.filter(relevant=0).height, asked.height, options, like)
     return [*findings, *_repeated(*judged.repeated_judgements, sorted(models), options)]
 
 
@@ -210,7 +215,8 @@ def sentence_of(finding: Finding, models: str) -> str:
     _, name, _, affected, total, example = finding[:6]
     facts = {"affected": affected, "total": total, "models": models, "example": example}
     share = whole_percent(int(affected) / int(total)) if name == GRADES else ""
-    return SENTENCES[name].format(**facts, share=share, have=have(int(affected)))
+    most = int(str(affected).split()[-1])  # of several models it may be "1 to 2"
+    return SENTENCES[name].format(**facts, share=share, have=have(most))
 
 
 def health_of_summary(
@@ -237,26 +243,30 @@ def _frame(findings: Iterable[Finding]) -> pl.DataFrame:
     return frame.sort(~pl.col("serious"), "model", maintain_order=True)
 
 
-def _unanswered(models: pl.DataFrame, options: Options) -> Findings:
+def _unanswered(models: pl.DataFrame, options: Options, like: bool = False) -> Findings:
     """Find judged queries for which a model has no list; every row has how many are missing, and
     how many there are.
     """
     zero = options.missing_query == "zero"
     effect = "counted as 0" if zero else "left out"
-    leave = advice("; {} leaves such queries out", setting("missing_query", "skip")) if zero else ""
+    leave = _leaving("missing_query") if zero and not like else ""
     for model, missing, total in models.filter(pl.col("missing") > 0).iter_rows():
         serious = missing > FEW_MISSING * total and (zero or missing > 1)
         example = effect + ("; was the run cut off?" if serious else leave)
         yield model, NO_LIST, serious, missing, total, example
 
 
-def _unanswerable(none: int, total: int, options: Options) -> Findings:
+def _leaving(name: str) -> str:
+    return advice("; {} leaves such queries out", setting(name, "skip"))
+
+
+def _unanswerable(none: int, total: int, options: Options, like: bool = False) -> Findings:
     """Find queries without a relevant item where they are many: every model scores 0 for them,
     which makes all differences smaller; only measures that count the grades themselves may count
     some. Where none has one, another finding says so.
     """
     if options.no_relevant == "zero" and FEW_UNANSWERABLE * total < none < total:
-        leave = advice("; {} leaves such queries out", setting("no_relevant", "skip"))
+        leave = "" if like else _leaving("no_relevant")
         unless = "" if options.relevant_from is None else " unless a measure counts lower grades"
         yield None, NO_ITEM, False, none, total, f"counted as 0{unless}{leave}"
 

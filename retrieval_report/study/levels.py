@@ -52,6 +52,8 @@ from retrieval_report.study.study_data import (
     scores_under,
 )
 from retrieval_report.study.summaries import summary_of
+from retrieval_report.systems.emulation import Emulation
+from retrieval_report.systems.evaluate_like import emulated, measures_like
 
 if TYPE_CHECKING:
     from retrieval_report.ties.nearest_labels import NearestLabels
@@ -176,8 +178,24 @@ class LevelledStudy:
 
     @answer_of_rows
     def _health(self) -> pl.DataFrame:
-        options = options_with(self._data.options, policies="expected")
-        return health_of(self.judged, options, self._data.by_chance, self._data.columns)
+        data, rules = self._data, {}
+        if data.like is not None:
+            emulation = self._emulated
+            rule = emulation.rules(next(iter(emulation.records.values())))
+            rules = {"missing_query": rule.missing_query, "no_relevant": rule.no_relevant}
+        options = options_with({**data.options, **rules}, policies="expected")
+        return health_of(self.judged, options, data.by_chance, data.columns, like=bool(rules))
+
+    @property
+    def _emulated(self) -> Emulation:
+        """The rankings of the selected queries as the system of ``like`` receives them."""
+        data = self._data
+        assert data.like is not None
+        measures = measures_like(data.like, **data.asked)
+        return data.memo.find(
+            ("emulated", self._view.queries),
+            lambda: emulated(self.judged, None, None, measures, data.options),
+        )
 
     @property
     def shuffled(self) -> pl.DataFrame:

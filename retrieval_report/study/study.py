@@ -71,8 +71,6 @@ from retrieval_report.study.three_tables import three_html, three_table
 from retrieval_report.study.verdict import ranked_means, verdict
 from retrieval_report.study.write import save_report
 from retrieval_report.systems.audit import audit
-from retrieval_report.systems.emulation import Emulation
-from retrieval_report.systems.evaluate_like import emulated, measures_like
 from retrieval_report.ties.coverage import coverage_means
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.ties.grading_scale import grading_scale
@@ -932,16 +930,6 @@ class Study(LevelledStudy):
     def _judged_by_each(self) -> Frames:
         """The judgements of the selected queries by each of several judges."""
         return {judge: self.judged_by(judge)._given()["judgements"] for judge in self.judgements}
-
-    @property
-    def _emulated(self) -> Emulation:
-        """The rankings of the selected queries as the system of ``like`` receives them."""
-        assert self.like is not None
-        measures = measures_like(self.like, **self._data.asked)
-        return self._data.memo.find(
-            ("emulated", self._view.queries),
-            lambda: emulated(self.judged, None, None, measures, self._data.options),
-        )
 
     def _first_two(self) -> tuple[str, ...]:
         """Two models that were chosen, in their order, else

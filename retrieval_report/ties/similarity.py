@@ -19,7 +19,8 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction
 from retrieval_report.engines.score_grid import blocks, tau_b
 from retrieval_report.kernels.lists import Bools, Floats, Integers
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.frames import frame_of_kind
+from retrieval_report.reading.names import KINDS
 from retrieval_report.scoring.known_items import of_one_width
 
 SIMILARITY = schema("similarity")
@@ -42,8 +43,8 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     Parameters
     ----------
     a, b
-        Rankings frames of one model each: ``query``, ``item``, ``distance`` or ``score``. Relevance
-        is ignored.
+        Rankings of one model each: ``query``, ``item``, ``distance`` or ``score``, or whatever else
+        :func:`evaluate` takes as rankings. Relevance is ignored.
     p
         Persistence of rank-biased overlap, between 0 and 1: the first 1/(1 − p) ranks matter most.
 
@@ -127,7 +128,8 @@ def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSi
 
 def _checked(rankings: object, what: str) -> pl.DataFrame:
     """Rankings of one model."""
-    frame = check_rankings(to_polars(rankings, what), relevance=False)
+    frame = frame_of_kind(rankings, KINDS["rankings"], what, None)
+    frame = check_rankings(frame, relevance=False)
     if "model" in frame.columns and frame["model"].n_unique() > 1:
         raise ParameterError(
             f"{what}: holds {frame['model'].n_unique()} models; pass the rankings of one"

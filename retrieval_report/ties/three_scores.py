@@ -531,7 +531,8 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans, tests: 
     pair = tests(*(row["model"] for row in compared)) if len(compared) == 2 else None
     if pair is not None:
         where = at_measure(rows[0]["metric"], rows[0]["cutoff"])
-        reversal = pair.filter(where, policy="expected").drop_nulls("p_tie")
+        # Means of other queries than those of both differ in another way.
+        reversal = pair.filter(where, policy="expected", unpaired=0).drop_nulls("p_tie")
         for p_tie, how in reversal.select("p_tie", "p_tie_method").iter_rows():
             chance, method = 1 - p_tie, EXACT if how == EXACT else NORMAL
     return {
