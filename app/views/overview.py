@@ -10,7 +10,7 @@ from cached import remembered_questions
 from chart_display import say, show_chart
 from page import Page
 from retrieval_report import charts
-from retrieval_report.comparison.verdicts import CHECK
+from retrieval_report.comparison.verdicts import CHECK, accidental_winners
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.by_cutoff import cutoffs_sentence, reached_cutoffs
 from retrieval_report.study.caveats import health_sentences, more_findings, split_findings
@@ -72,6 +72,7 @@ def show(page: Page) -> None:
         folded = [*more, *filter(None, [study.decision]), *findings[1:3]]
         boxes = [(CHECK, [*shown, findings[0]])]
         heading = more_findings(more) if more else OTHERS
+    leader = listed((winners["winner"][0] or NOBODY).split(EQUALS))
     # A short verdict stands beside the numbers, so that charts begin higher.
     # What awaits the orders is as high as what has them, so that they move nothing.
     awaited = page.choice.options["shuffles"] if waits else 0
@@ -80,7 +81,11 @@ def show(page: Page) -> None:
     with beside if is_short else st.container():
         for place, box in zip(st.columns(len(boxes)), boxes, strict=True):
             with place:
-                say(*box)
+                # The sentence that names the leader stands far below.
+                say(
+                    box[0],
+                    [text.replace("Its lead", f"The lead of {leader}", 1) for text in box[1]],
+                )
         if folded:
             with st.expander(heading):
                 st.markdown("\n\n".join(map(plain, folded)))
@@ -92,9 +97,10 @@ def show(page: Page) -> None:
         at_cutoffs = pl.col("cutoff").is_in(reached)
         at_cutoffs |= pl.col("cutoff").eq_missing(page.choice.cutoff)
         if accidents := cutoffs_sentence(curves.filter(at_cutoffs)):
-            beyond = [cutoff for cutoff in page.choice.cutoffs if cutoff not in {*reached, None}]
+            depths = [cutoff for cutoff in page.choice.cutoffs if cutoff is not None]
+            beyond = {*depths}.difference(reached_cutoffs(study, depths))
             if beyond:
-                accidents += f" Fewer than half of the lists reach cutoff {beyond[0]}."
+                accidents += f" Fewer than half of the lists reach cutoff {min(beyond)}."
             remarks = [plain(accidents), *remarks, f"[Along the cutoffs](#{ALONG})"]
     if study.decision and "margin" in remembered_questions(page.data):
         remarks.append("Baseline and margin are those chosen on Compare, whose address keeps them.")
@@ -128,7 +134,8 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
     ``awaited``; return the place beside them.
     """
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
-    same = winners["naive_winner"] == winners["winner"]
+    first_by = [(winners[order] or "").split(EQUALS) for order in ("naive_winner", "winner")]
+    same = not accidental_winners(*first_by)
     exactly, limits = (
         ("by items retrieved", ITEMS) if by_items_retrieved(winners) else ("exactly", "")
     )

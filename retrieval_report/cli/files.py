@@ -99,6 +99,8 @@ def _keep_standard_input(file: Path, limit: int) -> None:
             size += target.write(piece)
             if size > limit:
                 raise FileError(f"{NAME}: holds more than {limit} bytes{larger()}")
+        if not size:
+            raise FileError(f"{NAME}: is empty, or was read before: only one file can come from it")
 
 
 def split(text: str) -> list[str]:

@@ -96,7 +96,7 @@ SENTENCES = {
     COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
     FINE: "{affected} of {total} judgements give their item a grade of its own in the query ({example})",
     NO_ITEM: "{affected} of {total} queries {have} no relevant item ({example})",
-    REPEATED: "{affected} of {total} judgements repeat an item that was already judged for the "
+    REPEATED: "{affected} of {total} judgements {have} an item that was already judged for the "
     "query ({example})",
 }
 # faults whose example is an id: one shows the fault of all models

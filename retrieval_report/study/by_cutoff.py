@@ -55,10 +55,10 @@ def _along_cutoffs(study: Study) -> Study:
     return study._by_measures(metrics[:1], [*cutoffs, *[None] * (None in asked)])
 
 
-def reached_cutoffs(study: Study) -> list[int]:
-    """Return the usual cutoffs that half of the lists reach."""
+def reached_cutoffs(study: Study, cutoffs: Sequence[int] = USUAL_CUTOFFS) -> list[int]:
+    """Return the cutoffs, by default the usual ones, that half of the lists reach."""
     length = study.headline.scores.select(pl.median("items")).item() or 0
-    return [cutoff for cutoff in USUAL_CUTOFFS if cutoff <= length]
+    return [cutoff for cutoff in cutoffs if cutoff <= length]
 
 
 def cutoffs_sentence(rows: pl.DataFrame) -> str:

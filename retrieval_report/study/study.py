@@ -221,7 +221,7 @@ class Study(LevelledStudy):
 
     def where(self, **columns: object) -> Self:
         """Return the study on the queries for which columns of the queries frame (without one,
-        ``query``) have these values.
+        ``query``) have these values, or one of the values of a list.
 
         >>> labels = {"query": ["p", "q"], "label": ["cat", "dog"]}
         >>> study = Study(
@@ -236,7 +236,10 @@ class Study(LevelledStudy):
         if frame is None:
             frame = self.judged.lists.select("query").unique(maintain_order=True)
         check_chosen("where", columns, frame.columns)
-        query_ids = tuple(frame.filter(**columns)["query"])
+        lists = {name: value for name, value in columns.items() if isinstance(value, list)}
+        equal = {name: value for name, value in columns.items() if name not in lists}
+        among = [pl.col(name).is_in(values) for name, values in lists.items()]
+        query_ids = tuple(frame.filter(*among, **equal)["query"])
         if not query_ids:
             values = ", ".join(f"{name}={value!r}" for name, value in columns.items())
             raise ParameterError(f"where: no query has {values}")

@@ -174,7 +174,8 @@ def _lead(
     equal = _leaders(ranked, "expected")
     if pair["unpaired"] and len(equal) < 3:
         others = {} if len(equal) == 2 else _unsafe_others(ranked, flips, its, identical)
-        return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *others.values()]
+        own = [] if pair["value_a"] is None else [OWN_QUERIES]
+        return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *own, *others.values()]
     if len(equal) > 1:
         lead = f"{names_text(equal)} share the highest expected {measure}: {number(value)}."
         among = flips.filter(verdicts.both_among(equal))
@@ -201,6 +202,11 @@ def _lead(
     safety = [_safety(pair, over_second), *map(others.pop, turned_by)]
     status = turned_by[0] if pair["verdict"] == SAFE else pair["verdict"]
     return status, [lead, " ".join(safety), *others.values()]
+
+
+OWN_QUERIES = (
+    "All other means are over the queries that each model has, and may order the models otherwise."
+)
 
 
 def _on_paired(pair: Named, measure: str) -> str:

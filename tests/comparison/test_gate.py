@@ -73,7 +73,7 @@ def test_the_same_run_passes_and_a_shifted_one_fails():
     loss = -(held(ranking(0.02)).difference or 0)
     beyond = held(ranking(0.02), margin=0.9 * loss)
     assert beyond.status == "not decided"
-    words = "enough queries would fail it if the loss is the one observed"
+    words = "with enough queries it would fail if the loss is the one observed"
     for text in (beyond.line(), markdown_summary(beyond), junit_xml(beyond)):
         assert words in text  # whole: the condition stands at its end
     assert needed in junit_xml(unclear)
