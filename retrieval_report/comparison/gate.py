@@ -26,7 +26,7 @@ from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
 from retrieval_report.contracts.options import ScoringOptions, answering_other_words, options_with
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice as advised
-from retrieval_report.contracts.wording import argument, setting
+from retrieval_report.contracts.wording import setting
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import measure_text, one_of_two, parse_metrics
@@ -323,11 +323,6 @@ def gate(
         cluster=cluster,
         same_lists=["candidate"] if identical_models(expected, runs) else [],
     ).row(0, named=True)
-    if largest_loss is not None and row["largest_loss"] > largest_loss:
-        lost = number(row["largest_loss"])
-        warn(
-            f"{argument('largest_loss')}: a query lost {lost}, which counts instead of {largest_loss}"
-        )
     _check_health(health_of(judged, rules), names, passed=row["verdict"] == NO_WORSE)
     if (
         row["verdict"] != NOTHING_TO_COMPARE
