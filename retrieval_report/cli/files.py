@@ -177,7 +177,7 @@ FILES = {
                       "human=FILE,model=FILE,…; default: the first."),
     "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True, is_eager=True,
                  help="The rankings are sets of labels, such as qrels of language models: rank items "
-                      "by their grades. Their lists are whole, unless you pass --truncated."),
+                      "by their grades. Their lists are whole by default."),
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
                  help="Judgements below 0: 'keep' refuses them with an error, 'unjudged' treats the "
                       "items as not judged."),

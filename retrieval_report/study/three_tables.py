@@ -181,23 +181,24 @@ def winner_sentence(row: Named) -> str:
     >>> winner_sentence(
     ...     {**row, "agreeing": 6, "agreeing_chance": 0.66, "agreeing_method": "normal"}
     ... )
-    'ap@5: a wins exactly, b by the naive order; a comes first in 6 of 10 random orders (≈66%
-    of all).'
+    'ap@5: a wins exactly, b by the naive order; a is first or level in 6 of 10 random orders
+    (≈66% of all).'
     >>> winner_sentence({**row, "orders": 0, "agreeing": 0, "agreeing_chance": 0.66})
-    'ap@5: a wins exactly, b by the naive order; a comes first in 66% of all random orders.'
+    'ap@5: a wins exactly, b by the naive order; a is first or level in 66% of all random
+    orders.'
     >>> winner_sentence({**row, "naive_winner": "a", "agreeing": 10, "agreeing_chance": 1.0})
     'ap@5: a wins exactly and by the naive order; no order of ties puts another model ahead.'
     >>> winner_sentence({**row, "naive_winner": "a = c", "agreeing": 6, "agreeing_chance": 0.66})
-    'ap@5: a wins exactly, and a and c share first place by the naive order; a comes first in 6
-    of 10 random orders (66% of all).'
+    'ap@5: a wins exactly, and a and c share first place by the naive order; a is first or
+    level in 6 of 10 random orders (66% of all).'
     >>> level = {**row, "winner": "a = b", "naive_winner": "a = b", "agreeing_chance": 1.0}
     >>> winner_sentence({**level, "agreeing": 10})
     'ap@5: a and b share first place exactly and by the naive order; no order of ties puts another
     model ahead.'
     >>> cut = {**level, "agreeing": 10, "agreeing_chance": None, "agreeing_method": "drawn"}
     >>> winner_sentence({**cut, "winner": "a", "naive_winner": "a"})
-    'ap@5: a wins by the items in the lists, which may be cut, and by the naive order; a comes
-    first in 10 of 10 random orders of these items.'
+    'ap@5: a wins by the items in the lists, which may be cut, and by the naive order; a is first
+    or level in 10 of 10 random orders of these items.'
     """
     measure = measure_text(row["metric"], row["cutoff"])
     first, naive = row["winner"], row["naive_winner"]
@@ -220,12 +221,12 @@ def winner_sentence(row: Named) -> str:
     if not row["orders"]:  # of another average no single order is known
         orders_text = f"{share or 'an unknown share'} of all random orders"
         share_of_all = ""
-    comes = "one of them comes" if EQUALS in first else f"{first} comes"
+    is_first = f"{'one of them' if EQUALS in first else first} is first or level"
     exactly, of_these = "exactly", ""
     if is_cut:
         exactly, of_these = "by the items in the lists, which may be cut", " of these items"
     orders_text = f"{orders_text}{of_these}{share_of_all}"
-    return f"{measure}: {wins} {exactly}{order}; {comes} first in {orders_text}."
+    return f"{measure}: {wins} {exactly}{order}; {is_first} in {orders_text}."
 
 
 def accidents_sentence(winners: pl.DataFrame, headline: Measure) -> str:
