@@ -411,7 +411,7 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     Returns
     -------
     altair.Chart
-        Tiles: naive − expected in points (hundredths); a diamond where the naive order gives
+        Tiles: naive − expected in hundredths; a diamond where the naive order gives
         the model another rank. If no naive score is off, the chart is a sentence.
 
     Examples
@@ -457,7 +457,7 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     other_rank = scored_rows.filter("moved")
     ink = on_tile("size:Q", strong)
     layers.append(layer(other_rank, RANK_MARK, x=x, y=y, color=ink, detail="size:Q"))
-    text = "naive − expected in points (hundredths)"
+    text = "naive − expected in hundredths"
     text += f"; {OTHER_RANK}: the naive order gives another rank" if other_rank.height else ""
     text += f"; not drawn: 0 everywhere for {with_number(right, 'other model')}" if right else ""
     spoken = scored_rows.sort("size", descending=True)

@@ -26,7 +26,8 @@ Exit codes:
   0  passed: the candidate loses less than the margin
   1  failed: it loses more than the margin
   2  bad input: nothing was tested
-  3  not decided: too few queries, cut lists, or relevant items not known
+  3  not decided: too few queries, cut lists, relevant items not known, or a
+     margin so large that nothing could fail
 """
 
 

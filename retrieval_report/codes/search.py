@@ -350,7 +350,7 @@ def _unmasked(labels: Array, mask: Array | None) -> tuple[Array, Array | None]:
     """Return labels and mask, in which labels below 0 are masked."""
     if labels.dtype.kind not in "if" or labels.min(initial=0) >= 0:
         return labels, mask
-    valid = labels >= 0
+    valid = ~(labels < 0)  # NaN stays, and is refused
     return np.where(valid, labels, 0), valid if mask is None else valid & mask
 
 

@@ -26,7 +26,7 @@ from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
 from retrieval_report.contracts.options import ScoringOptions, answering_other_words, options_with
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice as advised
-from retrieval_report.contracts.wording import setting
+from retrieval_report.contracts.wording import argument, setting
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import measure_text, one_of_two, parse_metrics
@@ -47,7 +47,7 @@ UNDECIDED = 3
 ADVICE = {
     UNKNOWN_R: "relevant items that neither run retrieved could change it; pass judgements, or "
     "queries with n_relevant",
-    NOTHING_TO_COMPARE: "no query has a relevant item",
+    NOTHING_TO_COMPARE: "no query has a score of both runs",
 }
 ROLES = ("baseline", "candidate")
 COLUMNS = {RANK, *(column.name for column in (*RANKINGS, *COUNTS))}
@@ -301,11 +301,8 @@ def gate(
         or names[0] == names[1]
     ):
         raise ParameterError(f"names: {names!r} is not a pair of different names")
-    settings: Named = {
-        "missing_query": "error",
-        **options,
-        "policies": ("expected", "best", "worst"),
-    }
+    policies = "expected", "best", "worst"
+    settings: Named = {"missing_query": "error", **options, "policies": policies}
     missing_query = settings["missing_query"]
     runs, names = _check_runs((baseline, candidate), names, refuse=missing_query == "error")
     rules = options_with(settings)
@@ -324,6 +321,7 @@ def gate(
         same_lists=["candidate"] if identical_models(expected, runs) else [],
     ).row(0, named=True)
     _check_health(health_of(judged, rules), names, passed=row["verdict"] == NO_WORSE)
+    _warn_of_losses(row["largest_loss"], largest_loss)
     if (
         row["verdict"] != NOTHING_TO_COMPARE
         and not expected.filter(pl.col("value") > 0, model="baseline").height
@@ -380,6 +378,13 @@ def _check_health(health: pl.DataFrame, names: tuple[str, str], *, passed: bool)
             raise DataError(f"{consequence}: {sentence_of(row, of_role.get(row[0], ''))}")
     for row in health.iter_rows():
         warn(sentence_of(row, of_role.get(row[0], "")))
+
+
+def _warn_of_losses(seen: float, stated: float | None) -> None:
+    """Warn of a loss that is larger than the largest, by which it is replaced."""
+    if stated is not None and seen > stated:
+        text = f"a query lost, or may have lost, {number(seen)}, which counts instead of {stated}"
+        warn(f"{argument('largest_loss')}: {text}")
 
 
 def _check_runs(

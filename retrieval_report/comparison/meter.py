@@ -17,7 +17,7 @@ from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import ELSEWHERE, NO, options_with
-from retrieval_report.contracts.wording import with_number
+from retrieval_report.contracts.wording import Reader, speaking_to, with_number
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, measure_text, parse_metrics
 from retrieval_report.metrics.weights import list_weights, weigh
@@ -49,6 +49,18 @@ class _Part(NamedTuple):
     scores: ListScores
     ids: pl.Series | None  # of its queries; None: they are numbered
     sums: pl.DataFrame | None  # what the weights of its lists are made of, if it has any
+
+
+class _OfBatches(Reader):
+    """Who passes arrays to a meter, which has few of the options that messages advise."""
+
+    def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:
+        """Return how an option is given if a meter has it."""
+        known = name in MeterOptions.__annotations__
+        return super().setting(name, values, function) if known else None
+
+
+OF_BATCHES = _OfBatches()
 
 
 class Meter:
@@ -166,8 +178,9 @@ class Meter:
         else:
             order, values = ("score", scores) if scores is not None else ("distance", distances)
             self._options.check_order(order)
-            batch = flat_batch(order, values, relevance, masks, sample_weight)
-            judged = judged_batch(batch, self._options, self._requests)
+            with speaking_to(OF_BATCHES):
+                batch = flat_batch(order, values, relevance, masks, sample_weight)
+                judged = judged_batch(batch, self._options, self._requests)
         part = score_judged(judged, self._requests, self._options)
         ids = None
         if rankings is not None:

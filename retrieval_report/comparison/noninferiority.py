@@ -34,8 +34,6 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.registry import schema
-from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import argument
 from retrieval_report.engines.check_scores import check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
     DIGITS,
@@ -50,7 +48,6 @@ from retrieval_report.engines.score_grid import (
 )
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import is_share
-from retrieval_report.writing.numbers import number
 
 NO_WORSE = schema("no_worse")
 TIE_ORDERS = ("expected", "worst")
@@ -357,9 +354,6 @@ def _largest_loss(
             return np.full(pairs.first.size, most)
         return np.asarray(np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0))
     seen = -np.fmin.reduce(lowest, axis=1, initial=0.0)
-    if seen.max(initial=0.0) > largest_loss * most:
-        lost = f"a query lost, or may have lost, {number(seen.max())}"
-        warn(f"{argument('largest_loss')}: {lost}, which counts instead of {largest_loss}")
     return np.asarray(np.maximum(largest_loss * most, seen))
 
 

@@ -178,7 +178,7 @@ def _findings(
         for model, name, *_ in findings
         if name in {NO_MATCH, SPELLING, OTHER_IDS, OTHER_QUERIES}
     }
-    if judged.whole.judged:
+    if judged.whole.judged or not prepared.retrieved.total(prepared.relevant_grade).any():
         findings += _without_relevant(prepared, of_ids)
     findings += _of_others(_same_lists(judged, sample), of_ids)
     findings += _own_items(sample, prepared)
@@ -507,11 +507,11 @@ def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Findings:
     share = int(models["found"].sum()) / max(int(models["items"].sum()), 1)
     none = models.filter(~pl.col("model").is_in(of_ids), found=0)
     if not (prepared.relevant > 0).any():
-        example = "is any judgement of a relevant item?"
+        example = "is any judgement or label of a relevant item?"
     elif share:
         example = f"{whole_percent(share)} of all items retrieved are: are its lists those of its queries?"
     else:
-        example = "do the ids of the rankings and of the judgements agree?"
+        example = "do the ids of the rankings and of the judgements, or the labels, agree?"
     for model, items in none.select("model", "items").iter_rows():
         if not share or items * share >= ENOUGH:
             yield model, NO_RELEVANT, True, items, items, example

@@ -62,6 +62,7 @@ WINNERS = {  # which evaluators name another winner, and why
     "open": "Tie order could change the winner of {}, however unlikely that is: {}.",
     "apart": "By the mean over all orders and by definition, another model than {best} wins in {}: {}.",
 }
+OWN_IDEAL = "ideal=list"
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
     "for the true R."
@@ -132,7 +133,10 @@ def notices(
             of_which += f": for {share} of {whose} queries {depends}"
         else:
             of_which += ", whose lists may be cut"
-    sentences = f"{name} is an estimate{of_which}", _remedy(ends, is_cut, unknown_r)
+    whole = advice("if the lists are complete, pass {}", _truncated("no"))
+    of_list = f"Its ideal is that of the list, so no depth makes it exact{whole and f'; {whole}'}"
+    remedy = of_list if OWN_IDEAL in metric else _remedy(ends, is_cut, unknown_r)
+    sentences = f"{name} is an estimate{of_which}", remedy
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
 
 

@@ -323,7 +323,8 @@ def _votes_against(row: Named, voter: str) -> list[str]:
     for text, number in texts.items():
         if number == votes:
             voters = voter if votes == 1 else with_number(votes, voter)
-            return [f"The {voters} {text}."]
+            some_do_not = ";" in row["varied"]  # those left out
+            return [f"The {voters}{' with a vote' * some_do_not} {text}."]
     parts = " and ".join(f"{number} {text}" for text, number in texts.items() if number)
     return [f"Of {with_number(votes, voter)}, {parts}."]
 

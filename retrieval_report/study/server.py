@@ -215,7 +215,7 @@ def check_installed() -> None:
     if importlib.util.find_spec("streamlit") is None:
         raise ParameterError(
             "dashboard: Streamlit is not installed; run pip install 'retrieval-report[app]', or in "
-            "a clone 'make dashboard', which installs it and starts"
+            "a clone 'make dashboard', which installs it and shows the samples"
         )
 
 

@@ -103,8 +103,8 @@ def test_one_model_and_no_score_have_no_rows():
     scoreless = rr.Study(RANKINGS.with_columns(relevance=0), "ndcg@3", no_relevant="skip")
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
         assert scoreless.reversals["verdict"].is_empty()
-    assert scoreless.status == "no score"
-    assert "No model has a score for ndcg@3." in scoreless.verdict
+    assert scoreless.status == "check your data"
+    assert "because none of" in scoreless.verdict[0]
     assert study.under("best", "worst").reversals.height == 0
     for nothing in (study.models("fine"), scoreless):
         assert nothing.reversals.height == 0
