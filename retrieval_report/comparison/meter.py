@@ -17,7 +17,7 @@ from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import ELSEWHERE, NO, options_with
-from retrieval_report.contracts.wording import Reader, speaking_to, with_number
+from retrieval_report.contracts.wording import Without, speaking_to, with_number
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, measure_text, parse_metrics
 from retrieval_report.metrics.weights import list_weights, weigh
@@ -51,16 +51,7 @@ class _Part(NamedTuple):
     sums: pl.DataFrame | None  # what the weights of its lists are made of, if it has any
 
 
-class _OfBatches(Reader):
-    """Who passes arrays to a meter, which has few of the options that messages advise."""
-
-    def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:
-        """Return how an option is given if a meter has it."""
-        known = name in MeterOptions.__annotations__
-        return super().setting(name, values, function) if known else None
-
-
-OF_BATCHES = _OfBatches()
+OF_BATCHES = Without("null_distance", "unjudged")
 
 
 class Meter:

@@ -47,6 +47,18 @@ class Reader:
         return self
 
 
+class Without(Reader):
+    """Who writes Python and calls what lacks arguments that messages advise."""
+
+    def __init__(self, *names: str) -> None:
+        """Name the arguments that it lacks."""
+        self.names = names
+
+    def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:
+        """Return how an argument is given if there is one."""
+        return None if name in self.names else super().setting(name, values, function)
+
+
 PYTHON = Reader()
 _reader: ContextVar[Reader] = ContextVar("reader", default=PYTHON)
 

@@ -16,6 +16,7 @@ from retrieval_report.contracts.options import (
     answering_other_words,
     options_with,
 )
+from retrieval_report.contracts.wording import Without, speaking_to
 from retrieval_report.engines.disk import collect_counts, collect_scores
 from retrieval_report.engines.score_parts import score_part
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
@@ -381,4 +382,5 @@ def count_ties(rankings: object) -> pl.DataFrame:
     │ model ┆ q     ┆ 2        ┆ 1         ┆ 2     │
     └───────┴───────┴──────────┴───────────┴───────┘
     """
-    return collect_counts(rankings) if is_streamed(rankings) else count_rows(rankings)
+    with speaking_to(Without("judgements")):
+        return collect_counts(rankings) if is_streamed(rankings) else count_rows(rankings)

@@ -141,7 +141,7 @@ def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
             rows,
             pl.col("relevance").is_null(),
             "relevance",
-            "items without judgement",
+            "without judgement",
             unjudged_hint,
         )
     if rule == "drop":

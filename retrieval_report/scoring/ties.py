@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import check_counts, order_column, with_model, with_row
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.lists import running
@@ -99,8 +98,6 @@ def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
         as_counted(frame)  # refuses lists of one model that end in two ways
         keys = [name for name in frame.columns if name != "count"]
         return sorted_counts(frame.group_by(keys).agg(pl.sum("count")).select(frame.columns))
-    if "relevance" not in frame.columns:
-        raise ColumnError("rankings: no column 'relevance'; join the judgements before counting")
     judged = _judged(frame)
     counts = count_cells(judged)
     if (len(judged.whole.models) if models is None else models) < 2:
