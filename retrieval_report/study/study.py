@@ -229,8 +229,8 @@ class Study(LevelledStudy):
         ...     "rr@1",
         ...     queries=labels,
         ... )
-        >>> study.where(label="dog", query="q").part
-        {'where': {'label': 'dog', 'query': 'q'}}
+        >>> study.where(label="dog", query=["p", "q"]).part
+        {'where': {'label': 'dog', 'query': ['p', 'q']}}
         """
         frame = self._given()["queries"]
         if frame is None:

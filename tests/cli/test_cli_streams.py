@@ -47,6 +47,7 @@ def test_a_dash_is_standard_input(tmp_path: Path, pack: Any):
     [
         ("evaluate {} --json", "> /dev/full", "the output cannot be written: No space left"),
         ("evaluate {}", ">&-", "the output cannot be written: it is closed"),
+        ("evaluate -", "</dev/null", "standard-input: is empty, or was read before"),
         ("evaluate -", "<&-", "standard-input: is closed; name a file instead of -"),
         ("evaluate absent.csv", "2> /dev/full", ""),
     ],
