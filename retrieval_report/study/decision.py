@@ -110,10 +110,9 @@ def _none_cheaper(
         costs = f"{times:.3g} times as much" if times else "more"
         sentence = f"{model_text(best)} is better ({gain}), but costs {costs}"
     one = len(passed) == 1
-    others = (
-        f"{names_text(passed)} {'is' if one else 'are'} no worse ({margin}), but "
-        f"cost{'s' * one} no less"
-    )
+    better = is_better.tail(len(passed))
+    how = "better" if better.all() else f"{'better or ' * better.any()}no worse ({margin})"
+    others = f"{names_text(passed)} {'is' if one else 'are'} {how}, but cost{'s' * one} no less"
     return KEEP, f"Keep {name}: {'; '.join(filter(None, [sentence, others * bool(passed)]))}."
 
 
