@@ -189,7 +189,7 @@ def hits_by_chance(
     Parameters
     ----------
     found
-        ``query``, ``distance`` or ``score``, ``relevance`` of what was found, and its ``place``.
+        ``query``, ``item``, ``distance`` or ``score``, ``relevance`` of what was found, its ``place``.
     n_relevant
         ``query`` and ``n_relevant``.
     items
@@ -203,7 +203,9 @@ def hits_by_chance(
     rank = pl.col(order).rank("ordinal", descending=order == "score").over("query")
     queries = n_relevant["query"].head(MOST_QUERIES)
     nearest = found.filter(pl.col("query").is_in(queries.implode()))
-    nearest = nearest.filter(rank <= min(MOST_NEAREST, items // 3))
+    # Labels may be those of more items than were searched, of which a list may hold all.
+    searched = found["item"].n_unique()
+    nearest = nearest.filter(rank <= min(MOST_NEAREST, searched // 3))
     lists = nearest.group_by("query").agg(pl.len(), hits=(pl.col("relevance") > 0).sum())
     lists = lists.join(n_relevant, on="query")
     share = pl.col("n_relevant") / max(items, 1)

@@ -243,6 +243,17 @@ def test_labels_in_the_order_of_other_items_are_pointed_out(exclude_self: bool):
         assert "of its 3000 nearest items are relevant, and chance alone would give 600;" in first
 
 
+def test_labels_of_more_items_than_were_searched_are_no_fault():
+    """Every list holds all items of an index of the first 60: only their order tells."""
+    classes = np.arange(300) % 10
+    noise = np.random.default_rng(3).uniform(0, 0.5, (300, 60))
+    distances = (classes[:, None] != classes[:60]) + noise
+    indices = np.argsort(distances, axis=1)
+    results = np.take_along_axis(distances, indices, axis=1), indices
+    found = from_search(results, query_labels=classes, item_labels=classes)  # no warning
+    assert not found.by_chance
+
+
 def test_similarities_among_distances_are_asked_about():
     """The labels are right, and the nearest items by similarity are the farthest by distance."""
     classes = np.arange(300) % 10
