@@ -109,22 +109,19 @@ def compare(
         study = study.under(*POLICIES)
     comparison, verdicts = study.comparison, study.flips
     if baseline is not None:
-        comparison = study.compare(baseline=baseline)
+        sound = study._sound.model_names  # the family are the pairs of these
+        tested = study._sound if baseline in sound and len(sound) > 1 else study
+        comparison = tested.compare(baseline=baseline)
         verdicts = study._flips_of(comparison)  # only these pairs are compared
         verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     frames = {**above, "comparison": comparison, "flips": verdicts}
-    texts = (
-        []
-        if output.as_json
-        else _comparison_texts(study, comparison, verdicts, baseline, everything)
-    )
+    texts = [] if output.as_json else _comparison_texts(study, verdicts, baseline, everything)
     output.show(frames, *texts, health=study.health, notices=lambda: study.notices)
 
 
 def _comparison_texts(
     study: rr.Study,
-    comparison: pl.DataFrame,
     verdicts: pl.DataFrame,
     baseline: str | None,
     everything: bool,
@@ -158,7 +155,7 @@ def _comparison_texts(
     else:
         pairs = frame_table(rows, COMPARED, by="metric cutoff")
     lines = () if baseline else (*study.sentences, sentence_by_cutoff(study))
-    tests = named_tests(comparison)
+    tests = named_tests(verdicts)
     return [
         health_text(study.health, *lines),
         "" if baseline else reversals_text(study.reversals),

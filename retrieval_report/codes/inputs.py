@@ -8,7 +8,7 @@ import numpy as np
 
 from retrieval_report.contracts.arguments import Array, check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
-from retrieval_report.contracts.wording import advice, argument, setting, with_number
+from retrieval_report.contracts.wording import advice, argument, in_python, setting, with_number
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Bools
 
@@ -118,6 +118,8 @@ def _packed_type(queries: Array, bits: int) -> np.dtype[np.generic]:
         f"bits: {bits} bits do not fit query_codes of {queries.shape[1]} {queries.dtype} columns; "
         f"expected {bits} columns of bits, or packed {-(-bits // 8)} of uint8 or "
         f"{-(-bits // WORD)} of uint64"
+        + in_python("; the bytes of int8 are those of .view('uint8')")
+        * (queries.dtype == np.int8)
     )
 
 

@@ -363,8 +363,8 @@ def _mapped(
             if theirs in kind.columns:
                 turned = advice("; did you mean {}?", setting("columns", {theirs: ours}))
             raise ColumnError(
-                f"{setting('columns', {ours: ...})}: the {kind.name} have "
-                f"{list(kind.columns)}{turned}"
+                f"{setting('columns', {ours: ...})}: names for {kind.name} are "
+                f"{', '.join(kind.columns)}{turned}"
             )
         if theirs not in column_names:  # as messages name a column that is called "dist"
             spellings = kind.columns.get(theirs, ())

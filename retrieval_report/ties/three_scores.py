@@ -269,10 +269,11 @@ def three_scores(
         first of them; ``naive`` and ``off_by`` (naive − expected); ``expected_rank``,
         ``shuffled_rank`` (by ``first_order``) and ``naive_rank``, which level models share;
         ``rank_can_change`` (whether some tie orders, of cut lists those of the items given, give
-        the model another rank; null if that is not known, as where items that may be missing could
-        make it level with another model, and no known order does so); and ``copy_of``, the first
-        model by name with the same lists and, by this measure, the same naive score; null if there
-        is none. Models with the same lists share their drawn orders.
+        the model another rank among those with other lists; null if that is not known, as where
+        items that may be missing could make it level with another model, and no known order does
+        so); and ``copy_of``, the first model by name with the same lists and, by this measure, the
+        same naive score; null if there is none. Models with the same lists share their drawn
+        orders.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -408,8 +409,10 @@ def _can_change(rows: pl.DataFrame, exact: ExactMeans) -> list[bool | None]:
         for ends in (bounds, np.where(cut[:, None], of_items, bounds))
     )
     may_pass = high > low[:, None] + LEVEL_WITHIN  # whether the other can be ahead
-    changes = np.logical_or.reduce(_overlap(low, high) & may_pass, axis=1)
-    is_open = np.logical_or.reduce(_overlap(least, most) & (cut | cut[:, None]), axis=1)
+    group = rows.select(pl.coalesce("copy_of", "model").rank("dense")).to_series().to_numpy()
+    others = group[:, None] != group  # models with the same lists share their orders
+    changes = np.logical_or.reduce(_overlap(low, high) & may_pass & others, axis=1)
+    is_open = np.logical_or.reduce(_overlap(least, most) & (cut | cut[:, None]) & others, axis=1)
     is_known = changes | ~(is_open | np.isnan(low + high + least + most))
     return [bool(can) if known else None for can, known in zip(changes, is_known, strict=True)]
 

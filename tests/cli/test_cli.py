@@ -94,7 +94,7 @@ def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path):
 def test_a_warning_is_one_line_without_a_place_in_the_code(rankings: Path):
     rankings.write_text(TIED.replace(",1\n", ",0\n"))
     outcome = start("evaluate", rankings)
-    assert outcome.returncode == 0
+    assert outcome.returncode == 2
     said = [
         line for line in outcome.stderr.splitlines() if " in " not in line
     ]  # steps that took long
