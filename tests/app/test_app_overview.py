@@ -194,9 +194,9 @@ def test_other_averages_are_those_of_summarise():
     assert drawn == {*moved.select("model", "value").rows()}
 
 
-def test_the_measure_without_a_score_is_said_to_have_none():
+def test_where_nothing_is_relevant_no_model_has_a_number():
     page = open_page("overview", made_data(RANKINGS.with_columns(relevance=0)), no_relevant="skip")
-    assert page.info[0].value.startswith("No model has a score")
+    assert "is any judgement or label of a relevant item" in page.error[0].value
     assert {*numbers(page).values()} == {"–"}
 
 
