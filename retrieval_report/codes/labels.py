@@ -189,7 +189,8 @@ def hits_by_chance(
     Parameters
     ----------
     found
-        ``query``, ``item``, ``distance`` or ``score``, ``relevance`` of what was found, its ``place``.
+        ``query``, ``item``, ``distance`` or ``score``, ``relevance`` of what was found, and its
+        ``place``.
     n_relevant
         ``query`` and ``n_relevant``.
     items

@@ -45,8 +45,8 @@ ELSEWHERE = {
     "Judged": "the profile has the share of judged items, lists.judgement_coverage that of a list",
     "Hole": (
         "the profile has the share of judged items, lists.judgement_coverage that of a list; the "
-        "hole of BEIR and MTEB is "
-        "1 minus that share if an item counts as judged wherever any query has judged it"
+        "hole of BEIR and MTEB is 1 minus that share if an item counts as judged wherever any "
+        "query has judged it"
     ),
     "nAUC": "it measures how well the scores of a model tell easy queries from hard ones",
     "p_MRR": "it compares two runs of the same queries, not a run with judgements",

@@ -137,13 +137,8 @@ def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
     if rows["relevance"].null_count() == 0:
         return rows
     if rule == "error":
-        refuse(
-            rows,
-            pl.col("relevance").is_null(),
-            "relevance",
-            "without judgement",
-            unjudged_hint,
-        )
+        null = pl.col("relevance").is_null()
+        refuse(rows, null, "relevance", "without judgement", unjudged_hint)
     if rule == "drop":
         return rows.filter(pl.col("relevance").is_not_null())
     return rows.with_columns(pl.col("relevance").fill_null(0))

@@ -236,10 +236,11 @@ class Study(LevelledStudy):
         if frame is None:
             frame = self.judged.lists.select("query").unique(maintain_order=True)
         check_chosen("where", columns, frame.columns)
-        lists = {name: value for name, value in columns.items() if isinstance(value, list)}
-        equal = {name: value for name, value in columns.items() if name not in lists}
-        among = [pl.col(name).is_in(values) for name, values in lists.items()]
-        query_ids = tuple(frame.filter(*among, **equal)["query"])
+        chosen = [
+            pl.col(name).is_in(value) if isinstance(value, list) else pl.col(name) == value
+            for name, value in columns.items()
+        ]
+        query_ids = tuple(frame.filter(*chosen)["query"])
         if not query_ids:
             values = ", ".join(f"{name}={value!r}" for name, value in columns.items())
             raise ParameterError(f"where: no query has {values}")
