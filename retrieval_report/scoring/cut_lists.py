@@ -72,6 +72,9 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
         deeper &= (prepared.retrieved.total(relevant) == last)[:, None]
     gains = prepared.gains(term)
     counts = gains > gains[0]  # more than an irrelevant item
+    if isinstance(persistence := term.weights.rule, float):
+        further = persistence**prepared.before * gains[-1]  # all that follows, at the most
+        deeper &= (further > np.finfo(np.float64).eps)[:, None]
     mixed = prepared.open_end(counts) > 0
     longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)
     reached = deeper & ((follow.counted(counts) | mixed)[:, None] | longer)

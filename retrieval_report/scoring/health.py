@@ -216,7 +216,10 @@ def sentence_of(finding: Finding, models: str) -> str:
     facts = {"affected": affected, "total": total, "models": models, "example": example}
     share = whole_percent(int(affected) / int(total)) if name == GRADES else ""
     most = int(str(affected).split()[-1])  # of several models it may be "1 to 2"
-    return SENTENCES[name].format(**facts, share=share, have=have(most))
+    sentence = SENTENCES[name]
+    if affected == total:
+        sentence = sentence.replace("at least {affected} of the {total}", "all {total}")
+    return sentence.format(**facts, share=share, have=have(most))
 
 
 def health_of_summary(

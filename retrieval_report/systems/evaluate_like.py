@@ -37,18 +37,21 @@ Asked = dict[Measure, Convention]
 
 
 def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
-    """Return, for each requested measure in order, the conventions by which a system prints it.
+    """Return, for each requested measure in order, the conventions by which a system prints it;
+    without measures, for those of the default ones that it prints.
 
     A metric with parameters is refused unless it is what the system computes.
 
     >>> asked = measures_like("trec_eval", "map, ndcg@10", None)
     >>> {measure: record.definition for measure, record in asked.items()}
     {('ap', None): 'ap', ('ndcg', 10): 'ndcg'}
+    >>> [measure_text(*measure) for measure in measures_like("mteb", None, None)]
+    ['ndcg@10', 'precision@10', 'recall@10']
     >>> measures_like("ranx", "rbp@10", None)
     Traceback (most recent call last):
     retrieval_report.ParameterError: like: no rbp@10 is known of ranx; see conventions()
     """
-    result = {}
+    result, unknown = {}, list[str]()
     system = system_of(like)
     records = [record for record in CONVENTIONS if (record.system, record.version) == system]
     for metric, cutoffs_of_metric in parse_metrics(in_words_of(like, measures), cutoffs):
@@ -62,12 +65,15 @@ def measures_like(like: str, measures: object, cutoffs: object) -> Asked:
             record = next((record for record in of_metric if record.prints(cutoff)), None)
             if record is None:
                 same_metric = [record for record in records if record.metric == metric.name]
-                raise ParameterError(
-                    f"like: no {measure_text(metric, cutoff)} is known of {system[0]}"
-                    f"{_what_it_prints(same_metric)}; see "
-                    + in_python("conventions()", "retrieval-report audit")
+                unknown.append(
+                    f"no {measure_text(metric, cutoff)} is known of {system[0]}"
+                    f"{_what_it_prints(same_metric)}"
                 )
-            result[name, cutoff] = record
+            else:
+                result[name, cutoff] = record
+    if unknown and (measures is not None or not result):
+        see = in_python("conventions()", "retrieval-report audit")
+        raise ParameterError(f"like: {unknown[0]}; see {see}")
     return result
 
 
@@ -116,8 +122,8 @@ def evaluate_like(
     Parameters
     ----------
     rankings, judgements, queries, measures, cutoffs, metrics
-        As for :func:`evaluate`; a metric is taken as the system defines it (NDCG of KerasRS has the
-        gain 2^grade − 1). Counts have no order and are refused, but for PyKEEN, OGB and TGB, which
+        As for :func:`evaluate`, by default those of its default measures that the system prints; a
+        metric is taken as the system defines it (NDCG of KerasRS has the gain 2^grade − 1). Counts have no order and are refused, but for PyKEEN, OGB and TGB, which
         rank one true answer by its counts.
     like
         A system of :func:`conventions`, by name: ``"trec_eval"``, ``"trec_eval 9"``, ``"mteb"``,
