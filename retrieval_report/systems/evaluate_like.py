@@ -123,8 +123,9 @@ def evaluate_like(
     ----------
     rankings, judgements, queries, measures, cutoffs, metrics
         As for :func:`evaluate`, by default those of its default measures that the system prints; a
-        metric is taken as the system defines it (NDCG of KerasRS has the gain 2^grade − 1). Counts have no order and are refused, but for PyKEEN, OGB and TGB, which
-        rank one true answer by its counts.
+        metric is taken as the system defines it (NDCG of KerasRS has the gain 2^grade − 1). Counts
+        have no order and are refused, but for PyKEEN, OGB and TGB, which rank one true answer by
+        its counts.
     like
         A system of :func:`conventions`, by name: ``"trec_eval"``, ``"trec_eval 9"``, ``"mteb"``,
         ``"beir"``, ``"sentence-transformers"`` or the name of its evaluator, ``"sklearn"``, ….
