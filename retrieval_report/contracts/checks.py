@@ -136,11 +136,12 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     repeated = "1 row repeats" if number == 1 else f"{number} rows repeat"
     collapsed = setting("group", ..., function="collapse")
     cure = "keep one row of each" + in_python(f", e.g. with .unique({list(keys)!r})")
-    if what == "rankings":  # of which one row each would merge two systems in silence
-        cure = (
-            "repeated items push scores above 1; do they belong to several models? Then call the "
-        )
-        cure += "column that tells them 'model'"
+    if what == "rankings":
+        # One row of each would merge two systems in silence, unless all their values agree.
+        same = frame.n_unique() == frame.n_unique(keys)
+        cure = f"the rows are identical: {cure}; " if same else ""
+        cure += "repeated items push scores above 1; do they belong to several models? Then call "
+        cure += "the column that tells them 'model'"
         cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
         cure = _only_item(frame) or cure
     raise DataError(f"{what}: {repeated} another's {', '.join(keys)}; {location}; {cure}")
