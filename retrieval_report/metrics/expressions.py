@@ -434,7 +434,8 @@ def first_rank(
     null where nothing is relevant, and where `Metric.expr` has null.
 
     >>> frame = pl.DataFrame({"distance": [0, 5, 5, 5], "relevance": [0, 1, 0, 0]})
-    >>> ranks = [first_rank("relevance", "distance", order=order) for order in EXTREMES]
+    >>> orders = "expected", "best", "worst"
+    >>> ranks = [first_rank("relevance", "distance", order=order) for order in orders]
     >>> frame.select(pl.concat_list(ranks)).item().to_list()
     [3.0, 2.0, 4.0]
     """

@@ -71,8 +71,8 @@ class NearestLabels:
     def __repr__(self) -> str:
         """Return the accuracy of every model in words, and where the rest is."""
         rows = [
-            f"{clean(row['model'])}: {number(row['value'])}, by tie order "
-            f"{span(row['lowest'], row['highest'])}"
+            f"{clean(row['model'])}: {number(row['value'])}, from "
+            f"{span(row['lowest'], row['highest'])} as ties fall"
             for row in self.accuracy.iter_rows(named=True)
         ]
         queries = with_number(self.chances["query"].n_unique(), "query")
@@ -162,9 +162,9 @@ def knn(
         - ``predicted``: a label, or null for a query without items;
         - ``chance``: the probability that it is predicted.
 
-        In the other frames ``value`` is the exact mean over all orders, ``tie_std`` its standard
-        deviation, ``lowest`` and ``highest`` its extremes. Orders of different queries are
-        independent.
+        In the other frames ``value`` is the exact mean over all orders (and draws of tied votes),
+        ``tie_std`` its standard deviation, ``lowest`` and ``highest`` its extremes. Orders of
+        different queries are independent.
 
         - ``accuracy``: for every ``model`` the share of the ``queries`` whose label is predicted;
         - ``confusion``: the number of queries by ``model``, ``label`` and ``predicted``, where
@@ -193,7 +193,7 @@ def knn(
     >>> found = knn(rankings, labels, queries={"q": "dog"}, k=2)
     >>> found
     Accuracy of the nearest labels (1 query)
-    model: 0.5000, by tie order 0.0000 to 1.0000
+    model: 0.5000, from 0.0000 to 1.0000 as ties fall
     More: .accuracy, .confusion, .classes and, for every query, .chances
     >>> found.chances.select("label", "predicted", "chance").rows()
     [('dog', 'cat', 0.5), ('dog', 'dog', 0.5)]
