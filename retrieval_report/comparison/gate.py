@@ -417,7 +417,7 @@ def _check_runs(
             if len(one_sided):
                 cure = "search the missing ones, or leave them out of both runs and the judgements"
                 if _is_swapped(runs):
-                    cure = "those of one are items of the other, as if the columns of queries and items were swapped"
+                    cure = "those of one are ids of items in the other: are its columns of queries and items swapped?"
                 raise KeyMismatchError(
                     f"{name}: {len(one_sided)} of {answered.filter(model=role).height} queries "
                     f"are not in {other_name}, {some(one_sided.to_list(), 3)}; different queries "
