@@ -4,7 +4,7 @@ keys and unknown words, with messages of one form.
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -35,8 +35,11 @@ def check_choice(name: str, value: object, choices: Sequence[str], hint: str = "
     )
 
 
-def did_you_mean(value: object, choices: Iterable[str]) -> str:
-    """Return the end of a message about an unknown word: the nearest choice, if one is near.
+def did_you_mean(
+    value: object, choices: Iterable[str], meant: Mapping[str, str] | None = None
+) -> str:
+    """Return the end of a message about an unknown word: the nearest choice, if one is near, or
+    what is ``meant`` by it.
 
     >>> did_you_mean("ngcd", ["ndcg", "rr"]), did_you_mean("bleu", ["ndcg", "rr"])
     ("; did you mean 'ndcg'?", '')
@@ -47,7 +50,7 @@ def did_you_mean(value: object, choices: Iterable[str]) -> str:
     spellings = list(choices)
     same_letters = [choice for choice in spellings if sorted(choice.lower()) == sorted(word)]
     close = same_letters or difflib.get_close_matches(word, spellings, n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; did you mean {(meant or {}).get(close[0], close[0])!r}?" if close else ""
 
 
 def _where(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:

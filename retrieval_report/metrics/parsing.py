@@ -131,7 +131,7 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     ours, parameters, depth = (spelling, None, None) if own_name else spelled(spelling, arguments)
     name, usual, whole = TEXT.fullmatch(ours).groups()  # type: ignore[union-attr]
     if name not in CATALOGUE or (depth and cutoff):
-        hint = did_you_mean(spelling, [*CATALOGUE, *SPELLINGS]) or "."
+        hint = did_you_mean(spelling, [*CATALOGUE, *SPELLINGS], SPELLINGS) or "."
         raise ParameterError(
             f"measures: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
         )

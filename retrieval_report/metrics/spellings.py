@@ -19,7 +19,7 @@ f1@all | SetF | set_F | | |
 hit_rate | Success | success_10 | hit_rate | | RetrievalHitRate, retrieval_hit_rate
 r_precision | Rprec, RPrec | Rprec | r-precision | | RetrievalRPrecision, retrieval_r_precision
 num_rel_ret | NumRelRet, NumRet(rel=1) | num_rel_ret | hits | |
-ap | AP, MAP | map, map_cut_10 | map | average_precision_score |
+ap | AP, MAP | map, map_cut_10 | map | average_precision_score, label_ranking_average_precision_score |
 ap(denominator=retrieved) | | | | | RetrievalMAP, retrieval_average_precision
 rr | RR, MRR | recip_rank | mrr | | RetrievalMRR, retrieval_reciprocal_rank
 ndcg | nDCG, NDCG | ndcg, ndcg_cut_10 | ndcg | |
@@ -98,7 +98,10 @@ SPELLINGS = {
     **dict.fromkeys(("rcap", "recallcap", "cappedrecall"), "recall(denominator=min)"),
     **dict.fromkeys(("aptrapezoid", "trapezoidap", "oxfordap"), "ap(interpolation=trapezoid)"),
     # what sentence-transformers, MTEB, BEIR, RecBole and papers print
-    **dict.fromkeys(("accuracy", "acc", "topkaccuracy", "hr", "hitratio", "cmc"), "hit_rate"),
+    **dict.fromkeys(
+        ("accuracy", "acc", "topkaccuracy", "topkaccuracyscore", "hr", "hitratio", "cmc"),
+        "hit_rate",
+    ),
     **dict.fromkeys(("meanreciprocalrank", "reciprocalrank", "mrr"), "rr"),
     "inverseharmonicmeanrank": "rr",  # PyKEEN
     **dict.fromkeys(("meanaverageprecision", "averageprecision"), "ap"),
@@ -126,16 +129,19 @@ def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | No
     (('ndcg', None, '10'), ('rbp', 'p=0.8', None))
     >>> spelled("NumRet", "rel=1"), spelled("rbp.9", None), spelled("SetP", None)
     (('num_rel_ret', '', None), ('rbp(p=0.9)', None, None), ('precision@all', None, None))
-    >>> spelled("accuracy", None), spelled("cosine_mrr_at_10", None)
-    (('hit_rate', None, None), ('rr', None, '10'))
+    >>> spelled("accuracy", None), spelled("cosine_mrr_at_10", None), spelled("dot_map", None)
+    (('hit_rate', None, None), ('rr', None, '10'), ('ap(denominator=min)', None, None))
     >>> spelled("iprec_at_recall_0.10", None)
     Traceback (most recent call last):
     retrieval_report.ParameterError: measures: 'iprec_at_recall_0.10' is not among the metrics: the
     mean of a largest precision over tie orders has no closed form; lists.recall_curve gives the
     mean precision at every recall
     """
-    name = SIMILARITY.sub("", name, count=1) if SIMILARITY.match(name) else name
+    theirs = SIMILARITY.match(name)
+    name = name[theirs.end() :] if theirs else name
     stem, depth = _split(name)
+    if theirs and _letters(stem) == "map":
+        return "ap(denominator=min)", arguments, depth
     stem = "nAUC" if NAUC.fullmatch(name) else stem
     with_p = RBP.fullmatch(name)
     if with_p:
