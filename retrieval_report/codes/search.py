@@ -35,6 +35,7 @@ from retrieval_report.reading.search_results import (
     NO_RESULT,
     Results,
     as_array,
+    is_ranked,
     is_turned,
     item_ids,
     labels_and_mask,
@@ -150,7 +151,8 @@ def from_search(
         - A list of the hits of every query, as of sentence-transformers' ``semantic_search``:
           ``{"corpus_id": 3, "score": 0.5}``. Their values are scores.
         - A matrix of distances (or scores) with one row per query and one column per item, like
-          scikit-learn's ``y_score``, or per rank, as in KerasRS and TF Similarity.
+          scikit-learn's ``y_score``, or per rank, as in KerasRS and TF Similarity: if all rows
+          are in order, the items of different queries have different numbers.
         - With ``indexes``, one flat array, as for torchmetrics.
 
         Arrays may be NumPy arrays, tensors of torch, JAX or TensorFlow, or nested lists.
@@ -245,6 +247,9 @@ def from_search(
             item_ids=items.ids_of(len(items.keys)),
             exclude_self=exclude_self,
         )
+    ranked = item_ids is None and any(
+        is_ranked(search, scores=model in scored) for model, search in searches.items()
+    )
     parts = []
     by_chance = {}
     for model, search in searches.items():
@@ -265,6 +270,8 @@ def from_search(
             relevant = labelled(search.query, places := np.arange(search.query.size))
         elif not (isinstance(matrix, str) or search.indexed):
             relevant, row_mask = _unmasked(_aligned(matrix, search, "relevance", what), row_mask)
+            if ranked:  # a column holds other items in every row
+                item += search.query * (search.value.size // search.queries)
         columns: Named = {
             "query": query if names is None else names.gather(query),
             "item": item,

@@ -5,6 +5,7 @@ FAISS, usearch, hnswlib, scikit-learn and torch are not imported: results are re
 shape, and tensors are converted by NumPy's array protocol.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -19,6 +20,7 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.records import hit_of
 
+NO_ACCIDENT = math.log(1e6)  # one in so many: that rows are in order
 LOOKED_AT = 20  # rows in which swapped arrays are looked for
 # The index that FAISS and others return if there are no more results.
 NO_RESULT = -1
@@ -319,6 +321,26 @@ def is_turned(results: Results, *, scores: bool) -> bool:
     nearest, farthest = reversed(ends) if scores else ends
     first = results.value[begin]
     return bool((first == farthest).all() and (first != nearest).any())
+
+
+def is_ranked(results: Results, *, scores: bool) -> bool:
+    """Return whether the columns of a matrix are ranks, not items: all rows are in order, which is
+    no accident, and they are not the same, as scores by popularity are.
+
+    >>> distances = np.sort(np.random.default_rng(0).random((5, 6)))
+    >>> results = read_results(distances, "results")
+    >>> is_ranked(results, scores=False), is_ranked(results, scores=True)
+    (True, False)
+    """
+    if results.indexed:
+        return False
+    columns = int(results.item.max(initial=0)) + 1
+    is_matrix = results.value.size == results.queries * columns
+    if not is_matrix or results.queries * math.lgamma(columns + 1) < NO_ACCIDENT:
+        return False
+    rows = results.value.reshape(-1, columns)
+    near, far = (rows[:, 1:], rows[:, :-1]) if scores else (rows[:, :-1], rows[:, 1:])
+    return bool((near <= far).all() and (rows != rows[0]).any())
 
 
 def check_direction(results: Results, what: str, *, scores: bool, cure: str = "") -> None:

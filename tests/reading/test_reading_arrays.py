@@ -137,3 +137,20 @@ def test_row_094_archives_of_rankings_have_the_bound_of_gzip(tmp_path: Path):
     np.savez_compressed(path, D=np.zeros((1000, 1000)), I=np.zeros((1000, 1000), int))
     with pytest.raises(FileError, match="unpacks to 16000256 bytes, more than 1000000; if that is"):
         rr.read_rankings(path, max_bytes=10**6)
+
+
+def test_columns_that_are_ranks_are_not_the_same_items_for_every_query():
+    """As the lookups of TF Similarity with their match_mask; a matrix by item keeps its items."""
+    generator = np.random.default_rng(0)
+    distances = np.sort(generator.random((40, 30)), axis=1)
+    matches = generator.random((40, 30)) < np.linspace(0.9, 0.1, 30)
+    by_rank = rr.from_search({"model": distances}, relevance=matches)
+    assert by_rank.rankings["item"].n_unique() == distances.size
+    assert rr.Study(by_rank, "precision@10").health.is_empty()
+    turned = rr.from_search({"model": -distances}, relevance=matches, scores=True)
+    assert turned.rankings["item"].equals(by_rank.rankings["item"])
+    popular = np.tile(distances[:1], (40, 1))
+    unsorted = generator.permuted(distances, axis=1)
+    for matrix in (popular, unsorted, distances[:, :1]):
+        by_item = rr.from_search({"model": matrix}, relevance=matches[:, : matrix.shape[1]])
+        assert by_item.rankings["item"].n_unique() == matrix.shape[1]
