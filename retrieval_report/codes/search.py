@@ -34,6 +34,7 @@ from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
     NO_RESULT,
     Results,
+    Whole,
     as_array,
     is_ranked,
     is_turned,
@@ -247,11 +248,7 @@ def from_search(
             item_ids=items.ids_of(len(items.keys)),
             exclude_self=exclude_self,
         )
-    ranked = item_ids is None and any(
-        is_ranked(search, scores=model in scored) for model, search in searches.items()
-    )
-    parts = []
-    by_chance = {}
+    parts, by_chance = list[Part](), dict[str, tuple[int, int] | None]()
     for model, search in searches.items():
         if mask is not None and search.indexed:
             raise ParameterError(
@@ -270,8 +267,7 @@ def from_search(
             relevant = labelled(search.query, places := np.arange(search.query.size))
         elif not (isinstance(matrix, str) or search.indexed):
             relevant, row_mask = _unmasked(_aligned(matrix, search, "relevance", what), row_mask)
-            if ranked:  # a column holds other items in every row
-                item += search.query * (search.value.size // search.queries)
+            item += 0 if items.ids is not None else _offsets(searches, scored, search)
         columns: Named = {
             "query": query if names is None else names.gather(query),
             "item": item,
@@ -369,6 +365,14 @@ def scored_models(scores: object, models: list[str]) -> set[str]:
     for model in model_names:
         check_choice("scores", model, models)
     return set(model_names)
+
+
+def _offsets(searches: Mapping[str, Results], scored: set[str], results: Results) -> Whole:
+    """Return what to add to the columns of a matrix so that every row has other items, where
+    columns are ranks: of one model's lists, if the others score the same items.
+    """
+    ranked = any(is_ranked(search, scores=model in scored) for model, search in searches.items())
+    return results.query * (ranked * results.value.size // results.queries)
 
 
 def _really_scored(searches: Mapping[str, Results], scored: set[str]) -> bool | list[str]:

@@ -176,7 +176,7 @@ def _judge(study: Study, pair: Named) -> list[Named]:
     votes = _paired(others.filter(~pl.col("own") & ~pl.col("abstains")), pair, "judge")
     row = _votes(JUDGE, "other judge", votes, pair)
     for name, reason in (
-        ("own", "left out: {} whose labels rank here too"),
+        ("own", "left out: {} whose labels are one of the two models"),
         ("abstains", "no vote: {} who found nothing relevant"),
     ):
         judges = others.filter(name)["judge"].n_unique()
