@@ -227,21 +227,22 @@ def _lists(content: object) -> list[Collection[object]]:
     return [value for value in values if isinstance(value, list | tuple)]
 
 
+def _is_plain(value: object) -> bool:
+    """Return whether this is one number or text."""
+    return isinstance(value, str | int | float | np.generic) or getattr(value, "shape", None) == ()
+
+
 def _is_columnar(values: object) -> bool:
     """Return whether this is a column, or a plain value passed as one."""
-    return (
-        isinstance(values, str | int | float | np.generic) or getattr(values, "shape", None) == ()
-    ) or (is_column(unwrapped(values)) and not _holds_records(values))
+    return _is_plain(values) or (is_column(unwrapped(values)) and not _holds_records(values))
 
 
 def _is_flat(values: Any) -> bool:
     """Return whether this is a column of plain values."""
     if not _is_columnar(values):
         return False
-    first = [values] if np.ndim(values) == 0 else itertools.islice(values, 1)
-    return all(
-        isinstance(value, str | int | float | np.generic) or value is None for value in first
-    )
+    first = [values] if _is_plain(values) else itertools.islice(values, 1)
+    return all(_is_plain(value) or value is None for value in first)
 
 
 def _of_models(content: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:

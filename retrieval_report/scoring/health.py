@@ -15,6 +15,7 @@ from retrieval_report.contracts.frames import is_own, with_model
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.wording import advice, have, setting, whole_percent
+from retrieval_report.kernels.lists import Integers
 from retrieval_report.reading.merged_lists import NO_ACCIDENT
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
@@ -32,6 +33,7 @@ from retrieval_report.scoring.order_faults import (
     Findings,
     copied,
     direction,
+    early_models,
     one_tie,
     other_grades,
     printed_ranks,
@@ -115,6 +117,7 @@ FEWEST_ITEMS = 3  # of at least three lists in one order
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
 PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many lists serious
+OWN_ORDER = 0.5  # of the variance of ranks lies between items, as in Kendall's W; less: own orders
 NEARLY_ALL = 0.95  # of the lists that were looked at
 OTHER_LISTS = "; if so, do these lists belong to their queries?"
 OTHER_LABELS = "are labels in the order of the items and queries that they belong to?"
@@ -180,7 +183,7 @@ def _findings(
     }
     if judged.whole.judged or not prepared.retrieved.total(prepared.relevant_grade).any():
         findings += _without_relevant(prepared, of_ids)
-    findings += _of_others(_same_lists(judged, sample), of_ids)
+    findings += _of_others(_same_lists(judged, sample, prepared, found), of_ids)
     findings += _own_items(sample, prepared)
     unrelated = [*_unrelated(judged, _models(findings, NO_LIST, NO_MATCH, NO_RELEVANT))]
     causes = _models(unrelated, UNRELATED)
@@ -346,16 +349,24 @@ def _own_items(sample: pl.DataFrame, prepared: Prepared) -> Findings:
         yield model, OWN_ITEM, True, own, total, cure or "leave it out"
 
 
-def _same_lists(judged: Judged, sample: pl.DataFrame) -> Findings:
+def _same_lists(
+    judged: Judged, sample: pl.DataFrame, prepared: Prepared, found: Integers
+) -> Findings:
     """Find models whose lists hold the same items whatever the query, as lists of the most popular
-    items do: in the same order, where some may lack an item that their user has seen, or in any.
+    items do: in the same order, where some may lack an item that their user has seen, or in any,
+    unless each has an order of its own that puts relevant items early.
     """
     if "item" not in sample.columns:
         return
     full = judged.lists.remove("missing").group_by("model").len()
     few, ordered = _of_few_items(judged), _in_one_order(sample)
+    if few.height:
+        skilled = pl.col("model").is_in(early_models(prepared, found)) & (
+            pl.col("alike") < OWN_ORDER
+        )
+        few = few.remove(skilled)
     plain = ordered.filter(pl.col("evidence") > PLAIN_ORDER)["model"]
-    names = pl.concat([ordered.select("model"), few]).unique()
+    names = pl.concat([ordered.select("model"), few.select("model")]).unique()
     for model, lists in full.join(names, on="model", how="semi").sort("model").iter_rows():
         example = "is the same recommended to everybody?"
         serious = model in few["model"] or (lists >= MANY_LISTS and model in plain)
@@ -391,7 +402,8 @@ def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
 
 def _of_few_items(judged: Judged) -> pl.DataFrame:
     """Return the models whose lists hold the same items in any order, although most items that are
-    judged or retrieved are others: who ranks a whole collection does not leave these out.
+    judged or retrieved are others: who ranks a whole collection does not leave these out; and how
+    ``alike`` the orders are: the share of the ranks' variance that lies between items.
     """
     rows = _sample(judged, WHOLE_LISTS, WHOLE_ROWS)
     lists = rows.group_by("model").agg(lists=pl.n_unique("list"), rows=pl.len())
@@ -406,7 +418,11 @@ def _of_few_items(judged: Judged) -> pl.DataFrame:
     if models.is_empty():
         return models.select("model")
     items = pl.concat([judged.known.select("item"), judged.retrieved.select("item")])
-    return models.filter(2 * pl.col("items") < items["item"].n_unique()).select("model")
+    few = models.filter(2 * pl.col("items") < items["item"].n_unique()).select("model")
+    ranks = rows.select("model", "item", rank=pl.col("value").rank().over("model", "list"))
+    of_items = ranks.with_columns(of_item=pl.mean("rank").over("model", "item"))
+    alike = of_items.group_by("model").agg(alike=pl.var("of_item") / pl.var("rank"))
+    return few.join(alike, on="model")
 
 
 def _unrelated(judged: Judged, explained: Collection[str]) -> Findings:

@@ -59,13 +59,20 @@ def printed_ranks(judged: Judged, prepared: Prepared, found: Integers) -> Findin
     `relevant_ties`.
     """
     if judged.printed_ranks is not None:
-        models = _lists_of(prepared, found).group_by("model").sum()
-        early = models.filter(pl.col("right") > DEVIATIONS * pl.col("variance").sqrt())
+        early = early_models(prepared, found)
         for model, lists, against in rank_conflicts(judged.printed_ranks).iter_rows():
             if 2 * against > lists:
                 example = "" if against >= ALL_BUT_FEW * lists else OTHER_SCORES
-                example = OTHER_RANKS if model in early["model"] else example
+                example = OTHER_RANKS if model in early else example
                 yield model, RANKS, True, against, lists, example
+
+
+def early_models(prepared: Prepared, found: Integers) -> set[str]:
+    """Return the models whose relevant items come earlier than chance would put them. ``found`` are
+    the `relevant_ties`.
+    """
+    models = _lists_of(prepared, found).group_by("model").sum()
+    return {*models.filter(pl.col("right") > DEVIATIONS * pl.col("variance").sqrt())["model"]}
 
 
 def reversed_lists(prepared: Prepared, found: Integers) -> Findings:

@@ -65,6 +65,7 @@ from retrieval_report.study.study_data import (
     answer_of_any_draw,
     at_measures,
     check_chosen,
+    holds,
 )
 from retrieval_report.study.terminal import summary_table, visible
 from retrieval_report.study.three_tables import three_html, three_table
@@ -236,11 +237,9 @@ class Study(LevelledStudy):
         if frame is None:
             frame = self.judged.lists.select("query").unique(maintain_order=True)
         check_chosen("where", columns, frame.columns)
-        chosen = [
-            pl.col(name).is_in(value) if isinstance(value, list) else pl.col(name) == value
-            for name, value in columns.items()
-        ]
-        query_ids = tuple(frame.filter(*chosen)["query"])
+        for name, value in columns.items():
+            frame = frame.filter(pl.lit(holds(frame[name], value)))
+        query_ids = tuple(frame["query"])
         if not query_ids:
             values = ", ".join(f"{name}={value!r}" for name, value in columns.items())
             raise ParameterError(f"where: no query has {values}")

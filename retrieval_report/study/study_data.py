@@ -606,6 +606,22 @@ def check_chosen(what: str, choice: Collection[str], available: Sequence[str]) -
         check_choice(what, name, available)
 
 
+def holds(column: pl.Series, value: object) -> pl.Series:
+    """Return where a column holds a value, or one of a list: as text, unless both are of a kind,
+    so that labels read from a file of text are found by a number.
+
+    >>> holds(pl.Series([3, 10]), "3").to_list(), holds(pl.Series(["3", "10"]), [10]).to_list()
+    ([True, False], [False, True])
+    """
+    values = pl.Series(value if isinstance(value, list) else [value], strict=False)
+    if column.dtype != values.dtype:
+        are_numbers = column.dtype.is_numeric() and values.dtype.is_numeric()
+        column, values = (
+            series.cast(pl.Float64 if are_numbers else pl.String) for series in (column, values)
+        )
+    return column.is_in(values.implode())
+
+
 def at_measures(measures: Sequence[Measure], frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of some measures."""
     return frame.filter(pl.any_horizontal(at_measure(*measure) for measure in measures))

@@ -64,8 +64,8 @@ class Thresholds:
         """Return the areas of every model in words, and where the rest is."""
         rows = [
             f"{clean(row['model'])}: ROC AUC {number(row['roc_auc'])}, average precision "
-            f"{number(row['average_precision'])}, {row['relevant_pairs']} of "
-            f"{with_number(row['all_pairs'], 'pair')} relevant"
+            f"{number(row['average_precision'])}, {int(row['relevant_pairs'])} of "
+            f"{with_number(int(row['all_pairs']), 'pair')} relevant"
             for row in self.areas.iter_rows(named=True)
         ]
         rest = (

@@ -154,3 +154,9 @@ def test_columns_that_are_ranks_are_not_the_same_items_for_every_query():
     for matrix in (popular, unsorted, distances[:, :1]):
         by_item = rr.from_search({"model": matrix}, relevance=matches[:, : matrix.shape[1]])
         assert by_item.rankings["item"].n_unique() == matrix.shape[1]
+
+
+def test_rows_of_unequal_length_are_a_result_of_a_model():
+    ragged = [[1.0, 2.0], [3.0]]
+    assert rr.read_rankings({"model": ragged}).height == 3
+    assert rr.read_rankings({"model": (ragged, [[4, 5], [4]])})["item"].to_list() == [4, 5, 4]

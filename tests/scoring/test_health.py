@@ -414,3 +414,24 @@ def test_the_advice_on_lists_read_the_wrong_way_round_can_be_typed_as_it_stands(
     assert advised is not None
     turned = rr.Study(frame, "ndcg@5", columns=ast.literal_eval(advised[1]))
     assert turned.health.filter(finding="reversed").is_empty()
+
+
+def test_a_part_of_a_collection_may_be_ranked_anew_for_every_query():
+    """Of 80 judged items an index holds 20: its lists hold the same ones, but in orders of their
+    own. Where all queries share an order, it is one of what is popular.
+    """
+    draw = np.random.default_rng(0)
+    relevant = draw.random((60, 20)) < 0.2
+    judgements = {
+        f"q{query}": {f"d{item}": int(relevant[query, item]) for item in range(20)}
+        | {f"elsewhere{query}": 1}
+        for query in range(60)
+    }
+    own = 2 * relevant + draw.random((60, 20))
+    popular = np.linspace(0, 4, 20) + 0.3 * draw.random((60, 20))
+    for scores, expected in ((own, []), (popular, [("model", "same list", True, 60, 60)])):
+        lists = {
+            f"q{query}": {f"d{item}": float(scores[query, item]) for item in range(20)}
+            for query in range(60)
+        }
+        assert faults(rr.Study({"model": lists}, "ndcg@5", judgements=judgements)) == expected
