@@ -230,7 +230,7 @@ def from_search(
     }
     scored = scored_models(scores, list(searches))
     relevance, mask = _labels_of_models(relevance, mask, searches)
-    _check_sources((query_labels, item_labels), judgements, relevance, indexes)
+    _check_sources((query_labels, item_labels), judgements, relevance, indexes, exclude_self)
     items = _Items.of(item_labels, item_ids)
     names = None  # where the results name the queries
     if indexes is None:
@@ -267,7 +267,7 @@ def from_search(
             relevant = labelled(search.query, places := np.arange(search.query.size))
         elif not (isinstance(matrix, str) or search.indexed):
             relevant, row_mask = _unmasked(_aligned(matrix, search, "relevance", what), row_mask)
-            item += 0 if items.ids is not None else _offsets(searches, scored, search)
+            item += 0 if item_ids is not None else _offsets(searches, scored, search, exclude_self)
         columns: Named = {
             "query": query if names is None else names.gather(query),
             "item": item,
@@ -367,12 +367,21 @@ def scored_models(scores: object, models: list[str]) -> set[str]:
     return set(model_names)
 
 
-def _offsets(searches: Mapping[str, Results], scored: set[str], results: Results) -> Whole:
+def _offsets(
+    searches: Mapping[str, Results], scored: set[str], results: Results, exclude_self: bool
+) -> Whole:
     """Return what to add to the columns of a matrix so that every row has other items, where
-    columns are ranks: of one model's lists, if the others score the same items.
+    columns are ranks: of one model's lists, if the others score the same items. Which of them is
+    the query itself is not known then.
     """
-    ranked = any(is_ranked(search, scores=model in scored) for model, search in searches.items())
-    return results.query * (ranked * results.value.size // results.queries)
+    ranked = [model for model in searches if is_ranked(searches[model], scores=model in scored)]
+    if ranked and exclude_self:
+        raise ParameterError(
+            f"exclude_self: the columns of model {ranked[0]!r} are ranks, so no item is known to be "
+            "the query; leave it out of the matrix, or pass (distances, indices)"
+        )
+    # from one row on, so that no number is that of the row's own query
+    return (results.query + 1) * (bool(ranked) * results.value.size // results.queries)
 
 
 def _really_scored(searches: Mapping[str, Results], scored: set[str]) -> bool | list[str]:
@@ -395,9 +404,13 @@ def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:
 
 
 def _check_sources(
-    labels: tuple[object, object], judgements: object, relevance: object, indexes: object
+    labels: tuple[object, object],
+    judgements: object,
+    relevance: object,
+    indexes: object,
+    exclude_self: bool,
 ) -> None:
-    """Refuse two sources of relevance, or half of one."""
+    """Refuse two sources of relevance, or half of one, and flat results whose items are asked for."""
     matrix = None if isinstance(relevance, str) else relevance
     sources = {"query_labels": labels[0], "judgements": judgements, "relevance": matrix}
     source_names = list(known_of(sources))
@@ -409,6 +422,8 @@ def _check_sources(
         raise ParameterError("query_labels, item_labels: one is given without the other")
     if indexes is not None and labels[0] is not None:
         raise ParameterError("indexes: flat results take relevance or judgements, not labels")
+    if indexes is not None and exclude_self:
+        raise ParameterError("exclude_self: flat results do not say which item is the query")
 
 
 @dataclass(frozen=True)

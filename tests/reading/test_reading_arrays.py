@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, ParameterError
 
 D = np.array([[0.1, 0.2, 0.2], [0.3, 0.4, 9.0]], np.float32)
 INDICES = np.array([[2, 0, 1], [1, 0, -1]])
@@ -149,6 +149,11 @@ def test_columns_that_are_ranks_are_not_the_same_items_for_every_query():
     assert rr.Study(by_rank, "precision@10").health.is_empty()
     turned = rr.from_search({"model": -distances}, relevance=matches, scores=True)
     assert turned.rankings["item"].equals(by_rank.rankings["item"])
+    with pytest.raises(ParameterError, match="columns of model 'model' are ranks"):
+        rr.from_search({"model": distances}, relevance=matches, exclude_self=True)
+    flat = {"relevance": matches.ravel(), "indexes": np.repeat(range(40), 30)}
+    with pytest.raises(ParameterError, match="flat results do not say"):
+        rr.from_search({"model": distances.ravel()}, **flat, exclude_self=True)
     popular = np.tile(distances[:1], (40, 1))
     unsorted = generator.permuted(distances, axis=1)
     for matrix in (popular, unsorted, distances[:, :1]):
@@ -158,5 +163,5 @@ def test_columns_that_are_ranks_are_not_the_same_items_for_every_query():
 
 def test_rows_of_unequal_length_are_a_result_of_a_model():
     ragged = [[1.0, 2.0], [3.0]]
-    assert rr.read_rankings({"model": ragged}).height == 3
-    assert rr.read_rankings({"model": (ragged, [[4, 5], [4]])})["item"].to_list() == [4, 5, 4]
+    assert rr.read_rankings({"mine": [[1, 2], [3]]}).height == 3
+    assert rr.read_rankings({"mine": (ragged, [[4, 5], [4]])})["item"].to_list() == [4, 5, 4]
