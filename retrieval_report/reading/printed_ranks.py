@@ -11,23 +11,26 @@ SLICES, SLICE = 100, 500
 
 
 def rank_conflicts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return ``model``, its ``lists`` whose printed ranks show an order, and how many of them run
-    ``against`` the distances or scores: in a quarter of the pairs of neighbouring rows, or more.
+    """Return ``model``, its ``lists`` whose printed ranks show an order, how many of them run
+    ``against`` the distances or scores in a quarter of the pairs of neighbouring rows, or more, and
+    how many are ``turned``: Spearman's correlation has the opposite sign.
 
     >>> run = {"query": ["q"] * 3, "score": [3.0, 2.0, 1.0], "printed_rank": [3, 2, 1]}
     >>> rank_conflicts(pl.DataFrame(run)).row(0)
-    ('model', 1, 1)
+    ('model', 1, 1, 1)
     """
     order = order_column(frame)
     keys = ["model", "query"]
-    value = pl.col(order).cast(pl.Float64, strict=False)
-    step = (pl.col(RANK).cast(pl.Float64, strict=False).diff().sign() * value.diff().sign()).over(
-        keys
-    )
-    agrees = step if order == "distance" else -step
-    steps = with_model(frame).select(*keys, agrees=agrees).filter(pl.col("agrees") != 0)
-    lists = steps.group_by(keys).agg(pl.mean("agrees")).group_by("model")
-    return lists.agg(lists=pl.len(), against=(pl.col("agrees") <= 0.5).sum()).sort("model")
+    rank, value = (pl.col(name).cast(pl.Float64, strict=False) for name in (RANK, order))
+    value = value if order == "distance" else -value
+    rows = with_model(frame).select(*keys, rank=rank, value=value)
+    step = (pl.col("rank").diff().sign() * pl.col("value").diff().sign()).over(keys)
+    alike = pl.corr("rank", "value", method="spearman")
+    lists = rows.with_columns(step=step).group_by(keys)
+    shown = lists.agg(pl.col("step").filter(pl.col("step") != 0).mean(), alike=alike)
+    against, turned = (pl.col("step") <= 0.5).sum(), (pl.col("alike") < 0).sum()
+    models = shown.drop_nulls("step").group_by("model")
+    return models.agg(lists=pl.len(), against=against, turned=turned).sort("model")
 
 
 def warn_of_late_ranks(frame: pl.DataFrame, path: str) -> None:

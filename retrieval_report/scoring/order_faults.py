@@ -60,11 +60,11 @@ def printed_ranks(judged: Judged, prepared: Prepared, found: Integers) -> Findin
     """
     if judged.printed_ranks is not None:
         early = early_models(prepared, found)
-        for model, lists, against in rank_conflicts(judged.printed_ranks).iter_rows():
+        for model, lists, against, turned in rank_conflicts(judged.printed_ranks).iter_rows():
             if 2 * against > lists:
-                example = "" if against >= ALL_BUT_FEW * lists else OTHER_SCORES
+                example = "" if turned >= ALL_BUT_FEW * lists else OTHER_SCORES
                 example = OTHER_RANKS if model in early else example
-                yield model, RANKS, True, against, lists, example
+                yield model, RANKS, 2 * turned > lists, against, lists, example
 
 
 def early_models(prepared: Prepared, found: Integers) -> set[str]:
