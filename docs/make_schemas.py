@@ -23,7 +23,7 @@ COMMANDS = {  # frames that are always printed, and those that depend on options
     "evaluate": (("summary",), ("health",)),
     "leaderboard": (("leaderboard", "three_scores", "winners"), ("health",)),
     "compare": (
-        ("comparison", "flips"),
+        ("reversals", "comparison", "flips"),
         ("health", "replicates", "replicate_pairs", "judges", "judge_pairs", "segments"),
     ),
 }

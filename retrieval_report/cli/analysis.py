@@ -86,7 +86,7 @@ ACCEPTED = {
 @replicate_option
 @dataset_option
 @click.option("--all", "everything", is_flag=True, help="Print all pairs of many models.")
-@output_options(f"comparison.csv, flips.csv {IF_WRONG}")
+@output_options(f"reversals.csv, comparison.csv, flips.csv {IF_WRONG}")
 def compare(
     data: InputFiles,
     output: Output,
@@ -99,7 +99,7 @@ def compare(
     With many models, only the pairs that matter most are printed; --all prints all of them, and
     --json and files hold all.
     """
-    frame_names = "health", "comparison", "flips", *REPLICATED
+    frame_names = "health", "reversals", "comparison", "flips", *REPLICATED
     output.check(data.paths, *(f"{name}.csv" for name in frame_names))
     study = study_of(data, settings)
     if len(study.model_names) == 1:
@@ -115,7 +115,7 @@ def compare(
         verdicts = study._flips_of(comparison)  # only these pairs are compared
         verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
-    frames = {**above, "comparison": comparison, "flips": verdicts}
+    frames = {**above, "reversals": study.reversals, "comparison": comparison, "flips": verdicts}
     texts = [] if output.as_json else _comparison_texts(study, verdicts, baseline, everything)
     output.show(frames, *texts, health=study.health, notices=lambda: study.notices)
 

@@ -68,7 +68,7 @@ Exit codes:
 @setting(
     "missing_query",
     default="error",
-    help="How to treat judged queries that neither run answers.",
+    help="How to treat judged queries without a list from either run, or from one of them.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of a sentence."
@@ -89,8 +89,9 @@ def gate(
     It tests over the queries whether the loss is below the margin, and whether it is above. The
     lower end of the interval allows for rare large losses, so it may lie much farther from the
     difference than the upper end. Runs with the same lists pass without a test, unless the lists
-    are cut and missing items could differ. Runs of different queries, empty runs, runs of several
-    models, and judgements that match neither run are refused. If the gate runs every night, a bad
+    are cut and missing items could differ. Runs of different queries (unless --missing-query says
+    what they count as), empty runs, runs of several models, and judgements that match neither run
+    are refused. If the gate runs every night, a bad
     candidate passes some night by chance: decide on one run, before a release.
     """  # fmt: skip
     from retrieval_report.reading.readers import read_each
