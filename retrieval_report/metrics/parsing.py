@@ -250,8 +250,8 @@ def _parse_value(text: str) -> object:
                 f"measures: {text!r} is not of the form grade:gain;grade:gain, one gain per grade"
             )
         return table
-    if text in ("True", "False"):
-        return text == "True"
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     try:
         return float(text)
     except ValueError:
@@ -259,13 +259,17 @@ def _parse_value(text: str) -> object:
 
 
 def split_metrics(text: str) -> list[str]:
-    """Split text at the commas outside parentheses.
+    """Split text at the commas outside parentheses; a number alone is another cutoff of the measure
+    before it, as trec_eval writes them.
 
-    >>> split_metrics("ndcg@10, ap(denominator=min)@5")
-    ['ndcg@10', 'ap(denominator=min)@5']
+    >>> split_metrics("ndcg@10, ap(denominator=min)@5"), split_metrics("P.1,5,10")
+    (['ndcg@10', 'ap(denominator=min)@5'], ['P.1', 'P.5', 'P.10'])
     """
-    names = (name.strip() for name in re.split(r",(?![^(]*\))", text))
-    return [name for name in names if name]
+    names = list[str]()
+    for name in filter(None, map(str.strip, re.split(r",(?![^(]*\))", text))):
+        before = re.fullmatch(r"(.+[@._])\d+", names[-1]) if names and name.isdecimal() else None
+        names.append(before[1] + name if before else name)
+    return names
 
 
 def measure_text(metric: object, cutoff: int | None) -> str:

@@ -92,6 +92,10 @@ def by_number(
                 f"expected three, {', '.join(names)}"
                 + ("; where all items are relevant, add a 1 to every line" * (last != "score"))
             ) from error
+        if first[1] == "all":
+            raise ColumnError(
+                f"{location}: scores as trec_eval prints them, not rankings; pass the run"
+            ) from error
         if len(first) > len(names) and first[1] in ITERATIONS:  # TREC's fields, otherwise separated
             numbers = ["1", "3", "5" if last == "score" and len(first) > 4 else "4"]
         number_by_name = dict(zip(names, numbers, strict=False))

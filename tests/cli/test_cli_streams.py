@@ -109,7 +109,7 @@ def test_json_holds_the_frames_that_are_printed():
         for row in study.summary.select("model", "metric", "policy", "value").iter_rows()
     }
     compared = loaded(printed(f"compare - --json {ASKED}"))
-    assert compared.keys() == {"comparison", "flips", "notices"}
+    assert compared.keys() == {"reversals", "comparison", "flips", "notices"}
     assert [row["verdict"] for row in compared["flips"]] == study.flips["verdict"].to_list()
 
 
