@@ -234,7 +234,7 @@ def hits_by_chance(
     question = (
         "item_labels in the order that the indices count, and query_labels in that of the queries"
     )
-    if 2 * hits < chance:
+    if 5 * hits < 4 * chance:
         question = f"its {order}s really {order}s, {question}"
     warn(
         f"{what}: {hits} of its {total} nearest items are relevant, and chance alone would give "

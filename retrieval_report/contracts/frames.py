@@ -56,7 +56,7 @@ def _null_hint(_: str) -> str:
 
 def _nan_hint(_: str) -> str:
     nulls = advice(", or make them null (see {})", setting("null_distance"))
-    return f"; leave such rows out{nulls}"
+    return f"; leave such rows out{nulls}{in_python(', or out of a matrix by mask=')}"
 
 
 def _negative_hint(what: str) -> str:

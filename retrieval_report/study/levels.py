@@ -411,8 +411,8 @@ class LevelledStudy:
         from retrieval_report.ties.nearest_labels import knn
 
         how: Named = {"k": k, "vote": vote, "tied_votes": tied_votes}
-        votes = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
-        return replace(votes, chances=self._of_models(votes.chances))
+        rows = self._of_models(self._retrieved)
+        return knn(rows, labels, queries=self._given()["queries"], **how)
 
     @answer
     def nearest(self) -> NearestLabels | None:
