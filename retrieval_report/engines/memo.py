@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.steps import step
@@ -34,6 +34,10 @@ class Once:
         # by key: the lock under which it is computed, and the result once it is known
         self._cells: OrderedDict[Hashable, tuple[threading.RLock, list[Any]]] = OrderedDict()
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[Self], tuple[int]]:
+        """Start anew where it is copied or sent to another process: locks are of one process."""
+        return type(self), (self._most,)
 
     def find(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """Return the result of this key; if computing it fails, the next caller tries again."""

@@ -1,5 +1,7 @@
 """A study gives the numbers of the functions, whatever part of it is asked first, and each once."""
 
+import copy
+import pickle
 import re
 import threading
 from pathlib import Path
@@ -266,3 +268,10 @@ def test_the_curve_along_recall_is_that_of_the_function():
     assert here["naive"].to_list() == means.filter(policy="naive")["value"].to_list()
     assert here["recall"].head(11).to_list() == [tenth / 10 for tenth in range(11)]
     assert made.models("fine").recall_curve["model"].unique().to_list() == ["fine"]
+
+
+def test_a_study_can_be_copied_and_sent_to_another_process():
+    made = study()
+    text = repr(made)
+    for same in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert repr(same) == text
