@@ -295,7 +295,10 @@ def require(
     names = [name for entry in missing for name in entry.split("|")]
     lacking = ", ".join(entry.replace("|", " or ") for entry in missing)
     accepted_names = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in names)
-    example_names = {entry.partition("|")[0]: PLACEHOLDER for entry in missing}
+    # A rank may serve as distance where there is nothing else.
+    open_names = [name for name in column_names if _normal(name) == "rank" or not kind.knows(name)]
+    theirs = open_names[0] if len(open_names) == len(missing) == 1 else PLACEHOLDER
+    example_names = {entry.partition("|")[0]: theirs for entry in missing}
     naming = setting("columns", example_names, function=kind.function)
     which = advice("; or say which it is: {}", naming)
     if "distance|score" in missing and which:
