@@ -262,7 +262,9 @@ class Meter:
         """
         before = previous.scores if isinstance(previous, Meter) else previous
         frames = (self.scores, "after"), (before, "before")
-        scores = pl.concat(frame.with_columns(model=pl.lit(name)) for frame, name in frames)
+        parts = [frame.with_columns(model=pl.lit(name)) for frame, name in frames]
+        # of a meter without batches, queries have no type
+        scores = pl.concat(parts, how="vertical_relaxed")
         return pair_verdicts(compare(scores, policies="expected"))
 
     def _keep(self, parts: Sequence[_Part]) -> None:

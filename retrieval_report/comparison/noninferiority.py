@@ -393,7 +393,7 @@ def detectable_effect(
     Returns
     -------
     float
-        In units of ``std``; NaN below two queries.
+        In the unit of ``std``, that of the scores; NaN below two queries.
 
     Examples
     --------

@@ -294,9 +294,9 @@ def _warn_cut(ties: pl.DataFrame, k: int, collection: int) -> None:
     if cut.height:
         model, query = cut.row(0)[:2]
         warn(
-            f"rankings: {cut.height} lists, first that of query {query!r} and model {model!r}, end "
-            f"in or before the tie of the k-th item (k={k}) and hold fewer than the {collection} "
-            "items that have labels; if others belong there, they have no vote: search deeper"
+            f"rankings: {with_number(cut.height, 'list')} may lack items that vote, first that of "
+            f"query {query!r} and model {model!r}: it ends in or before the tie of the k-th item "
+            f"(k={k}) and holds fewer than the {collection} items that have labels; search deeper"
         )
 
 

@@ -32,8 +32,8 @@ from retrieval_report.ties.threshold_intervals import (
     rate_interval,
     roc_influence,
 )
-from retrieval_report.writing.names import clean, with_number
-from retrieval_report.writing.numbers import number
+from retrieval_report.writing.names import clean
+from retrieval_report.writing.numbers import amount, number
 
 METRICS = tuple(name for name in RATES if name != "fpr")  # of which large values are good
 RISING = ("recall", "npv")  # a looser threshold raises them, npv as a rule
@@ -64,8 +64,8 @@ class Thresholds:
         """Return the areas of every model in words, and where the rest is."""
         rows = [
             f"{clean(row['model'])}: ROC AUC {number(row['roc_auc'])}, average precision "
-            f"{number(row['average_precision'])}, {int(row['relevant_pairs'])} of "
-            f"{with_number(int(row['all_pairs']), 'pair')} relevant"
+            f"{number(row['average_precision'])}, {amount(row['relevant_pairs'])} of "
+            f"{amount(row['all_pairs'])} pairs relevant"
             for row in self.areas.iter_rows(named=True)
         ]
         rest = (

@@ -12,7 +12,7 @@ from commands import run
 from retrieval_report.study.samples import sample_folder
 
 # The lists of the sample end between ties, which knn cannot know.
-pytestmark = pytest.mark.filterwarnings("ignore:rankings. .* end in or before the tie of the k-th")
+pytestmark = pytest.mark.filterwarnings("ignore:rankings. .* may lack items that vote")
 DIGITS = sample_folder() / "digits"
 QUERIES = f"--queries {DIGITS}/queries.parquet"
 LABELS = dict(enumerate(load_digits().target.tolist()))

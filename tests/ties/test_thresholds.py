@@ -54,7 +54,7 @@ def test_a_notebook_shows_the_areas_in_words():
     assert first == "Matches by distance"
     assert a == (
         f"a: ROC AUC {areas['roc_auc']:.4f}, average precision {areas['average_precision']:.4f}, "
-        f"{areas['relevant_pairs']} of {areas['all_pairs']} pairs relevant"
+        f"{areas['relevant_pairs']:g} of {areas['all_pairs']:g} pairs relevant"
     )
     assert b.startswith("b: ROC AUC ")
     assert {*re.findall(r"\.(\w+)", rest)} == {"table", "areas", "calibrate", "abstain"}
