@@ -108,9 +108,10 @@ def wilcoxon(difference: Floats) -> Floats:
     test; zeros are dropped first (Wilcoxon 1945).
 
     Exact below 50 non-zero differences without ties among their sizes, else the normal
-    approximation, corrected for ties and for continuity, as in R's ``wilcox.test``; but up to 13,
-    where R approximates, exact with ties too. R ranks the differences as they are given;
-    `differences` has rounded those of scores, as R does if ``digits.rank = 12``.
+    approximation, corrected for ties and for continuity, as in R's ``wilcox.test``; but up to 13
+    exact with ties too, and as exact where zeros were dropped: there, R approximates. R ranks the
+    differences as they are given; `differences` has rounded those of scores, as R does if
+    ``digits.rank = 12``.
 
     >>> wilcoxon(
     ...     np.array([[0.1, 0.1, 0.1, 0.1, 0.1]])

@@ -10,6 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.sources import (
     ENDINGS,
@@ -122,7 +123,8 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
                 files.append(entry)
     if skipped and not files:
         what, reader = READERS[max(skipped)]
-        raise FileError(f"{path}: the folder has only {what}, which {reader} reads")
+        which = in_python(f"which {reader} reads", "which are not read here")
+        raise FileError(f"{path}: the folder has only {what}, {which}")
     if not files:
         named = next((entry for entry in entries if ending(entry) in NAMED_ONLY), None)
         raise FileError(

@@ -30,7 +30,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     Returns
     -------
     Report
-        Equal to the one that was written.
+        With the words and numbers of the one that was written.
 
     Raises
     ------

@@ -219,7 +219,8 @@ class StudyData:
 
     def judged_by(self, judge: str) -> StudyData:
         """Return the same data with the judgements of another judge, which share nothing else."""
-        headline_judge(self.judges, judge)
+        if headline_judge(self.judges, judge) is None:  # of judgements without a name
+            return self
         frames = with_query_ids_alike({**self.frames, "judgements": self.judges[judge]})
         return self.other(("judged by", judge), frames=frames, judge=judge)
 
