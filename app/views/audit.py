@@ -83,7 +83,7 @@ def _winners(printed: pl.DataFrame, means: pl.DataFrame) -> None:
 def _model(page: Page, printed: pl.DataFrame) -> None:
     """Show what is printed for one model."""
     st.header("What is printed for one model?")
-    model = choose_one("Model", page.ranked, name="model")
+    model = choose_one("Model", page.ranked_runs, name="model")
     rows = printed.filter(model=model).sort(
         as_defined, furthest_off, descending=True, nulls_last=True, maintain_order=True
     )

@@ -217,7 +217,8 @@ def _details(page: Page, above: list[str]) -> None:
         heading = title(reversals)
         st.subheader(plain(heading))
         frame_table(varied(reversals), of="reversals", show=TURNING, alt=heading)
-        st.caption(plain(reversals_note(reversals)))
+        if note := reversals_note(reversals):
+            st.caption(plain(note))
     if len(page.choice.cutoffs) > 1:
         st.subheader("How far naive scores are off, along the cutoffs", anchor=ALONG)
         show_chart(charts.off_by, page.drawn_curve.three_scores, **page.choice.at)

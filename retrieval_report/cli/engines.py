@@ -38,7 +38,8 @@ FILES = (
     "scores.csv",
     "scores.parquet",
     "summary.csv",
-)  # of which an engine writes two and removes the third
+    "health.csv",
+)  # of which an engine writes one kind of scores and removes the other
 
 
 # What an engine returns: the summary, the files that it wrote, what may be wrong with the data, and
@@ -61,7 +62,9 @@ def in_memory(
     else:
         scores = step("scored", lambda: rr.evaluate(judged, progress=watched(), **settings))
     summary = rr.summarise(scores, queries=inputs["queries"], average=average)
-    files = output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
+    tables = {"scores.csv": scores, "summary.csv": summary}
+    tables |= {"health.csv": health} if health.height else {}
+    files = output.write(tables, instead=["scores.parquet"])
     return summary, files, health, _lengths(scores, summary)
 
 
@@ -108,6 +111,8 @@ def on_disk(
             folder / "scores.parquet": scores,
             folder / "summary.csv": csv_bytes(summary, raw=output.raw),
         }
+        if health.height:
+            files[folder / "health.csv"] = csv_bytes(health, raw=output.raw)
         write_files(files, gone=[folder / "scores.csv"])
     if parts_folder is not None:
         shutil.rmtree(parts_folder, ignore_errors=True)

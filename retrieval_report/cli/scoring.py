@@ -11,6 +11,7 @@ import retrieval_report as rr
 from retrieval_report.cli.engines import Scored, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import (
     EXIT_CODES,
+    IF_WRONG,
     READING,
     InputFiles,
     Output,
@@ -70,7 +71,7 @@ ONLY = {
     default="local[*]",
     help="For Spark: local[4], yarn, spark://…, sc://…",
 )
-@output_options("scores.csv and summary.csv")
+@output_options(f"scores.csv, summary.csv {IF_WRONG}")
 def evaluate(
     data: InputFiles,
     output: Output,

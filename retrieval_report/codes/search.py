@@ -169,7 +169,8 @@ def from_search(
         ``y_true``), in the shape of the results if these have no indices (KerasRS's ``y_true``, TF
         Similarity's ``match_mask``, torchmetrics' ``target``): items with a label below 0 are then
         left out, and KerasRS's ``{"labels": …, "mask": …}`` is accepted. A dict model → matrix if a
-        column holds different items in every model; items then have separate names.
+        column holds different items in every model; items then have separate names, and R adds up
+        over the models unless you pass ``relevant_items="own"``.
     scores : bool or collection of model names
         Whether larger values are nearer, as for inner products, cosine similarities and
         predictions; or the models for which they are.
@@ -251,9 +252,7 @@ def from_search(
     parts, by_chance = list[Part](), dict[str, tuple[int, int] | None]()
     for model, search in searches.items():
         if mask is not None and search.indexed:
-            raise ParameterError(
-                "mask: only for a matrix; a search that found nothing returns index -1"
-            )
+            raise ParameterError("mask: only for a matrix; a search may return index -1 instead")
         is_scored = search.scored or model in scored
         what, order = f"model {model!r}", "score" if is_scored else "distance"
         if is_turned(search, scores=is_scored):
@@ -267,7 +266,8 @@ def from_search(
             relevant = labelled(search.query, places := np.arange(search.query.size))
         elif not (isinstance(matrix, str) or search.indexed):
             relevant, row_mask = _unmasked(_aligned(matrix, search, "relevance", what), row_mask)
-            item += 0 if item_ids is not None else _offsets(searches, scored, search, exclude_self)
+            if item_ids is None:
+                item += _offsets(searches, scored, search, exclude_self)
         columns: Named = {
             "query": query if names is None else names.gather(query),
             "item": item,

@@ -140,8 +140,9 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     collapsed = setting("group", ..., function="collapse")
     cure = "keep one row of each" + in_python(f", e.g. with .unique({list(keys)!r})")
     if what == "rankings":
-        # One row of each would merge two systems in silence, unless all their values agree.
-        same = frame.n_unique() == frame.n_unique(keys)
+        # One row of each would merge two systems in silence, unless their values agree.
+        values = [name for name in ("distance", "score") if name in frame.columns]
+        same = values and frame.n_unique([*keys, *values]) == frame.n_unique(keys)
         cure = f"the rows are identical: {cure}; " if same else ""
         cure += "repeated items push scores above 1; do they belong to several models? Then call "
         cure += "the column that tells them 'model'"

@@ -246,7 +246,8 @@ estimates: stats.estimate
   std_error | number | ± s.e. | standard error of the estimate under sampling of queries
   ci_low
   ci_high
-  human_only | number | People alone | mean or difference over the queries that people judged
+  human_only | number | People alone | mean or difference over the queries that people judged (and
+      the machine, too)
   human_low | number | People from | lower end of its 95% interval
   human_high | number | to | upper end of its 95% interval
   machine_only | number | Machine alone | mean or difference over all queries by the machine's judgements

@@ -175,7 +175,8 @@ class Options:
     no_relevant: str = _option(
         "zero",
         "Queries without a relevant item",
-        "Queries without a relevant item score 0, are left out, score 1, or are refused.",
+        "Queries without a relevant item score 0, are left out, score 1 (by measures that are not "
+        "defined for them; by others 0), or are refused.",
         ("zero", "skip", "one", "error"),
     )
     relevant_from: float | None = _option(

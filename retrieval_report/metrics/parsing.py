@@ -147,6 +147,8 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
         raise ParameterError(
             f"measures: {metric!r}: the cutoff {cutoff!r} is not a whole number from 1 on or 'all' "
             "(at most 2^63 − 1)"
+            + "; up to rank R there are ap_at_r and r_precision"
+            * (cutoff in "rR")
         ) from None
 
 

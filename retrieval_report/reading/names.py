@@ -299,7 +299,8 @@ def require(
     open_names = [name for name in column_names if _normal(name) == "rank" or not kind.knows(name)]
     theirs = open_names[0] if len(open_names) == len(missing) == 1 else PLACEHOLDER
     example_names = {entry.partition("|")[0]: theirs for entry in missing}
-    naming = setting("columns", example_names, function=kind.function)
+    # no argument names columns of labels
+    naming = "" if kind is LABELS else setting("columns", example_names, function=kind.function)
     which = advice("; or say which it is: {}", naming)
     if "distance|score" in missing and which:
         which += ", or score instead if larger means nearer"

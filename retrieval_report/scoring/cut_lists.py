@@ -73,7 +73,8 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     gains = prepared.gains(term)
     counts = gains > gains[0]  # more than an irrelevant item
     if isinstance(persistence := term.weights.rule, float):
-        further = persistence**prepared.before * gains[-1]  # all that follows, at the most
+        # all that follows, at the most: grades that were not seen may come, too
+        further = persistence**prepared.before * max(gains[-1], 1.0)
         deeper &= (further > np.finfo(np.float64).eps)[:, None]
     mixed = prepared.open_end(counts) > 0
     longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)

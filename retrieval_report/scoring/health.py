@@ -78,8 +78,8 @@ SENTENCES = {
     REVERSED: "relevant items come after the others in {affected} of the {total} lists of {models} that "
     "hold both, as if the lists were read the wrong way round, or began with items that the judgements "
     "leave out, such as training items ({example})",
-    RANKS: "the printed ranks of {models} run against the scores in a quarter of the steps, or more, of "
-    "{affected} of {total} lists ({example})",
+    RANKS: "the printed ranks of {models} often contradict the scores, in {affected} of {total} lists "
+    "({example})",
     SAME_LIST: "the {total} lists of {models} are much the same whatever the query ({example})",
     OWN_ITEM: "the query itself comes first in {affected} of {total} lists of {models} that were looked at "
     "({example})",

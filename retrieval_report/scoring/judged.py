@@ -390,9 +390,15 @@ def _check_items(
     if doubtful:
         rows = with_model(parts.rows)
         columns = [*KEYS, "item", "relevance"]
+        values = {"distance", "score"}.intersection(rows.columns)
         rows = pl.concat(
-            part.select(columns).cast({"relevance": pl.Float64})
-            for part in (rows, parts.unretrieved)
+            [
+                part.select(*columns, *values.intersection(part.columns)).cast(
+                    {"relevance": pl.Float64}
+                )
+                for part in (rows, parts.unretrieved)
+            ],
+            how="diagonal",
         )
         check_unique(rows, columns[:-1], "rankings")
     elif unjudged and names["model"].n_unique() > 1:

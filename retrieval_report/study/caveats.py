@@ -623,8 +623,10 @@ def winner_sentences(
     winners = audit.select(columns).unique(maintain_order=True).drop_nulls("winner")
     if audit["model"].n_unique() < 2 or winners.is_empty():
         return ()
-    own = audit.select("model", value="exact") if means is None else means
-    own = own.filter(pl.col("model").is_in(audit["model"].implode()))
+    own = audit.select("model", value="exact")
+    if means is not None:  # of runs that are replicates, the audit's own
+        of_models = means.filter(pl.col("model").is_in(audit["model"].implode()))
+        own = of_models if of_models.height else own
     best = own.filter(value=pl.max("value"))["model"].unique(maintain_order=True).to_list()
     ours = pl.col("exact_winner").str.split(EQUALS).list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")

@@ -216,6 +216,10 @@ def _votes(source: str, voter: str, values: pl.DataFrame, pair: Named) -> Named:
     votes, against, level = order.len(), int((order < 0).sum()), int((order == 0).sum())
     varied = f"{against} of {with_number(votes, voter)} against" if votes else with_number(0, voter)
     chance = new_vote(against, level, votes)
+    # Where all agree, it is their number alone that leaves the chance above the limit.
+    enough = votes >= ENOUGH_VOTES and bool(
+        against or level or not verdicts.reverses(chance or 0.0)
+    )
     return {
         "source": source,
         "varied": varied + (f", {level} level" if level else ""),
@@ -223,7 +227,7 @@ def _votes(source: str, voter: str, values: pl.DataFrame, pair: Named) -> Named:
         "votes_against": against,
         "votes_level": level,
         "reversal": chance,
-        "verdict": depends(f"the {source}", chance, enough=votes >= ENOUGH_VOTES),
+        "verdict": depends(f"the {source}", chance, enough=enough),
     }
 
 

@@ -228,7 +228,11 @@ SPECIAL: Mapping[str, Fill] = {  # cells that need more of the row than one valu
     "tie_std": partial(_deviation, "tie_std"),
     "std": partial(_deviation, "std"),
     "p_tie": _reversal,
-    "reversal": lambda row: Cell(row["reversal"]),  # written as in the verdict
+    "reversal": lambda row: (  # as text if it is written as in the verdict
+        Cell(row["reversal"])
+        if isinstance(row["reversal"], str)
+        else _cell("reversal", "chance", row)
+    ),
 }
 
 

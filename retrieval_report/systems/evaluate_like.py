@@ -249,9 +249,9 @@ def emulated(
 
 def check_like(options: Iterable[str]) -> None:
     """Refuse options that the system decides."""
-    free = list(LikeOptions.__annotations__)
+    free = [name for name in LikeOptions.__annotations__ if name != "threads"]
     for name in options:
-        if name not in (*free, "policies", "seed"):
+        if name not in (*free, "threads", "policies", "seed"):
             raise ParameterError(
                 f"{name}: not with {setting('like') or 'another system'}, which decides it; "
                 f"options that remain are {', '.join(map(argument, free))}"

@@ -71,8 +71,9 @@ class NearestLabels:
     def __repr__(self) -> str:
         """Return the accuracy of every model in words, and where the rest is."""
         rows = [
-            f"{clean(row['model'])}: {number(row['value'])}, from "
-            f"{span(row['lowest'], row['highest'])} as ties fall"
+            f"{clean(row['model'])}: {number(row['value'])}"
+            + f", from {span(row['lowest'], row['highest'])} as ties fall"
+            * (row["lowest"] < row["highest"])
             for row in self.accuracy.iter_rows(named=True)
         ]
         queries = with_number(self.chances["query"].n_unique(), "query")
@@ -264,6 +265,8 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
         names = _plain(check_table(frame, "labels", "counts")["label"])
         counts = frame.with_columns(relevance=names.rank("dense") - 1)
         return judge(counts, None, None, options), names.unique().sort(), 0
+    if labels is None:
+        raise ParameterError("labels: none given; the label of every item is needed")
     item_labels = read_labels(labels)
     judged = judge(frame.with_columns(relevance=0), None, None, options)
     rows, item_labels = of_one_width(

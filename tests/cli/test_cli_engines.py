@@ -50,10 +50,9 @@ def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path):
     # One list is missing.
     table, _, written = memory.stdout.rpartition("\n\n")
     assert disk.stdout.startswith(table + "\n\n")
-    assert written.count("Wrote") == 2
-    assert disk.stdout.endswith(
-        f"Wrote {tmp_path}/disk/scores.parquet\nWrote {tmp_path}/disk/summary.csv\n"
-    )
+    assert written.count("Wrote") == 3
+    names = "scores.parquet", "summary.csv", "health.csv"
+    assert disk.stdout.endswith("".join(f"Wrote {tmp_path}/disk/{name}\n" for name in names))
     assert (tmp_path / "disk/summary.csv").read_text() == (
         tmp_path / "memory/summary.csv"
     ).read_text()
@@ -61,10 +60,7 @@ def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path):
         "model", "query", maintain_order=True
     )
     assert_frame_equal(scores, pl.read_csv(tmp_path / "memory/scores.csv"), check_exact=True)
-    assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == [
-        "scores.parquet",
-        "summary.csv",
-    ]
+    assert {path.name for path in (tmp_path / "disk").iterdir()} == {*names}
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
@@ -113,6 +109,7 @@ def test_scores_of_an_earlier_run_by_the_other_engine_do_not_stay_beside_new_one
         run(f"evaluate {file} {ASKED} --out {tmp_path}/out --engine {engine}", code=2)
     kind = {"memory": "csv", "disk": "parquet"}[engines[1]]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "health.csv",
         f"scores.{kind}",
         "summary.csv",
     ]

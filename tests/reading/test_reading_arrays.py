@@ -154,6 +154,9 @@ def test_columns_that_are_ranks_are_not_the_same_items_for_every_query():
     flat = {"relevance": matches.ravel(), "indexes": np.repeat(range(40), 30)}
     with pytest.raises(ParameterError, match="flat results do not say"):
         rr.from_search({"model": distances.ravel()}, **flat, exclude_self=True)
+    names = [f"item {number}" for number in range(30)]
+    named = rr.from_search({"model": distances}, relevance=matches, item_ids=names)
+    assert named.rankings["item"].head(30).to_list() == names
     popular = np.tile(distances[:1], (40, 1))
     unsorted = generator.permuted(distances, axis=1)
     for matrix in (popular, unsorted, distances[:, :1]):
