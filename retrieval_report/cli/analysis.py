@@ -192,6 +192,7 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
         health_text(study.health, *steps_sentences(table.filter(at_measure(*study.measures[0])))),
         frame_table(with_step_chances(table), column_names, by="metric cutoff"),
         health=study.health,
+        notices=lambda: study.notices,
     )
 
 
@@ -282,14 +283,16 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: object) -
     study = study_of(data, settings)
     table = study.estimate(human)
     machine = next(name for name in (study.judge, *study.judgements) if name not in (human, None))
-    health = study.judged_by(str(machine)).health  # people judged but some of the queries
+    study = study.judged_by(str(machine))  # people judged but some of the queries
+    health = study.health
     single_models = table.filter(pl.col("model_b").is_null())
     few = single_models["model_a"].n_unique() <= MAX_MODELS_WITH_PAIRS
     text = _estimates_text(table if few else single_models)
     more = (
         "" if few else f"The {table.height - single_models.height} pairs are in --json and --out."
     )
-    output.show({"estimates": table}, health_text(health), text, more, health=health)
+    texts = health_text(health), text, more
+    output.show({"estimates": table}, *texts, health=health, notices=lambda: study.notices)
 
 
 def _estimates_text(table: pl.DataFrame) -> str:

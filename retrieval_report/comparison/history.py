@@ -106,7 +106,7 @@ def steps_of(scores: object, pattern: str, suspects: Container[str] = ()) -> pl.
     steps = [
         _steps(score_frame, part["model"].to_list(), suspects)
         for part in runs.partition_by("series", maintain_order=True)
-    ]
+    ] or [_steps(score_frame, [], suspects)]
     joined = join_left(board(summarise(score_frame)).join(runs, on="model"), pl.concat(steps), MEAN)
     measures = score_frame.select(MEASURE).unique(maintain_order=True).rows()
     rows = joined.with_columns(
