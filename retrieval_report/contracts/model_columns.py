@@ -208,8 +208,9 @@ no_worse: stats.no_worse
   worse_p | chance | p (worse) | p-value of the test for "worse": it is small if a loss of less than
       the margin is implausible; likewise the largest
   verdict | | | no worse, worse, at random (within the margin, but its lists suit other queries as
-      well or are ordered as if by chance), lists are cut, R is not known, nothing to compare or not
-      decided; the first two hold whatever items cut lists lack and however large an unknown R is
+      well or are ordered as if by chance), lists are cut, R is not known, nothing to compare, not
+      significant over runs (other runs might not give it) or not decided; the first two hold
+      whatever items cut lists lack and however large an unknown R is
   difference_std
   detectable | number | Detectable | the smallest loss that these queries would show with
       probability 0.8

@@ -59,8 +59,8 @@ board
   tie_ranks | text | Ranks by ties, 95% | ranks under random tie order alone (95% interval of
       drawn normal means, of which no two are exactly level); models that are level in every order
       share them; if lists are cut, they hold whatever items are missing
-  query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open; of
-      models that share a row, without what they do to each other
+  query_ranks | text | Ranks by queries | ranks that the tests over the queries (of means over runs,
+      also over the runs) leave open; of models that share a row, without what they do to each other
   cost_amount | amount | Cost | what the model costs, by the first kind of cost
   answered | text | Answered | how many of the judged queries the model has a list for
   counts | text | A wins – Equal – B wins | number of queries that model_a wins, that are equal, and
