@@ -381,7 +381,7 @@ def _offsets(
             "the query; leave it out of the matrix, or pass (distances, indices)"
         )
     # from one row on, so that no number is that of the row's own query
-    return (results.query + 1) * (bool(ranked) * results.value.size // results.queries)
+    return (results.query + 1) * (bool(ranked) * results.value.size // max(results.queries, 1))
 
 
 def _really_scored(searches: Mapping[str, Results], scored: set[str]) -> bool | list[str]:

@@ -229,8 +229,8 @@ def read_queries(
     -------
     pl.DataFrame
         ``query``, and if the files have them ``label`` (text or whole numbers: the class of the
-        query, for macro means), ``weight`` and ``n_relevant`` (number of relevant items); then all other columns
-        unchanged, by which queries can be grouped.
+        query, for macro means), ``weight`` and ``n_relevant`` (number of relevant items); then all
+        other columns unchanged, by which queries can be grouped.
 
     Raises
     ------
