@@ -508,8 +508,11 @@ def _by_all_orders(
 ) -> str:
     """Return the sentence on whom the mean over all orders names, and its value."""
     value = number(audit_rows[column].max(), places)  # type: ignore[arg-type]
-    names = names_text(best.split(EQUALS))
-    return f"By the mean over all orders of ties, {whose} best is {names} ({value})."
+    names = best.split(EQUALS)
+    verb = "is" if len(names) == 1 else "are"
+    return (
+        f"By the mean over all orders of ties, {whose} best {verb} {names_text(names)} ({value})."
+    )
 
 
 def _other_winners(printed_pairs: pl.DataFrame, row: Row) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 import retrieval_report as rr
-from retrieval_report.study.caveats import printed_sentences
+from retrieval_report.study.caveats import printed_sentences, winner_sentences
 
 # Model "up" ties its relevant item "a" with "b", model "down" its relevant "a" with an item before
 # it by name; model "flat" has no ties and finds it in the second place.
@@ -115,3 +115,17 @@ def test_rounding_that_makes_ties_is_named_where_the_scores_have_none():
     [told] = printed_sentences(rr.audit({**row, "relevance": [1, 2, 0]}, measures="ndcg@10"))
     rounded = r"Tie order makes −0\.0\d+ \(with scores rounded to float32\) and 0\.0000 of that"
     assert re.search(rounded, told)
+
+
+def test_an_audit_of_runs_names_its_own_winner_beside_means_over_runs():
+    """Models of the means are none of the audit's, where these are of single runs."""
+    rankings = {
+        "model": ["a-1", "a-1", "a-2", "a-2"],
+        "query": ["q"] * 4,
+        "item": ["x", "y"] * 2,
+        "distance": [1, 2, 2, 1],
+        "relevance": [1, 0] * 2,
+    }
+    audit = rr.audit(rankings, measures="precision@1", systems="trec_eval")
+    means = pl.DataFrame({"model": ["a"], "value": [0.5]})
+    assert winner_sentences(audit, means) == winner_sentences(audit)
