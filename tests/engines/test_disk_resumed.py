@@ -198,6 +198,7 @@ def test_the_command_line_removes_the_parts_once_the_results_are_written(
     assert sorted(path.name for path in kept.iterdir()) == ["part-000000.npz", "run.sha256"]
     run(words, code=2)  # 2 of 23 queries have no list
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "health.csv",
         "scores.parquet",
         "summary.csv",
     ]

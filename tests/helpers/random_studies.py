@@ -156,7 +156,10 @@ def _against_its_number(row: dict[str, Any], level: bool, study: rr.Study) -> li
         runs = study.replicates["replicates"].to_list()
         fits = source == "seed" and min(runs) <= 4
     elif word == "too few to tell":
-        fits = row["votes"] < 5 if source in ("judge", "data set") else not (chance or 0) > RISK
+        # of five to eight votes none may be against, nor level
+        votes, others = row["votes"] or 0, row["votes_against"] or row["votes_level"]
+        few = votes < 5 or (votes < 9 and not others)
+        fits = few if source in ("judge", "data set") else not (chance or 0) > RISK
     else:
         fits = False
     return [] if fits else [f"{source}: {word} at {chance}"]
