@@ -249,6 +249,7 @@ def from_search(
             item_ids=items.ids_of(len(items.keys)),
             exclude_self=exclude_self,
         )
+    ranked = [model for model in searches if is_ranked(searches[model], scores=model in scored)]
     parts, by_chance = list[Part](), dict[str, tuple[int, int] | None]()
     for model, search in searches.items():
         if mask is not None and search.indexed:
@@ -267,7 +268,7 @@ def from_search(
         elif not (isinstance(matrix, str) or search.indexed):
             relevant, row_mask = _unmasked(_aligned(matrix, search, "relevance", what), row_mask)
             if item_ids is None:
-                item += _offsets(searches, scored, search, exclude_self)
+                item += _offsets(search, ranked, exclude_self)
         columns: Named = {
             "query": query if names is None else names.gather(query),
             "item": item,
@@ -367,14 +368,11 @@ def scored_models(scores: object, models: list[str]) -> set[str]:
     return set(model_names)
 
 
-def _offsets(
-    searches: Mapping[str, Results], scored: set[str], results: Results, exclude_self: bool
-) -> Whole:
+def _offsets(results: Results, ranked: Sequence[str], exclude_self: bool) -> Whole:
     """Return what to add to the columns of a matrix so that every row has other items, where
-    columns are ranks: of one model's lists, if the others score the same items. Which of them is
-    the query itself is not known then.
+    columns are ranks: of the lists of one ``ranked`` model, if the others score the same items.
+    Which of them is the query itself is not known then.
     """
-    ranked = [model for model in searches if is_ranked(searches[model], scores=model in scored)]
     if ranked and exclude_self:
         raise ParameterError(
             f"exclude_self: the columns of model {ranked[0]!r} are ranks, so no item is known to be "

@@ -72,8 +72,7 @@ ELSEWHERE = {
 DEPTH = re.compile(r"(?!rbp\.)(.+?)(?:_cut|_at)?[._](\d+(?:\.\d+)?)", re.IGNORECASE)
 # sentence-transformers writes the data set and the similarity before the name
 SIMILARITY = re.compile(
-    r"(?:.+_)?(cosine|cos_sim|dot|dot_score|euclidean|manhattan|maxsim)[_-]",
-    re.IGNORECASE,
+    r"(?:.+_)?(cosine|cos_sim|dot|dot_score|euclidean|manhattan|maxsim)[_-]", re.IGNORECASE
 )
 NAUC = re.compile(r"nauc_.+", re.IGNORECASE)  # MTEB writes the measure and the confidence behind it
 RBP = re.compile(r"rbp(\.\d+)", re.IGNORECASE)  # ranx writes p behind the name

@@ -238,7 +238,7 @@ class Study(LevelledStudy):
             frame = self.judged.lists.select("query").unique(maintain_order=True)
         check_chosen("where", columns, frame.columns)
         for name, value in columns.items():
-            frame = frame.filter(pl.lit(holds(frame[name], value)))
+            frame = frame.filter(holds(frame[name], value))
         query_ids = tuple(frame["query"])
         if not query_ids:
             values = ", ".join(f"{name}={value!r}" for name, value in columns.items())
