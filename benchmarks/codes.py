@@ -7,8 +7,6 @@ Run from the project's folder: ``python benchmarks/codes.py --out benchmarks/cod
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import shlex
 import statistics
 import sys
@@ -16,12 +14,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
 import numba
 import numpy as np
+from machine import machine
 
 from retrieval_report.codes import count_codes
 from retrieval_report.kernels.compile import popcount
@@ -231,21 +229,6 @@ def table(work: list[Work], times: dict[int, list[tuple[float, float]]]) -> str:
             f"{busy:.3g} |"
         )
     return "\n".join(lines)
-
-
-def machine() -> str:
-    model = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        model = next(
-            (line.split(":")[1].strip() for line in lines if line.startswith("model name")), model
-        )
-    versions = ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy", "polars"))
-    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    return (
-        f"{model}, {os.cpu_count()} processors{load}; Python {platform.python_version()}, "
-        f"{versions}"
-    )
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import polars as pl
+from machine import machine
 from numpy.typing import NDArray
 from stages import model_scores
 
@@ -209,11 +209,10 @@ def main() -> None:
         lines.append(
             f"{label} | {row['seconds']:.3g} | {row['cpu']:.3g} | {slope(row, before)} | {rate:.3g} |"
         )
-    machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     command = f"`python benchmarks/growth.py --most {arguments.most:g} --out benchmarks`"
     lines += ["", "![seconds against each](growth.svg)", ""]
     lines.append(
-        f"Fastest of {arguments.runs} runs (10⁸ rows: one run); {machine}. Command: {command}"
+        f"Fastest of {arguments.runs} runs (10⁸ rows: one run); {machine()}. Command: {command}"
     )
     lines.append(
         "Where the load is above the number of cores, others had a share: the CPU seconds then "

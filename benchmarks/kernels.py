@@ -2,7 +2,7 @@
 checkout.
 
 Run from the project's folder, with another version beside it: ``git worktree add ../before
-e6fb9bcd; python benchmarks/kernels.py --beside ../before --out benchmarks/kernels.md``.
+COMMIT; python benchmarks/kernels.py --beside ../before``, where its modules have the same names.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from machine import machine
 
 LISTS, ITEMS, RUNS = 200, 1000, 3
 FEW, MANY = (
@@ -136,22 +137,18 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(here))
         return
-    before = elsewhere(arguments.beside, arguments.only) if arguments.beside else {}
-    lines = [
-        "| work | beside, ns per row | here, ns per row | times as fast |",
-        "| --- | --- | --- | --- |",
-    ]
-    for name, own in here.items():
-        other = before.get(name)
-        shown = (
-            f"– | {own:.1f} | –"
-            if other is None
-            else f"{other:.1f} | {own:.1f} | {other / own:.1f}"
-        )
-        lines.append(f"| {name} | {shown} |")
+    lines = ["| work | ns per row |", "| --- | ---: |"]
+    lines += [f"| {name} | {own:.1f} |" for name, own in here.items()]
+    if arguments.beside:
+        before = elsewhere(arguments.beside, arguments.only)
+        lines = ["| work | beside, ns per row | here, ns per row | times as fast |"]
+        lines.append("| --- | ---: | ---: | ---: |")
+        for name, own in here.items():
+            other = before[name]
+            lines.append(f"| {name} | {other:.1f} | {own:.1f} | {other / own:.1f} |")
     about = (
         f"CPU time on lists that are already laid out; the fastest of {RUNS} runs, {LISTS} "
-        f"lists of {ITEMS}."
+        f"lists of {ITEMS}. {machine()}."
     )
     page = (
         "# Kernels\n\n"

@@ -13,7 +13,6 @@ import argparse
 import importlib.util
 import math
 import os
-import platform
 import shlex
 import statistics
 import subprocess
@@ -22,12 +21,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, cast
 
 import ratios
 import stages
+from machine import machine
 from peers import rankings, write_trec
 
 RUNS = 5
@@ -252,9 +251,8 @@ def main() -> None:
         print(line, flush=True)
         lines.append(line)
     absent = [name for name in ("pytrec_eval", "ranx") if importlib.util.find_spec(name) is None]
-    about = f"Medians of {arguments.runs} runs. {platform.machine()}, {os.cpu_count()} processors, "
-    about += f"load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}"
-    about += "".join(f", {name} {version(name)}" for name in ("polars", "numpy", "numba"))
+    about = "One run" if arguments.runs == 1 else f"Medians of {arguments.runs} runs"
+    about += f". {machine()}"
     about += f"; not installed: {', '.join(absent)}" if absent else ""
     command = shlex.join(["python", *sys.argv])
     page = (

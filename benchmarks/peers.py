@@ -12,21 +12,19 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import os
-import platform
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import whole_process
+from machine import machine
 
 import retrieval_report as rr
 
@@ -512,10 +510,8 @@ def report(scale: float, runs: int) -> list[str]:
         *table(peers),
         "",
     ]
-    versions = ", ".join(f"{name} {version(name)}" for name in ("polars", "numpy", "numba"))
     how = (
-        f"Medians of {runs} runs (peers from a frame {few}), taking turns. {os.cpu_count()} cores, "
-        f"load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}, {versions}. "
+        f"Medians of {runs} runs (peers from a frame {few}), taking turns. {machine()}. "
         f"Command: `python benchmarks/peers.py {' '.join(sys.argv[1:])}`"
     )
     last = f"Ratios of medians: {ratios(peers)}. Before: {agreed}."

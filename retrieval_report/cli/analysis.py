@@ -42,13 +42,15 @@ from retrieval_report.cli.settings import (
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import ItemOptions
 from retrieval_report.contracts.steps import step
+from retrieval_report.contracts.wording import have
 from retrieval_report.engines.check_scores import MEASURE, MEASURE_NAME, at_measure, join_left
+from retrieval_report.scoring.health import NO_ITEM
 from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner, winner_text
 from retrieval_report.study.table_columns import joined_texts, with_audit_digits
 from retrieval_report.study.terminal import frame_table, marks_note, visible, with_marked_values
 from retrieval_report.systems.audit import furthest_off
 from retrieval_report.ties.nearest_labels import METRICS, TIED_VOTES, VOTES
-from retrieval_report.writing.names import EQUALS, OR
+from retrieval_report.writing.names import EQUALS, OR, with_number
 from retrieval_report.writing.numbers import size
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
@@ -62,6 +64,7 @@ STEPS = (
     "series version value tie_std lowest highest difference step_p p_tie marked "
     "since_first first_p since_best best_p"
 )
+COUNTED = pl.col("finding") != NO_ITEM  # where no score of queries without a relevant item counts
 AUDITED = "system definition winner same_winner model prints expected off z"
 VOTED = "model value tie_std lowest highest queries"
 TIED = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
@@ -220,7 +223,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
             for _, models, message in joined_hints(hints)
         ]
         texts += ["\n".join(lines)] if lines else []
-        health = study.health
+        health = study.health.filter(COUNTED)
         texts.insert(0, health_text(health))
     coverage = study.coverage
     if coverage.width:
@@ -335,7 +338,11 @@ def similarity(first: str, second: str, data: InputFiles, p: float, output: Outp
     first_rows, second_rows = step("read", lambda: [file.read_rankings() for file in files])
     alike = step("similarity", lambda: rr.lists.ranking_similarity(first_rows, second_rows, p=p))
     table = frame_table(alike.mean, f"queries {ALIKE}", of="similarity_means")
-    output.show({"similarity_means": alike.mean, "similarity": alike.queries}, table)
+    alone = alike.queries.filter(pl.min_horizontal("items_a", "items_b") == 0).height
+    queries = with_number(alike.queries.height, "query")
+    lone = f"{alone} of {queries} {have(alone)} a list in only one of the two (change: items)."
+    frames = {"similarity_means": alike.mean, "similarity": alike.queries}
+    output.show(frames, table, notices=lambda: [lone] if alone else [])
 
 
 @cli.command(columns=explained("knn_accuracy", VOTED))
@@ -419,7 +426,7 @@ def thresholds(
     output.check(data.paths, "thresholds.csv", "health.csv", *(f"{name}.csv" for name in ACCEPTED))
     inputs = data.read()
     result = step("thresholds", lambda: rr.thresholds(**inputs, k=k, **settings))
-    health = rr.Study(**inputs, **settings).health
+    health = rr.Study(**inputs, **settings).health.filter(COUNTED)
     frames = {"threshold_areas": result.areas, "calibration": result.calibrate(metric, at_least)}
     if risk is not None:
         frames["abstention"] = result.abstain(risk)

@@ -53,8 +53,15 @@ def codes_command(
         ``exclude_self``, ``depth``, ``threads``, ``progress``.
     """
     depth = options.get("depth")
-    if twice := repeated(Path(path).resolve() for path in item_paths):
+    files = [Path(path).resolve() for path in item_paths]
+    if twice := repeated(files):
         raise FileError(f"'{twice[0]}': listed more than once")
+    among_items = query_arrays == item_arrays and Path(query_path).resolve() in files
+    if among_items and not options.get("exclude_self"):
+        raise FileError(
+            f"'{query_path}': every query is among the items, and its own nearest; --exclude-self "
+            "leaves it out of its list"
+        )
     queries = load_codes(query_path, query_arrays, max_bytes, "query_arrays")
     current: str | PathLike[str] = ""  # the file that is open
 

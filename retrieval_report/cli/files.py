@@ -330,6 +330,8 @@ class Output:
         """
         from retrieval_report.reading.finding import find_files
 
+        if self.latex and self.as_json:
+            raise click.UsageError("--latex, --json: choose one of them")
         if self.out is None:
             return None
         folder = check_writable_folder(self.out)

@@ -66,6 +66,8 @@ class Inputs:
     by_chance : Mapping[str, tuple[int, int]]
         The models whose nearest items are relevant no more often than any would be, with how many
         of how many are. The ``health`` of a :class:`Study` names them.
+    relevant_items : str | None
+        "own" if no item of one model is an item of another. A :class:`Study` uses it.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class Inputs:
     truncated: str = AUTO
     costs: pl.DataFrame | None = None
     by_chance: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    relevant_items: str | None = None
 
     def __repr__(self) -> str:
         """Return in words how much there is of everything, and what takes it."""
@@ -122,7 +125,8 @@ class Inputs:
     def settings(self) -> Named:
         """What is known besides the frames, as options of a study."""
         ends = None if self.truncated == AUTO else self.truncated
-        return known_of({"truncated": ends, "costs": self.costs})
+        known = {"costs": self.costs, "relevant_items": self.relevant_items}
+        return known_of({"truncated": ends, **known})
 
 
 def from_search(
@@ -169,8 +173,9 @@ def from_search(
         ``y_true``), in the shape of the results if these have no indices (KerasRS's ``y_true``, TF
         Similarity's ``match_mask``, torchmetrics' ``target``): items with a label below 0 are then
         left out, and KerasRS's ``{"labels": …, "mask": …}`` is accepted. A dict model → matrix if a
-        column holds different items in every model; items then have separate names, and R adds up
-        over the models unless you pass ``relevant_items="own"``.
+        column holds different items in every model; items then have separate names, and a
+        :class:`Study` counts those of each model as its R; pass ``relevant_items="own"`` to other
+        functions, which else add them up over the models.
     scores : bool or collection of model names
         Whether larger values are nearer, as for inner products, cosine similarities and
         predictions; or the models for which they are.
@@ -233,12 +238,11 @@ def from_search(
     relevance, mask = _labels_of_models(relevance, mask, searches)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes, exclude_self)
     items = _Items.of(item_labels, item_ids)
-    names = None  # where the results name the queries
+    names = space = n_relevant = None  # names: where the results name the queries
     if indexes is None:
         names = query_names(query_ids, max(search.queries for search in searches.values()))
     elif query_ids is not None:
         raise ParameterError("query_ids: given together with indexes, which name the queries")
-    space = n_relevant = None
     if query_labels is not None and names is not None:
         space = LabelSpace.of(query_labels, len(names), str(relevance))
         n_relevant = count_relevant(
@@ -288,7 +292,8 @@ def from_search(
     judgement_rows = _judgement_rows(judgements, names if query_ids is None else None)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
         judgement_rows = _matrix_judgements(relevance, names, items, searches)
-    return Inputs(combine(parts), judgement_rows, n_relevant, by_chance=known_of(by_chance))
+    own: Named = {"relevant_items": "own"} if isinstance(relevance, Mapping) else {}
+    return Inputs(combine(parts), judgement_rows, n_relevant, by_chance=known_of(by_chance), **own)
 
 
 def _refuse_nothing(parts: Sequence[Part], results: object, exclude_self: bool) -> None:

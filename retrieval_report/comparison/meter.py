@@ -236,6 +236,8 @@ class Meter:
         """Add what another meter of the same measures and options holds, such as that of another
         process, and return this meter; numbered queries of the other are numbered on.
         """
+        if not isinstance(other, Meter):
+            raise ParameterError(f"merge: a {type(other).__name__} is not a Meter")
         if str(other._requests) != str(self._requests) or other._options != self._options:
             raise ParameterError("merge: the other meter has other measures or options")
         self._keep(other._batches)

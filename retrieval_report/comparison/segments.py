@@ -89,9 +89,10 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     joined = with_column(check_scores(scores), query_rows, "by", by)
     lacking = "scores of queries that the queries frame lacks"
     refuse(joined, pl.col("by").is_null(), by, lacking, what="queries")
-    # Null comes last; numbers and dates are in their own order, not that of their text.
+    # Null comes last; numbers (as text, too: files have no other) and dates are in their own order.
     value = pl.col("by").struct.field("value")
-    ordered = joined.sort(value, nulls_last=True, maintain_order=True)
+    number = value.cast(pl.String).cast(pl.Int64, strict=False)
+    ordered = joined.sort(number, value, nulls_last=True, maintain_order=True)
     names = value.cast(pl.String).fill_null(NO_VALUE)
     parts = ordered.drop("by").group_by(ordered.select(names).to_series(), maintain_order=True)
     return [(str(name), part) for (name,), part in parts]

@@ -25,7 +25,7 @@ from retrieval_report.comparison.replicates import (
     replicate_table,
 )
 from retrieval_report.comparison.segments import segment_winners
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import merge_repeats, with_model
@@ -478,7 +478,7 @@ class LevelledStudy:
         """
         from retrieval_report.comparison.estimate import estimate
 
-        machine_judges = [name for name in self.judgements if name != human]
+        machine_judges = [name for name in self.judgements if name != check_text("human", human)]
         if human not in self.judgements or not machine_judges:
             raise ParameterError(
                 f"estimate: needs judgements by {human!r} and by another judge"

@@ -211,9 +211,11 @@ def winner_sentence(row: Named) -> str:
         order = " and by the naive order" if naive else ""
         return f"{measure}: {wins} exactly{order}; no order of ties puts another model ahead."
     order = f"{',' * is_cut} and by the naive order" if agree and naive else ""
+    these = "one of them"
     if not agree:
         order = f",{' and' * is_cut} {naive} by the naive order"
         if EQUALS in naive:
+            these = "one of the former"
             order = f", and {listed(naive.split(EQUALS))} share first place by the naive order"
     orders_text = f"{row['agreeing']} of {with_number(row['orders'], 'random order')}"
     share = share_of_orders(row)
@@ -221,7 +223,7 @@ def winner_sentence(row: Named) -> str:
     if not row["orders"]:  # of another average no single order is known
         orders_text = f"{share or 'an unknown share'} of all random orders"
         share_of_all = ""
-    is_first = f"{'one of them' if EQUALS in first else first} is first or level"
+    is_first = f"{these if EQUALS in first else first} is first or level"
     exactly, of_these = "exactly", ""
     if is_cut:
         exactly, of_these = "by the items in the lists, which may be cut", " of these items"

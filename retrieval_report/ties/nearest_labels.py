@@ -20,7 +20,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Array, check_whole, quoted
 from retrieval_report.contracts.checks import check_choice, refuse
-from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import (
     check_table,
 )
@@ -49,6 +49,7 @@ OF_TRIALS = {  # how many of some independent events happen; sorted sums have th
     "highest": pl.len(),
 }
 VOTES = ("majority", "nearest")
+SEVERAL = 5  # queries; few may ask for labels that no item has
 TIED_VOTES = ("first", "nearest", "random")
 METRICS = ("precision", "recall", "f1")
 BITS = 1000  # numbers of draws up to 2 ** BITS are counted in float64
@@ -205,7 +206,7 @@ def knn(
     check_choice("vote", vote, VOTES)
     check_choice("tied_votes", tied_votes, TIED_VOTES)
     truth = _truth(queries)
-    judged, names, collection = _labelled(rankings, labels)
+    judged, names, labelled = _labelled(rankings, labels)
     rows = count_cells(judged)
     rows = rows.with_columns(names[rows["relevance"]])
     for column in ("query", "label"):
@@ -214,9 +215,15 @@ def knn(
     unknown = ~pl.col("query").is_in(truth["query"].implode())
     hint = advice("; {} has to name the label of each", setting("queries"))
     refuse(rows, unknown, "query", "rows of queries without a label", hint)
+    wanted = truth["label"].cast(pl.String)
+    if len(wanted) >= SEVERAL and len(labelled) and not wanted.is_in(labelled.implode()).any():
+        raise KeyMismatchError(
+            f"queries: none of their labels, such as {wanted[0]!r}, is the label of an item, such "
+            f"as {labelled[0]!r}; spell them alike"
+        )
     ties = _ties(rows, judged.order)
     k = 1 if vote == "nearest" else min(k, int(ties["count"].sum()))
-    _warn_cut(ties, k, collection)
+    _warn_cut(ties, k, len(labelled))
     lists = rows.select("model").unique().join(truth, how="cross")
     chances = join_left(lists, _predicted(ties, k, tied_votes), KEYS).sort(*KEYS, "predicted")
     chances = chances.with_columns(CHANCE.fill_null(1.0))
@@ -249,9 +256,9 @@ def _as_numbers(*frames: pl.DataFrame) -> list[pl.DataFrame]:
     return [frame.with_columns(pl.col("label").cast(pl.Int64)) for frame in frames]
 
 
-def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]:
-    """Return rankings or counts with labels as relevances, the labels that these number, and how
-    many items have labels.
+def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, pl.Series]:
+    """Return rankings or counts with labels as relevances, the labels that these number, and the
+    label of every item that has one, as text; of counts, whose items are not known, none.
     """
     options = Options(null_distance="not_retrieved", policies="expected")
     frame = to_polars(rankings, "rankings")
@@ -264,7 +271,7 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
         frame = frame.with_row_index("item")
         names = _plain(check_table(frame, "labels", "counts")["label"])
         counts = frame.with_columns(relevance=names.rank("dense") - 1)
-        return judge(counts, None, None, options), names.unique().sort(), 0
+        return judge(counts, None, None, options), names.unique().sort(), pl.Series(dtype=pl.String)
     if labels is None:
         raise ParameterError("labels: none given; the label of every item is needed")
     item_labels = read_labels(labels)
@@ -277,7 +284,7 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
     refuse(rows, pl.col("label").is_null(), "item", "rows of items without a label", hint)
     names = rows["label"]
     rows = rows.with_columns(relevance=names.rank("dense") - 1)
-    return judged.with_values(rows), names.unique().sort(), item_labels.height
+    return judged.with_values(rows), names.unique().sort(), item_labels["label"].cast(pl.String)
 
 
 def _ties(cells: pl.DataFrame, order: str) -> pl.DataFrame:

@@ -93,7 +93,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     └────────┴────────┴────────┴────────┴─────────┴──────────┘
     """
     p = check_fraction("p", p)
-    first_rows, two = _checked(a, "a"), _checked(b, "b")
+    first_rows, two = _checked(a, "first rankings"), _checked(b, "second rankings")
     for key in ("query", "item"):
         first_rows, two = of_one_width(first_rows, two, key, "other ones")
     ids, other_ids = (part["query"].unique(maintain_order=True) for part in (first_rows, two))
@@ -131,9 +131,7 @@ def _checked(rankings: object, what: str) -> pl.DataFrame:
     frame = frame_of_kind(rankings, KINDS["rankings"], what, None)
     frame = check_rankings(frame, relevance=False)
     if "model" in frame.columns and frame["model"].n_unique() > 1:
-        raise ParameterError(
-            f"{what}: holds {frame['model'].n_unique()} models; pass the rankings of one"
-        )
+        raise ParameterError(f"{what}: {frame['model'].n_unique()} models; pass the lists of one")
     frame = unmasked(frame)
     check_unique(frame, ("query", "item"), what)
     return frame

@@ -161,5 +161,5 @@ def _to_disk(path: Path, data: bytes | Path) -> None:
 
 def _output_error(path: Path, error: Exception) -> OutputError:
     reason = getattr(error, "strerror", None) or str(error)
-    cure = f"; make '{path.parent}' first" if isinstance(error, FileNotFoundError) else ""
+    cure = "" if path.parent.exists() else f"; make '{path.parent}' first"
     return OutputError(f"cannot write to '{path}': {reason}{cure}")

@@ -38,3 +38,10 @@ def test_it_says_why_there_is_no_radius_table(tmp_path: Path):
     reason = "with --depth 3, items within a radius may be missing"
     assert f"\nNo radius table: {reason}.\n" in result.output
     assert not (tmp_path / "out/radius.csv").exists()
+
+
+def test_queries_among_the_items_have_to_be_left_out(tmp_path: Path):
+    np.savez(tmp_path / "q.npz", codes=np.eye(4, dtype=np.uint8), labels=[0, 1, 0, 1])
+    call = f"codes {tmp_path}/q.npz {tmp_path}/q.npz --metrics precision@1"
+    assert "its own nearest; --exclude-self leaves it out of its list" in run(call, code=2).output
+    assert "precision@1" in run(f"{call} --exclude-self").output

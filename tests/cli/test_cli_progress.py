@@ -39,7 +39,7 @@ def test_slow_steps_are_told_on_standard_error_alone():
         ("evaluate a.parquet --metrics rr --engine disk", "Scoring parts … "),
         ("profile a.parquet", "Looking at ties … "),
         ("gate a.parquet b.parquet --metrics rr --margin 0.1", "Testing losses … "),
-        ("codes q.npz q.npz --metrics ap", "Scoring codes … "),
+        ("codes q.npz q.npz --metrics ap --exclude-self", "Scoring codes … "),
         ("neighbours d.npy i.npy --k 1", "Judging neighbours … "),
     ],
 )

@@ -82,6 +82,7 @@ def test_segments_of_any_kind_of_column_keep_its_order():
             ["2023-01-01", "2024-12-01", "(no value)"],
         ),
         (["b", "a", "b", "a"], ["a", "b"]),
+        (["10", "9", "10", "other"], ["9", "10", "other"]),
     ):
         queries = pl.DataFrame({"query": names, "kind": column}, strict=False)
         parts = segments_of(scores, queries, "kind")
