@@ -238,7 +238,7 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
 @setting(
     "truncated",
     help="How lists end, as other commands take it; it changes nothing here, because evaluators take "
-    "lists as whole.",
+    "lists as complete.",
 )
 @click.option(
     "--all",

@@ -177,10 +177,10 @@ FILES = {
                       "human=FILE,model=FILE,…; default: the first."),
     "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True, is_eager=True,
                  help="The rankings are sets of labels, such as qrels of language models: rank items "
-                      "by their grades. Their lists are whole by default."),
+                      "by their grades. Their lists are complete by default."),
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
-                 help="Judgements below 0: 'keep' refuses them with an error, 'unjudged' treats the "
-                      "items as not judged."),
+                 help="Judgements below 0: 'keep' keeps them, which ends with an error, 'unjudged' "
+                      "treats the items as not judged."),
     "max_bytes": click.option("--max-bytes", type=click.IntRange(min=1), is_eager=True,
                  help="Largest size in bytes of standard input, or of a gzipped file or an .npz archive "
                       "when unpacked; default: 4 GiB."),

@@ -47,7 +47,7 @@ UNDECIDED = 3
 ADVICE = {
     UNKNOWN_R: "relevant items that neither run retrieved could change it; pass judgements, or "
     "queries with n_relevant",
-    NOTHING_TO_COMPARE: "no query has a score of both runs",
+    NOTHING_TO_COMPARE: "no query has a score for both runs",
 }
 ROLES = ("baseline", "candidate")
 COLUMNS = {RANK, *(column.name for column in (*RANKINGS, *COUNTS))}
@@ -334,7 +334,7 @@ def gate(
     if lacking and row["verdict"] != CUT and missing_query != "skip":
         raise DataError(
             f"{row['metric']}: {lacking} of {row['queries'] + lacking} queries have no {tie_order} "
-            "score of both runs; a gate does not pass on a part of the queries"
+            "score for both runs; a gate does not pass on a part of the queries"
         )
     result = {
         **row,

@@ -17,7 +17,7 @@ from retrieval_report.writing.numbers import chance_text
 
 CHECK = "check your data"  # of one of the models: what they score says nothing of them
 AT_RANDOM = "at random"  # one of the models, whose lists do what LIKE_CHANCE says
-LIKE_CHANCE = "suit other queries as well or are ordered as if by chance"
+LIKE_CHANCE = "suit other queries just as well, or are ordered as if by chance"
 CUT = "lists are cut"
 DEPENDS = "depends on tie order"
 NOT_SIGNIFICANT = "not significant"

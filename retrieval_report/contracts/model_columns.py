@@ -272,7 +272,7 @@ history: stats.history
   p_tie_high
   marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
   since_first | signed | Since the first | value minus that of the first version, on the queries of
-      both; empty up to the second version, whose step from the first it is
+      both; empty for the first two versions, of which the second has it as its difference
   first_p | chance | p (first) | p-value of that difference, corrected by Holm together with
       that of since_best; empty up to the second version, whose step step_p tests
   best | text | Best before | the earlier version with the highest expected mean, from the third
@@ -330,8 +330,8 @@ audit: audit
       the terminal prints how many
   exact_winner | text | Best without the accident | model with the highest expected value
   same_winner | flag | Same without ties | whether those named as best are just those that are best on
-      average over all tie orders: no, too, if it names one of several that are level; empty or open: it
-      could go either way
+      average over all tie orders; also no if only one of several that are level is named; empty, or open:
+      it could be either
   order note
 
 conventions: systems.conventions

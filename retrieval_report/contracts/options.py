@@ -333,8 +333,8 @@ PARAMETERS: Mapping[str, Option] = {  # with those of functions other than `eval
     "like": Option(
         "Like another system",
         "Follow the definitions and the tie order of another evaluator, such as trec_eval, ranx or "
-        "sklearn; naive is then what it prints (of sums, their means; in one random order if it "
-        "shuffles ties or sorts them unstably).",
+        "sklearn; naive is then what it prints (a mean where it prints a sum, and one random order if "
+        "it shuffles ties or sorts them unstably).",
     ),
     "average": Option(
         "Average",

@@ -56,11 +56,11 @@ board
   ci_low ci_high interval queries no_relevant missing unjudged rank
   shuffled_range | text | Shuffled, 5–95% | what one random tie order prints: from the 5th to the
       95th percentile of the mean over the queries; ≈ if only drawn orders say so
-  tie_ranks | text | Ranks by ties, 95% | ranks under random tie order alone (95% interval of
-      drawn normal means, of which no two are exactly level); models that are level in every order
-      share them; if lists are cut, they hold whatever items are missing
-  query_ranks | text | Ranks by queries | ranks that the tests over the queries (of means over runs,
-      also over the runs) leave open; of models that share a row, without what they do to each other
+  tie_ranks | text | Ranks by ties, 95% | ranks that random tie order alone gives the model (95%
+      interval of drawn normal means, of which no two are exactly level); models that are level in every
+      order share them; if lists are cut, they hold whatever items are missing
+  query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open (for means
+      over runs, those over queries and runs); models that share a row are not set against each other
   cost_amount | amount | Cost | what the model costs, by the first kind of cost
   answered | text | Answered | how many of the judged queries the model has a list for
   counts | text | A wins – Equal – B wins | number of queries that model_a wins, that are equal, and
@@ -304,12 +304,12 @@ thresholds
 
 threshold_areas
   model
-  roc_auc | number | ROC AUC | chance that a relevant pair is nearer than another; equal distances
-      count a half
+  roc_auc | number | ROC AUC | chance that a relevant pair is nearer than one that is not relevant;
+      equal distances count as half
   roc_auc_low | number | AUC from | lower end of its 95% interval under sampling of queries
   roc_auc_high | number | to | upper end of the 95% interval of ROC AUC
   average_precision | number | AP by thresholds | sum over the thresholds of precision
-      times gain of recall
+      times the gain in recall
   average_precision_low | number | AP from | lower end of its 95% interval under sampling of queries
   average_precision_high | number | to | upper end of that interval
   ap | number | AP of one list | average precision of all pairs as one list, mean over all orders of

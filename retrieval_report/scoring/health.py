@@ -71,8 +71,8 @@ SENTENCES = {
     "no judged item, although the others hold many ({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
     "({example})",
-    SPELLING: "{affected} of {total} items of {models} that were looked at miss their judgements only by "
-    "how ids are spelt ({example})",
+    SPELLING: "{affected} of {total} items of {models} that were looked at fail to match their judgements "
+    "only because ids are spelt differently ({example})",
     JUDGED_IDS: "{affected} of {total} judged items have ids of a form that no item of {models} has "
     "({example})",
     REVERSED: "relevant items come after the others in {affected} of the {total} lists of {models} that "
@@ -89,14 +89,14 @@ SENTENCES = {
     "that were looked at ({example})",
     UNRELATED: "the lists of {models} suit their queries no better than lists of other queries would: "
     "{affected} of {total} items that were looked at are relevant ({example})",
-    UNORDERED: "in {affected} of the {total} lists of {models}, taken together, relevant items come no "
-    "earlier than others ({example})",
-    GRADES: "where one of two judged items is relevant, {models} put it first in {share} of the pairs "
-    "that were looked at, which chance does in half of them ({example})",
+    UNORDERED: "taken together, {affected} of the {total} lists of {models} rank relevant items no earlier "
+    "than others ({example})",
+    GRADES: "of two judged items, one of them relevant, the relevant one comes first in {share} of the pairs "
+    "that were looked at in the lists of {models}; by chance it would in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing, and chance "
     "orders them ({example})",
-    COPIED: "all {total} lists of {models} follow the judgements without a fault ({example})",
-    FINE: "{affected} of {total} judgements give their item a grade of its own in the query ({example})",
+    COPIED: "all {total} lists of {models} follow the judgements perfectly ({example})",
+    FINE: "{affected} of {total} judgements give an item a grade that no other item of the query has ({example})",
     NO_ITEM: "{affected} of {total} queries {have} no relevant item ({example})",
     REPEATED: "{affected} of {total} judgements {have} an item that was already judged for the "
     "query ({example})",
@@ -120,11 +120,11 @@ PLAIN_ORDER, MANY_LISTS = 150.0, 30  # that of 20 lists of ten items; of so many
 OWN_ORDER = 0.5  # of the variance of ranks lies between items, as in Kendall's W; less: own orders
 NEARLY_ALL = 0.95  # of the lists that were looked at
 OTHER_LISTS = "; if so, do these lists belong to their queries?"
-OTHER_LABELS = "are labels in the order of the items and queries that they belong to?"
+OTHER_LABELS = "are the labels in the same order as the items and queries?"
 ONE_OF_SEVERAL = "does it rank at random, or do its ids name other items?"
 NOBODY_BETTER = (
     "no model's lists suit their own queries better: do the judgements and the lists belong "
-    "together, or are they of other collections?"
+    "together, or do they come from different collections?"
 )
 
 
@@ -528,7 +528,9 @@ def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Findings:
     if not (prepared.relevant > 0).any():
         example = "is any judgement or label of a relevant item?"
     elif share:
-        example = f"{whole_percent(share)} of all items retrieved are: are its lists those of its queries?"
+        example = (
+            f"over all models, {whole_percent(share)} are; do its lists belong to its queries?"
+        )
     else:
         example = "do the ids of the rankings and of the judgements, or the labels, agree?"
     for model, items in none.select("model", "items").iter_rows():

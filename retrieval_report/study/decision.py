@@ -67,9 +67,8 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> De
     margin = f"margin {margin_text(limit)} in {measure_text(*measure)}"
     share = limit / value if value else 0.0
     if LARGE_SHARE < share < 1:
-        margin += (
-            f", which lets {whole_percent(share)} of what {model_text(baseline)} scores be lost"
-        )
+        score = f"the score of {model_text(baseline)}"
+        margin += f", which allows a loss of {whole_percent(share)} of {score}"
     amounts = _amounts(costs, measure)
     if baseline not in amounts:  # only a lower cost could speak for a copy of the baseline
         copies = rows.filter("same_lists")["model"]

@@ -205,7 +205,7 @@ def _lead(
 
 
 OWN_QUERIES = (
-    "All other means are over the queries that each model has, and may order the models otherwise."
+    "All other means are over the queries that each model has, and may rank the models differently."
 )
 
 

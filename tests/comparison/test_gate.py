@@ -153,7 +153,7 @@ def test_a_part_of_the_queries_is_not_certified(monkeypatch: pytest.MonkeyPatch)
     found = decided(cut, "worst")
     assert (found.status, found.exit_code, found.no_worse_p) == ("lists are cut", 3, None)
     skipped = scores.with_columns(pl.when(~odd).then("value").alias("value"))
-    with pytest.raises(rr.DataError, match="1 of 9 queries have no expected score of both runs"):
+    with pytest.raises(rr.DataError, match="1 of 9 queries have no expected score for both runs"):
         decided(skipped)
 
 

@@ -104,7 +104,7 @@ def test_a_margin_that_lets_nothing_fail_decides_nothing(margin: Any):
 
 def test_a_large_margin_is_set_against_the_score():
     made = study({"good": GOOD, "fair": FAIR}, baseline="good", margin="60 %")
-    assert "which lets 60% of what good scores be lost)" in made.decision
+    assert "which allows a loss of 60% of the score of good)" in made.decision
     assert "of what good" not in made.using(baseline="good", margin="10 %").decision
 
 
