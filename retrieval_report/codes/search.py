@@ -192,8 +192,9 @@ def from_search(
     Returns
     -------
     Inputs
-        ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance``
-        unless there are ``judgements``), and information on relevant items that were not found:
+        ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, ``relevance``
+        unless there are ``judgements``, and ``mask``, false for rows that do not count, if there is
+        a mask or a label below 0), and information on relevant items that were not found:
         with labels, ``queries`` as of :func:`codes.count_relevant`, which count the items of
         relevance 1 and more (with another ``relevant_from``, pass its result for that level as
         ``queries``); with a matrix and indices, ``judgements``.

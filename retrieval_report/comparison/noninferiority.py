@@ -419,7 +419,7 @@ def detectable_effect(
 def queries_needed(
     std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int | None:
-    """Return how many queries a paired t-test needs to find a true mean difference.
+    """Return how many queries a one-sided paired t-test needs to find a true mean difference.
 
     Parameters
     ----------

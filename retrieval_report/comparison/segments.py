@@ -213,6 +213,7 @@ def segment_winners(
     queries: object,
     by: str,
     *,
+    overall: object = None,
     alpha: float = 0.05,
     resamples: int = 9_999,
     seed: int = 0,
@@ -229,6 +230,9 @@ def segment_winners(
         The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the
         name of that column: text, whole numbers, truth values or dates. Floats have to be divided
         into classes first.
+    overall
+        The scores whose plain means name the overall winner, if they are others: a study passes
+        scores times the weight of their query.
     alpha
         Segments with a smaller corrected p have another winner significantly.
     resamples, seed
@@ -277,7 +281,7 @@ def segment_winners(
     rows = [
         {"segment": name, **dict(zip(SCORE, measure, strict=True)), **winners[measure],
          **_against(part, measure, winners[measure], overall, resamples, seed)}
-        for measure, overall in _winners(check_scores(scores)).items()
+        for measure, overall in _winners(check_scores(scores if overall is None else overall)).items()
         for name, part, winners in parts
         if measure in winners
     ]  # fmt: skip

@@ -154,7 +154,8 @@ def check_path(name: str, value: object) -> Path:
     """
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str):
-        raise ParameterError(f"{name}: {value!r} is not a path")
+        shown = repr(value) if is_number(value) else f"a {type(value).__name__}"
+        raise ParameterError(f"{name}: {shown} is not a path")
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser refuses nobody's home)
 
 

@@ -259,13 +259,18 @@ def _no_frame(frame: object, what: str) -> str:
     if isinstance(frame, list | tuple) and not frame:
         return f"{what}: the {kind} is empty"
     if hasattr(frame, "rankings"):  # Inputs, Study and their like
+        if what in ("scores", "summary") and not hasattr(frame, what):
+            return (
+                f"{what}: {kind} holds none; evaluate(**inputs) makes scores, summarise their means"
+            )
+        part = what if hasattr(frame, what) else "rankings"
         return (
-            f"{what}: {kind} holds more than the {what}; pass its {what} alone, or unpack "
-            "it, as in evaluate(**inputs)"
+            f"{what}: {kind} holds more than {part}; pass its {part} alone, or unpack it, as in "
+            "evaluate(**inputs)"
         )
     of_search = "from_search makes one of the arrays that a search returns"
     hints = {
-        "__array__": "" if what in ("labels", "queries") else of_search,
+        "__array__": "" if what in ("labels", "queries", "judgements") else of_search,
         "encode": "read a file with read_rankings, read_judgements or read_queries",
         "__fspath__": "read a file with read_rankings, read_judgements or read_queries",
     }

@@ -535,9 +535,12 @@ class LevelledStudy:
     @answer
     def segments(self) -> pl.DataFrame:
         """The result of :func:`segment_winners` for the column ``by`` of the
-        queries; empty without it.
+        queries; empty without it. The winner over all queries is that by the study's average.
         """
-        return self._by_level(segment_winners, self._view.by)
+        return self._by_level(
+            lambda scores, *by: segment_winners(scores, *by, overall=self._weighed(scores)),
+            self._view.by,
+        )
 
     @answer
     def dataset_scores(self) -> pl.DataFrame:

@@ -161,7 +161,7 @@ def _heading(row: Row, by: str) -> str:
         if unjudged:
             parts.append(f"{unjudged} left out, which nobody judged")
         if left_out > unjudged:
-            parts.append(f"{left_out - unjudged} more where not every model has a score")
+            parts.append(f"{left_out - unjudged} more without a score for every model")
     return ", ".join(parts)
 
 

@@ -92,3 +92,19 @@ def test_segments_of_any_kind_of_column_keep_its_order():
         {"query": names, "kind": pl.Series(["z", "a", "z", "a"], dtype=pl.Enum(["z", "a"]))}
     )
     assert [name for name, _ in segments_of(scores, categories, "kind")] == ["z", "a"]
+
+
+def test_the_winner_of_all_is_that_of_the_average_asked_for():
+    """a is better for two queries, and b for the one that has most of the weight."""
+    near, far = {"x": 1.0, "y": 2.0, "z": 3.0}, {"z": 1.0, "y": 2.0, "x": 3.0}
+    runs = {"a": {"p": near, "q": near, "r": far}, "b": {"p": far, "q": far, "r": near}}
+    queries = pl.DataFrame({"query": list("pqr"), "kind": list("stt")})
+    judged = {query: {"x": 1} for query in "pqr"}
+    rows = [{"model": m, "query": q, "item": i, "distance": d}
+            for m, lists in runs.items() for q, row in lists.items() for i, d in row.items()]  # fmt: skip
+    weights = pl.DataFrame({"query": list("pqr"), "weight": [1, 1, 9], "kind": list("stt")})
+    for average, told, winner in (("micro", queries, "a"), ("weighted", weights, "b")):
+        study = rr.Study(pl.DataFrame(rows), "rr", judgements=judged, queries=told, truncated="no")
+        study = study.using(by="kind", average=average)
+        assert study.winners["winner"].to_list() == [winner]
+        assert study.segments["overall_winner"].unique().to_list() == [winner]

@@ -203,7 +203,7 @@ def test_inputs_hold_together():
     with pytest.raises(KeyError):
         inputs["scores"]
     with pytest.raises(
-        ColumnError, match=r": Inputs holds more than the rankings; pass its rankings alone"
+        ColumnError, match=r": Inputs holds more than rankings; pass its rankings alone"
     ):
         evaluate(inputs)
 

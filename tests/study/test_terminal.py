@@ -146,5 +146,5 @@ def test_a_heading_counts_queries_and_those_left_out():
     blocks = frame_table(frame, "model", by="metric cutoff queries unpaired").split("\n\n")
     assert [block.split("\n")[0] for block in blocks] == [
         "rr@1, 1 query",
-        "rr@2, 2 queries, 3 more where not every model has a score",
+        "rr@2, 2 queries, 3 more without a score for every model",
     ]
