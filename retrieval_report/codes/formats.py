@@ -301,8 +301,9 @@ def _parsed(part: str, text: str) -> tuple[str, object]:
         return NUMBERED[word], int(number)
     if part == UPCAST:
         return UPCAST, True
-    if SHORT.get(part, part) in STORAGES:
-        return "storage", SHORT.get(part, part)
+    storage = SHORT.get(part.lower(), part)
+    if storage in STORAGES:
+        return "storage", storage
     spellings = [*STORAGES, UPCAST, *(f"{name}:N" for name in NUMBERED)]
     where = "" if part == text else f" in {text!r}"
     raise ParameterError(

@@ -195,12 +195,13 @@ def advice(gate: Gate) -> str:
     says = []
     if (gate.queries_needed or 0) > gate.queries:
         says.append(f"{about(gate.queries_needed)} queries would decide it if nothing is lost")
+    would = "would" if says else "queries would decide it"
     if difference <= -gate.margin:
         says.append("with enough queries it would fail if the loss is the one observed")
     elif difference < 0:
-        says.append(f"{about(gate.queries_if_observed)} would if the loss is the one observed")
+        says.append(f"{about(gate.queries_if_observed)} {would} if the loss is the one observed")
     elif difference > 0 and (gate.queries_if_observed or 0) > gate.queries:
-        says.append(f"{about(gate.queries_if_observed)} would if the gain is the one observed")
+        says.append(f"{about(gate.queries_if_observed)} {would} if the gain is the one observed")
     return ", ".join(says)
 
 
