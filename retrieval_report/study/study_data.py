@@ -614,7 +614,10 @@ def holds(column: pl.Series, value: object) -> pl.Series:
     >>> holds(pl.Series([3, 10]), "3").to_list(), holds(pl.Series(["3", "10"]), [10]).to_list()
     ([True, False], [False, True])
     """
-    values = pl.Series(value if isinstance(value, list) else [value], strict=False)
+    values = pl.Series([*value] if isinstance(value, list | tuple | set) else [value], strict=False)
+    if values.dtype == pl.Object:
+        kind = type(values[0]).__name__
+        raise ParameterError(f"where: a {kind} is not a value of the column, or a list of them")
     if column.dtype != values.dtype:
         are_numbers = column.dtype.is_numeric() and values.dtype.is_numeric()
         column, values = (

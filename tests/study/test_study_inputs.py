@@ -98,8 +98,11 @@ def test_a_study_of_no_rows_is_refused_at_once(tmp_path: Path):
         with pytest.raises(rr.DataError, match=re.escape(f"{path}: no rows")):
             rr.Study(paths, "rr@2")
     labels = {"query": ["q"], "label": ["cat"]}
+    study = rr.Study(frame, "rr@2", queries=labels)
     with pytest.raises(rr.RetrievalReportError, match="where: no query has label='dog'"):
-        rr.Study(frame, "rr@2", queries=labels).where(label="dog")
+        study.where(label="dog")
+    with pytest.raises(rr.ParameterError, match="where: a function is not a value of the column"):
+        study.where(label=lambda label: label == "cat")
 
 
 def test_queries_are_chosen_whether_ids_are_text_or_numbers():
