@@ -65,8 +65,7 @@ SENTENCES = {
     "({example})",
     OTHER_QUERIES: "none of {total} queries of {models} is judged: the ids of queries disagree "
     "({example})",
-    NO_RELEVANT: "no query scores above 0 for {models}, because none of {total} items is relevant "
-    "({example})",
+    NO_RELEVANT: "none of the {total} items of {models} is relevant ({example})",
     UNJUDGED_LISTS: "{affected} of the {total} lists of {models} for queries with many judged items hold "
     "no judged item, although the others hold many ({example})",
     OTHER_IDS: "{affected} of {total} items of {models} have ids of a form that no judged item has "
