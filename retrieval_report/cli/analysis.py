@@ -232,7 +232,9 @@ def profile(data: InputFiles, output: Output, cutoffs: list[int | str], **settin
     output.show(frames, *texts, health=health)
 
 
-@cli.command(epilog=EXIT_CODES, columns=explained("audit", AUDITED))
+@cli.command(
+    epilog=EXIT_CODES, columns=explained("audit", f"{AUDITED} version call lowest highest")
+)
 @data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @setting(
@@ -443,10 +445,10 @@ def _audit_text(table: pl.DataFrame, everything: bool, health: pl.DataFrame) -> 
     from retrieval_report.study.verdict import no_verdict_on
 
     rows = table.with_columns(same_winner(), winner_text())
-    if everything or table["model"].n_unique() < 2:
-        columns = (
-            "system version call definition model prints expected lowest highest off z same_winner"
-        )
+    alone = table["model"].n_unique() < 2
+    if everything or alone:
+        columns = "system version call definition model prints expected lowest highest off z"
+        columns += " same_winner" * (not alone)
         return _audit_table(rows, columns)
     evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
     in_order = {"nulls_last": True, "maintain_order": True}

@@ -91,8 +91,8 @@ def gate(
     difference than the upper end. Runs with the same lists pass without a test, unless the lists
     are cut and missing items could differ. Runs of different queries (unless --missing-query says
     what they count as), empty runs, runs of several models, and judgements that match neither run
-    are refused; where more than 5% of the queries are missing, nothing is tested. If the gate runs every night, a bad candidate passes some night by chance: decide
-    on one run, before a release.
+    are refused. Where more than 5% of the queries are missing, nothing is tested. If the gate runs
+    every night, a bad candidate passes some night by chance: decide on one run, before a release.
     """  # fmt: skip
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary

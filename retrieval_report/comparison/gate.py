@@ -419,10 +419,11 @@ def _check_runs(
                 cure = "search the missing ones, or leave them out of both runs and the judgements"
                 if _is_swapped(runs):
                     cure = "those of one are ids of items in the other: are its columns of queries and items swapped?"
+                total = with_number(answered.filter(model=role).height, "query")
+                are = "is" if len(one_sided) == 1 else "are"
                 raise KeyMismatchError(
-                    f"{name}: {len(one_sided)} of {answered.filter(model=role).height} queries "
-                    f"are not in {other_name}, {some(one_sided.to_list(), 3)}; different queries "
-                    f"are not compared: {cure}"
+                    f"{name}: {len(one_sided)} of {total} {are} not in {other_name}, "
+                    f"{some(one_sided.to_list(), 3)}; different queries are not compared: {cure}"
                 )
     return runs, names
 

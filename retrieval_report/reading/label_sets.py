@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.readers import read_judgements, read_rankings
@@ -66,6 +67,10 @@ def from_labels(labels: object, *, negative: str = "keep") -> pl.DataFrame:
         labels = {Path(file.name.removesuffix(".gz")).stem: file for file in files}
     if not isinstance(labels, Mapping) or not labels:
         raise ParameterError("labels: expected a mapping of names to label sets, or their files")
+    if any(
+        isinstance(row, Mapping) and all(map(is_number, row.values())) for row in labels.values()
+    ):
+        raise ParameterError("labels: a label set needs a name: {name: {query: {item: grade}}}")
     return read_rankings(
         {
             name: read_judgements(model_labels, negative=negative).rename({"relevance": "score"})

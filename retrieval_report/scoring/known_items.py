@@ -216,7 +216,9 @@ def all_lists(
         missing = lists.filter("missing")
         model, query = missing.select(KEYS).row(0)
         unanswered = missing["query"].n_unique()
-        pairs = f"{missing.height} (model, query) pairs have no rows, first query {query!r} of model {model!r}"
+        number = missing.height
+        pairs = f"{number} (model, query) pair{'s' * (number > 1)} {have(number)} no rows, first "
+        pairs += f"query {query!r} of model {model!r}"
         if missing.height == unanswered * lists["model"].n_unique():
             pairs = f"{unanswered} of {lists['query'].n_unique()} queries have no rows of any model, first {query!r}"
         raise KeyMismatchError(

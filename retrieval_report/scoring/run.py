@@ -18,7 +18,7 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, have, setting
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
 from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Scalar, running, runs
@@ -422,10 +422,10 @@ def start(judged: Judged, requests: Requests, options: Options) -> list[Run]:
 def refuse_without(prepared: Prepared) -> None:
     """Raise an error if a list has no relevant item."""
     without = prepared.names.filter(prepared.without)
-    if without.height:
+    if number := without.height:
         model, query = without.row(0)
         raise DataError(
-            f"{without.height} (model, query) pairs have no relevant item, first query "
+            f"{number} (model, query) pair{'s' * (number > 1)} {have(number)} no relevant item, first query "
             f"{query!r} of model {model!r}"
             + advice("; {} says what they score", setting("no_relevant", "zero", "skip", "one"))
         )
