@@ -26,7 +26,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.options import AUTO
+from retrieval_report.contracts.options import AUTO, NO
 from retrieval_report.contracts.wording import with_number
 from retrieval_report.kernels.lists import Integers
 from retrieval_report.reading.combine import Part, combine
@@ -293,8 +293,17 @@ def from_search(
     judgement_rows = _judgement_rows(judgements, names if query_ids is None else None)
     if not isinstance(relevance, str) and any(search.indexed for search in searches.values()):
         judgement_rows = _matrix_judgements(relevance, names, items, searches)
-    own: Named = {"relevant_items": "own"} if isinstance(relevance, Mapping) else {}
-    return Inputs(combine(parts), judgement_rows, n_relevant, by_chance=known_of(by_chance), **own)
+    known: Named = {"by_chance": known_of(by_chance)} | _known(relevance, ranked, parts)
+    return Inputs(combine(parts), judgement_rows, n_relevant, **known)
+
+
+def _known(relevance: object, ranked: Sequence[str], parts: Sequence[Part]) -> Named:
+    """Return what is known of lists besides their rows: R is each model's own where no item is in
+    two models; a matrix of items, of which a mask leaves some out, holds all others.
+    """
+    masked = all("mask" in part.frame.columns for part in parts)
+    own = {"relevant_items": "own"} if isinstance(relevance, Mapping) else {}
+    return own | ({"truncated": NO} if masked and not ranked else {})
 
 
 def _refuse_nothing(parts: Sequence[Part], results: object, exclude_self: bool) -> None:

@@ -177,7 +177,7 @@ def _lead(
         own = [] if pair["value_a"] is None else [OWN_QUERIES]
         return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *own, *others.values()]
     if len(equal) > 1:
-        lead = f"{names_text(equal)} share the highest expected {measure}: {number(value)}."
+        lead = f"{names_text(sorted(equal))} share the highest expected {measure}: {number(value)}."
         among = flips.filter(verdicts.both_among(equal))
         status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
         return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
