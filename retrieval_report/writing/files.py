@@ -161,5 +161,6 @@ def _to_disk(path: Path, data: bytes | Path) -> None:
 
 def _output_error(path: Path, error: Exception) -> OutputError:
     reason = getattr(error, "strerror", None) or str(error)
-    cure = "" if path.parent.exists() else f"; make '{path.parent}' first"
+    is_lacking = isinstance(error, FileNotFoundError) and not path.parent.exists()
+    cure = f"; make '{path.parent}' first" if is_lacking else ""
     return OutputError(f"cannot write to '{path}': {reason}{cure}")
