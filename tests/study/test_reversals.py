@@ -104,7 +104,7 @@ def test_one_model_and_no_score_have_no_rows():
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item"):
         assert scoreless.reversals["verdict"].is_empty()
     assert scoreless.status == "check your data"
-    assert "because none of" in scoreless.verdict[0]
+    assert "is relevant (" in scoreless.verdict[0]
     assert study.under("best", "worst").reversals.height == 0
     for nothing in (study.models("fine"), scoreless):
         assert nothing.reversals.height == 0
