@@ -110,7 +110,8 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
         each on its own; null for policies without one); ``share`` (of the difference of the means
         that comes from this query: all shares add up to 1, those in favour of the loser are
         negative; null where the means are equal); ``decides`` (whether it is in the smallest set
-        of queries without whose differences the winner would not be ahead); ``order_unsure``
+        of queries without whose differences the winner would not be ahead: of several such sets,
+        that of the largest differences); ``order_unsure``
         (whether tie order alone could reverse the query, because the range includes both signs;
         null without a range).
 

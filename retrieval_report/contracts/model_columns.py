@@ -233,7 +233,7 @@ deciding: stats.deciding_queries
   difference_std
   share | share | Share | part of the difference of the means that comes from this query
   decides | flag | Decides | whether the query is in the smallest set without whose differences the
-      winner would not be ahead
+      winner would not be ahead; of several such sets, that of the largest differences
   order_unsure | flag | May be reversed | whether tie order or, in cut lists, missing items can
       reverse the difference
 

@@ -173,7 +173,7 @@ QUESTIONS = (
         "query value_a value_b difference lowest highest decides order_unsure",
         choice=False,
         note="Decides: one of the fewest queries without whose differences the first model would not be "
-        "ahead.",
+        "ahead, those with the largest.",
     ),
     Question(
         "similarity_means",
