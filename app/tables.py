@@ -157,14 +157,21 @@ def with_short_names(
     if not of_models or frame.is_empty():
         return frame
     groups = frame["row_models"].to_list() if "row_models" in frame.columns else []
-    texts = {text: text.split(OR) for column in of_models for text in frame[column].drop_nulls()}
-    names_present = [name for part in texts.values() for name in part]
+    texts = {
+        text: [part.split(EQUALS) for part in text.split(OR)]
+        for column in of_models
+        for text in frame[column].drop_nulls()
+    }
+    names_present = [name for parts in texts.values() for part in parts for name in part]
     firsts = [first for first, *_ in groups] if groups else names_present
     labels = unique_labels(firsts, letters)
     if groups:
         copies = [copies_text(labels[first], [first, *more]) for first, *more in groups]
         return frame.with_columns(pl.Series("model", copies))
-    short_texts = {text: OR.join(labels[name] for name in part) for text, part in texts.items()}
+    short_texts = {
+        text: OR.join(EQUALS.join(labels[name] for name in part) for part in parts)
+        for text, parts in texts.items()
+    }
     return frame.with_columns(
         pl.col(of_models).replace_strict(short_texts, default=None, return_dtype=pl.String)
     )

@@ -12,6 +12,7 @@ from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Question
 from retrieval_report.study.terminal import ESTIMATE, deviation, visible
 from retrieval_report.ties.three_scores import DRAWN
+from retrieval_report.writing.names import EQUALS
 from retrieval_report.writing.numbers import (
     DECIMALS,
     agreeing_decimals,
@@ -201,7 +202,8 @@ def _cell(name: str, format: str, row: Row) -> Cell:
     if value is None or value != value or value == "":
         return Cell("all" if name == "cutoff" else DASH)
     if format == "text" or isinstance(value, str):
-        text = visible(str(value), WIDTHS.get(name, NAME_WIDTH))
+        parts = str(value).split(EQUALS) if name.endswith("winner") else [str(value)]
+        text = EQUALS.join(visible(part, WIDTHS.get(name, NAME_WIDTH)) for part in parts)
         full = visible(str(value)[:FULL_NAME])
         return Cell(text, text, "" if text == full else full)
     digits = [row.get("digits", DECIMALS)] if format in ("number", "signed") else []

@@ -127,11 +127,16 @@ def winners():
     from tables import frame_table
 
     names = ["cosine-int8", "nearest-centroid"]
-    rows = pl.DataFrame({"winner": [*names, " or ".join(names)], "exact_winner": [names[0]] * 3})
+    rows = pl.DataFrame(
+        {"winner": [*names, " or ".join(names), " = ".join(names)], "exact_winner": names[0]}
+    )
     frame_table(rows, of="audit", show="winner exact_winner")
 
 
 def test_two_models_that_may_both_be_best_are_named_whole():
     page = AppTest.from_function(winners, default_timeout=TIMEOUT).run()
     (shown,) = (element.value for element in page.dataframe)
-    assert shown["winner"].to_list()[-1] == "cosine-int8 or nearest-centroid"
+    assert shown["winner"].to_list()[-2:] == [
+        "cosine-int8 or nearest-centroid",
+        "cosine-int8 = nearest-centroid",
+    ]
