@@ -132,9 +132,13 @@ def _mapping(upload: Upload) -> tuple[dict[str, str] | None, bool]:
         with speaking_to(DashboardReader(columns=True)):
             match_columns(names, RANKINGS, columns, upload.label)
     except ColumnError as error:
-        lacking.warning(sentence(error))
+        if "iteration" not in names:  # TREC's judgements have no column that could be chosen
+            lacking.warning(sentence(error))
         if "relevance" in names:
-            lacking.info("Is this a file of judgements? They have a box of their own, above.")
+            lacking.info(
+                "Is this a file of judgements? They have a box of their own, above. To rank items by "
+                "their labels, start the dashboard with `--labels-as-rankings`."
+            )
         return columns, False
     return columns, True
 
