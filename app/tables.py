@@ -249,6 +249,8 @@ def _column(
         return pl.Series(name, marked, pl.String), kinds.Column(**about, alignment="right")
     numbers = 100 * values if declared_column.format == "share" else values
     form = form.format(places)
+    if places > DECIMALS:  # the browser makes room for fewer, and would cut off the first digits
+        about["width"] = width or LETTER * max(len(declared_column.title), places + 3) + MARGIN
     if declared_column.format == "exact":
         texts[name] = partial(_with_minus, "")  # in full: without its first digits it is another
         longest = max(map(len, (declared_column.title, *map(str, values))))
