@@ -70,7 +70,7 @@ _NOT_READ = {
     b"Obj\x01": "in Avro format; save it as Parquet",
     b"%PDF": "a PDF document",
     b"version https://git-lfs": "a pointer of Git LFS, not the data; fetch them by git lfs pull",
-    b"PK\x03\x04": "a zip archive; unpack it, or use gzip",
+    b"PK\x03\x04": "a zip archive, or an .xlsx; unpack it, or save the sheet as CSV",
     b"PK\x05\x06": "an empty zip archive",
     b"\x04\x22\x4d\x18": "compressed by lz4; unpack it, or use gzip",
     b"7z\xbc\xaf": "a 7z archive; unpack it, or use gzip",
