@@ -35,6 +35,7 @@ def show(page: Page) -> None:
         "order*, which is an accident. If an evaluator shuffles ties or sorts them unstably, the "
         "possible range is shown. Lists are treated as complete, as these evaluators do."
     )
+    page.name_suspects()
     if rules := not_audited(page.choice.options):
         st.caption(rules)
     large = page.data.frames["rankings"].height > MOST_AUDITED

@@ -27,6 +27,7 @@ def show(page: Page) -> None:
         "better. You can also open a table with a column *model* and a column of numbers for each "
         "kind of cost."
     )
+    page.name_suspects()
     study = page.study.under("expected", "best", "worst")
     known_costs, key = page.data.costs, EDITOR
     if upload := offered("Costs", "costs upload"):

@@ -60,7 +60,7 @@ _SHARED = f"""
   model | text | Model | what produced the ranked lists
   query | text id | Query | the query
   metric | text | Metric | the metric with its parameters, without the cutoff
-  cutoff | count | Cutoff | number of first ranks that count; empty: the whole list
+  cutoff | count | Cutoff | number of first ranks that count; empty, or all: the whole list
   policy | text | Score | order inside ties: expected (exact mean over all orders), naive (as
       received), shuffled (random orders), best or worst
   model_a | text | Model A | first model of the pair
@@ -73,8 +73,8 @@ _SHARED = f"""
   highest | number | Highest | score under the best order inside ties; if lists may be cut, also
       with the most favourable items missing
   tie_std | number | ± tie std | standard deviation of the mean under random tie order: exact, or
-      that of the draws for the policy shuffled; empty if the score depends on items that may be
-      missing from the lists
+      that of the draws for the policy shuffled; empty, or cut, if the score depends on items that
+      may be missing from the lists
   ci_low | number | 95% from | lower end of the 95% interval under sampling of queries
   ci_high | number | 95% to | upper end of the 95% interval
   value_a | number | A | mean of model_a over the paired queries

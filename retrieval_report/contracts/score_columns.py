@@ -174,9 +174,9 @@ grading_scale: lists.grading_scale
 
 truncation: truncated_lists
   model cutoff
-  truncated | text | The lists | how the lists are treated: no (they hold all items), between_ties
-      (items may follow their last tie) or within_tie (items may also be missing from their last
-      tie)
+  truncated | text | The lists | how the lists are treated: they hold all items (no), are cut after a whole
+      tie (between_ties: items may follow), or within a tie (within_tie: items may also be missing from
+      their last tie)
   reason | text | Because | the option or the proof behind this; 'not known' if there is neither
   lists | count | Lists | lists with an item
   shortest | count | Shortest | items of the shortest list

@@ -636,7 +636,7 @@ def winner_sentences(
     rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
     fate = pl.coalesce(pl.when(rule).then(pl.lit(kind)) for kind, rule in rules.items())
     winners = winners.with_columns(kind=fate)  # one of each, so that the numbers add up
-    in_several = pl.col("kind").drop_nulls().n_unique().over("system") > 1
+    in_several = pl.col("kind").fill_null("right").n_unique().over("system") > 1
     in_full = pl.concat_str("system", "version", "call", separator=" ", ignore_nulls=True)
     winners = winners.with_columns(pl.when(in_several).then(in_full).otherwise("system"))
     of_which = f"of {winners.height} evaluator configurations{f' for {measure}' * bool(measure)}"
