@@ -6,6 +6,7 @@ import streamlit as st
 from page import Page
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.caveats import (
+    configuration,
     not_audited,
     printed_sentences,
     same_winner,
@@ -70,7 +71,7 @@ def _winners(printed: pl.DataFrame, means: pl.DataFrame) -> None:
     open_winner = wrong or undecided
     (st.warning if open_winner else st.info)("\n\n".join(map(plain, sentences)))
     rows = winners.sort(pl.col("same_winner").cast(pl.Float64).fill_null(0.5), maintain_order=True)
-    rows = rows.with_columns(same_winner(), winner_text())
+    rows = rows.with_columns(same_winner(), winner_text(), configuration())
     with st.expander("What each of them names as best", expanded=open_winner):
         frame_table(
             rows,

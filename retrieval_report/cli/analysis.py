@@ -45,7 +45,13 @@ from retrieval_report.contracts.steps import step
 from retrieval_report.contracts.wording import have
 from retrieval_report.engines.check_scores import MEASURE, MEASURE_NAME, at_measure, join_left
 from retrieval_report.scoring.health import NO_ITEM
-from retrieval_report.study.caveats import VISIBLE, joined_hints, same_winner, winner_text
+from retrieval_report.study.caveats import (
+    VISIBLE,
+    configuration,
+    joined_hints,
+    same_winner,
+    winner_text,
+)
 from retrieval_report.study.table_columns import joined_texts, with_audit_digits
 from retrieval_report.study.terminal import frame_table, marks_note, visible, with_marked_values
 from retrieval_report.systems.audit import furthest_off
@@ -457,13 +463,7 @@ def _audit_text(table: pl.DataFrame, everything: bool, health: pl.DataFrame) -> 
     measures = table.select(MEASURE).unique(maintain_order=True).with_row_index("measure")
     is_sound = (pl.col("same_winner") != "no").fill_null(True)
     rows = join_left(measures, rows, MEASURE).sort("measure", is_sound, -furthest_off, **in_order)
-    apart = [
-        pl.when(pl.n_unique(name).over("measure", *within) > 1).then(name)
-        for name, *within in (("version", "system"), ("call", "system", "version"))
-    ]
-    rows = rows.with_columns(
-        system=pl.concat_str("system", *apart, separator=" ", ignore_nulls=True)
-    )
+    rows = rows.with_columns(configuration("measure"))
     winners = rows["winner"].str.replace_all(EQUALS, OR, literal=True).str.split(OR).explode()
     suspects = sorted({*winners}.intersection(health.filter("serious")["model"]))
     doubt_text = (

@@ -85,7 +85,8 @@ _SHARED = f"""
       retrieved items if lists may be cut
   shuffled | number | Shuffled | mean over random orders inside ties
   naive_error | signed | Naive is off by | naive − expected
-  std | number | ± tie std | standard deviation of the score under random tie order
+  std | number | ± tie std | standard deviation of the score under random tie order; empty, or cut, if
+      the score depends on items that may be missing from the list
   n_relevant | count | Relevant | relevant items of the query, retrieved or not
   truncated | flag | Cut | whether the score depends on items that may be missing after the end of
       the list

@@ -688,6 +688,19 @@ def winner_text() -> pl.Expr:
     )
 
 
+def configuration(*over: str) -> pl.Expr:
+    """Return an expression: each system, with its version and its call where it has several.
+
+    >>> rows = {"system": ["ranx", "ranx", "mteb"], "version": ["1", "1", "2"], "call": list("aba")}
+    >>> pl.DataFrame(rows).select(configuration())["system"].to_list()
+    ['ranx a', 'ranx b', 'mteb']
+    """
+    within = [*over, "system"]
+    version = pl.when(pl.n_unique("version").over(within) > 1).then("version")
+    call = pl.when(pl.n_unique("call").over(*within, "version") > 1).then("call")
+    return pl.concat_str("system", version, call, separator=" ", ignore_nulls=True)
+
+
 def same_winner() -> pl.Expr:
     """Return an expression: yes, no, or "open" if several models could win; null if an evaluator
     names no winner.
