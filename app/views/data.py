@@ -132,7 +132,8 @@ def _mapping(upload: Upload) -> tuple[dict[str, str] | None, bool]:
         with speaking_to(DashboardReader(columns=True)):
             match_columns(names, RANKINGS, columns, upload.label)
     except ColumnError as error:
-        if "iteration" not in names:  # TREC's judgements have no column that could be chosen
+        # TREC's judgements have no column that could be chosen.
+        if not {"iteration", "relevance"} <= {*names}:
             lacking.warning(sentence(error))
         if "relevance" in names:
             lacking.info(

@@ -10,7 +10,7 @@ import polars as pl
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import KeyMismatchError
 from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.wording import advice, have, setting
+from retrieval_report.contracts.wording import advice, have, setting, with_number
 from retrieval_report.kernels.lists import Codes, Keys, Rows
 from retrieval_report.reading.convert import in_kind_of
 from retrieval_report.scoring import arrays
@@ -216,9 +216,8 @@ def all_lists(
         missing = lists.filter("missing")
         model, query = missing.select(KEYS).row(0)
         unanswered = missing["query"].n_unique()
-        number = missing.height
-        pairs = f"{number} (model, query) pair{'s' * (number > 1)} {have(number)} no rows, first "
-        pairs += f"query {query!r} of model {model!r}"
+        number = with_number(missing.height, "(model, query) pair")
+        pairs = f"{number} {have(missing.height)} no rows, first query {query!r} of model {model!r}"
         if missing.height == unanswered * lists["model"].n_unique():
             pairs = f"{unanswered} of {lists['query'].n_unique()} queries have no rows of any model, first {query!r}"
         raise KeyMismatchError(

@@ -18,7 +18,7 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, have, setting
+from retrieval_report.contracts.wording import advice, have, setting, with_number
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
 from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Scalar, running, runs
@@ -422,11 +422,11 @@ def start(judged: Judged, requests: Requests, options: Options) -> list[Run]:
 def refuse_without(prepared: Prepared) -> None:
     """Raise an error if a list has no relevant item."""
     without = prepared.names.filter(prepared.without)
-    if number := without.height:
+    if without.height:
         model, query = without.row(0)
         raise DataError(
-            f"{number} (model, query) pair{'s' * (number > 1)} {have(number)} no relevant item, first query "
-            f"{query!r} of model {model!r}"
+            with_number(without.height, "(model, query) pair")
+            + f" {have(without.height)} no relevant item, first query {query!r} of model {model!r}"
             + advice("; {} says what they score", setting("no_relevant", "zero", "skip", "one"))
         )
 
