@@ -70,10 +70,7 @@ class DashboardReader(Reader):
     def setting(self, name: str, values: tuple[object, ...], function: str) -> str | None:
         """Return a control with one of the values, and where it is."""
         if name == "columns" and self.columns is not False:
-            pairs = [pair for value in values if isinstance(value, dict) for pair in value.items()]
-            choices = either(
-                [f"“Column of {ours}: {theirs.strip('<>')}”" for ours, theirs in pairs]
-            )
+            choices = either([_boxes(value) for value in values if isinstance(value, dict)])
             return choices if self.columns else f"{choices}, when you open the files {OPENED}"
         title = self.argument(name)
         if title is None:
@@ -82,3 +79,9 @@ class DashboardReader(Reader):
             return f"{title} {self.place}"
         choices = f": {either([word_of(value) for value in values])}" if values else ""
         return f"{title[:-1]}{choices}” under “Rules”"
+
+
+def _boxes(columns: dict[str, str]) -> str:
+    """Return the boxes in which columns are chosen."""
+    boxes = [f"“Column of {ours}: {theirs.strip('<>')}”" for ours, theirs in columns.items()]
+    return either(boxes, "and")

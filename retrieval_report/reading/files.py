@@ -1,13 +1,14 @@
 """Turn open files into checked frames."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.checks import check_costs
-from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.errors import ColumnError, FileError
 from retrieval_report.contracts.frames import with_row
 from retrieval_report.contracts.wording import advice, in_python, setting
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
@@ -18,6 +19,7 @@ from retrieval_report.reading.merged_lists import check_merged
 from retrieval_report.reading.names import (
     COSTS,
     ID_COLUMNS,
+    RANKINGS,
     Kind,
     in_order,
     match_columns,
@@ -118,25 +120,22 @@ def sources_of(path: object, kind: Kind, max_bytes: int | None = None) -> Iterat
     return (open_source(file, max_bytes) for file in find_files(path, skip=kind.skip))
 
 
-class _Named(Exception):
-    """Raised to stop reading a file once its columns are known."""
-
-
 def column_names(source: Source) -> list[str]:
     r"""Return the columns of a file under its own names, so that a user can say which is which.
 
     >>> column_names(Source(Path("a.csv"), b"q,doc,sim\n1,a,0.5\n"))
     ['q', 'doc', 'sim']
     """
+    offered = list[list[str]]()
 
     def choose(names: Sequence[str]) -> dict[str, str]:
-        raise _Named(*names)
+        offered.append([*names])
+        raise ColumnError
 
-    try:
+    with suppress(ColumnError):
         read_form(source, detect_format(source), choose)
-    except _Named as found:
-        return list(found.args)
-    return []  # pragma: no cover - every reader asks which columns to take
+    # Numbers come last where the first row looks like data.
+    return offered[0 if any(map(RANKINGS.knows, offered[0])) else -1]
 
 
 def _read_source(

@@ -177,13 +177,16 @@ def results_of(arrays: Mapping[str, object], choose: Choose, what: str) -> pl.Da
     [('q7', 'b', 0.1), ('q7', 'a', 0.2)]
     """
     by_name = _match_arrays(arrays)
-    rows = {} if "query" in by_name else {"query": None}
-    offered = [name for name in arrays if name.casefold() != "label"]  # classes
-    offered += [ours for ours in (*by_name, *rows) if ours not in arrays]
+    ours_of = {theirs: ours for ours, theirs in by_name.items()}
+    own = [name for name in arrays if name.casefold() != "label"]  # classes
+    offered = [*dict.fromkeys([ours_of.get(name, name) for name in own] + ["query"])]
     try:
         matched = choose(offered)
     except ColumnError as error:
-        raise ColumnError(f"{error}. {_EXPECTED}") from None
+        try:  # whoever names columns may do so by the names of the arrays
+            matched = choose(own)
+        except ColumnError:
+            raise ColumnError(f"{error}. {_EXPECTED}") from None
     names = {ours: by_name.get(theirs, theirs) for ours, theirs in matched.items()}
     order = "distance" if "distance" in names else "score"
     values, items = (as_array(arrays[names.pop(ours)], what) for ours in (order, "item"))

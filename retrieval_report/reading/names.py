@@ -301,7 +301,7 @@ def require(
     example_names = {entry.partition("|")[0]: theirs for entry in missing}
     # no argument names columns of labels
     naming = "" if kind is LABELS else setting("columns", example_names, function=kind.function)
-    which = advice("; or say which it is: {}", naming)
+    which = advice(f"; or say which {'it is' if len(missing) == 1 else 'they are'}: {{}}", naming)
     if "distance|score" in missing and which:
         which += ", or score instead if larger means nearer"
     if "relevance" in missing:  # as in what users bought or clicked

@@ -8,9 +8,11 @@ import threading
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import uploads
+from cached import columns_of
 from made_reports import made_rankings
 from records import Upload
 from retrieval_report.contracts.errors import FileError
@@ -159,3 +161,20 @@ def test_plain_text_has_no_mark_that_acts():
     for index, letter in enumerate(escaped):
         if letter in "*<>$:`[]()#|~.!_-+":
             assert escaped[index - 1] == "\\"
+
+
+def test_boxes_offer_our_names_of_arrays_and_numbers_where_no_header_is():
+    file = io.BytesIO()
+    np.savez(file, D=[[0.1, 0.2]], I=[[7, 8]], extra=1)
+    archive = Upload("found.npz", file.getvalue())
+    assert columns_of(archive) == ["distance", "item", "extra", "query"]
+    assert read_tables([archive]).notes == ("found.npz: columns not read: extra",)
+    plain_rows = Upload("rows.csv", b"q1,a,0.5,1\nq1,b,0.25,0\n")
+    assert columns_of(plain_rows) == ["1", "2", "3", "4"]
+    chosen = {"query": "1", "item": "2", "score": "3", "relevance": "4"}
+    assert read_tables([plain_rows], columns=chosen).frames["rankings"].height == 2
+    assert columns_of(Upload("years.csv", b"query,item,2020\nq1,a,0.5\n")) == [
+        "query",
+        "item",
+        "2020",
+    ]
