@@ -65,8 +65,18 @@ def _negative_hint(what: str) -> str:
     drops = advice("; {} drops such judgements", unjudged)
     if what == "judgements":
         return drops
+    return f"; if these are padding, {_leaves_out()}{drops}"
+
+
+def _leaves_out() -> str:
     masks = in_python(" (mask= of from_search, masks= of a Meter)")
-    return f"; if these are padding, a column 'mask' leaves them out{masks}{drops}"
+    return f"a column 'mask' leaves them out{masks}"
+
+
+def _infinite_hint(what: str) -> str:
+    """Say how to get rid of padding, and of items that recommenders must not show."""
+    cure = "; drop such padding rows (FAISS fills with inf)"
+    return cure if what == "judgements" else f"{cure}; {_leaves_out()}, too"
 
 
 def _score_hint(what: str) -> str:
@@ -77,18 +87,15 @@ def _score_hint(what: str) -> str:
 
 _GRADE = pl.col("relevance")
 _BROKEN = (_GRADE < 0) & (_GRADE.floor() != _GRADE)  # below 0 and not whole
+VALUES = ("distance", "score", "relevance", "weight")
 # Rules of floats; whole numbers need not be converted to be asked.
 FLOATS: list[Rule] = [
     *(
         (name, bad(pl.col(name)), rule, hint if name in ("distance", "score") else _no_hint)
-        for name in ("distance", "score", "relevance", "weight")
+        for name in VALUES
         for bad, rule, hint in (
             (pl.Expr.is_nan, "NaN", _nan_hint),
-            (
-                pl.Expr.is_infinite,
-                "infinite",
-                lambda _: "; drop such padding rows (FAISS fills with inf)",
-            ),
+            (pl.Expr.is_infinite, "infinite", _infinite_hint),
         )
     ),
     ("relevance", (_GRADE < 0) & _BROKEN.any(), "negative", _score_hint),
@@ -243,6 +250,11 @@ def _contract(
     ]
     floats = [rule for rule in FLOATS if frame.schema.get(rule[0], pl.Null()).is_float()]
     rules = [rule for rule in (*nulls, *floats, *RULES) if rule[0] in names]
+    if "mask" in names:  # what is left out may be anything, such as minus infinity or -100
+        counts = pl.col("mask").cast(pl.Boolean)
+        rules = [
+            (name, bad & counts if name in VALUES else bad, *said) for name, bad, *said in rules
+        ]
     broken = frame.select(bad.any().alias(str(i)) for i, (_, bad, *_) in enumerate(rules))
     for is_broken, (name, bad, rule, hint) in zip(broken, rules, strict=True):
         if is_broken.any():

@@ -1,5 +1,6 @@
 """Rows 54 to 58, 72 and 73 of the table of bad input: shapes, and where frames come from."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,11 @@ def test_row_054_a_file_without_rows_does_not_vanish(tmp_path: Path):
     assert read_rankings(tmp_path).height == 1
 
 
-def test_row_054_masked_rows_are_in_no_tie():
-    frame = one_list([1, 1, 2], [1, None, 1], mask=[True, False, True])
+@pytest.mark.parametrize("nothing", [1.0, -math.inf, math.nan, None])
+def test_row_054_masked_rows_are_in_no_tie_and_may_hold_anything(nothing: float | None):
+    """As recommenders give what was bought before a score of minus infinity, and a grade of -100."""
+    grade = None if nothing is None else -100
+    frame = one_list([1.0, nothing, 2.0], [1, grade, 1], mask=[True, False, True])
     counts = count_ties(frame)
     assert counts.select("distance", "relevance", "count").rows() == [(1, 1, 1), (2, 1, 1)]
     assert scores(counts, TEXTS, [1, None]) == scores(frame, TEXTS, [1, None])
