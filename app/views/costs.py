@@ -10,6 +10,7 @@ from retrieval_report import charts
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.files import costs_from
 from retrieval_report.study.caveats import names_text
+from retrieval_report.study.terminal import with_marked_values
 from tables import frame_table, table_height
 from text import plain
 from uploads import offered, opened
@@ -55,6 +56,7 @@ def show(page: Page) -> None:
         has, shows = ("have", "show them") if len(without) > 1 else ("has", "show it")
         st.caption(plain(f"{names_text(without)} {has} no {kind}; chart and table do not {shows}."))
     show_chart(charts.costs, rows, **page.choice.at, cost=kind)
+    rows = with_marked_values(rows, study.summary)
     frame_table(rows, of="costs", show=COLUMNS, alt="Models and their costs, cheapest first.")
 
 

@@ -222,7 +222,7 @@ def _originals(queries: object, items: object, calibration: object, *, cosine: b
         if cosine and zero.any():
             raise DataError(
                 f"{what}: {with_number(int(zero.sum()), 'row')} of zeros, first row "
-                f"{int(zero.argmax())}; zeros have no cosine; leave them out, or use "
+                f"{int(zero.argmax())}; zeros have no direction; leave them out, or use "
                 "similarity='inner_product'"
             )
     scale = vectors.get("calibration", vectors["items"])
@@ -236,6 +236,7 @@ def _vectors(values: object, what: str) -> Singles:
         kind = "" if array.dtype.kind in "biuf" else f", {array.dtype} values"
         cure = "; pass the original vectors once, and name the formats" * isinstance(values, dict)
         cure += "; np.load reads them from a file" * isinstance(values, str | Path)
+        cure += "; np.stack joins vectors" * (array.dtype == object)
         raise DataError(
             f"{what}: shape {array.shape}{kind}; embeddings are numbers, (n, dimensions){cure}"
         )

@@ -187,8 +187,8 @@ def advice(gate: Gate) -> str:
     if gate.status in ADVICE:
         return ADVICE[gate.status]
     vain = nothing_could_fail(gate.margin, gate.baseline_value, gate.baseline)
-    if gate.status == NOT_DECIDED and vain:
-        return vain
+    if gate.status == NOT_DECIDED and vain:  # the line names the margin just before
+        return f"it is {vain.partition(' is ')[2]}"
     if gate.status != NOT_DECIDED or gate.queries < 2 or gate.difference is None:
         return ""
     difference = round(gate.difference, DIGITS)
@@ -202,7 +202,7 @@ def advice(gate: Gate) -> str:
         says.append(f"{about(gate.queries_if_observed)} {would} if the loss is the one observed")
     elif difference > 0 and (gate.queries_if_observed or 0) > gate.queries:
         says.append(f"{about(gate.queries_if_observed)} {would} if the gain is the one observed")
-    return ", ".join(says)
+    return ", and ".join(says)
 
 
 @answering_other_words

@@ -176,8 +176,8 @@ class Options:
         "zero",
         "Queries without a relevant item",
         "Queries without a relevant item score 0, are left out, score 1 (by measures that are not "
-        "defined for them; by others 0), or are refused. Measures that count grades below the "
-        "smallest relevant one, such as ndcg, still count them.",
+        "defined for them; by others 0), or are refused. Measures that count grades too low to be "
+        "relevant, such as ndcg, still count them.",
         ("zero", "skip", "one", "error"),
     )
     relevant_from: float | None = _option(

@@ -79,7 +79,7 @@ def test_the_same_run_passes_and_a_shifted_one_fails():
     assert needed in junit_xml(unclear)
     ahead = held(ranking(seed=2), ranking(0.005, seed=3), margin=0.001)
     gain = f"{ahead.queries_if_observed} would if the gain is the one observed"
-    assert f"decide it if nothing is lost, about {gain}" in ahead.line()
+    assert f"decide it if nothing is lost, and about {gain}" in ahead.line()
     assert "observed" not in replace(ahead, difference=1e-18).line()  # rounding is no gain
 
 
