@@ -10,7 +10,7 @@ from retrieval_report import charts
 from retrieval_report.contracts.wording import speaking_to
 from retrieval_report.reading.files import costs_from
 from retrieval_report.study.caveats import names_text
-from retrieval_report.study.terminal import with_marked_values
+from retrieval_report.study.terminal import marks_note, with_marked_values
 from tables import frame_table, table_height
 from text import plain
 from uploads import offered, opened
@@ -58,6 +58,8 @@ def show(page: Page) -> None:
     show_chart(charts.costs, rows, **page.choice.at, cost=kind)
     rows = with_marked_values(rows, study.summary)
     frame_table(rows, of="costs", show=COLUMNS, alt="Models and their costs, cheapest first.")
+    if note := marks_note(rows):
+        st.caption(note)
 
 
 def _entered(models: list[str], known_costs: pl.DataFrame | None, key: str) -> pl.DataFrame:

@@ -82,3 +82,13 @@ def test_known_costs_stand_in_the_table_and_are_drawn_at_once():
     assert list(shown["model"]) == ["coarse", "fine"]
     assert list(shown["amount"]) == [8, 64]
     assert "against bytes" in words(page)
+
+
+@pytest.mark.slow
+def test_scores_of_cut_lists_are_marked_as_estimates():
+    lists = DATA.frames["rankings"]
+    short = lists.filter(pl.int_range(pl.len()).over("model", "query") < 3, model="coarse")
+    data = made_data(pl.concat([lists.filter(model="fine"), short]))
+    page = upload(open_page("costs", data, truncated="within_tie"), COSTS)
+    assert {str(value)[0] for value in page.dataframe[-1].value["value"]} == {"≈"}
+    assert "≈: estimates" in words(page)
