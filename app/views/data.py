@@ -36,7 +36,7 @@ def show(page: Page) -> None:
     st.subheader("Open your data")
     st.caption(
         "Files stay in the memory of this computer for this session; nothing is stored. Formats: "
-        "CSV, TSV, NDJSON, TREC runs and qrels (also as .gz), Parquet, Arrow and .npz; at most "
+        "CSV, TSV, JSON, NDJSON, TREC runs and qrels (also as .gz), Parquet, Arrow and .npz; at most "
         f"{MOST_BYTES // 2**20} MB per file, unpacked."
     )
     try:

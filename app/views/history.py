@@ -9,6 +9,7 @@ from page import Page
 from records import Choice, OpenedData
 from retrieval_report import charts
 from retrieval_report.engines.check_scores import at_measure
+from retrieval_report.study.terminal import marks_note, with_marked_values
 from retrieval_report.study.versions import history_of, steps_sentences, with_step_chances
 from tables import frame_table
 from text import plain
@@ -27,9 +28,13 @@ def show(page: Page) -> None:
     series = names[0] if len(names) == 1 else choose_one("Model", names, name="series")
     steps = steps.filter(series=series)
     at_headline = steps.filter(at_measure(**page.choice.at))
-    st.markdown("  \n".join(map(plain, steps_sentences(at_headline))))
+    said = (plain(sentence.replace("(-", "(−")) for sentence in steps_sentences(at_headline))
+    st.markdown("  \n".join(said))
     show_chart(charts.history, steps, **page.choice.at, series=series)
-    frame_table(with_step_chances(steps), of="history", show=COLUMNS, alt="Versions in order.")
+    rows = with_marked_values(with_step_chances(steps), page.study.summary)
+    frame_table(rows, of="history", show=COLUMNS, alt="Versions in order.")
+    if note := marks_note(rows):
+        st.caption(note)
 
 
 @remember(32)

@@ -53,8 +53,8 @@ def _headline(segments: pl.DataFrame, by: str) -> None:
     elif unsure:
         st.warning(
             f"{best} leads overall. In {unsure} of {segments.height} segments another model "
-            "has the higher score, but the difference is not significant after correction for "
-            "the number of segments."
+            "has the higher score, but the difference is not significant after correction for the "
+            "numbers of models and segments."
         )
     else:
         st.info(f"{best} wins in every one of the {segments.height} segments.")

@@ -88,7 +88,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     unsure = pl.col("rank").is_in(pl.concat([doubt["rank_a"], doubt["rank_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MAX_NUMBERED_MODELS).sort("rank")
     among_best = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(models["rank"].implode()))
-    undrawn = pairs.filter(~among_best, sign="*").height
+    undrawn = pairs.filter(~among_best, "significant").height
     pairs = pairs.filter(among_best)
     below, above = _halves(pairs)
     part = f"{MAX_NUMBERED_MODELS} of the " if ranked.height > MAX_NUMBERED_MODELS else ""

@@ -89,10 +89,11 @@ def gate(
     It tests over the queries whether the loss is below the margin, and whether it is above. The
     lower end of the interval allows for rare large losses, so it may lie much farther from the
     difference than the upper end. Runs with the same lists pass without a test, unless the lists
-    are cut and missing items could differ. Runs of different queries (unless --missing-query says
-    what they count as), empty runs, runs of several models, and judgements that match neither run
-    are refused. Where more than 5% of the queries are missing, nothing is tested. If the gate runs
-    every night, a bad candidate passes some night by chance: decide on one run, before a release.
+    are cut and missing items could differ, or the worst tie order decides. Runs of different
+    queries (unless --missing-query says what they count as), empty runs, runs of several models,
+    and judgements that match neither run are refused. Where more than 5% of the queries are
+    missing, nothing is tested. If the gate runs every night, a bad candidate passes some night by
+    chance: decide on one run, before a release.
     """  # fmt: skip
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary

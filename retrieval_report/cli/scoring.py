@@ -86,7 +86,7 @@ def evaluate(
 
     For each model, the table shows the mean over queries: over all orders of the tied items, with
     its standard deviation (expected), over random orders (shuffled), in the order of the file
-    (naive), and the lowest and highest mean that any order can give.
+    (naive), and the lowest and highest mean that any order can give, whatever items cut lists lack.
     """
     foreign_options = set[str]().union(*ONLY.values()) - ONLY[engine]
     refused = sorted(name for name in foreign_options if was_given(name))

@@ -99,10 +99,12 @@ class Inputs:
             parts.append(with_number(self.judgements.height, "judgement"))
         asked = 'rr.Study(inputs, "ndcg@10", judgements=…) compares the models'
         if self.judgements is not None or "relevance" in names:
+            ends = ", truncated=inputs.truncated" * (self.truncated != AUTO)
             asked = (
-                'rr.Study(inputs, "ndcg@10") compares the models, rr.evaluate(**inputs) scores them'
+                'rr.Study(inputs, "ndcg@10") compares the models, '
+                f"rr.evaluate(**inputs{ends}) scores them"
             )
-        frames = ".rankings, .judgements, .queries, .costs"
+        frames = ".rankings, .judgements, .queries, .truncated, .costs"
         return f"Inputs of a study: {', '.join(parts)}\nMore: {frames}; {asked}"
 
     def keys(self) -> Iterator[str]:
@@ -542,4 +544,4 @@ def _aligned(values: object, results: Results, name: str, what: str) -> Array:
             f"{name}: shape {array.shape}, and {what} has {results.value.size} values of "
             f"{results.queries} queries"
         )
-    return array.ravel()
+    return array.flatten()  # a copy, as of the results

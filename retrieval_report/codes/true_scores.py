@@ -158,7 +158,7 @@ def _pair(result: object, what: str) -> tuple[Array, Array]:
         )
     true, candidates = (as_array(part, what) for part in result)
     true = true[:, 0] if true.ndim == 2 and true.shape[1] == 1 else true
-    if true.ndim != 1 or true.dtype.kind not in "biuf":
+    if true.ndim != 1 or true.dtype.kind not in "iuf":
         raise DataError(
             f"{what}: true scores of shape {true.shape} and type {true.dtype}; expected one number "
             "per query"
@@ -197,7 +197,7 @@ def _counts(true: Array, candidates: Array, sign: int, what: str) -> Integers:
         blocks = [candidates[at : at + step] for at in range(0, len(candidates), step)]
         kinds = {candidates.dtype}
     for kind in kinds:
-        if kind.kind not in "biuf":
+        if kind.kind not in "iuf":
             raise DataError(f"{what}: candidates of type {kind}; expected numbers")
         if kind.kind == true.dtype.kind == "f" and kind != true.dtype:
             raise DataError(

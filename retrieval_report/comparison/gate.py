@@ -144,7 +144,8 @@ class Gate:
         ... ).line()
         'passed: rr@10 of new is 0.5000, of old 0.5000 (0.0000; 1 query, margin 0.01)'
         """
-        name = self.measure + (" in the worst tie order" if self.tie_order == "worst" else "")
+        worst = self.tie_order == "worst"
+        name = self.measure + " in the worst tie order" * worst
         if self.difference is None:
             return (
                 f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
@@ -161,8 +162,8 @@ class Gate:
         difference = size(self.difference, sign="+", minus="-")
         notes = [says * cut, f"{difference}{sure}", queries, says * (not cut)]
         return (
-            f"{self.status}: {name} of {self.candidate} is {values[0]}, of {self.baseline} "
-            f"{values[1]} ({'; '.join(filter(None, notes))}{same})"
+            f"{self.status}: {name} of {self.candidate} is {values[0]}, {'in the best ' * worst}of "
+            f"{self.baseline} {values[1]} ({'; '.join(filter(None, notes))}{same})"
         )
 
     def as_dict(self) -> Named:

@@ -294,6 +294,8 @@ def _columns(
     least, most = (paired_t(part, 1 - 2 * alpha, pairs.cluster) for part in (lowest, highest))
     worst = _largest_loss(scores, pairs, lowest, largest_loss)
     above, bound_low = loss_test(lowest, pairs.cluster, least, margin, alpha, worst)
+    # No difference is larger; Student's t goes far beyond with two or three queries.
+    reach = _most_weight(scores) if is_share(scores.measure[0]) else np.inf
     below = one_sided(-most.mean, most.spread, most.units, margin)
     reasons = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
@@ -321,8 +323,8 @@ def _columns(
         "value": columns["value_a"],
         "baseline_value": columns["value_b"],
         "difference": plain.mean,
-        "bound_low": bound_low,
-        "bound_high": most.high,
+        "bound_low": np.maximum(bound_low, -reach),
+        "bound_high": np.minimum(most.high, reach),
         "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
@@ -348,13 +350,19 @@ def _largest_loss(
     scores: Scores, pairs: Pairs, lowest: Floats, largest_loss: float | None
 ) -> Floats:
     """Return the largest loss that a query of each pair can have, times its weight."""
-    most = 1.0 if scores.weight is None else np.fmax.reduce(scores.weight, axis=None, initial=0.0)
+    most = _most_weight(scores)
     if largest_loss is None:
         if is_share(scores.measure[0]):
             return np.full(pairs.first.size, most)
         return np.asarray(np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0))
     seen = -np.fmin.reduce(lowest, axis=1, initial=0.0)
     return np.asarray(np.maximum(largest_loss * most, seen))
+
+
+def _most_weight(scores: Scores) -> float:
+    """Return the largest weight of a query."""
+    weights = scores.weight
+    return 1.0 if weights is None else float(np.fmax.reduce(weights, axis=None, initial=0.0))
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float | Floats) -> Floats:

@@ -253,7 +253,8 @@ def _contract(
     if "mask" in names:  # what is left out may be anything, such as minus infinity or -100
         counts = pl.col("mask").cast(pl.Boolean)
         rules = [
-            (name, bad & counts if name in VALUES else bad, *said) for name, bad, *said in rules
+            (name, bad & counts if name in VALUES else bad, rule, hint)
+            for name, bad, rule, hint in rules
         ]
     broken = frame.select(bad.any().alias(str(i)) for i, (_, bad, *_) in enumerate(rules))
     for is_broken, (name, bad, rule, hint) in zip(broken, rules, strict=True):

@@ -273,14 +273,14 @@ history: stats.history
   marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
   since_first | signed | Since the first | value minus that of the first version, on the queries of
       both; empty for the first two versions, of which the second has it as its difference
-  first_p | chance | p (first) | p-value of that difference, corrected by Holm together with
-      that of since_best; empty up to the second version, whose step step_p tests
+  first_p | chance | p (first) | p-value of that difference, corrected by Holm for all comparisons
+      with the first and with the best version; empty up to the second version, whose step step_p tests
   best | text | Best before | the earlier version with the highest expected mean, from the third
       version on
   since_best | signed | Since the best | value minus that of the best version before, on the queries
       of both
-  best_p | chance | p (best) | p-value of that difference, corrected by Holm together with
-      that of since_first
+  best_p | chance | p (best) | p-value of that difference, corrected by Holm for the same comparisons
+      as first_p
 
 segments: stats.segment_winners
   segment metric cutoff policy

@@ -154,7 +154,7 @@ class Options:
         "Scores shown",
         "How the order inside ties is treated. expected: the exact mean over all orders; naive: "
         "the order received; shuffled: random orders; worst, best: the lowest and highest score "
-        "that any order can give.",
+        "that any order can give, whatever items cut lists lack.",
         POLICIES,
         check=_policies,
         role=ORDER,

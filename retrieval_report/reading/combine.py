@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import repeated, some
+from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.contracts.wording import advice, setting
@@ -92,11 +92,12 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
         literals = {"model": pl.lit(models[0], pl.String)}
         parts = [first := replace(first, frame=first.frame.drop("model"))]
     for part in parts:
-        if set(part.frame.columns) != set(first.frame.columns):
-            raise ColumnError(
-                f"{part.path} has the columns {some(part.frame.columns)}, "
-                f"but {first.path} has {some(first.frame.columns)}"
-            )
+        for one, other in ((part, first), (first, part)):
+            if only := [name for name in one.frame.columns if name not in other.frame.columns]:
+                raise ColumnError(
+                    f"{one.path} has a column {only[0]!r}, and {other.path} has none; files that "
+                    "are read together have the same columns"
+                )
     filled = [part for part in parts if part.frame.height] or list(parts[:1])
     types = {name: _common_type(name, filled) for name in first.frame.columns}
     frames = [_cast(part, types) for part in filled]

@@ -152,7 +152,8 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
     if not len(column) and str(dtype) in ("object", "float64"):  # the type that pandas gives to []
         return pl.Series(name, [], dtype=pl.Null)
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-        return pl.Series(name, column.to_numpy())  # pl.from_pandas would turn NaN into null
+        # pl.from_pandas would turn NaN into null; a copy, so that what was read never changes
+        return pl.Series(name, column.to_numpy(copy=True))
     if str(dtype) != "object":
         try:
             return pl.Series(name, pl.from_pandas(column))
@@ -187,7 +188,8 @@ def series(name: str, values: Any) -> pl.Series:
     """
     if not isinstance(values, (list, tuple)):
         tensor = hasattr(values, "__array__") and hasattr(values, "detach")
-        return pl.Series(name, as_array(values, "column") if tensor else values)
+        values = as_array(values, "column") if tensor else values
+        return pl.Series(name, values.copy() if isinstance(values, np.ndarray) else values)
     # Most columns are texts or floats alone, and Polars sees faster whether they are.
     if not isinstance(next((value for value in values if value is not None), None), float | str):
         _refuse_odd_decimals(values)
@@ -264,10 +266,10 @@ def _no_frame(frame: object, what: str) -> str:
                 f"{what}: {kind} holds none; evaluate(**inputs) makes scores, summarise their means"
             )
         part = what if hasattr(frame, what) else "rankings"
-        return (
-            f"{what}: {kind} holds more than {part}; pass its {part} alone, or unpack it, as in "
-            "evaluate(**inputs)"
-        )
+        how = "or unpack it, as in evaluate(**inputs)"
+        if what in ("baseline", "candidate"):  # of gate
+            how = "and its judgements, queries and truncated by their names"
+        return f"{what}: {kind} holds more than {part}; pass its {part} alone, {how}"
     of_search = "from_search makes one of the arrays that a search returns"
     hints = {
         "__array__": "" if what in ("labels", "queries", "judgements") else of_search,

@@ -167,7 +167,7 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
     items, widths = (flat, lengths) if item is None else flat_rows(item, what)
     if flat.dtype.kind in "iuUO" and items.dtype.kind == "f":  # hnswlib returns labels first
         flat, items = items, flat
-    if flat.dtype.kind not in "biuf":
+    if flat.dtype.kind not in "iuf":
         raise DataError(f"{what}: {flat.dtype} values; distances and scores are numbers")
     query = np.repeat(np.arange(lengths.size), lengths)
     if item is None and indexes is not None:
@@ -271,7 +271,8 @@ def flat_rows(array: Array, what: str) -> tuple[Array, Whole]:
     if array.ndim not in (1, 2):
         raise DataError(f"{what}: shape {array.shape}; expected one row per query")
     matrix = np.atleast_2d(array)
-    return matrix.ravel(), np.full(matrix.shape[0], matrix.shape[1], np.int64)
+    # A copy: whoever fills one matrix again and again would change what was read before.
+    return matrix.flatten(), np.full(matrix.shape[0], matrix.shape[1], np.int64)
 
 
 def _shape(array: Array) -> object:

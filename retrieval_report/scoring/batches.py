@@ -55,6 +55,8 @@ def flat_batch(
     """
     relevance, masks = labels_and_mask(relevance, masks, "masks")
     key, lengths = _rows(values, f"{order}s")
+    if key.dtype.kind == "b":
+        raise DataError(f"{order}s: truth values; distances and scores are numbers")
     grade, weight = _like(relevance, "relevance", lengths), None
     taken = [] if masks is None else [_like(masks, "masks", lengths) != 0]
     if grade.dtype.kind in "if" and grade.min(initial=0) < 0:

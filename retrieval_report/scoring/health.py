@@ -181,7 +181,7 @@ def _findings(
         if name in {NO_MATCH, SPELLING, OTHER_IDS, OTHER_QUERIES}
     }
     if judged.whole.judged or not prepared.retrieved.total(prepared.relevant_grade).any():
-        findings += _without_relevant(prepared, of_ids)
+        findings += _without_relevant(prepared, of_ids, options.relevant_from)
     findings += _of_others(_same_lists(judged, sample, prepared, found), of_ids)
     findings += _own_items(sample, prepared)
     unrelated = [*_unrelated(judged, _models(findings, NO_LIST, NO_MATCH, NO_RELEVANT))]
@@ -512,7 +512,9 @@ def _other_queries(judged: Judged, prepared: Prepared) -> Findings:
         yield model, OTHER_QUERIES, True, number, number, f"{query!r} beside {judged_query!r}"
 
 
-def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Findings:
+def _without_relevant(
+    prepared: Prepared, of_ids: Collection[str], relevant_from: float | None
+) -> Findings:
     """Find models that retrieve judged items, but none that is relevant, although others do; and
     all models where none does.
     """
@@ -526,6 +528,8 @@ def _without_relevant(prepared: Prepared, of_ids: Collection[str]) -> Findings:
     none = models.filter(~pl.col("model").is_in(of_ids), found=0)
     if not (prepared.relevant > 0).any():
         example = "is any judgement or label of a relevant item?"
+        if relevant_from is not None:
+            example = f"is any grade {relevant_from:g} or larger, from which items are relevant?"
     elif share:
         example = (
             f"over all models, {whole_percent(share)} are; do its lists belong to its queries?"

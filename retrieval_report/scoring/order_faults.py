@@ -313,6 +313,8 @@ def _sign_of_a_copy(prepared: Prepared, which: Integers) -> str:
         return f"{MANY_GRADES} grades or more are in perfect order"
     retrieved = prepared.retrieved.total(prepared.relevant_grade)[which]
     all_relevant = prepared.all_judged and ((retrieved == length) & (length == relevant)).all()
-    if all_relevant and length.min() < length.max() and length.sum() >= COPIED_ITEMS:
+    # Lists of one length may have been cut there, but scores would not tie then.
+    is_told = length.min() < length.max() or (length.max() > 1 and of_list.size == which.size)
+    if all_relevant and is_told and length.sum() >= COPIED_ITEMS:
         return "they hold whatever is relevant and nothing else"
     return ""

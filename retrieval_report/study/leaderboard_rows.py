@@ -176,15 +176,17 @@ def other_leaders(rows: pl.DataFrame) -> str:
     """
     if "rank" not in rows.columns:
         return ""
-    by_leader: dict[str, list[str]] = {}
+    by_leaders: dict[str, list[str]] = {}
     ranked = rows.drop_nulls("rank")
     for name in (name for name in ranked.columns if "@" in name):
         best = ranked.filter(pl.col(name) >= pl.max(name) - LEVEL)
         if best.height and best["rank"].min() != 1:
-            by_leader.setdefault(best["model"][0], []).append(visible(name))
+            leaders = [visible(model, MODEL_WIDTH) for model in best["model"]]
+            lead = f"{first_names(leaders, MAX_MEASURES)} {'share the lead' if leaders[1:] else 'leads'}"
+            by_leaders.setdefault(lead, []).append(visible(name))
     return " ".join(
-        f"By {first_names(measures, MAX_MEASURES)}, {visible(model, MODEL_WIDTH)} leads."
-        for model, measures in by_leader.items()
+        f"By {first_names(measures, MAX_MEASURES)}, {lead}."
+        for lead, measures in by_leaders.items()
     )
 
 

@@ -43,9 +43,9 @@ JUDGE = "judge"
 SEED = "seed"
 DATASET = "data set"
 SIGNIFICANT_BUT = (
-    "Significant: a lead that is hardly chance, and “safe” if tie order cannot "
-    f"reverse it either. Depends on the {QUERIES}: as many new ones reverse it with "
-    f"a probability above {verdicts.TIE_RISK:g}."
+    "Significant: a lead that is hardly chance; “safe” if tie order, too, reverses it with a "
+    f"probability of at most {verdicts.TIE_RISK:g}. Depends on the {QUERIES}: as many new ones "
+    f"reverse it with a probability above {verdicts.TIE_RISK:g}."
 )
 SAFE_BUT = (
     "Safe here: one new draw of the source reverses the lead with a probability of at most "

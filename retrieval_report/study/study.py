@@ -204,6 +204,11 @@ class Study(LevelledStudy):
         self._data, self._view = data, View(data.draws(data.options), **questions)
         self._checked()
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"a study never changes; study.using({name}=…) returns another")
+        super().__setattr__(name, value)
+
     def at(self, *measures: str | Foreign) -> Self:
         """Return the study with these of its measures, such as ``"ndcg@10"``; the first is the
         headline. `alone` takes others, too.

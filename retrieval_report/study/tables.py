@@ -154,8 +154,9 @@ def _three_scores(report: Report, question: Question, frame: pl.DataFrame) -> Pa
         first = question._replace(section="", choice=False, id="three-scores")
         if frame["model"].n_unique() > 1:
             winners = report.winners.filter(report.at_headline)
+            unranked = rows.filter(pl.col("expected_rank").is_null())["model"].to_list()
             first = first._replace(
-                caption=winner_sentence(winners.row(0, named=True)),
+                caption=winner_sentence(winners.row(0, named=True), unranked),
                 note=accidents_sentence(report.winners, (report.metric, report.cutoff)),
             )
         yield first, _with_digits(with_shown_ranks(rows))
@@ -216,7 +217,12 @@ def queries_to_decide() -> pl.Expr:
 
 
 def _no_worse(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
-    rows = with_marked_values(frame.with_columns(queries_to_decide()), report.summary)
+    return _marked(report, question, frame.with_columns(queries_to_decide()))
+
+
+def _marked(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
+    """Return a table of means, of which estimates are marked."""
+    rows = with_marked_values(frame, report.summary)
     question = question._replace(note=f"{question.note} {marks_note(rows)}".strip())
     return _of_expected(report, question, rows)
 
@@ -258,6 +264,7 @@ PARTS: Mapping[str, Callable[[Report, Question, pl.DataFrame], Parts]] = {
     "audit": _audits,
     "queries": _queries,
     "no_worse": _no_worse,
+    "costs": _marked,
     "deciding": _deciding,
     "reversals": lambda _, question, frame: [
         (question._replace(caption=title(frame), note=reversals_note(frame)), varied(frame))

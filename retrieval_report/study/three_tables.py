@@ -118,7 +118,7 @@ def three_table(study: Study, most: int | None = None) -> str:
 def _winner(study: Study) -> str:
     """Return the sentence on who wins by the headline measure; empty of a single model."""
     row = study.headline.winners.row(0, named=True)
-    return winner_sentence(row) if len(study.model_names) > 1 else ""
+    return winner_sentence(row, study.suspects) if len(study.model_names) > 1 else ""
 
 
 def three_html(study: Study) -> str:
@@ -174,8 +174,8 @@ def share_of_orders(winners: Named) -> str:
     return "≈" * is_close + share
 
 
-def winner_sentence(row: Named) -> str:
-    """Say who wins by the exact, by the naive and by the drawn scores.
+def winner_sentence(row: Named, unranked: Sequence[str] = ()) -> str:
+    """Say who wins by the exact, by the naive and by the drawn scores, ``unranked`` models aside.
 
     >>> row = {"metric": "ap", "cutoff": 5, "winner": "a", "naive_winner": "b", "orders": 10}
     >>> winner_sentence(
@@ -199,8 +199,12 @@ def winner_sentence(row: Named) -> str:
     >>> winner_sentence({**cut, "winner": "a", "naive_winner": "a"})
     'ap@5: a wins by the items in the lists, which may be cut, and by the naive order; a is first
     or level in 10 of 10 random orders of these items.'
+    >>> winner_sentence({**row, "naive_winner": "a", "agreeing_chance": 1.0}, ["broken"])
+    'ap@5 without broken: a wins exactly and by the naive order; no order of ties puts another model
+    ahead.'
     """
     measure = measure_text(row["metric"], row["cutoff"])
+    measure += f" without {first_names(unranked, MAX_MEASURES)}" if unranked else ""
     first, naive = row["winner"], row["naive_winner"]
     if first is None:
         return f"{measure}: no winner can be named."

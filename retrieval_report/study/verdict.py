@@ -124,9 +124,12 @@ def verdict(
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure, identical)
+    of_others = suspects and len(ranked) > 1
+    if of_others and not sentences[0].startswith(ON_BOTH):
+        sentences[0] = f"Of the others, {sentences[0]}"
     if objections:
         sentences.insert(1, objections)
-    sentences += _naive(ranked, measure, ties)
+    sentences += _naive(ranked, measure, ties, " of the others" if of_others else "")
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(at_headline), measure, decision)
     of_first = sorted(identical, key=lambda group: names[0] not in group)
@@ -204,6 +207,7 @@ def _lead(
     return status, [lead, " ".join(safety), *others.values()]
 
 
+ON_BOTH = "On the queries that both have"
 OWN_QUERIES = (
     "All other means are over the queries that each model has, and may rank the models differently."
 )
@@ -215,11 +219,10 @@ def _on_paired(pair: Named, measure: str) -> str:
     first, second = model_text(pair["model_a"]), model_text(pair["model_b"])
     if high is None or low is None:
         return f"{first} and {second} have no {measure} for the same query."
-    common = "On the queries that both have"
     if equal_means(high, low):
-        return f"{common}, {first} and {second} have the same expected {measure}: {number(high)}."
+        return f"{ON_BOTH}, {first} and {second} have the same expected {measure}: {number(high)}."
     return (
-        f"{common}, {first} has the highest expected {measure}: {number(high)}, ahead of {second} "
+        f"{ON_BOTH}, {first} has the highest expected {measure}: {number(high)}, ahead of {second} "
         f"({number(low)})."
     )
 
@@ -318,7 +321,7 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str, decision: str = "") -
     return sentences
 
 
-def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
+def _naive(ranked: list[Named], measure: str, ties: str, whose: str) -> list[str]:
     """Say how far naive scores are from the exact ones, or from estimates where lists may be cut,
     and whether they name another winner.
     """
@@ -338,7 +341,7 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
         naive, exact = number(row["naive"], places), number(row["expected"], places)
         where = f"{model_text(row['model'])}: {naive} instead of {exact}"
         off = f"are off by up to {number(_error(row), places)}{origin} ({where})"
-        sentences = [f"Naive scores, with ties {ties}, {off}."]
+        sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]
         scored = "Scored naively,"
     if accidental:
         would = "share first place" if len(accidental) > 1 else "win"

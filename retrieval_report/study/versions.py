@@ -41,8 +41,11 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
 def with_step_chances(steps: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `history` with the chance of a reversal as text, 'level' of equal means."""
     before = pl.col("value") - pl.col("difference")
-    rows = steps.with_columns(value_a="value", value_b=before, p_tie_method=None)
-    return with_chances(rows).drop(("value_a", "value_b", "p_tie_method"))
+    bound = pl.when(pl.col("p_tie").is_null()).then(
+        0.0
+    )  # where only the highest is known, as of cut lists
+    rows = steps.with_columns(value_a="value", value_b=before, p_tie_method=None, p_tie_low=bound)
+    return with_chances(rows).drop("value_a", "value_b", "p_tie_method", "p_tie_low")
 
 
 def steps_sentences(steps: pl.DataFrame) -> list[str]:

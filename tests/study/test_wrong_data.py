@@ -41,6 +41,9 @@ JUDGED = {
     f"q{q}": {f"d{1000 + n}": int(n in relevant_to(q)) for n in range(ITEMS)}
     for q in range(QUERIES)
 }
+POSITIVE = {
+    query: {item: 1 for item, grade in row.items() if grade} for query, row in JUDGED.items()
+}
 
 
 def run(seed: int, skill: float) -> Lists:
@@ -243,6 +246,9 @@ CASES: dict[str, Callable[[], Wrong]] = {
         ),
         some_relevant(),
         "whatever is relevant and nothing else",
+    ),
+    "relevant items as lists": lambda: Wrong(  # as many of every query, in one tie
+        beside(POSITIVE), POSITIVE, "whatever is relevant and nothing else"
     ),
     "queries among themselves": lambda: Wrong(
         # in no order, as a matrix of distances is
