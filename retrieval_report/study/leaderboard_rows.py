@@ -173,6 +173,9 @@ def other_leaders(rows: pl.DataFrame) -> str:
     ...     pl.DataFrame({"model": ["a", "b"], "rank": [1, 2], "ap@5": [0.5, 0.6], "rr@5": [0, 1]})
     ... )
     'By ap@5 and rr@5, b leads.'
+    >>> rows = {"model": ["a", "b", "c"], "rank": [1, 2, 2], "ap@5": [0.5, 0.6, 0.6]}
+    >>> other_leaders(pl.DataFrame(rows))
+    'By ap@5, b and c share the lead.'
     """
     if "rank" not in rows.columns:
         return ""

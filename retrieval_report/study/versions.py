@@ -39,7 +39,12 @@ def history_of(study: Study, pattern: str) -> pl.DataFrame:
 
 
 def with_step_chances(steps: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of `history` with the chance of a reversal as text, 'level' of equal means."""
+    """Return rows of `history` with the chance of a reversal as text, 'level' of equal means.
+
+    >>> rows = {"value": [0.5, 0.5], "difference": [0.1, 0.0], "p_tie": None, "p_tie_high": 0.03}
+    >>> with_step_chances(pl.DataFrame(rows))["p_tie"].to_list()
+    ['0.00 to 0.03', 'level']
+    """
     before = pl.col("value") - pl.col("difference")
     bound = pl.when(pl.col("p_tie").is_null()).then(
         0.0

@@ -13,7 +13,17 @@ from polars.testing import assert_frame_equal
 
 from bad_input import ENTRANCES, POLICIES, numbers, one_list, rankings, refused, scores
 from catalogue_texts import TEXTS
-from retrieval_report import compare, count_ties, evaluate, read_rankings, shuffled_means, summarise
+from retrieval_report import (
+    Meter,
+    compare,
+    count_ties,
+    evaluate,
+    from_scores,
+    from_search,
+    read_rankings,
+    shuffled_means,
+    summarise,
+)
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
@@ -151,3 +161,14 @@ def test_row_072_rows_as_objects_name_the_columns_they_lack():
     refused([{"query": "q"}], ColumnError, "rankings", "no column 'item'", "found 'query'")
     pair = [{"query": "q", "item": item} for item in "ab"]
     refused(pair, ColumnError, "neither 'distance' nor 'score'", "found 'query', 'item'")
+
+
+def test_row_016_truth_values_are_no_scores_of_a_matrix_either():
+    yes, grades = [[True, False]], [[1, 0]]
+    both = {"a": np.array([[0.1, 0.2]]), "b": np.array(yes)}
+    with pytest.raises(DataError, match=r"model 'b': bool values; distances and scores are number"):
+        from_search(both, relevance=np.array(grades), scores={"b"})
+    with pytest.raises(DataError, match="scores: truth values; distances and scores are numbers"):
+        Meter("rr").update(scores=yes, relevance=grades)
+    with pytest.raises(DataError, match="bool; expected one number"):
+        from_scores((np.array([True]), np.array(yes)))

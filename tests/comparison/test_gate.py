@@ -108,7 +108,8 @@ def test_the_worst_tie_order_is_stricter():
     assert held(tied, tied).status == "passed"
     worst = held(tied, tied, tie_order="worst")
     assert worst.status == "failed"
-    assert "in the worst tie order" in worst.line()
+    assert "in the worst tie order of candidate is 0." in worst.line()
+    assert ", in the best of baseline 0." in worst.line()
     assert held(ranking(), tie_order="worst").status == "passed"  # without ties there is one order
 
 

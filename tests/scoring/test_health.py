@@ -80,6 +80,7 @@ def test_row_111_a_fault_is_named_and_nothing_else_is(fault: str, others: int):
     assert second == "No verdict is given on broken."
     assert "broken" in first
     rest = " ".join(made.verdict[2:])
+    assert rest.startswith("Of the others, good has the highest") == (others == 2)
     assert "broken" not in rest
     assert ("significant" in rest) == (others == 2)
 

@@ -7,6 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -275,3 +277,21 @@ def test_a_study_can_be_copied_and_sent_to_another_process():
     text = repr(made)
     for same in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert repr(same) == text
+
+
+def test_a_study_keeps_what_it_was_made_of_and_takes_no_attributes():
+    """A matrix is often filled again for the next model."""
+    matrix = np.random.default_rng(0).random((4, 6))
+    relevance = (matrix > 0.5).astype(int)
+    columns = {"query": np.repeat(range(4), 6), "item": np.tile(range(6), 4)}
+    columns |= {"score": matrix.ravel().copy(), "relevance": relevance.ravel().copy()}
+    frame = pd.DataFrame(columns)
+    sources = rr.from_search({"m": matrix}, relevance=relevance, scores=True), columns, frame
+    made = [rr.Study(source, "ndcg@3") for source in sources]
+    for values in (matrix, relevance, columns["score"], columns["relevance"]):
+        values[:] = 0
+    frame.loc[:, ["score", "relevance"]] = 0
+    assert len({str(one.leaderboard["value"][0]) for one in made}) == 1
+    assert made[0].leaderboard["value"][0] > 0
+    with pytest.raises(AttributeError, match=r"never changes; study\.using\(margin=…\) returns"):
+        made[0].margin = 0.1  # type: ignore[misc]
