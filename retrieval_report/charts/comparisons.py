@@ -86,7 +86,11 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     pairs = _better_as_a(with_chances(signed_pairs, "chance"), ranked)
     doubt = pairs.filter(verdict=DEPENDS)
     unsure = pl.col("rank").is_in(pl.concat([doubt["rank_a"], doubt["rank_b"]]).implode())
-    models = ranked.sort(~unsure, maintain_order=True).head(MAX_NUMBERED_MODELS).sort("rank")
+    models = (
+        ranked.sort((pl.col("rank") > pl.min("rank")) & ~unsure, maintain_order=True)
+        .head(MAX_NUMBERED_MODELS)
+        .sort("rank")
+    )
     among_best = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(models["rank"].implode()))
     undrawn = pairs.filter(~among_best, "significant").height
     pairs = pairs.filter(among_best)

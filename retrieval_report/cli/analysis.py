@@ -62,7 +62,10 @@ from retrieval_report.writing.numbers import size
 # Rules of the commands that look at lists; how lists end is asked where it matters.
 ROW_RULES = ["missing_query", *ItemOptions.__annotations__]
 REPLICATED = "replicates", "replicate_pairs"
-ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
+ESTIMATED = (
+    "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain "
+    "judged queries"
+)
 MAX_MODELS_WITH_PAIRS = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
 COMPARED = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"

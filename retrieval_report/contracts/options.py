@@ -339,8 +339,8 @@ PARAMETERS: Mapping[str, Option] = {  # with those of functions other than `eval
     ),
     "average": Option(
         "Average",
-        "micro: the mean over queries; macro: over labels of queries; weighted: by the weight of "
-        "each query.",
+        "micro: the mean over queries; macro: over labels of queries, if they have any; weighted: by "
+        "the weight of each query.",
         ("micro", "macro", "weighted"),
         "micro",
     ),

@@ -311,7 +311,9 @@ def naive_ties(like: str | None = None, naive_order: str = "row") -> str:
     # `evaluate` in a terminal has caveats, and needs no other system
     from retrieval_report.systems.conventions import OPEN, choose, system_of
 
-    shown, (system, _) = visible(like, NAME_WIDTH), system_of(like)
+    system, _ = system_of(like)
+    is_named = like.casefold().startswith(system.casefold())
+    shown = visible(system + like[len(system) :] * is_named, NAME_WIDTH)  # with the version asked
     if any(record.order in OPEN for record in choose(system)):
         return f"in a random order, one of those that {shown} may print"
     return f"as {shown} orders them"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -185,6 +186,9 @@ def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float
     rows = rows if worth.is_empty() else worth
     if rows.is_empty():
         return ""
+    level = rows.filter(pl.col("difference") > pl.max("difference") - verdicts.ROUNDING)["model"]
+    name = min(level, key=lambda model: amounts.get(model, math.inf), default=rows["model"][0])
+    rows = rows.sort(pl.col("model") != name, maintain_order=True)
     best = rows.row(0, named=True)
     hint = f"; {{}} queries would decide it{_whose(rows, several, are_cheaper)} if {{}}"
     may_be_level = best["bound_high"] is None or best["bound_high"] >= 0

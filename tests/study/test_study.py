@@ -294,4 +294,4 @@ def test_a_study_keeps_what_it_was_made_of_and_takes_no_attributes():
     assert len({str(one.leaderboard["value"][0]) for one in made}) == 1
     assert made[0].leaderboard["value"][0] > 0
     with pytest.raises(AttributeError, match=r"never changes; study\.using\(margin=…\) returns"):
-        made[0].margin = 0.1  # type: ignore[misc]
+        made[0].margin = 0.1
