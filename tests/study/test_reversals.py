@@ -72,7 +72,10 @@ def test_where_a_significant_lead_depends_on_the_queries_both_words_are_explaine
     study = rr.Study(runs, "rr@3", judgements=judged, truncated="no")
     found = row(study, "queries")
     assert found["family_p"] < 0.05 < found["reversal"], found
-    words = "Significant: a lead that is hardly chance, and “safe” if tie order cannot reverse it either."
+    words = (
+        "Significant: a lead that is hardly chance; “safe” if tie order, too, reverses it with a "
+        "probability of at most 0.05."
+    )
     for face in (repr(study), study._repr_html_(), reversals_note(study.reversals)):
         assert words in face
     surer = study.reversals.with_columns(verdict=pl.lit("safe"))
