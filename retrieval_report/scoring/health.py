@@ -121,6 +121,7 @@ NEARLY_ALL = 0.95  # of the lists that were looked at
 OTHER_LISTS = "; if so, do these lists belong to their queries?"
 OTHER_LABELS = "are the labels in the same order as the items and queries?"
 ONE_OF_SEVERAL = "does it rank at random, or do its ids name other items?"
+FARTHEST = "lists of others hold far more: are these the farthest items instead of the nearest?"
 NOBODY_BETTER = (
     "no model's lists suit their own queries better: do the judgements and the lists belong "
     "together, or do they come from different collections?"
@@ -441,6 +442,8 @@ def _unrelated(judged: Judged, explained: Collection[str]) -> Findings:
         if row.cause:
             explained_lists, name, example = row.cause
             yield row.model, name, True, explained_lists, row.lists, example
+        elif row.is_worse:
+            yield row.model, UNRELATED, True, row.hits, row.rows, FARTHEST
         elif nobody:  # one sentence names all
             yield row.model, UNRELATED, True, row.hits, row.rows, NOBODY_BETTER
         else:

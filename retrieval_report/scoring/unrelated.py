@@ -45,6 +45,7 @@ class Unrelated(NamedTuple):
     lists: int  # lists that were looked at
     # whether lists that go a fifth of the way from chance to the best ones would have been told apart
     is_clear: bool
+    is_worse: bool = False  # than chance, as the farthest items are
     cause: Cause | None = None
 
 
@@ -146,7 +147,8 @@ class _Lists:
         is_open = beyond_chance >= skill or (is_sparse and not is_clear)
         if np.mean(dealt >= score) <= BY_CHANCE or is_open:
             return None
-        return found._replace(is_clear=is_clear)
+        is_worse = bool(dealt.mean() - score > DEVIATIONS * dealt.std())
+        return found._replace(is_clear=is_clear, is_worse=is_worse)
 
     def _gains(
         self, rows: pl.DataFrame, relevant: pl.DataFrame, on: str | list[str] = "item"

@@ -266,6 +266,9 @@ CASES: dict[str, Callable[[], Wrong]] = {
     "random beside good": lambda: Wrong(
         beside(NOISE), JUDGED, "suit their queries no better", serious=False
     ),
+    "farthest items": lambda: Wrong(
+        beside(run(3, -1.5)), JUDGED, "are these the farthest items instead of the nearest?"
+    ),
     "ids of another numbering": lambda: Wrong(  # of which a few are judged by accident
         beside(shifted(FAIR, 1000, 7919)), JUDGED, "suit their queries no better", serious=False
     ),
