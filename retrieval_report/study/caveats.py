@@ -357,14 +357,14 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     there are none.
 
     >>> identical_sentence([("06-18", "06-28")])
-    ['Models with identical lists share their ranks: 06-18 and 06-28.']
+    ['Models with identical lists share their expected ranks: 06-18 and 06-28.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
-    ['Models with identical lists share their ranks: a, b and c; d and e.']
+    ['Models with identical lists share their expected ranks: a, b and c; d and e.']
     """
     group_names = [names_text(group) for group in groups]
     more = [f"{len(group_names) - GROUPS} more groups"] if len(group_names) > GROUPS + 1 else []
     all_groups = "; ".join([*group_names[: GROUPS + (not more)], *more])
-    sentence = "Models with identical lists share their ranks"
+    sentence = "Models with identical lists share their expected ranks"
     return [f"{sentence}: {all_groups}."] if group_names else []
 
 

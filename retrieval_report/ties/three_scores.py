@@ -272,8 +272,7 @@ def three_scores(
         the model another rank among those with other lists; null if that is not known, as where
         items that may be missing could make it level with another model, and no known order does
         so); and ``copy_of``, the first model by name with the same lists and, by this measure, the
-        same naive score; null if there is none. Models with the same lists share their drawn
-        orders.
+        same naive score; null if there is none. Such copies share their drawn orders.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
@@ -283,13 +282,13 @@ def three_scores(
     few = bool(suspects) and wide.filter(sound)["model"].n_unique() < 2
     copies = {name: min(group) for group in identical for name in group if name != min(group)}
     names = pl.col("model").replace_strict(copies, default=None, return_dtype=pl.String)
-    wide = wide.with_columns(sound=sound, compared=sound & (not few), copy_of=names)
-    parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
     # The same lists may come in another order inside their ties, which the naive score shows.
-    same_lists, same_score = pl.coalesce("copy_of", "model"), pl.col("naive").round_sig_figs(DIGITS)
+    same_lists, same_score = pl.coalesce(names, "model"), pl.col("naive").round_sig_figs(DIGITS)
     first = pl.min("model").over(*MEASURE, same_lists, same_score)
     copy_of = pl.when(pl.col("model") != first).then(first)
-    return in_contract(pl.concat(parts).with_columns(copy_of=copy_of), THREE_SCORES)
+    wide = wide.with_columns(sound=sound, compared=sound & (not few), copy_of=copy_of)
+    parts = [_of_measure(part, exact) for part in wide.partition_by(MEASURE, maintain_order=True)]
+    return in_contract(pl.concat(parts), THREE_SCORES)
 
 
 def _order_means(shuffled: pl.DataFrame) -> pl.DataFrame:
