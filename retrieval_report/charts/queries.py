@@ -23,7 +23,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.colours import BLUE, GREY, PINK, VERMILLION
-from retrieval_report.writing.names import LABEL, clean, unique_labels
+from retrieval_report.writing.names import LABEL, clean, unique_labels, with_number
 
 MOST_BARS = 40  # queries
 SURE, OTHER_SIGN = "the difference", "it may have the other sign"
@@ -111,8 +111,9 @@ def deciding_queries(
     missing = " and missing items" if rows["tie_std"].has_nulls() else ""
     text = (
         f"bar: {where} of {name_a} minus that of {name_b}; line: its range over tie "
-        f"orders{missing}; the {rows.height} largest differences, of {differing.height} queries "
-        f"that tell the two apart or could; {everything.height} queries in all"
+        f"orders{missing}; {with_number(rows.height, 'largest difference')}, of "
+        f"{with_number(differing.height, 'query')} that can tell the two apart; "
+        f"{with_number(everything.height, 'query')} in all"
     )
     title = f"Queries that decide between {name_a} and {name_b} at {where}"
     return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")

@@ -14,6 +14,7 @@ from retrieval_report.contracts.wording import have, whole_percent
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.caveats import model_text, names_text
+from retrieval_report.study.terminal import visible
 from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import about, size
 
@@ -88,9 +89,11 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> De
     if not cheaper:
         return _none_cheaper(passed, baseline, margin, amounts)
     best = min(cheaper, key=lambda name: amounts[name])
+    kinds = costs["cost"].unique(maintain_order=True)  # the first of which decides
+    which = f", {visible(kinds[0])}" if kinds.len() > 1 else ""
     return SHIP, (
         f"Ship {model_text(best)}: no worse than {model_text(baseline)} ({margin}) at "
-        f"{_share(amounts[best], cost)} of the cost."
+        f"{_share(amounts[best], cost)} of the cost{which}."
     )
 
 
