@@ -107,7 +107,7 @@ def test_the_deciding_queries_say_how_many_differ_and_what_their_ranges_are_over
         said = subtitle_of(charts.deciding_queries(rows, metric="rr", cutoff=2))
         assert said.endswith(
             f"line: its range over {over}; 2 largest differences, of 2 queries that "
-            "that can tell the two apart; 3 queries in all"
+            "can tell the two apart; 3 queries in all"
         )
 
 
