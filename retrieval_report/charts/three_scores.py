@@ -380,7 +380,13 @@ def _panels(rows: pl.DataFrame, labels: list[str]) -> alt.FacetChart:
         ),
     ]
     names = f"label solid dashed far floor ceiling {PANEL_TIPS}".split()
-    header = alt.Header(title=None, labelAnchor="start", labelFontSize=11, labelPadding=4)
+    header = alt.Header(
+        title=None,
+        labelAnchor="start",
+        labelFontSize=11,
+        labelPadding=4,
+        labelLimit=PANEL_WIDTH,
+    )
     return alt.FacetChart(
         data=inline_rows(rows.select(names)),
         spec=layered(layers, PANEL_WIDTH, PANEL_HEIGHT),

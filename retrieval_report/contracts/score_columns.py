@@ -97,7 +97,8 @@ three_scores
       items given, gives the model another rank, however improbable that is; empty where items that
       may be missing could make it level with another model, and no known order does so
   copy_of | text | Copy of | the first model by name with the same lists and, by this
-      measure, the same naive score; empty if there is none
+      measure, the same naive score, whose drawn orders stand in this row, too; empty if there is
+      none
 
 by_cutoff
   *three_scores

@@ -268,7 +268,7 @@ QUESTIONS = (
         "Share of the queries whose label the nearest items give",
         "model value tie_std lowest highest queries",
         "neighbours",
-        note=CUT_VOTES,
+        note=f"Of labels with as many votes, the first in sorted order wins. {CUT_VOTES}",
         of=_nearest("accuracy"),
     ),
     Question(
