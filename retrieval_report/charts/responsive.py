@@ -17,7 +17,13 @@ TWO_COLUMNS_FROM = 400  # pixels; of a legend, which fit half a page, but no pho
 # Never true, but Vega computes such an expression again when the page gets another width.
 ON_RESIZE = "width < 0 ? 0 : "
 LABELS = 300  # pixels beside a plot, for names and legends
-FACET_TITLE: Named = {"fontSize": 11, "fontWeight": "normal", "offset": 4, "limit": 0}
+# A title begins above the labels of the axis, and ends with the plot.
+FACET_TITLE: Named = {
+    "fontSize": 11,
+    "fontWeight": "normal",
+    "offset": 4,
+    "limit": {"expr": "width + 30"},
+}
 
 
 class Panel(NamedTuple):
