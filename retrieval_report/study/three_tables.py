@@ -204,10 +204,10 @@ def winner_sentence(row: Named, unranked: Sequence[str] = ()) -> str:
     ahead.'
     """
     measure = measure_text(row["metric"], row["cutoff"])
-    measure += f" without {first_names(unranked, MAX_MEASURES)}" if unranked else ""
     first, naive = row["winner"], row["naive_winner"]
     if first is None:
         return f"{measure}: no winner can be named."
+    measure += f" without {first_names(unranked, MAX_MEASURES)}" if unranked else ""
     agree = naive in (first, None)
     wins = f"{listed(first.split(EQUALS))} {verb_of(first)}"
     is_cut = by_items_retrieved(row)

@@ -46,9 +46,8 @@ def with_step_chances(steps: pl.DataFrame) -> pl.DataFrame:
     ['0.00 to 0.03', 'level']
     """
     before = pl.col("value") - pl.col("difference")
-    bound = pl.when(pl.col("p_tie").is_null()).then(
-        0.0
-    )  # where only the highest is known, as of cut lists
+    # Of cut lists only the highest is known.
+    bound = pl.when(pl.col("p_tie").is_null()).then(0.0)
     rows = steps.with_columns(value_a="value", value_b=before, p_tie_method=None, p_tie_low=bound)
     return with_chances(rows).drop("value_a", "value_b", "p_tie_method", "p_tie_low")
 
