@@ -86,8 +86,8 @@ class Gain:
             if positive.size > 1:
                 raise ParameterError(
                     "ndcg(ideal=cutoff): the ideal of the top k itself is random, and is exact for "
-                    f"binary relevance only; found grades {_some(positive)}; use ideal='judged' or "
-                    "make the relevances 0 and 1"
+                    f"binary relevance only; found grades {_some(positive)}; use ndcg(ideal=judged) "
+                    "or make the relevances 0 and 1"
                 )
             return (grades > 0).astype(np.float64)
         if isinstance(self.rule, float):
