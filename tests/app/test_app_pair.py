@@ -77,7 +77,7 @@ def test_the_first_pair_is_no_copy_and_copies_are_named_as_such():
     page = open_page("pair", data)
     assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")
     page = open_page("pair", data, a="fine", b="fine again")
-    assert "share their ranks: fine and fine again." in words(page).replace("\\", "")
+    assert "share their expected ranks: fine and fine again." in words(page).replace("\\", "")
 
 
 def test_one_model_or_the_same_twice_is_said():

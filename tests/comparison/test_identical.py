@@ -32,6 +32,6 @@ def test_identical_runs_are_named_as_such():
 def test_of_many_groups_the_first_are_named_and_said_to_share_their_ranks():
     groups = [(name, name * 2) for name in "abcd"]
     (said,) = identical_sentence(groups)
-    assert "share their ranks" in said
+    assert "share their expected ranks" in said
     assert said.endswith(": a and aa; b and bb; 2 more groups.")
     assert identical_sentence(groups[:3])[0].endswith(": a and aa; b and bb; c and cc.")
