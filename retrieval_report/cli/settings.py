@@ -86,7 +86,7 @@ cluster_option = click.option(
     "--cluster",
     metavar="COLUMN",
     help="Column of --queries that says which queries belong together, such as topic. Tests and "
-    "intervals then count its values, not single queries.",
+    "intervals then count its values, not single queries, but for segments and thresholds.",
 )
 replicate_option = click.option(
     "--replicates",

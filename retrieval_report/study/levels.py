@@ -24,7 +24,7 @@ from retrieval_report.comparison.replicates import (
     replicate_pairs,
     replicate_table,
 )
-from retrieval_report.comparison.segments import segment_winners
+from retrieval_report.comparison.segments import segment_winners, segments_of
 from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -535,12 +535,18 @@ class LevelledStudy:
     @answer
     def segments(self) -> pl.DataFrame:
         """The result of :func:`segment_winners` for the column ``by`` of the
-        queries; empty without it. The winner over all queries is that by the study's average.
+        queries; empty without it. All means are by the study's average, those of a segment over its
+        queries.
         """
-        return self._by_level(
-            lambda scores, *by: segment_winners(scores, *by, overall=self._weighed(scores)),
-            self._view.by,
-        )
+
+        def winners(scores: pl.DataFrame, queries: pl.DataFrame, by: str) -> pl.DataFrame:
+            overall = self._weighed(scores)
+            if self.average != "micro":
+                parts = [self._weighed(part).frame for _, part in segments_of(scores, queries, by)]
+                scores = pl.concat(parts).select(scores.columns)
+            return segment_winners(scores, queries, by, overall=overall)
+
+        return self._by_level(winners, self._view.by)
 
     @answer
     def dataset_scores(self) -> pl.DataFrame:

@@ -140,7 +140,8 @@ class Study(LevelledStudy):
         "skewed" or "bh"; see :func:`compare`.
     cluster
         A column of the queries that says which belong together, such as their topic: tests, ranks
-        and intervals then count its values, not single queries; see :func:`compare`.
+        and intervals then count its values, not single queries, but for `segments` and thresholds;
+        see :func:`compare`.
     labels, k
         The label of every item (a dictionary, a frame or a file of ``item`` and ``label``), and how
         many of the nearest items vote, by default 1: `nearest` classifies the queries, which need a

@@ -45,17 +45,27 @@ def as_good(values: Floats, influence: Floats, index: int) -> Bools:
 def rate_interval(
     value: float, influence: Floats, taking_part: int, flattered: Floats
 ) -> tuple[float, float]:
-    """Return the interval of a rate that was chosen; see `Thresholds.calibrate`."""
+    """Return the interval of a rate that was chosen; see `Thresholds.calibrate`.
+
+    Two hits of two queries of 60 say little, whatever the choice gained where queries were drawn.
+
+    >>> low, high = rate_interval(1.0, np.zeros(60), 2, flattered=np.array([0.05, 0.1]))
+    >>> round(low, 4), high
+    (0.1581, 1.0)
+    """
     from scipy.special import stdtrit
 
     queries = influence.size
     widen = queries / (queries - 1)
-    error = np.sqrt(max((influence**2).sum(), flattered.var() if flattered.size else 0.0) * widen)
-    if error <= ROOM:
-        return _without_spread(value, taking_part)
+    square = (influence**2).sum()
+    error = np.sqrt(max(square, flattered.var() if flattered.size else 0.0) * widen)
     reach = stdtrit(queries - 1, ENDS[1]) * error
     fair = value - flattered.mean() if flattered.size else value
-    return max(0.0, min(value, fair) - reach), min(1.0, max(value, fair) + reach)
+    low, high = min(value, fair) - reach, max(value, fair) + reach
+    if np.sqrt(square * widen) <= ROOM:  # the draws do not show what two hits of two leave open
+        ends = _without_spread(value, taking_part)
+        low, high = (min(ends[0], low), max(ends[1], high)) if error > ROOM else ends
+    return max(0.0, low), min(1.0, high)
 
 
 def _without_spread(value: float, queries: int) -> tuple[float, float]:

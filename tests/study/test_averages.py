@@ -284,3 +284,15 @@ def test_an_evaluator_is_apart_if_it_names_another_winner_than_this_average():
         means = pl.DataFrame({"model": [*LISTS], "value": [float(name == named) for name in LISTS]})
         said = " ".join(winner_sentences(audit, means))
         assert ("By the mean over all orders" in said) == (named == other), said
+
+
+@EACH
+def test_segments_have_the_means_of_the_average(average: str):
+    kinds = ["x", "y", "y", "x", "y", "x", "y"]
+    made = study(average, queries={**QUERIES, "kind": kinds}, by="kind")
+    for row in made.segments.iter_rows(named=True):
+        board = made.where(kind=row["segment"]).leaderboard
+        assert row["value"] == pytest.approx(board["value"].max())
+        assert row["winner"] in board.filter(rank=1)["model"]
+        (overall,) = board.filter(model=row["overall_winner"])["value"]
+        assert row["overall_value"] == pytest.approx(overall)
