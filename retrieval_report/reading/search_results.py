@@ -170,6 +170,8 @@ def read_results(content: object, what: str, *, indexes: object = None) -> Resul
     if flat.dtype.kind not in "iuf":
         raise DataError(f"{what}: {flat.dtype} values; distances and scores are numbers")
     query = np.repeat(np.arange(lengths.size), lengths)
+    if item is None:  # whoever fills one matrix again and again must not change what was read
+        flat = flat.copy()
     if item is None and indexes is not None:
         has_names, queries = _flat_queries(indexes, flat, lengths, what)
         return Results(has_names, np.arange(flat.size), flat, queries, indexed=False)
@@ -271,8 +273,7 @@ def flat_rows(array: Array, what: str) -> tuple[Array, Whole]:
     if array.ndim not in (1, 2):
         raise DataError(f"{what}: shape {array.shape}; expected one row per query")
     matrix = np.atleast_2d(array)
-    # A copy: whoever fills one matrix again and again would change what was read before.
-    return matrix.flatten(), np.full(matrix.shape[0], matrix.shape[1], np.int64)
+    return matrix.ravel(), np.full(matrix.shape[0], matrix.shape[1], np.int64)
 
 
 def _shape(array: Array) -> object:

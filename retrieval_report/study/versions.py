@@ -52,7 +52,7 @@ def with_step_chances(steps: pl.DataFrame) -> pl.DataFrame:
     return with_chances(rows).drop("value_a", "value_b", "p_tie_method", "p_tie_low")
 
 
-def steps_sentences(steps: pl.DataFrame) -> list[str]:
+def steps_sentences(steps: pl.DataFrame, minus: str = "-") -> list[str]:
     """Say for every series of `history`, of one measure, which steps are news and whether the last
     version is better than the first and than the best before it.
 
@@ -69,11 +69,11 @@ def steps_sentences(steps: pl.DataFrame) -> list[str]:
     return [
         sentence
         for rows in steps.partition_by("series", maintain_order=True)
-        for sentence in _of_series(rows)
+        for sentence in _of_series(rows, minus)
     ]
 
 
-def _of_series(rows: pl.DataFrame) -> list[str]:
+def _of_series(rows: pl.DataFrame, minus: str) -> list[str]:
     """Return the sentences on one model."""
     first, last = rows.row(0, named=True), rows.row(-1, named=True)
     names = [first["series"], measure_text(first["metric"], first["cutoff"])]
@@ -82,7 +82,7 @@ def _of_series(rows: pl.DataFrame) -> list[str]:
     tested = " that could be tested" * (possible.height < rows.height - 1)
     if marked.height:
         texts = [
-            f"{visible(version, MODEL_WIDTH)} ({size(difference, sign='+', minus='-')})"
+            f"{visible(version, MODEL_WIDTH)} ({size(difference, sign='+', minus=minus)})"
             for version, difference in marked.select("version", "difference").iter_rows()
         ]
         number = f"{marked.height} of {with_number(possible.height, 'step')}{tested}"
