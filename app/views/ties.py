@@ -108,8 +108,8 @@ def _cuts(page: Page) -> None:
     copies = " Copies of a model are counted with it." if page.runs.identical else ""
     st.markdown(
         f"In {cuts.height} lists, ranks {cutoff} and {cutoff + 1} are in one tie; in "
-        f"{cuts['mixed'].sum()} of them the tied items differ in relevance, so chance decides "
-        f"what is counted.{copies}{largest}"
+        f"{cuts['mixed'].sum()} of them the tied items differ in relevance grade, so chance decides "
+        f"which grades are counted.{copies}{largest}"
     )
     frame_table(
         cuts.head(LISTED), of="ties_at_cutoff", show=CUTS, alt="Lists whose cutoff splits a tie."

@@ -276,16 +276,16 @@ def gate(
     >>> import polars as pl
     >>> lists = pl.DataFrame(
     ...     {
-    ...         "query": list("ppqqrr"),
-    ...         "item": list("xyxyxy"),
-    ...         "distance": [1, 2] * 3,
-    ...         "relevance": [1, 0] * 3,
+    ...         "query": list("ppqqrrssttuuvvww"),
+    ...         "item": list("xy") * 8,
+    ...         "distance": [1, 2] * 8,
+    ...         "relevance": [1, 0] * 8,
     ...     }
     ... )
     >>> print(gate(lists, lists, measures="rr@10", margin=0.01).line())
-    passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (0.0000; 3 queries, margin 0.01; the
+    passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (0.0000; 8 queries, margin 0.01; the
     lists of both runs are the same)
-    >>> worse = lists.with_columns(distance=pl.Series([2, 1] * 3))
+    >>> worse = lists.with_columns(distance=pl.Series([2, 1] * 8))
     >>> gate(lists, worse, measures="rr@10", margin=0.01).exit_code
     1
     """

@@ -43,20 +43,40 @@ def loss_test(
     The largest loss is that of one query. NaN where there are fewer than two units.
     """
     units, scale = _units(difference, cluster, moments)
-    worst = largest_loss * scale
     shape = _shape(units, moments)
-    size = shape[0]
     lead = lead_over(-margin, moments.mean)
-    p = np.maximum(
-        _p_of_spread(lead, moments.spread, *shape),
-        _p_of_unseen(lead, moments.mean, worst, size),
+    p, low = _unseen(moments, lead, alpha, largest_loss * scale)
+    return (
+        np.maximum(_p_of_spread(lead, moments.spread, *shape), p),
+        np.minimum(moments.mean - _reach(*shape, alpha) * moments.spread, low),
     )
-    low = np.minimum(
-        moments.mean - _reach(*shape, alpha) * moments.spread,
-        moments.mean - (1.0 - alpha ** (1.0 / size)) * (worst + moments.mean),
+
+
+def excess_test(
+    difference: Floats,
+    cluster: Indices | None,
+    moments: PairedT,
+    margin: Floats,
+    alpha: float,
+    largest_gain: Floats,
+) -> tuple[Floats, Floats]:
+    """Return p-values against a loss of the margin or less, and upper bounds, as `loss_test` does.
+
+    They are Student's t. Where nothing varies, or so few units that even their signs could fall
+    alike, the chance to have missed the largest gains must be small as well: two losses of one
+    size have a spread of 0, but a coin falls on one side twice as easily.
+    """
+    _, scale = _units(difference, cluster, moments)
+    loss = moments._replace(mean=-moments.mean)
+    lead = lead_over(margin, loss.mean)
+    size = np.maximum(loss.units, 2.0)
+    p = _p_of_spread(lead, loss.spread, size, size - 1.0, np.zeros_like(size))
+    missed, low = _unseen(loss, lead, alpha, largest_gain * scale)
+    thin = (loss.spread == 0) | (0.5**loss.units > alpha)
+    return (
+        np.where(thin, np.maximum(p, missed), p),
+        np.where(thin, np.maximum(moments.high, -low), moments.high),
     )
-    few = (moments.units < 2) | np.isnan(moments.spread)
-    return np.where(few, np.nan, p), np.where(few, np.nan, low)
 
 
 def lead_over(least: float | Floats, mean: Floats) -> Floats:
@@ -68,8 +88,8 @@ def lead_over(least: float | Floats, mean: Floats) -> Floats:
 
 def difference_test(difference: Floats, cluster: Indices | None = None) -> Floats:
     """Return the two-sided p that paired differences (pairs, queries) have a mean of 0, the larger
-    of Student's t with one degree of freedom less than the queries that differ and Hall's t; NaN
-    of fewer than two queries.
+    of Student's t with one degree of freedom less than the queries that differ and Hall's t; if all
+    differ alike, the chance that all have one sign; NaN of fewer than two queries.
 
     >>> rarely_ahead = np.array([[0.0] * 16 + [0.5, 0.4, 0.6, 0.5]])
     >>> paired_t(rarely_ahead, 0.95).p.round(3).tolist()
@@ -80,11 +100,12 @@ def difference_test(difference: Floats, cluster: Indices | None = None) -> Float
     moments = paired_t(difference, 0.95, cluster)
     units, _ = _units(difference, cluster, moments)
     size, freedom, skewness = _shape(units, moments)
+    alike = np.where(moments.spread > 0, 0.0, 2 * 0.5**size)  # the chance that signs fall alike
     sides = [
         _p_of_spread(side * moments.mean, moments.spread, size, freedom, side * skewness)
         for side in (1.0, -1.0)
     ]
-    return np.where(np.isnan(moments.spread), np.nan, np.minimum(2 * np.minimum(*sides), 1.0))
+    return np.where(np.isnan(moments.spread), np.nan, np.clip(2 * np.minimum(*sides), alike, 1.0))
 
 
 def _shape(units: Floats, moments: PairedT) -> tuple[Floats, Floats, Floats]:
@@ -146,6 +167,17 @@ def _reach(size: Floats, freedom: Floats, skewness: Floats, alpha: float) -> Flo
     straight = np.where(flat, bent, 3 / by * (np.cbrt(1 + by * bent) - 1))
     reach: Floats = np.maximum(stdtrit(freedom, 1.0 - alpha) / root, straight)
     return reach
+
+
+def _unseen(moments: PairedT, lead: Floats, alpha: float, worst: Floats) -> tuple[Floats, Floats]:
+    """Return the p and the lower bound that need no assumption on the distribution; NaN where there
+    are fewer than two units.
+    """
+    size = np.maximum(moments.units, 2.0)
+    low = moments.mean - (1.0 - alpha ** (1.0 / size)) * (worst + moments.mean)
+    few = (moments.units < 2) | np.isnan(moments.spread)
+    p = _p_of_unseen(lead, moments.mean, worst, size)
+    return np.where(few, np.nan, p), np.where(few, np.nan, low)
 
 
 def _p_of_unseen(lead: Floats, mean: Floats, worst: Floats, size: Floats) -> Floats:

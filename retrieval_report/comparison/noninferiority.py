@@ -11,8 +11,8 @@ import polars as pl
 
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.loss_test import (
+    excess_test,
     fewest,
-    lead_over,
     loss_test,
     power_of_t,
     sparsity,
@@ -38,11 +38,11 @@ from retrieval_report.engines.check_scores import check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
     DIGITS,
     Grid,
+    Indices,
     Measure,
     Pairs,
     Scores,
     differences,
-    divided,
     measured,
     paired_columns,
 )
@@ -143,7 +143,9 @@ def no_worse(
     largest size that would bring the mean to the margin, (1 − (margin + difference)/(largest loss
     + difference))^n, which needs no assumption. ``no_worse_p`` is the largest of the three, and
     ``bound_low`` the lowest bound. In simulations with the loss at the margin, "no worse" is said
-    in at most 6 % of samples of 10 to 500 queries (`docs/choosing-a-test`). "Worse" is Student's t.
+    in at most 6 % of samples of 10 to 500 queries (`docs/choosing-a-test`). "Worse" is Student's t;
+    with fewer than five queries (by alpha = 0.05), or where all lose the same, it must also be
+    unlikely that gains of the largest size were missed.
 
     A score that is ``truncated``, or that depends on a ``pooled`` R, is an estimate. Where a
     query has one, the lowest score (policy worst) of the model against the highest (policy best) of
@@ -296,7 +298,8 @@ def _columns(
     above, bound_low = loss_test(lowest, pairs.cluster, least, margin, alpha, worst)
     # No difference is larger; Student's t goes far beyond with two or three queries.
     reach = _most_weight(scores) if is_share(scores.measure[0]) else np.inf
-    below = one_sided(-most.mean, most.spread, most.units, margin)
+    gain = _largest_score(scores, pairs.first)
+    below, bound_high = excess_test(highest, pairs.cluster, most, margin, alpha, gain)
     reasons = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
@@ -324,7 +327,7 @@ def _columns(
         "baseline_value": columns["value_b"],
         "difference": plain.mean,
         "bound_low": np.maximum(bound_low, -reach),
-        "bound_high": np.minimum(most.high, reach),
+        "bound_high": np.minimum(bound_high, reach),
         "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
@@ -350,36 +353,25 @@ def _largest_loss(
     scores: Scores, pairs: Pairs, lowest: Floats, largest_loss: float | None
 ) -> Floats:
     """Return the largest loss that a query of each pair can have, times its weight."""
-    most = _most_weight(scores)
     if largest_loss is None:
-        if is_share(scores.measure[0]):
-            return np.full(pairs.first.size, most)
-        return np.asarray(np.fmax.reduce(scores.highest[pairs.second], axis=1, initial=0.0))
+        return _largest_score(scores, pairs.second)
     seen = -np.fmin.reduce(lowest, axis=1, initial=0.0)
-    return np.asarray(np.maximum(largest_loss * most, seen))
+    return np.asarray(np.maximum(largest_loss * _most_weight(scores), seen))
+
+
+def _largest_score(scores: Scores, models: Indices) -> Floats:
+    """Return the largest score, times its weight, that a query of each of some models can have; of
+    measures without a bound, the largest that one has.
+    """
+    if is_share(scores.measure[0]):
+        return np.full(models.size, _most_weight(scores))
+    return np.asarray(np.fmax.reduce(scores.highest[models], axis=1, initial=0.0))
 
 
 def _most_weight(scores: Scores) -> float:
     """Return the largest weight of a query."""
     weights = scores.weight
     return 1.0 if weights is None else float(np.fmax.reduce(weights, axis=None, initial=0.0))
-
-
-def one_sided(mean: Floats, std: Floats, size: Floats, least: float | Floats) -> Floats:
-    """Return the p-value of the t-test that the true
-    mean is above ``least``; NaN below two queries.
-
-    >>> one_sided(np.array([0.2]), np.array([0.4]), np.array([16]), 0.0).round(4).tolist()
-    [0.032]
-    """
-    from scipy.special import stdtr  # `scipy.stats` takes half a second to import
-
-    error = std / np.sqrt(np.maximum(size, 1))
-    lead = lead_over(least, mean)
-    ratio = divided(lead, error, np.where(lead > 0, np.inf, -np.inf))
-    p: Floats = stdtr(np.maximum(size - 1, 1), -ratio)
-    p[(size < 2) | np.isnan(std)] = np.nan
-    return p
 
 
 def detectable_effect(

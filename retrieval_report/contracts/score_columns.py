@@ -126,8 +126,8 @@ profile: tie_profile
   model cutoff
   queries | | | lists with an item
   cut_share | share | Cut a tie | share of the lists whose cutoff splits a tie
-  mixed_share | share | Cut ties that matter | share of the split ties whose items differ in
-      relevance, so that their order changes scores
+  mixed_share | share | Mixed cut ties | share of the split ties whose items differ in relevance
+      grade, so that their order changes scores that count grades
   ends_in_cut_tie | share | End in a cut tie | share of the lists whose cutoff reaches into a last
       tie that the end of the list may have cut
   tie_median | tenth | Median tie | number of items in the ties that reach into the top k: median
@@ -136,7 +136,7 @@ profile: tie_profile
   tie_max | count | Largest tie | number of items in the largest tie that reaches into the top k
   tied_items | share | Tied items | share of the top k that shares its distance with another item
   mixed_items | share | In mixed ties | share of the top k that lies in a tie of different
-      relevances
+      relevance grades
   items | tenth | Items | length of the lists (median)
   distances | tenth | Distinct values | different distances or scores in a list (median)
   bits | tenth | Bits | bits of information that distances give about the order (median)
@@ -194,7 +194,7 @@ ties_at_cutoff: lists.ties_at_cutoff
   size | count | Items in the tie | number of items in the tie
   inside | count | Counted | how many of them come before the cutoff; chance decides which ones
   relevant | count | Relevant in it | number of relevant items in the tie
-  mixed | flag | Matters | whether its items differ in relevance
+  mixed | flag | Mixed | whether its items differ in relevance grade
 
 tie_groups: lists.tie_groups lists.ranking_ties
   given_model query item distance score relevance mask given_weight row

@@ -381,16 +381,19 @@ def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
     after = sample.with_columns(pl.col("list") - 1)
     both = sample.join(after, on=[*keys, "item"]).sort("list", "value", "value_right")
     size = sample.group_by(keys).agg(size=pl.len())
-    distinct = pl.min_horizontal(pl.n_unique("value"), pl.n_unique("value_right"))
-    shared = both.group_by(keys).agg(
-        number=pl.len(), falls=(pl.col("value_right").diff() < 0).any(), distinct=distinct
+    # Of n! / Π b! ways to spread ties of b items over n, Π a! / Π c! fit the ties of a items of the
+    # other list, which share c with them.
+    evidence = _log_factorial(*keys) + _log_factorial(*keys, "value", "value_right")
+    evidence -= _log_factorial(*keys, "value") + _log_factorial(*keys, "value_right")
+    shared = (
+        both.with_columns(evidence=evidence)
+        .group_by(keys)
+        .agg(pl.sum("evidence"), number=pl.len(), falls=(pl.col("value_right").diff() < 0).any())
     )
-    pairs = size.join(shared, on=keys, how="left").with_columns(
-        evidence=pl.int_ranges(1, pl.col("distinct") + 1).list.eval(pl.element().log()).list.sum()
-    )
+    pairs = size.join(shared, on=keys, how="left")
     last = pl.col("list") == pl.max("list")
     like = (2 * pl.col("number") >= pl.col("size")) & ~pl.col("falls")
-    like &= pl.col("distinct") >= FEWEST_ITEMS
+    like &= pl.col("number") >= FEWEST_ITEMS
     models = pairs.group_by("model").agg(
         same=(like.fill_null(False) | last).all(),
         lists=pl.len(),
@@ -398,6 +401,11 @@ def _in_one_order(sample: pl.DataFrame) -> pl.DataFrame:
     )
     clear = (pl.col("lists") >= FEWEST_LISTS) & (pl.col("evidence") > NO_ACCIDENT)
     return models.filter("same", clear).select("model", "evidence")
+
+
+def _log_factorial(*keys: str) -> pl.Expr:
+    """Return terms of which the sum is that of log n! over all groups of n rows."""
+    return pl.int_range(1, pl.len() + 1).over(keys).log()
 
 
 def _of_few_items(judged: Judged) -> pl.DataFrame:

@@ -62,15 +62,15 @@ def tie_profile(
         - ``queries``: lists with an item (and with judgements, if there are any);
         - ``cut_share``: share of them whose cutoff splits a tie: ranks k and k + 1 are in one tie,
           as far as the list shows;
-        - ``mixed_share``: share of the split ties that hold different relevances, so that it
-          matters (null if none is split). A mixed tie further up affects scores too: see
-          ``mixed_items``;
+        - ``mixed_share``: share of the split ties that hold different relevance grades, so that
+          their order changes scores that count grades (null if none is split). A mixed tie further
+          up affects scores too: see ``mixed_items``;
         - ``ends_in_cut_tie``: share of them whose cutoff reaches into a last tie that the end of
           the list may have cut, so that its size is unknown (see :func:`truncated_lists`);
         - ``tie_median``, ``tie_p90``, ``tie_max``: items of the ties that reach into the top k, an
           item that is alone at its distance being a tie of one;
         - ``tied_items``, ``mixed_items``: share of the top k that shares its distance with another
-          item, and that lies in a tie of different relevances;
+          item, and that lies in a tie of different relevance grades;
         - ``items``, ``distances``: length of the lists and distinct distances in them (medians,
           whole lists);
         - ``bits``: bits of information that distances give about the order (median, whole lists):
@@ -240,7 +240,7 @@ def ties_at_cutoff(
     polars.DataFrame
         One row per list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and
         ``last`` rank of the tie, its ``size``, and how many of its items are ``inside`` the cutoff;
-        ``relevant`` items of the tie and whether it is ``mixed``, of different relevances (both
+        ``relevant`` items of the tie and whether it is ``mixed``, of different grades (both
         null without any relevance). Mixed ties first, then the largest, then by name.
 
     Examples

@@ -2,6 +2,7 @@
 need.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -79,7 +80,8 @@ def test_power_is_that_of_statsmodels(queries: int):
         (0.0, 3, (0.99**3, 1), "not decided"),
         (0.0, 299, (0.99**299, 1), "no worse"),
         (0.01, 299, (1, 1), "not decided"),
-        (0.011, 3, (1, 0), "worse"),
+        (0.011, 3, (1, (1.01 / 1.011) ** 3), "not decided"),
+        (0.2, 60, (1, (1.01 / 1.2) ** 60), "worse"),
     ],
 )
 def test_differences_without_spread(
@@ -92,6 +94,17 @@ def test_differences_without_spread(
     assert row["verdict"] == verdict
     assert (row["detectable"], row["queries_needed"]) == (0, 299)
     assert row["bound_low"] < row["bound_high"]  # an interval of width 0 would be certain
+
+
+@pytest.mark.parametrize("queries", range(2, 8))
+def test_losses_and_gains_of_one_size_are_seldom_called_a_loss(queries: int):
+    false = 0
+    for signs in itertools.product((-1.0, 1.0), repeat=queries):
+        scores = scores_of({"a": [max(-s, 0) for s in signs], "b": [max(s, 0) for s in signs]})
+        row = rr.stats.no_worse(scores, baseline="a", margin=0.01).row(0, named=True)
+        false += row["verdict"] == "worse"
+        assert (row["verdict"] == "worse") == (row["bound_high"] < -0.01)
+    assert false <= 2**queries / 16  # as for "no worse": Student's t is not exact for two values
 
 
 def test_every_model_and_place_against_the_baseline():

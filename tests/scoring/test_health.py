@@ -141,23 +141,23 @@ def test_ids_of_two_kinds_are_seen():
 POPULAR = [f"d0-{item}" for item in range(ITEMS)]
 
 
-def popular(seen: int) -> Lists:
-    """The most popular items, without those that a user has seen."""
+def popular(seen: int, tied: int = 1) -> Lists:
+    """The most popular items, of which some tie, without those that a user has seen."""
     random = np.random.default_rng(3)
     hidden = {query: set(random.choice(POPULAR, seen, replace=False)) for query in JUDGED}
     return {
         query: {
-            item: float(-rank)
+            item: float(-rank // tied)
             for rank, item in enumerate([x for x in POPULAR if x not in hidden[query]])
         }
         for query in JUDGED
     }
 
 
-@pytest.mark.parametrize("seen", [0, 3])
-def test_a_list_of_the_most_popular_items_is_noted(seen: int):
+@pytest.mark.parametrize(("seen", "tied"), [(0, 1), (3, 1), (0, ITEMS // 2)])
+def test_a_list_of_the_most_popular_items_is_noted(seen: int, tied: int):
     judgements = {query: {POPULAR[5]: 1, POPULAR[9]: 1} for query in JUDGED}
-    made = study({"popular": popular(seen)}, judgements)
+    made = study({"popular": popular(seen, tied)}, judgements)
     assert ("popular", "same list", False, 12, 12) in faults(made)
 
 
