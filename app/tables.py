@@ -18,7 +18,7 @@ from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.study.terminal import ESTIMATE
 from retrieval_report.study.three_tables import copies_text
-from retrieval_report.writing.names import EQUALS, LABEL, OR, unique_labels
+from retrieval_report.writing.names import EQUALS, LABEL, OR, unique_labels, with_number
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -281,15 +281,16 @@ def brushed_table(
     queries: pl.DataFrame,
     axes: Sequence[str],
     at: Named,
+    thing: str,
     caption: str,
     *,
     of: str,
     show: str,
     take: Callable[[Named], None],
 ) -> pl.DataFrame:
-    """Show queries as points, and as a table below a ``caption``; return those inside the
-    rectangle dragged around points, else all. ``take`` gets a row that is chosen, and the first of
-    a new rectangle.
+    """Show queries as points, and as a table below a ``caption``, which begins with the number of
+    things; return those inside the rectangle dragged around points, else all. ``take`` gets a row
+    that is chosen, and the first of a new rectangle.
     """
     chart_side, right = st.columns([3.6, 8.4])
     rows, key = queries, f"{of} rectangle"
@@ -311,7 +312,7 @@ def brushed_table(
             "" if rows.height == queries.height else f" inside the rectangle, of {queries.height}"
         )
         cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
-        st.caption(f"{rows.height} {caption.format(f'{part}{cut}')}")
+        st.caption(caption.format(f"{with_number(rows.height, thing)}{part}{cut}"))
         frame_table(
             rows.head(LISTED),
             of=of,

@@ -20,7 +20,10 @@ T = TypeVar("T")
 REFUSED = "refused values of the address"
 MAX_QUERIES = 40
 NO_CHOICE = "there is no such choice here"
-NO_CONTROL = "no control of this page has this name in addresses, where the path names the page, as in /compare"
+NO_CONTROL = (
+    "with these data, no control of this page has this name in addresses, where the path names the "
+    "page, as in /compare"
+)
 
 
 def refuse(name: str, value: str, reason: str) -> None:

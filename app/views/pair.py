@@ -19,6 +19,7 @@ from retrieval_report.study.study import Study
 from retrieval_report.study.terminal import marks_note, with_marked_values
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import ranking_ties, side_by_side
+from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import interval, number, size
 from tables import LISTED, PAIRS, brushed_table, frame_table, items_table
 from text import plain, short
@@ -78,7 +79,8 @@ def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
         queries,
         ("value_a", "value_b"),
         page.choice.at,
-        "queries{}: first those on which tie order can change who is ahead, then the largest "
+        "query",
+        "{}: first those on which tie order can change who is ahead, then the largest "
         "differences. Drag a rectangle on the chart to choose among them; choose a row to see both "
         "lists.",
         of="deciding",
@@ -211,6 +213,6 @@ def _numbers(row: Named) -> None:
     p_text = "not known" if row["family_p"] is None else significance(row)
     what = "difference, an estimate," if row["truncated_queries"] else "difference"
     st.markdown(
-        f"{names}. Of {row['queries']} queries A wins {row['wins']} and B {row['losses']}; equal: "
+        f"{names}. Of {with_number(row['queries'], 'query')} A wins {row['wins']} and B {row['losses']}; equal: "
         f"{row['ties']}. Significance of the {what} over the queries: {p_text}."
     )

@@ -49,7 +49,7 @@ def show(page: Page) -> None:
     last = "; lists whose missing items can change the score come last"
     last = last if scored["truncated"].any() else ""
     caption = (
-        f"lists{{}}, those that ties can change most first{last}. Choose a row to see its list."
+        f"{{}}, those that ties can change most first{last}. Choose a row to see its list."
         + (" Copies of a model are listed with it." if page.runs.identical else "")
     )
     brushed_table(
@@ -57,6 +57,7 @@ def show(page: Page) -> None:
         folded(scored, page.runs.identical),
         ("naive", "expected"),
         page.choice.at,
+        "list",
         caption,
         of="queries",
         show=COLUMNS,

@@ -253,7 +253,7 @@ def test_what_no_control_takes_of_the_address_is_said_once():
     test = to_page(dashboard(view="Compare", baseline="nobody"), "compare")
     first, second = sorted(warning.value for warning in test.warning)
     assert first.startswith("baseline: “nobody” in the address is not used")
-    assert second.startswith("view: “Compare” in the address is not used: no control of this page")
+    assert second.startswith("view: “Compare” in the address is not used: with these data")
     assert not test.query_params
     assert not drawn(test.run()).warning
 
