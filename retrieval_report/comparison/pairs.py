@@ -37,6 +37,7 @@ from retrieval_report.engines.score_grid import (
     paired_columns,
     paired_mean,
 )
+from retrieval_report.engines.summary import interval_of_equal
 from retrieval_report.kernels.lists import Floats
 
 COMPARISON = schema("comparison")
@@ -150,7 +151,8 @@ def compare(
 
         ``model_a``, ``model_b``, ``metric``, ``cutoff``, ``policy``; ``value_a``, ``value_b``
         (means over the paired queries), ``difference`` (a − b), ``ci_low``, ``ci_high`` (Student's
-        t of the differences; null below two queries); ``t_p``, ``wilcoxon_p`` (zeros dropped; exact
+        t of the differences, with four imaginary queries more where all differ alike; null below
+        two queries); ``t_p``, ``wilcoxon_p`` (zeros dropped; exact
         below 50 differences of distinct sizes, and up to 13 of any; else normal, corrected for ties
         and continuity), ``permutation_p`` (sign flips of the differences: all patterns,
         ``permutation_method`` "exact", up to 13 non-zero differences; "normal" from a thousand even
@@ -349,6 +351,9 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
     # Single differences are rounded to 12 digits of the largest score: their mean may have a rest
     # where the means are equal.
     gap = means["difference"]
+    for row in np.flatnonzero((t.spread == 0) & (t.mean != 0)).tolist():
+        ends = interval_of_equal(float(t.mean[row]), int(t.units[row]), confidence, signed=True)
+        t.low[row], t.high[row] = ends
     return {
         **means,
         "wilcoxon_p": wilcoxon(difference) if pairs.cluster is None else np.full_like(t.p, np.nan),

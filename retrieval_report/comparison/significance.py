@@ -54,8 +54,8 @@ def paired_t(difference: Floats, confidence: float, cluster: Indices | None = No
     of the mean Σ(S − n·mean)²/N² · G/(G − 1), where S is the sum of n differences of one of G
     clusters, and G − 1 degrees of freedom (Liang and Zeger, 1986).
 
-    If all differences are equal, p is 1 if they are 0, else 0, and the interval is the difference
-    itself. One query has neither p nor interval.
+    If all differences are equal, p is 1 if they are 0, else the chance that all have one sign, and
+    the interval is the difference itself. One query has neither p nor interval.
     """
     from scipy.special import stdtr, stdtrit  # `scipy.stats` takes half a second to import
 
@@ -75,7 +75,7 @@ def paired_t(difference: Floats, confidence: float, cluster: Indices | None = No
     error = spread / np.sqrt(np.maximum(units, 1))
     ratio = divided(np.abs(mean), error, np.where(mean == 0, 0.0, np.inf))
     freedom = np.maximum(units - 1, 1)
-    p = 2 * stdtr(freedom, -ratio)
+    p = np.where(np.isinf(ratio), 2 * 0.5**units, 2 * stdtr(freedom, -ratio))
     reach = stdtrit(freedom, 0.5 + confidence / 2) * error
     low, high = mean - reach, mean + reach
     for column in (p, low, high, spread):

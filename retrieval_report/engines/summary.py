@@ -410,10 +410,13 @@ def t_interval(mean: Mean, confidence: float) -> tuple[float, float]:
     return mean.value - reach, mean.value + reach
 
 
-def interval_of_equal(value: float, units: int, confidence: float) -> tuple[float, float]:
+def interval_of_equal(
+    value: float, units: int, confidence: float, *, signed: bool = False
+) -> tuple[float, float]:
     """Return the interval of scores that are all the same, such as hits of every query: that of
     Student's t with four imaginary queries more, two that score 0 and two that score 1 (or the
-    value, if that is larger); it includes the value.
+    value, if that is larger); it includes the value. Of ``signed`` differences, −1 takes the place
+    of 0.
 
     Without them it would have no width, though ten hits of ten queries do not show that there are
     no misses (Agresti and Coull, *Approximate Is Better than "Exact" for Interval Estimation of
@@ -423,8 +426,9 @@ def interval_of_equal(value: float, units: int, confidence: float) -> tuple[floa
     [0.647, 1.067]
     """
     step, size = max(1.0, abs(value)), units + 4
-    mean = (units * value + 2 * step) / size
-    square = units * (value - mean) ** 2 + 2 * mean**2 + 2 * (step - mean) ** 2
+    least = -step if signed else 0.0
+    mean = (units * value + 2 * (least + step)) / size
+    square = units * (value - mean) ** 2 + 2 * (least - mean) ** 2 + 2 * (step - mean) ** 2
     reach = _quantile(size - 1, 0.5 + confidence / 2) * math.sqrt(square / (size - 1) / size)
     return min(value, mean - reach), max(value, mean + reach)
 

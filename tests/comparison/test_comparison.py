@@ -155,3 +155,14 @@ def test_neighbours_and_the_best_alone_have_the_p_values_of_all_pairs(correction
     own = [] if correction in ("holm", "bh") else ["bh_p"]  # of the pairs looked at
     by_name = (frame.drop(own).sort(keys) for frame in (same, near))
     assert_frame_equal(*by_name)
+
+
+@pytest.mark.parametrize("queries", [2, 6])
+def test_differences_of_one_size_are_no_more_certain_than_their_signs(queries: int):
+    row = compare(scores_of({"a": [0.75] * queries, "b": [0.25] * queries})).row(0, named=True)
+    more = np.array([0.5] * queries + [-1, -1, 1, 1])
+    reach = stats.t.ppf(0.975, more.size - 1) * stats.sem(more)
+    assert row["t_p"] == row["permutation_p"] == 2 * 0.5**queries
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(
+        (more.mean() - reach, more.mean() + reach), rel=1e-12
+    )
