@@ -236,6 +236,6 @@ def _details(page: Page, above: list[str]) -> None:
                     show_chart(charts.recall_curve, precision)
                 else:
                     st.info(
-                        "The ties of these lists are so large that the curve would take minutes. "
+                        "The ties of these lists are so large that the curve would take too long. "
                         "Choose fewer models: those with smaller ties have one."
                     )

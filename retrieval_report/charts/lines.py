@@ -205,7 +205,8 @@ def thresholds(thresholds: object) -> ChartType:
     return finish(
         layered(layers),
         "Precision and recall by threshold",
-        "line: precision; dashed: recall, of all pairs up to this distance or from this score on",
+        "line: precision; dashed: recall, of all pairs up to this distance or from this score on"
+        + (f"; one in {apart} thresholds is drawn" if apart > 1 else ""),
         rows,
         "threshold",
         "value",

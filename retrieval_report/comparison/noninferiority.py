@@ -300,8 +300,12 @@ def _columns(
     reach = _most_weight(scores) if is_share(scores.measure[0]) else np.inf
     gain = _largest_score(scores, pairs.first)
     below, bound_high = excess_test(highest, pairs.cluster, most, margin, alpha, gain)
+    # Only if the best or the worst that may follow would decide, it is what leaves the verdict open.
+    no_loss, _ = loss_test(highest, pairs.cluster, most, margin, alpha, worst)
+    loss, _ = excess_test(lowest, pairs.cluster, least, margin, alpha, gain)
+    decided = ~((no_loss >= alpha) & (loss >= alpha))
     reasons = {
-        word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
+        word: decided & (scored & (where[pairs.first] | where[pairs.second])).any(axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
     }
     if nothing:

@@ -141,8 +141,7 @@ _SHARED = f"""
   models | count | Models | number of different models
   different_queries=queries | | | number of different queries
   tau_b | number | Kendall’s τ_b | Kendall's τ-b of the shared items, corrected for ties
-  rbo_a | chance | RBO^a | rank-biased overlap, mean over the orders of ties (exact for lists of the
-      same length, nearly so for others)
+  rbo_a | chance | RBO^a | rank-biased overlap, mean over the orders of ties
   rbo_low | chance | RBO at least | the smallest value over all orders of the ties
   rbo_high | chance | RBO at most | the largest value over all orders of the ties
   counted_items=items | count | Items | number of different items

@@ -329,7 +329,8 @@ calibration
       accepted; empty: none reaches the number
   strictest | exact number | Strictest | strictest end of the 95% interval of the threshold under
       sampling of queries; empty: nothing is accepted
-  loosest | exact number | Loosest | loosest end of this interval
+  loosest | exact number | Loosest | loosest end of the 95% interval of the threshold under
+      sampling of queries
   value | | | the metric at the threshold
   ci_low ci_high
   precision | number | Precision | precision at the threshold

@@ -21,6 +21,7 @@ from retrieval_report.contracts.wording import in_python
 from retrieval_report.reading.records import hit_of
 
 NO_ACCIDENT = math.log(1e6)  # one in so many: that rows are in order
+FEW_ORDERS = math.log(5)  # of rows of a search by radius, which have none
 LOOKED_AT = 20  # rows in which swapped arrays are looked for
 # The index that FAISS and others return if there are no more results.
 NO_RESULT = -1
@@ -314,7 +315,9 @@ def item_ids(values: Array) -> pl.Series:
 
 
 def is_turned(results: Results, *, scores: bool) -> bool:
-    """Return whether every row begins with the value that its kind puts last."""
+    """Return whether every row begins with the value that its kind puts last. Rows of different
+    lengths may be in no order, as those of a search by radius: of a few, this shows nothing.
+    """
     # The columns of a matrix are items, not ranks.
     if not results.indexed or not results.value.size:
         return False
@@ -322,7 +325,9 @@ def is_turned(results: Results, *, scores: bool) -> bool:
     ends = np.minimum.reduceat(results.value, begin), np.maximum.reduceat(results.value, begin)
     nearest, farthest = reversed(ends) if scores else ends
     first = results.value[begin]
-    return bool((first == farthest).all() and (first != nearest).any())
+    length, tells = np.diff(np.append(begin, results.query.size)), first != nearest
+    is_clear = np.ptp(length) == 0 or np.log(length[tells]).sum() > FEW_ORDERS
+    return bool((first == farthest).all() and tells.any() and is_clear)
 
 
 def is_ranked(results: Results, *, scores: bool) -> bool:

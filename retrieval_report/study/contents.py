@@ -78,7 +78,7 @@ class Report:
         `ranking_similarity`.
     recall_curve
         Interpolated precision along recall, in the mean; no columns for counts, or if large ties
-        would make it take minutes.
+        would make it take too long.
     coverage
         How much of the lists is judged, in the mean, by `judgement_coverage`; no columns without
         judgements.

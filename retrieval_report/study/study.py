@@ -527,7 +527,7 @@ class Study(LevelledStudy):
     def recall_curve(self) -> pl.DataFrame:
         """Means of the result of :func:`recall_curve`, which treats lists as complete: a row for
         every model and level of recall. Empty for counts, and if ties are so large that it would
-        take minutes.
+        take too long.
         """
         if self.counted:
             return NO_FRAME

@@ -34,8 +34,8 @@ from retrieval_report.scoring.scorer import arrange
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
 POLICIES = ("expected", "naive", "best", "worst")
-MOST_CELLS = 2e8  # of one list: slots × relevant items × different precisions, a second or two
-MOST_CURVE_CELLS = 2e8  # of all lists of a study
+# Slots × relevant items × different precisions: two cores fill some 10⁹ in a second.
+MOST_CELLS, MOST_CURVE_CELLS = 2e8, 2e9  # of one list, and of all lists of a study
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def curve_of(
 ) -> pl.DataFrame:
     """Score lists that are joined already; no columns where that takes more than ``most`` cells.
 
-    `MOST_CELLS` take a second or two, and lists that need more are left null, which costs nothing.
+    Lists that need more than `MOST_CELLS` are left null, which costs nothing.
     """
     prepared = lay_out(judged, settings)
     ties = _ties_of(prepared.ties, prepared.relevant_grade)
@@ -155,7 +155,7 @@ def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
 
 def curve_means(judged: Judged, options: Mapping[str, object]) -> pl.DataFrame:
     """Return the interpolated precision of every model along recall; no columns if ties are so
-    large that it would take minutes.
+    large that it would take more than seconds.
     """
     settings = options_with(options, truncated="no", policies=POLICIES)
     scores = curve_of(judged, LEVELS, settings, MOST_CURVE_CELLS)

@@ -58,9 +58,9 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
           lists equal), "order" (the same items in another order), "items" (other items);
         - ``tau_b``: Kendall's τ_b of the shared items, which corrects for ties (null where all tie
           in one list);
-        - ``rbo_a``: extrapolated rank-biased overlap in the mean over the orders of ties, as Corsi
-          and Urbano (2024) define it: if one list is longer and ties where the other has ended,
-          their extrapolation makes it differ slightly from that mean;
+        - ``rbo_a``: extrapolated rank-biased overlap in the mean over the orders of ties, variant a
+          of Corsi and Urbano (2024); if one list is longer and ties where the other has ended,
+          their program differs slightly from that mean;
         - ``rbo_low``, ``rbo_high``: its smallest and largest value over all orders of the ties.
 
         ``mean``: one row with the number of queries, the share of each change, and the plain means
@@ -153,9 +153,10 @@ def _compare(query: object, part: pl.DataFrame, p: float) -> tuple[object, ...]:
     least, most = (extreme_ranks(a, b, alike=alike) for alike in (False, True))
     shared = a.there & b.there
     sizes = [int(items.sum()) for items in (a.there, b.there, shared)]
-    extremes = [overlap(*pair, p, tied=False) for pair in (least, most)]
+    low, high = (overlap(*pair, p, tied=False) for pair in (least, most))
     tau = tau_b(a.top[shared], b.top[shared])
-    return query, *sizes, _change(a, b, *most), tau, overlap(a, b, p), *extremes
+    mean = min(max(overlap(a, b, p), low), high)  # rounding leaves no mean outside
+    return query, *sizes, _change(a, b, *most), tau, mean, low, high
 
 
 def _change(a: Ranks, b: Ranks, alike_a: Ranks, alike_b: Ranks) -> str:
@@ -217,9 +218,8 @@ def overlap(a: Ranks, b: Ranks, p: float, *, tied: bool = True) -> float:
     depth = np.arange(1, size + 1)
     common = _common(short, long, depth, tied)
     agreement = common / depth
-    # below its end the short list is taken to go on with single items
-    agreement_seen = (depth[s:] - s) * agreement[s - 1] * _unseen(short, long, depth[s:], tied)
-    agreement[s:] = (common[s:] + agreement_seen) / depth[s:]
+    # below its end the short list is taken to agree as much as above
+    agreement[s:] = (common[s:] + (depth[s:] - s) * agreement[s - 1]) / depth[s:]
     last = (common[-1] + (size - s) * agreement[s - 1]) / size
     return float((1.0 - p) * np.sum(agreement * p ** (depth - 1.0)) + last * p**size)
 
@@ -237,21 +237,6 @@ def _common(a: Ranks, b: Ranks, depth: Integers, tied: bool) -> Floats:
 def _reached(ranks: Integers, depth: Integers) -> Floats:
     """How many of some ranks are at most every depth."""
     return np.searchsorted(np.sort(ranks), depth, side="right").astype(np.float64)
-
-
-def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
-    """Mean share of the items of the long list that the
-    short one lacks, of those that have one at a depth.
-    """
-    alone = np.flatnonzero(long.there & ~short.there)
-    if not tied:
-        return np.minimum(_reached(long.top[alone], depth), 1.0)
-    total, count = np.zeros((2, depth.size))
-    for items in blocks(alone, depth.size):
-        share = long.share(items, depth)
-        total += share.sum(axis=0)
-        count += (share > 0).sum(axis=0)
-    return total / np.maximum(count, 1.0)
 
 
 def similarity_means(rows: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
