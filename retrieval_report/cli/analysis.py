@@ -290,8 +290,9 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: object) -
     """Estimate the scores of RANKINGS if people had judged all queries.
 
     People judged some of the queries and a machine all. Name both: --judgements
-    human=few.txt,gpt=many.txt. With several machines, choose one by --judge. The intervals hold
-    however wrong the machine is, if the queries that people judged were drawn at random.
+    human=few.txt,gpt=many.txt. With several machines, choose one by --judge. The intervals do
+    not need the machine to be right, if the queries that people judged were drawn at random; those
+    of a few strongly skewed scores miss the true mean more often than one in 20 times.
     """
     output.check(data.paths, "estimates.csv", "health.csv")
     study = study_of(data, settings)

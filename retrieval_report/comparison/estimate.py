@@ -46,8 +46,9 @@ def estimate(
 
     The mean of the human scores alone has few queries, that of a machine's may be biased.
     Prediction-powered inference takes the bias from the queries that have both, and the queries
-    that only the machine judged to reduce the error. Its intervals hold however wrong the machine
-    is, as long as the queries that people judged are a random draw from all.
+    that only the machine judged to reduce the error. Its intervals do not need the machine to be
+    right, as long as the queries that people judged are a random draw from all; they are Student's
+    t, which misses more often where few scores are strongly skewed.
 
     Parameters
     ----------

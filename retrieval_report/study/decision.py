@@ -85,7 +85,12 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> De
     if baseline not in amounts:
         return _any_of(passed, baseline, margin, amounts)
     cost = amounts[baseline]
+    unpriced = [name for name in passed["model"] if name not in amounts]
+    are, them = ("is", "it") if len(unpriced) == 1 else ("are", "them")
+    unknown = f"{names_text(unpriced)} {are} no worse{{}}, but no cost is given for {them}."
     cheaper = [name for name in passed["model"] if amounts.get(name, cost) < cost]
+    if unpriced and not cheaper:
+        return verdicts.NO_WORSE, unknown.format(f" than {model_text(baseline)} ({margin})")
     if not cheaper:
         return _none_cheaper(passed, baseline, margin, amounts)
     best = min(cheaper, key=lambda name: amounts[name])
@@ -94,6 +99,7 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> De
     return SHIP, (
         f"Ship {model_text(best)}: no worse than {model_text(baseline)} ({margin}) at "
         f"{_share(amounts[best], cost)} of the cost{which}."
+        f"{f' {unknown}'.format('') * bool(unpriced)}"
     )
 
 
@@ -104,10 +110,10 @@ def _none_cheaper(
     name, passed = model_text(baseline), rows["model"].to_list()
     is_better = (rows["bound_low"] > 0).fill_null(False)
     best, gain = passed[0], size(rows["difference"][0], sign="+")
-    if is_better[0] and amounts.get(best) == amounts[baseline]:
+    if is_better[0] and amounts[best] == amounts[baseline]:
         return SHIP, f"Ship {model_text(best)}: better than {name} ({gain}) at the same cost."
     sentence = ""
-    if is_better[0] and best in amounts:
+    if is_better[0]:
         passed = passed[1:]
         times = amounts[best] / amounts[baseline] if amounts[baseline] else 0
         costs = f"{times:.3g} times as much" if times else "more"
