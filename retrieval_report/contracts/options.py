@@ -191,7 +191,7 @@ class Options:
         None,
         "Relevant up to distance",
         "Items farther away keep their rank but count as not relevant; by default there is no "
-        "limit.",
+        "limit. It needs distances, not scores.",
         kind=float,
         check=_finite,
     )

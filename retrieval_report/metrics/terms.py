@@ -15,7 +15,7 @@ import numpy as np
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, in_python, setting
 from retrieval_report.kernels import ap, ap_retrieved, ap_trapezoid, bpref, rr, sums, tables
 from retrieval_report.kernels.lists import Bools, Floats
 
@@ -224,7 +224,8 @@ def gain_rule(gain: object) -> str | GainTable | Rule:
     if callable(gain) and isinstance(gain, Hashable):
         return gain
     raise ParameterError(
-        f"gain: {gain!r} is not 'linear', 'exp2', a mapping grade → gain, or a function of an array"
+        f"gain: {gain!r} is not 'linear' or 'exp2'"
+        + in_python(", a mapping grade → gain, or a function of an array")
     )
 
 

@@ -142,10 +142,27 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     """
     refuse_empty([part for part in parts if part.name is not None or part.tagged])
     tagged = [part for part in parts if part.tagged]
+    if name_by == "tag":
+        _refuse_shared_tags(tagged)
     if name_by == "tag" or (name_by is None and _named_by_tags(parts, tagged)):
         return by_folder(parts)
     name = by_file if name_by == "file" else _by_file_and_tag
     return by_folder([name(part) if part.tagged else part for part in parts])
+
+
+def _refuse_shared_tags(tagged: Sequence[Part]) -> None:
+    """Refuse files of one tag that have an item for the same query: they are no parts of one run."""
+    first: dict[str, Part] = {}
+    for part in tagged:
+        for tag in _models(part):
+            earlier = first.setdefault(tag, part)
+            own, others = (each.frame.filter(model=tag) for each in (part, earlier))
+            if earlier is part or own.join(others, on=["query", "item"], how="semi").is_empty():
+                continue
+            raise DataError(
+                f"{earlier.path} and {part.path}: both have the tag {tag!r}, and items for the same "
+                "queries" + advice("; {} tells them apart", setting("name_by", "file"))
+            )
 
 
 def refuse_empty(models: Sequence[Part]) -> None:

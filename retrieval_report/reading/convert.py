@@ -22,6 +22,7 @@ from retrieval_report.reading.search_results import as_array
 _TEXT_COLUMNS = (*ID_COLUMNS, "metric", "policy")
 ODD_DECIMAL = "it holds a decimal that is not a number"
 EXACT = 2**53  # from here on, Float64 lacks whole numbers
+FLOATS = float | np.floating
 _OF_SCORES = ("metric", "policy", "cutoff", "value", "std", "items")
 
 
@@ -199,12 +200,13 @@ def series(name: str, values: Any) -> pl.Series:
         raise ValueError(ODD_DECIMAL) from None
     except TypeError:
         if not all(
-            value is None or isinstance(value, float | np.floating) or is_number(value)
-            for value in values
+            value is None or isinstance(value, FLOATS) or is_number(value) for value in values
         ):
             raise
         floats = [None if value is None else float(value) for value in values]
         column = pl.Series(name, floats, dtype=pl.Float64)
+    if column.dtype.is_float():  # that of the first number, which Polars gives to all
+        _refuse_mixed_floats(types_of(values))
     if column.dtype == pl.Float64 and not column.is_between(-EXACT, EXACT, "none").all():
         _refuse_odd_decimals(values)  # which may be NaN now
         if include(types_of(values), int, np.integer) and any(
@@ -214,6 +216,13 @@ def series(name: str, values: Any) -> pl.Series:
                 "Float64 cannot hold all of its whole numbers, and neighbours would tie"
             )
     return column
+
+
+def _refuse_mixed_floats(types: Iterable[type]) -> None:
+    """Refuse numbers of several precisions."""
+    widths = {np.dtype(each).name for each in types if issubclass(each, FLOATS)}
+    if len(widths) > 1:
+        raise ValueError(f"it mixes {' and '.join(sorted(widths))}, in which 0.1 differs")
 
 
 def _refuse_odd_decimals(values: Iterable[object]) -> None:

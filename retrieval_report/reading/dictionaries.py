@@ -16,7 +16,7 @@ import polars.selectors as cs
 
 from retrieval_report.contracts.arguments import is_name
 from retrieval_report.contracts.errors import ColumnError
-from retrieval_report.reading.convert import convert_columns, include, types_of
+from retrieval_report.reading.convert import FLOATS, convert_columns, include, types_of
 from retrieval_report.reading.json_forms import Knows, as_records
 from retrieval_report.reading.sources import ending
 
@@ -205,7 +205,7 @@ def nested_frame(nested: Nested, value: str, what: str) -> pl.DataFrame:
     lists = nested.values()
     number_list = list(chain.from_iterable(items.values() for items in lists))
     first = next((number for number in number_list if number is not None), None)
-    if not isinstance(first, float) and include(types_of(number_list), np.generic):
+    if not isinstance(first, FLOATS) and include(types_of(number_list), np.generic):
         # The precision of all would be that of the first.
         number_list = [
             number.item() if isinstance(number, np.generic) else number for number in number_list

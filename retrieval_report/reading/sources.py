@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.forks import refuse_fork
-from retrieval_report.contracts.wording import advice, setting
+from retrieval_report.contracts.wording import advice, in_python, setting
 
 # Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``.
 MAX_BYTES = 4 * 2**30
@@ -178,8 +178,9 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
         str(path).encode()  # Polars takes no other names
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe, a device or the like"
-            raise FileError(f"{path}: is {kind}; only regular files are read")
+            kind, cure = "a pipe, a device or the like", in_python("", ", and standard input as -")
+            kind, cure = ("a folder", "") if stat.S_ISDIR(status.st_mode) else (kind, cure)
+            raise FileError(f"{path}: is {kind}; only regular files are read{cure}")
         if not status.st_size:  # as of files of the kernel, of which some block whoever reads them
             raise FileError(f"{path}: the file is empty (0 bytes)")
         with path.open("rb") as file:

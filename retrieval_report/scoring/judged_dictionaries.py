@@ -15,7 +15,7 @@ from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import AUTO, OPTIONS, Options
 from retrieval_report.kernels.lists import Integers, Rows, running
 from retrieval_report.metrics.parsing import Requests
-from retrieval_report.reading.convert import EXACT
+from retrieval_report.reading.convert import EXACT, include, types_of
 from retrieval_report.reading.dictionaries import Nested
 from retrieval_report.reading.frames import has_distinct_rows
 from retrieval_report.reading.names import JUDGEMENTS, RANKINGS
@@ -140,6 +140,8 @@ def _rows(run: Nested, qrels: Nested, dtype: pl.DataType) -> pl.DataFrame | None
     parts = []
     for items, values, grades in _blocks(run, qrels):
         if not _is_plain(items) or not isinstance(values[0], float):
+            return None
+        if include({*types_of(values)} - {np.float64}, np.floating):  # of another precision
             return None
         try:
             score = pl.Series("score", values, dtype=pl.Float64)

@@ -12,9 +12,10 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Names, as_list
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import SCORES
+from retrieval_report.contracts.frames import SCORES, with_model
 from retrieval_report.contracts.options import LikeOptions, options_with
 from retrieval_report.contracts.registry import in_contract
+from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import argument, in_python, setting
 from retrieval_report.metrics.parsing import (
     Cutoffs,
@@ -241,10 +242,25 @@ def emulated(
     if not judged.whole.judged:
         metrics = [parse_metric(name)[0] for name, _ in records]
         check_judged_only(metrics, by_judgements=False, unjudged=checked.unjudged)
+    _warn_of_low_scores(judged.retrieved, measures.values())
     # warns of what no metric changes
     requests = parse_metrics("rr", [cutoff for _, cutoff in records])
     words = ends_of(start(judged, requests, checked)[0].prepared.decisions)
     return Emulation(judged, {"relevant_from": None, **rules, "truncated": words}, records)
+
+
+def _warn_of_low_scores(rows: pl.DataFrame, records: Iterable[Convention]) -> None:
+    """Name the models of which a system leaves relevant items out because of their scores."""
+    systems = [record.system for record in records if record.positive]
+    if not systems or "score" not in rows.columns:
+        return
+    relevant = with_model(rows).filter(pl.col("relevance") > 0).group_by("model")
+    low = relevant.agg((pl.col("score") <= 0).sum(), pl.len()).filter(pl.col("score") > 0)
+    for model, number, total in low.sort("model").iter_rows():
+        warn(
+            f"{systems[0]} takes items with a score of 0 or less as not relevant: "
+            f"{number} of {total} relevant items of {model!r}; add a number to all scores"
+        )
 
 
 def check_like(options: Iterable[str]) -> None:

@@ -119,3 +119,19 @@ def test_row_022_distances_sorted_as_scores_are_warned_of():
         evaluate(lists(10, -1), **asked)
     evaluate(lists(9, -1), **asked)  # too few to tell
     evaluate(lists(10, -1, "score"), **asked)
+
+
+@pytest.mark.parametrize("narrow", [np.float16, np.float32])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("form", ["columns", "rows", "nested"])
+def test_numbers_of_two_precisions_in_one_list_are_refused(narrow: type, first: bool, form: str):
+    scores = [narrow(0.1), 0.5] if first else [0.5, narrow(0.1)]
+    rankings: object = {"query": ["q", "q"], "item": ["a", "b"], "score": scores}
+    if form == "rows":
+        rankings = [
+            {"query": "q", "item": i, "score": x} for i, x in zip("ab", scores, strict=True)
+        ]
+    elif form == "nested":
+        rankings = {"q": dict(zip("ab", scores, strict=True))}
+    with pytest.raises(ColumnError, match=r"'score' .*mixes float(16|32) and float64"):
+        evaluate(rankings, judgements={"q": {"a": 1}})

@@ -39,8 +39,10 @@ def test_a_run_with_one_item_alone_is_asked_for_the_column_of_items(tmp_path: Pa
 def test_one_tag_cannot_name_two_runs_of_an_item(tmp_path: Path):
     write(tmp_path / "a.run", "q1 Q0 a 1 1 Anserini\n")
     write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 a 1 1 Anserini\n")
-    with pytest.raises(DataError, match="1 row repeats another's model, query, item"):
-        evaluate(read_rankings(tmp_path, name_by="tag"), judgements={"q1": {"a": 1}})
+    with pytest.raises(DataError, match=r"a\.run and .*b\.run: both have the tag 'Anserini', and"):
+        read_rankings(tmp_path, name_by="tag")
+    write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 b 1 1 Anserini\n")
+    assert read_rankings(tmp_path, name_by="tag").height == 3  # parts of one run
 
 
 def test_a_damaged_gzip_file_in_a_folder_is_not_passed_over(tmp_path: Path):

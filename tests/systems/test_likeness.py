@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from retrieval_report import audit, evaluate
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.systems import conventions, evaluate_like
 from retrieval_report.systems.evaluate_like import measures_like
@@ -53,9 +54,16 @@ def test_every_system_prints_what_the_audit_says(system: str):
     text = ", ".join(
         f"{metric}@{cutoff or 'all'}" for metric, cutoff in asked.select("metric", "cutoff").rows()
     )
-    scores = evaluate_like(
-        rankings, system, metrics=text, policies=("expected", "naive", "best", "shuffled"), seed=3
-    )
+    with noticed() as notes:
+        scores = evaluate_like(
+            rankings,
+            system,
+            metrics=text,
+            policies=("expected", "naive", "best", "shuffled"),
+            seed=3,
+        )
+    low = "score of 0 or less as not relevant: 2 of 80 relevant items of 'model'"
+    assert [low in note for note in notes] == [True] * (system == "torchmetrics")
     keys = ["metric", "cutoff"]
     means = scores.group_by(*keys, "policy").agg(pl.mean("value"))
     for row in asked.iter_rows(named=True):
