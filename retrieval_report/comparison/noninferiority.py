@@ -113,10 +113,11 @@ def no_worse(
         ``alpha`` on each side; null where nothing bounds a score, and of the same lists);
         ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is
         above); ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below
-        alpha), or else "lists are cut" (items that follow could change a score), "R is not known"
-        (relevant items that no model retrieved could), "nothing to compare" (no query has a
-        relevant item) or "not decided", also if there are fewer than two queries, or if the margin
-        is no less than what the baseline scores, so that nothing could fail; ``tie_std`` (of the
+        alpha), or else "lists are cut" (it would be one of these if the best or the worst items
+        followed), "R is not known" (likewise, of relevant items that no model retrieved), "nothing
+        to compare" (no query has a relevant item) or "not decided", also if there are fewer than
+        two queries, or if the margin is no less than what the baseline scores, so that nothing
+        could fail; ``tie_std`` (of the
         difference, under random tie order drawn for each model on its own; null for policies
         without one); ``detectable`` (the smallest loss that a t-test with this number of queries
         and spread of differences finds with probability 0.8), ``queries_needed`` (to exclude a loss

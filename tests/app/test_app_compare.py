@@ -34,7 +34,7 @@ def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_ma
     cut = pl.concat([RANKINGS.filter(pl.col("model") != "coarse"), short])
     judged = RANKINGS.filter(model="fine").select("query", "item", "relevance")
     data = made_data(cut.drop("relevance"), judgements=judged)
-    page = open_page("compare", data, baseline="fine", margin="0.3", truncated="within_tie")
+    page = open_page("compare", data, baseline="fine", margin="0.4", truncated="within_tie")
     found = table(page, 0)["verdict"].to_list()
     assert found == [CUT, CUT, NOT_SIGNIFICANT]
     assert "3 pairs: those that missing items and tie order could reverse first" in words(page)

@@ -125,7 +125,7 @@ def test_summaries_of_large_scores_are_exact(average: str):
 
 
 def test_mixed_lists_are_float64_only_where_that_holds_every_number():
-    mixed = to_polars({"distance": [None, 2**53, 0.5, np.float32("nan"), np.int8(1)]}, "rankings")[
+    mixed = to_polars({"distance": [None, 2**53, 0.5, np.float64("nan"), np.int8(1)]}, "rankings")[
         "distance"
     ]
     assert mixed.dtype == pl.Float64

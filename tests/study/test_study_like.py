@@ -63,6 +63,7 @@ def coarse_scores(seed: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("like", ["torchmetrics"])
+@pytest.mark.filterwarnings("ignore:torchmetrics takes items")
 def test_the_chance_of_a_reversal_is_that_of_the_systems_own_scores(like: str):
     """Random orders of what the system receives reverse the pair as often as the chance says."""
     made = rr.Study(
