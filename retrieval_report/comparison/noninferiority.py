@@ -122,7 +122,8 @@ def no_worse(
         without one); ``detectable`` (the smallest loss that a t-test with this number of queries
         and spread of differences finds with probability 0.8), ``queries_needed`` (to exclude a loss
         of ``margin`` with probability 0.8 if nothing is lost), ``queries_if_observed`` (the same if
-        the true loss is the observed one; null if that is the margin or more); both null above 10⁹;
+        the true loss is the observed one; null if that is the margin or more); both null above 10⁹,
+        and where cut lists or an unknown R leave more open than the margin allows;
         ``largest_loss``, ``same_lists``, ``queries`` (paired) and ``unpaired``.
 
     Raises
@@ -317,7 +318,10 @@ def _columns(
     shape = sparsity(paired, pairs.cluster, plain)
 
     def queries_to_pass(difference: Floats) -> pl.Series:
-        """Return how many queries pass if these are the true differences."""
+        """Return how many queries pass if these are the true differences, as far below which the
+        lowest may be as here.
+        """
+        difference = difference - (plain.mean - least.mean)
         lead = np.where(np.abs(margin + difference) <= 10.0**-DIGITS, 0.0, margin + difference)
         each = zip(plain.spread, lead, difference, worst, *shape, size.tolist(), units, strict=True)
         numbers = []

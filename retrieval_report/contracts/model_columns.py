@@ -217,7 +217,7 @@ no_worse: stats.no_worse
   queries_needed | count | Queries if nothing is lost | number of queries that would show, with probability 0.8,
       that a model without any loss is no worse; tables have it only where these do not decide
   queries_if_observed | count | Queries as observed | the same if the true difference is the
-      observed one; empty: no number of queries would
+      observed one; empty: no number of queries would, also where cut lists leave too much open
   largest_loss | number | Largest loss | the largest loss that a single query can have
   same_lists | flag | Same lists | whether its lists equal those of the baseline; nothing is then
       tested
