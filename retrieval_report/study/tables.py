@@ -178,7 +178,7 @@ def _comparisons(report: Report, question: Question, frame: pl.DataFrame) -> Par
     verdicts = report.flips.select(*PAIR, "verdict", "disagree")
     rows = join_left(frame.filter(policy="expected"), verdicts, PAIR)
     rows = ahead_first(rows, pl.col("difference") < 0)
-    if frame["model_a"].n_unique() > 1:
+    if frame["model_a"].n_unique() > 1 and frame["ci_low"].count():
         question = question._replace(
             note="Each interval is for one pair: unlike p-values, intervals are not adjusted for "
             "the number of pairs."

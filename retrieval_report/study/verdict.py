@@ -45,7 +45,7 @@ SAFETY = {  # how safe a lead is
     NOT_OVER_RUNS: "{lead} {holds}, and is significant ({p}) for these runs, but not if other "
     "runs are considered.",
     SAFE: "{lead} {holds}, and is significant ({p}).",
-    verdicts.AT_RANDOM: f"One of the two has lists that {verdicts.LIKE_CHANCE} (see the note on "
+    verdicts.AT_RANDOM: f"One of {{models}} has lists that {verdicts.LIKE_CHANCE} (see the note on "
     "the data), so the lead means little.",
     verdicts.UNTESTED: "{lead} {holds}. Its significance was not tested.",
     EQUAL: "No tie order separates them.",
@@ -238,6 +238,7 @@ def _safety(pair: Named, lead: str = "The lead") -> str:
         return LEVEL[pair["verdict"]]
     return SAFETY[pair["verdict"]].format(
         lead=lead,
+        models=" and ".join(model_text(pair[f"model_{side}"]) for side in "ab"),
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
         holds="cannot be reversed by any tie order"
         if _holds(pair)
