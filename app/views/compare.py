@@ -69,10 +69,11 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
     cut, first = (cut, "") if CUT in rows["verdict"] else ("", " first")
     family = int(rows["family"].max() or 0)  # type: ignore[arg-type]
     order = f"{cut}those that tie order may reverse{first}, the likeliest at the top, and the safe ones last"
+    corrected = family > 1 and expected["ci_low"].count()
     st.caption(
         (f"{with_number(rows.height, 'pair')}: {order}. " if rows.height > 1 else "")
         + "Choose a row for a link to that pair."
-        + (ALONE.format(family, COPIES * bool(page.study.identical)) if family > 1 else "")
+        + (ALONE.format(family, COPIES * bool(page.study.identical)) if corrected else "")
         + f" {marks_note(rows)}"
     )
     frame_table(

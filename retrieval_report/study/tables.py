@@ -217,6 +217,8 @@ def queries_to_decide() -> pl.Expr:
 
 
 def _no_worse(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
+    if not frame["bound_low"].count():
+        question = question._replace(note="")
     return _marked(report, question, frame.with_columns(queries_to_decide()))
 
 

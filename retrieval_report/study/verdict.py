@@ -129,7 +129,8 @@ def verdict(
         sentences[0] = f"Of the others, {sentences[0]}"
     if objections:
         sentences.insert(1, objections)
-    sentences += _naive(ranked, measure, ties, " of the others" if of_others else "")
+    whose = " of the others" if of_others else f" of {model_text(names[0])}" * bool(suspects)
+    sentences += _naive(ranked, measure, ties, whose)
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(at_headline), measure, decision)
     of_first = sorted(identical, key=lambda group: names[0] not in group)
