@@ -24,6 +24,7 @@ from retrieval_report.writing.names import with_number
 from retrieval_report.writing.numbers import chance_percent, size
 
 CELL, MAX_NUMBERED_MODELS = 46, 16  # models whose cells have room for numbers
+SHORT = 5  # letters of a name that fits the width of a cell
 TIPS = (
     "model_a model_b value_a value_b difference ci_low ci_high tie_std family_p permutation_p "
     "chance wins ties losses queries verdict"
@@ -99,7 +100,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     title = f"Every pair of {part}{ranked.height} models at {where}"
     y = row_axis(models["label"])
     short = y["axis"]["labelExpr"]
-    axis = alt.Axis(orient="top", labelAngle=-90, labelExpr=short, ticks=False, domain=False)
+    angle = -90 if (models["label"].str.len_chars() > SHORT).any() else 0
+    axis = alt.Axis(orient="top", labelAngle=angle, labelExpr=short, ticks=False, domain=False)
     x = alt.X("column:N", scale=y["scale"], sort=None, title=None, axis=axis)
     largest = float(str(pairs["difference"].abs().max())) or 1.0
     ahead = _colour("ahead", "column − row", "ramp", largest)
