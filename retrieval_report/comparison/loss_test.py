@@ -88,8 +88,8 @@ def lead_over(least: float | Floats, mean: Floats) -> Floats:
 
 def difference_test(difference: Floats, cluster: Indices | None = None) -> Floats:
     """Return the two-sided p that paired differences (pairs, queries) have a mean of 0, the larger
-    of Student's t with one degree of freedom less than the queries that differ and Hall's t; if all
-    differ alike, the chance that all have one sign; NaN of fewer than two queries.
+    of Student's t with one degree of freedom less than the queries that differ and Hall's t; where
+    nothing varies, that of `paired_t`.
 
     >>> rarely_ahead = np.array([[0.0] * 16 + [0.5, 0.4, 0.6, 0.5]])
     >>> paired_t(rarely_ahead, 0.95).p.round(3).tolist()
@@ -100,12 +100,11 @@ def difference_test(difference: Floats, cluster: Indices | None = None) -> Float
     moments = paired_t(difference, 0.95, cluster)
     units, _ = _units(difference, cluster, moments)
     size, freedom, skewness = _shape(units, moments)
-    alike = np.where(moments.spread > 0, 0.0, 2 * 0.5**size)  # the chance that signs fall alike
     sides = [
         _p_of_spread(side * moments.mean, moments.spread, size, freedom, side * skewness)
         for side in (1.0, -1.0)
     ]
-    return np.where(np.isnan(moments.spread), np.nan, np.clip(2 * np.minimum(*sides), alike, 1.0))
+    return np.where(moments.spread > 0, np.minimum(2 * np.minimum(*sides), 1.0), moments.p)
 
 
 def _shape(units: Floats, moments: PairedT) -> tuple[Floats, Floats, Floats]:

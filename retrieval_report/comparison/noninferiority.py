@@ -117,14 +117,14 @@ def no_worse(
         followed), "R is not known" (likewise, of relevant items that no model retrieved), "nothing
         to compare" (no query has a relevant item) or "not decided", also if there are fewer than
         two queries, or if the margin is no less than what the baseline scores, so that nothing
-        could fail; ``tie_std`` (of the
-        difference, under random tie order drawn for each model on its own; null for policies
-        without one); ``detectable`` (the smallest loss that a t-test with this number of queries
-        and spread of differences finds with probability 0.8), ``queries_needed`` (to exclude a loss
-        of ``margin`` with probability 0.8 if nothing is lost), ``queries_if_observed`` (the same if
-        the true loss is the observed one; null if that is the margin or more); both null above 10⁹,
-        and where cut lists or an unknown R leave more open than the margin allows;
-        ``largest_loss``, ``same_lists``, ``queries`` (paired) and ``unpaired``.
+        could fail; ``tie_std`` (of the difference, under random tie order drawn for each model on
+        its own; null for policies without one); ``detectable`` (the smallest loss that a t-test
+        with this number of queries and spread of differences finds with probability 0.8),
+        ``queries_needed`` (to exclude a loss of ``margin`` with probability 0.8 if nothing is
+        lost), ``queries_if_observed`` (the same if the true loss is the observed one; null if that
+        is the margin or more); both null above 10⁹, and where cut lists or an unknown R leave more
+        open than the margin allows; ``largest_loss``, ``same_lists``, ``queries`` (paired) and
+        ``unpaired``.
 
     Raises
     ------
@@ -302,14 +302,16 @@ def _columns(
     reach = _most_weight(scores) if is_share(scores.measure[0]) else np.inf
     gain = _largest_score(scores, pairs.first)
     below, bound_high = excess_test(highest, pairs.cluster, most, margin, alpha, gain)
-    # Only if the best or the worst that may follow would decide, it is what leaves the verdict open.
-    no_loss, _ = loss_test(highest, pairs.cluster, most, margin, alpha, worst)
-    loss, _ = excess_test(lowest, pairs.cluster, least, margin, alpha, gain)
-    decided = ~((no_loss >= alpha) & (loss >= alpha))
     reasons = {
-        word: decided & (scored & (where[pairs.first] | where[pairs.second])).any(axis=1)
+        word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
     }
+    if np.any([*reasons.values()]):
+        # They leave the verdict open only if the best or the worst that may follow would decide it.
+        no_loss, _ = loss_test(highest, pairs.cluster, most, margin, alpha, worst)
+        loss, _ = excess_test(lowest, pairs.cluster, least, margin, alpha, gain)
+        could_decide = ~((no_loss >= alpha) & (loss >= alpha))
+        reasons = {word: where & could_decide for word, where in reasons.items()}
     if nothing:
         above, below = np.full((2, size.size), np.nan)
         reasons = {NOTHING_TO_COMPARE: np.ones(size.shape, np.bool_)}

@@ -156,13 +156,14 @@ def _refuse_shared_tags(tagged: Sequence[Part]) -> None:
     for part in tagged:
         for tag in _models(part):
             earlier = first.setdefault(tag, part)
-            own, others = (each.frame.filter(model=tag) for each in (part, earlier))
-            if earlier is part or own.join(others, on=["query", "item"], how="semi").is_empty():
+            if earlier is part:
                 continue
-            raise DataError(
-                f"{earlier.path} and {part.path}: both have the tag {tag!r}, and items for the same "
-                "queries" + advice("; {} tells them apart", setting("name_by", "file"))
-            )
+            own, others = (each.frame.filter(model=tag) for each in (part, earlier))
+            if not own.join(others, on=["query", "item"], how="semi").is_empty():
+                raise DataError(
+                    f"{earlier.path} and {part.path}: both have the tag {tag!r}, and items for the "
+                    "same queries" + advice("; {} tells them apart", setting("name_by", "file"))
+                )
 
 
 def refuse_empty(models: Sequence[Part]) -> None:

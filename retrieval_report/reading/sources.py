@@ -178,8 +178,9 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
         str(path).encode()  # Polars takes no other names
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            kind, cure = "a pipe, a device or the like", in_python("", ", and standard input as -")
-            kind, cure = ("a folder", "") if stat.S_ISDIR(status.st_mode) else (kind, cure)
+            is_folder = stat.S_ISDIR(status.st_mode)
+            kind = "a folder" if is_folder else "a pipe, a device or the like"
+            cure = "" if is_folder else in_python("", ", and standard input as -")
             raise FileError(f"{path}: is {kind}; only regular files are read{cure}")
         if not status.st_size:  # as of files of the kernel, of which some block whoever reads them
             raise FileError(f"{path}: the file is empty (0 bytes)")

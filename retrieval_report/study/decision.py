@@ -85,22 +85,28 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> De
     if baseline not in amounts:
         return _any_of(passed, baseline, margin, amounts)
     cost = amounts[baseline]
-    unpriced = [name for name in passed["model"] if name not in amounts]
-    are, them = ("is", "it") if len(unpriced) == 1 else ("are", "them")
-    unknown = f"{names_text(unpriced)} {are} no worse{{}}, but no cost is given for {them}."
     cheaper = [name for name in passed["model"] if amounts.get(name, cost) < cost]
-    if unpriced and not cheaper:
-        return verdicts.NO_WORSE, unknown.format(f" than {model_text(baseline)} ({margin})")
     if not cheaper:
+        unknown = _without_cost(passed, amounts, f" than {model_text(baseline)} ({margin})")
+        if unknown:
+            return verdicts.NO_WORSE, unknown
         return _none_cheaper(passed, baseline, margin, amounts)
     best = min(cheaper, key=lambda name: amounts[name])
     kinds = costs["cost"].unique(maintain_order=True)  # the first of which decides
     which = f", {visible(kinds[0])}" if kinds.len() > 1 else ""
-    return SHIP, (
+    ship = (
         f"Ship {model_text(best)}: no worse than {model_text(baseline)} ({margin}) at "
         f"{_share(amounts[best], cost)} of the cost{which}."
-        f"{f' {unknown}'.format('') * bool(unpriced)}"
     )
+    return SHIP, " ".join(filter(None, [ship, _without_cost(passed, amounts)]))
+
+
+def _without_cost(rows: pl.DataFrame, amounts: Mapping[str, float], than: str = "") -> str:
+    """Name the models that are no worse and have no cost; empty if all have one."""
+    names = [name for name in rows["model"] if name not in amounts]
+    are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    sentence = f"{names_text(names)} {are} no worse{than}, but no cost is given for {them}."
+    return sentence if names else ""
 
 
 def _none_cheaper(
