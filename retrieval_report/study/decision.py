@@ -84,19 +84,19 @@ def decided(no_worse: pl.DataFrame, costs: pl.DataFrame, measure: Measure) -> De
         return _nothing_passed(rows, baseline, margin, amounts)
     if baseline not in amounts:
         return _any_of(passed, baseline, margin, amounts)
+    kinds = costs["cost"].unique(maintain_order=True)  # the first of which decides
+    kind = visible(kinds[0]) if kinds.len() > 1 else ""
     cost = amounts[baseline]
     cheaper = [name for name in passed["model"] if amounts.get(name, cost) < cost]
     if not cheaper:
         unknown = _without_cost(passed, amounts, f" than {model_text(baseline)} ({margin})")
         if unknown:
             return verdicts.NO_WORSE, unknown
-        return _none_cheaper(passed, baseline, margin, amounts)
+        return _none_cheaper(passed, baseline, margin, amounts, f" by {kind}" * bool(kind))
     best = min(cheaper, key=lambda name: amounts[name])
-    kinds = costs["cost"].unique(maintain_order=True)  # the first of which decides
-    which = f", {visible(kinds[0])}" if kinds.len() > 1 else ""
     ship = (
         f"Ship {model_text(best)}: no worse than {model_text(baseline)} ({margin}) at "
-        f"{_share(amounts[best], cost)} of the cost{which}."
+        f"{_share(amounts[best], cost)} of the cost{f', {kind}' * bool(kind)}."
     )
     return SHIP, " ".join(filter(None, [ship, _without_cost(passed, amounts)]))
 
@@ -110,14 +110,16 @@ def _without_cost(rows: pl.DataFrame, amounts: Mapping[str, float], than: str = 
 
 
 def _none_cheaper(
-    rows: pl.DataFrame, baseline: str, margin: str, amounts: Mapping[str, float]
+    rows: pl.DataFrame, baseline: str, margin: str, amounts: Mapping[str, float], by: str
 ) -> Decision:
-    """Weigh models that are no worse, best first, of which none costs less than the baseline."""
+    """Weigh models that are no worse, best first, of which none costs less than the baseline,
+    ``by`` a kind of cost if there are several.
+    """
     name, passed = model_text(baseline), rows["model"].to_list()
     is_better = (rows["bound_low"] > 0).fill_null(False)
     best, gain = passed[0], size(rows["difference"][0], sign="+")
     if is_better[0] and amounts[best] == amounts[baseline]:
-        return SHIP, f"Ship {model_text(best)}: better than {name} ({gain}) at the same cost."
+        return SHIP, f"Ship {model_text(best)}: better than {name} ({gain}) at the same cost{by}."
     sentence = ""
     if is_better[0]:
         passed = passed[1:]
@@ -128,7 +130,7 @@ def _none_cheaper(
     better = is_better.tail(len(passed))
     how = "better" if better.all() else f"{'better or ' * better.any()}no worse ({margin})"
     others = f"{names_text(passed)} {'is' if one else 'are'} {how}, but cost{'s' * one} no less"
-    return KEEP, f"Keep {name}: {'; '.join(filter(None, [sentence, others * bool(passed)]))}."
+    return KEEP, f"Keep {name}: {'; '.join(filter(None, [sentence, others * bool(passed)]))}{by}."
 
 
 def _any_of(

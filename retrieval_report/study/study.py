@@ -134,7 +134,8 @@ class Study(LevelledStudy):
         such as "1 %", or either by measure), and `decision` what to do; see
         :func:`no_worse <retrieval_report.stats.no_worse>`.
     costs
-        A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
+        A cost for every model, or several, of which the first decides; `costs` shows which models
+        are worth theirs; see :func:`cost_table`.
     correction
         How p-values allow for the number of pairs, everywhere: "max-t" (the default), "holm",
         "skewed" or "bh"; see :func:`compare`.
