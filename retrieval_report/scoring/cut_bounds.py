@@ -356,18 +356,19 @@ class Completions:
         follow = self.following
         ideal = metric.ideals[0]
         gains = self.prepared.gains(metric.term)
-        open_ideal = follow.unlimited | ideal_open(metric, self.prepared, follow)
+        opens = ideal_open(metric, self.prepared, follow, self.high.asked)
+        open_ideal = follow.unlimited[:, None] | opens
         if not open_ideal.any():
             return values
         largest = self._largest(metric)
         if metric.term != ideal.sum:
-            return np.where(open_ideal[:, None], largest, values)
+            return np.where(open_ideal, largest, values)
         ties = self.prepared.ties
         scorer = self._scorer(ties, ties, self.near, highest=True)
         of_ties = _values(scorer, [metric], "best")[metric]  # what tie order alone can give
         loose = (follow.loose | bool(gains[0] > 0))[:, None] | (self.high.ideal(ideal) == 0)
         bound = np.where(loose, np.inf, values)
-        bound = np.where(open_ideal[:, None], np.minimum(bound, largest), values)
+        bound = np.where(open_ideal, np.minimum(bound, largest), values)
         return np.where(scorer.asked > self.before[:, None], bound, of_ties)
 
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:

@@ -52,6 +52,19 @@ class Following:
         """Return the number of relevant items that may follow each list, if it is limited."""
         return self.known(relevant_grade) + self.free
 
+    def highest(self, prepared: Prepared) -> Integers:
+        """Return the highest grade that may follow each list, 0 for none; of a grade above all that
+        were seen, their number.
+        """
+        lists = np.repeat(np.arange(self.free.size), np.diff(self.unseen.start))
+        unknown = prepared.grades.size - bool(prepared.relevant_grade.any())
+        highest = np.where((self.free > 0) | self.unlimited, unknown, 0)
+        if self.loose.any():
+            loose = np.flatnonzero(self.loose_grade)[-1]
+            highest = np.maximum(highest, np.where(self.loose, loose, 0))
+        np.maximum.at(highest, lists, np.where(self.unseen.items > 0, self.unseen.grade, 0))
+        return highest
+
     def counted(self, counts: Bools) -> Bools:
         """Return which lists may be followed by an item of a grade that counts."""
         loose = self.loose & bool((counts & self.loose_grade).any())
@@ -79,18 +92,23 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     mixed = prepared.open_end(counts) > 0
     longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)
     reached = deeper & ((follow.counted(counts) | mixed)[:, None] | longer)
-    opens = ideal_open(metric, prepared, follow)
-    return reached | opens[:, None] | _divided_by_length(metric, scorer)
+    opens = ideal_open(metric, prepared, follow, scorer.asked)
+    return reached | opens | _divided_by_length(metric, scorer)
 
 
-def ideal_open(metric: Metric, prepared: Prepared, follow: Following) -> Bools:
-    """Return of which lists the ideal may change at every cutoff."""
-    opens = np.zeros_like(follow.loose)
+def ideal_open(metric: Metric, prepared: Prepared, follow: Following, cutoffs: Integers) -> Bools:
+    """Return of which lists the ideal may change at which cutoffs. That of the list itself does not
+    where as many items as the cutoff are no worse than all that may follow.
+    """
+    opens = np.zeros((follow.loose.size, 1), np.bool_)
     for ideal in metric.ideals:
         if ideal.over == "list":
-            opens |= follow.counted(prepared.grades > 0)
+            highest, cells = follow.highest(prepared), prepared.retrieved.cells
+            as_good = cells.grade >= np.repeat(highest, np.diff(cells.start))
+            best = arrays.sums(cells.items * as_good, cells.start)[:, None]
+            opens = opens | ((highest > 0)[:, None] & (best < cutoffs))
         else:
-            opens |= follow.loose | ungraded(prepared, follow)
+            opens = opens | (follow.loose | ungraded(prepared, follow))[:, None]
     return opens
 
 
@@ -99,7 +117,7 @@ def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     ideal are not known.
     """
     unknown = follow.unlimited & metric.needs_all_relevant
-    return (unknown | ideal_open(metric, scorer.prepared, follow))[:, None]
+    return unknown[:, None] | ideal_open(metric, scorer.prepared, follow, scorer.asked)
 
 
 def depends_on_unknown(scorer: Scorer, metric: Metric) -> Bools:

@@ -134,7 +134,7 @@ def notices(
         else:
             of_which += ", whose lists may be cut"
     whole = advice("if the lists are complete, pass {}", _truncated("no"))
-    of_list = f"Its ideal is that of the list, so no depth makes it exact{whole and f'; {whole}'}"
+    of_list = f"Its ideal is that of the list, so deeper lists may not make it exact{whole and f'; {whole}'}"
     remedy = of_list if OWN_IDEAL in metric else _remedy(ends, is_cut, unknown_r)
     sentences = f"{name} is an estimate{of_which}", remedy
     return (" ".join(f"{sentence}." for sentence in sentences if sentence),)
