@@ -168,7 +168,7 @@ def _lead(
     value = ranked[0]["expected"]
     if len(ranked) == 1:
         return verdicts.SINGLE_MODEL, [f"{first} has an expected {measure} of {number(value)}."]
-    names = [row["model"] for row in ranked[:2]]
+    names, after = [row["model"] for row in ranked[:2]], [row["model"] for row in ranked[2:]]
     # The first sentence names all models of the leader's lists, and the lead is theirs.
     first_group = next((group for group in identical if names[0] in group), ())
     its, have = ("Their", "have") if first_group else ("Its", "has")
@@ -177,20 +177,26 @@ def _lead(
     pair = leading_pair(flips, *names)
     equal = _leaders(ranked, "expected")
     if pair["unpaired"] and len(equal) < 3:
-        others = {} if len(equal) == 2 else _unsafe_others(ranked, flips, its, identical)
+        others = {} if len(equal) == 2 else _unsafe_others(names, after, flips, its, identical)
         own = [] if pair["value_a"] is None else [OWN_QUERIES]
         return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *own, *others.values()]
     if len(equal) > 1:
         lead = f"{names_text(sorted(equal))} share the highest expected {measure}: {number(value)}."
         among = flips.filter(verdicts.both_among(equal))
         status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
-        return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
+        opening = " ".join(filter(None, [lead, LEVEL.get(status)]))
+        behind = [row["model"] for row in ranked[len(equal) :]]
+        others = _unsafe_others(equal, behind, flips, "Their", identical)
+        # Who may come before them changes the winner as surely as what sets them apart.
+        status = verdicts.least_certain([status, *(name for name in LEVEL if name in others)])
+        return status, [opening, *others.values()]
     places = column_decimals(row["expected"] for row in ranked)  # as in the table
     lead = (
         f"{names_text(first_group) or first} {have} the highest expected {measure}: "
         f"{number(value, places)}, ahead of {second} ({number(ranked[1]['expected'], places)})."
     )
-    others, accident = _unsafe_others(ranked, flips, its, identical), (CUT, DEPENDS)
+    others = _unsafe_others(names[:1], after, flips, its, identical)
+    accident = (CUT, DEPENDS)
     turned_by = [reason for reason in accident if reason in others]
     if pair["verdict"] == CUT and CUT in others:
         rivals = others.pop(CUT)
@@ -254,16 +260,26 @@ def _safety(pair: Named, lead: str = "The lead") -> str:
 
 
 def _unsafe_others(
-    ranked: list[Named], flips: pl.DataFrame, its: str, identical: Groups
+    winners: Sequence[str],
+    rivals: Sequence[str],
+    flips: pl.DataFrame,
+    its: str,
+    identical: Groups,
 ) -> dict[str, str]:
-    """Return, by the reason, the sentence that names the models ranked below second over which the
-    first has no safe lead (``its``: "Its" or, of identical models, "Their"). Of identical models
+    """Return, by the reason, the sentence that names the models below over which the winners have
+    no safe lead (``its``: "Its" or, of several or identical models, "Their"). Of identical models
     one is named; all are counted.
     """
-    winner, _, *rivals = (row["model"] for row in ranked)
-    rival = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
-    pair_by_model = {pair["rival"]: pair for pair in flips.with_columns(rival=rival).to_dicts()}
-    names = grouped((_reason(pair_by_model.get(name)), name) for name in rivals)
+    found: dict[str, set[str]] = {name: set() for name in rivals}
+    for pair in flips.to_dicts():
+        for winner, rival in ("ab", "ba"):
+            name = pair[f"model_{rival}"]
+            if pair[f"model_{winner}"] in winners and name in found:
+                found[name].add(_reason(pair))
+    names = grouped(
+        (next((reason for reason in UNSAFE_REASONS if reason in found[name]), None), name)
+        for name in rivals
+    )
     copies = {name: len(group) - 1 for group in identical for name in group}
     return {
         reason: sentence.format(
@@ -276,11 +292,10 @@ def _unsafe_others(
     }
 
 
-def _reason(pair: Named | None) -> str | None:
-    """Return the verdict on a pair, or that it may depend on tie order; none if there is no pair."""
-    if pair and pair["verdict"] == DEPENDS and not verdicts.surely_depends(pair):
-        return MAY_DEPEND
-    return pair["verdict"] if pair else None
+def _reason(pair: Named) -> str:
+    """Return the verdict on a pair, or that it may depend on tie order."""
+    may_depend = pair["verdict"] == DEPENDS and not verdicts.surely_depends(pair)
+    return MAY_DEPEND if may_depend else pair["verdict"]
 
 
 def margin_sentences(no_worse: pl.DataFrame, measure: str, decision: str = "") -> list[str]:
