@@ -203,10 +203,12 @@ def costs(
     for part, align, dx in ((~right, "left", 7), (right, "right", -7)):  # into the plot
         name = {**TEXT, "align": align, "dx": dx, "dy": -7, "limit": {"expr": "width / 2.5"}}
         layers.append(layer(labelled_rows.filter(part), name, x=x, y=y("named_at"), text="label:N"))
+    alone = rows["front"].sum() == 1  # no steps are drawn
+    front = "one model alone is on the front, as" if alone else "steps: the front, where"
     return finish(
         layered(layers),
         f"Scores at {where} against {what}",
-        f"{RANGES}; steps: the front, where no other model costs as little and scores as much; a "
+        f"{RANGES}; {front} no other model costs as little and scores as much; a "
         "baseline is not on it if a cheaper model is shown to be no worse",
         rows.filter("front"),
         "value",
