@@ -55,16 +55,21 @@ def show(page: Page) -> None:
     means = page.study.under("expected").summary
     for sentence in printed_sentences(printed, means, page.choice.options["average"]):
         st.markdown(plain(sentence))
-    _winners(printed, means)
+    _winners(page, printed, means)
     _model(page, printed)
 
 
-def _winners(printed: pl.DataFrame, means: pl.DataFrame) -> None:
+def _winners(page: Page, printed: pl.DataFrame, means: pl.DataFrame) -> None:
     """Show which evaluators name another best model because of tie order."""
     st.header("Who would win?")
     sentences = winner_sentences(printed, means)
     if not sentences:
-        st.info("There is only one model, so no evaluator can name the wrong winner.")
+        why = (
+            "No two models are left to compare"
+            if page.study.suspects
+            else "There is only one model"
+        )
+        st.info(f"{why}, so no evaluator can name the wrong winner.")
         return
     winners = printed.select(WINNERS.split()).unique(maintain_order=True).drop_nulls("winner")
     wrong, undecided = (~winners["same_winner"]).any(), winners["same_winner"].null_count() > 0

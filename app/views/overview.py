@@ -2,6 +2,8 @@
 by side, who wins by each, and whether that is safe.
 """
 
+from collections.abc import Sequence
+
 import polars as pl
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,7 +27,7 @@ from retrieval_report.study.three_tables import (
     three_rows,
     without_draws,
 )
-from retrieval_report.writing.names import EQUALS, listed, with_number
+from retrieval_report.writing.names import EQUALS, first_names, listed, with_number
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import another_order
@@ -76,7 +78,7 @@ def show(page: Page) -> None:
     # A short verdict stands beside the numbers, so that charts begin higher.
     # What awaits the orders is as high as what has them, so that they move nothing.
     awaited = page.choice.options["shuffles"] if waits else 0
-    beside = _winners(rows, winners.row(0, named=True), awaited)
+    beside = _winners(rows, winners.row(0, named=True), study.suspects, awaited)
     is_short = len(boxes) == 1 and sum(map(len, boxes[0][1])) <= SHORT and not folded
     with beside if is_short else st.container():
         for place, box in zip(st.columns(len(boxes)), boxes, strict=True):
@@ -129,19 +131,22 @@ def show(page: Page) -> None:
     _details(page, [*faults, *(text for _, box in boxes for text in box), *single])
 
 
-def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator:
+def _winners(
+    rows: pl.DataFrame, winners: Named, unranked: Sequence[str], awaited: int
+) -> DeltaGenerator:
     """Show who wins exactly, who by the naive order, and in how many of the orders drawn, or still
-    ``awaited``; return the place beside them.
+    ``awaited``, ``unranked`` models aside; return the place beside them.
     """
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     first_by = [(winners[order] or "").split(EQUALS) for order in ("naive_winner", "winner")]
-    same = not accidental_winners(*first_by)
+    without = plain(f"without {first_names(unranked, 1)}") if unranked else None
+    remark = ACCIDENT if accidental_winners(*first_by) else without
     exactly, limits = (
         ("by items retrieved", ITEMS) if by_items_retrieved(winners) else ("exactly", "")
     )
-    for place, how, winner, rank, remark, meaning in (
-        (exact, exactly, "winner", "expected_rank", None, limits),
-        (naive, "by the naive order", "naive_winner", "naive_rank", ACCIDENT, ""),
+    for place, how, winner, rank, below, meaning in (
+        (exact, exactly, "winner", "expected_rank", without, limits),
+        (naive, "by the naive order", "naive_winner", "naive_rank", remark, ""),
     ):
         first = rows.filter(pl.col(rank) == 1)["row_models"].to_list()
         copies = ", ".join(name for names in first for name in names[1:])
@@ -149,7 +154,7 @@ def _winners(rows: pl.DataFrame, winners: Named, awaited: int) -> DeltaGenerator
         place.metric(
             f"{'First' if EQUALS in (winners[winner] or '') else 'Wins'} {how}",  # fits a line
             plain(names_text or NOBODY, LETTERS),
-            delta=None if same or not first else remark,
+            delta=below if first else None,
             delta_color="off",
             delta_arrow="off",
             help="  \n".join(

@@ -676,7 +676,10 @@ class Study(LevelledStudy):
             records = [record for record, _ in parse_metrics(**request) if str(record) in metrics]
             request = {"measures": records, "cutoffs": self._cutoffs}
         frames = {"rankings": self.judged} if self._view.models is None else self._frames_alone()
-        return at_measures(selected, audit(**frames, **request, **self._only(AUDIT_OPTIONS)))
+        rows = at_measures(selected, audit(**frames, **request, **self._only(AUDIT_OPTIONS)))
+        # Of models without a verdict none is best.
+        best = pl.col("winner", "exact_winner", "same_winner")
+        return rows.with_columns(pl.when(not self.suspects).then(best))
 
     @answer
     def queries(self) -> pl.DataFrame:
