@@ -299,9 +299,15 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: click.echo(
-                f"Warning: {_visible([str(message)])}", err=True
-            )
+            shown = set[str]()
+
+            def show(message: object, *_: object, **__: object) -> None:
+                text = f"Warning: {_visible([str(message)])}"
+                if text not in shown:  # steps of one command may find the same
+                    click.echo(text, err=True)
+                shown.add(text)
+
+            warnings.showwarning = show
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:
