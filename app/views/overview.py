@@ -27,7 +27,7 @@ from retrieval_report.study.three_tables import (
     three_rows,
     without_draws,
 )
-from retrieval_report.writing.names import EQUALS, first_names, listed, with_number
+from retrieval_report.writing.names import EQUALS, listed, with_number
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import another_order
@@ -139,7 +139,7 @@ def _winners(
     """
     exact, naive, agreeing, beside = st.columns([48, 48, 75, 70])
     first_by = [(winners[order] or "").split(EQUALS) for order in ("naive_winner", "winner")]
-    without = plain(f"without {first_names(unranked, 1)}") if unranked else None
+    without = f"without {with_number(len(unranked), 'model')}" if unranked else None
     remark = ACCIDENT if accidental_winners(*first_by) else without
     exactly, limits = (
         ("by items retrieved", ITEMS) if by_items_retrieved(winners) else ("exactly", "")
