@@ -156,13 +156,23 @@ def _average(average: str) -> str:
     return setting("average", average) or f"the average {average}"
 
 
+def check_average(average: str, queries: object) -> str:
+    """Return the column of the queries that an average other than "micro" needs; refuse queries
+    without it.
+    """
+    column = "label" if average == "macro" else "weight"
+    if queries is None:
+        raise ColumnError(f"{_average(average)}: needs queries with a column {column!r}")
+    if column not in to_polars(queries, "queries").columns:
+        raise ColumnError(f"queries: no column {column!r}, which {_average(average)} needs")
+    return column
+
+
 def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:
     """Add the label or the weight that the average needs."""
     if average == "micro":
         return frame
-    column = "label" if average == "macro" else "weight"
-    if queries is None:
-        raise ColumnError(f"{_average(average)}: needs queries with a column {column!r}")
+    column = check_average(average, queries)
     query_rows = to_polars(queries, "queries")
     of_lists = average == "weighted" and {"model", "metric"} <= set(query_rows.columns)
     keys = ["model", "query", "metric"] if of_lists else ["query"]
@@ -172,8 +182,6 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
         refuse(query_rows, bad, "weight", "not a finite number of at least 0")
     else:
         query_rows = check_table(query_rows, "queries")
-    if column not in query_rows.columns:
-        raise ColumnError(f"queries: no column {column!r}, which {_average(average)} needs")
     frame = _joined(frame, query_rows, keys, column)
     refuse(
         frame,

@@ -134,8 +134,9 @@ class Study(LevelledStudy):
         such as "1 %", or either by measure), and `decision` what to do; see
         :func:`no_worse <retrieval_report.stats.no_worse>`.
     costs
-        A cost for every model, or several, of which the first decides; `costs` shows which models
-        are worth theirs; see :func:`cost_table`.
+        A cost for every model (``{model: number}``), or a frame with ``model`` and a column for
+        each kind of cost, of which the first decides; `costs` shows which models are worth theirs;
+        see :func:`cost_table`.
     correction
         How p-values allow for the number of pairs, everywhere: "max-t" (the default), "holm",
         "skewed" or "bh"; see :func:`compare`.
@@ -909,10 +910,12 @@ class Study(LevelledStudy):
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
+        self.under("expected")  # which it shows
         return markdown_table(self)
 
     def to_latex(self) -> str:
         """Return the leaderboard of all measures as a LaTeX table."""
+        self.under("expected")
         return latex_table(self)
 
     def __repr__(self) -> str:

@@ -49,7 +49,7 @@ from retrieval_report.contracts.wording import advice, in_python, kind_of_reader
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.evaluate import evaluate, score_with_draws
 from retrieval_report.engines.memo import Once
-from retrieval_report.engines.summary import check_cluster
+from retrieval_report.engines.summary import check_average, check_cluster
 from retrieval_report.metrics.parsing import Cutoffs, Measure, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.combine import columns_named, datasets_of, runs_of
@@ -479,8 +479,8 @@ class View:
         check_choice("average", self.average, AVERAGES)
         check_correction(self.correction)
         check_cluster(self.cluster, self.average)
-        weights = queries["weight"] if queries is not None and "weight" in queries else None
-        if self.average == "weighted" and weights is not None and weights.max() == 0:
+        column = None if self.average == "micro" else check_average(self.average, queries)
+        if queries is not None and column == "weight" and queries["weight"].max() == 0:
             raise ParameterError("average: the weight of every query is 0, so none counts")
         for name in ("by", "dataset", "cluster"):
             column = getattr(self, name)
@@ -604,7 +604,8 @@ def check_chosen(what: str, choice: Collection[str], available: Sequence[str]) -
             f"{what}: name at least one{' of ' * bool(available)}{quoted(available)}"
         )
     for name in choice:
-        check_choice(what, name, available)
+        hint = "" if isinstance(name, str) else "; give their names one by one"
+        check_choice(what, name, available, hint)
 
 
 def holds(column: pl.Series, value: object) -> pl.Series:
