@@ -267,7 +267,7 @@ class Meter:
         parts = [frame.with_columns(model=pl.lit(name)) for frame, name in frames]
         # of a meter without batches, queries have no type
         scores = pl.concat(parts, how="vertical_relaxed")
-        return pair_verdicts(compare(scores, policies="expected"))
+        return pair_verdicts(compare(scores))
 
     def _keep(self, parts: Sequence[_Part]) -> None:
         """Keep batches, whose queries have ids of one kind, each once."""

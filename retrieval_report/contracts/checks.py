@@ -30,9 +30,11 @@ def check_choice(name: str, value: object, choices: Sequence[str], hint: str = "
     """
     if isinstance(value, str) and value in choices:
         return
-    raise ParameterError(
-        f"{name}: {value!r} is not one of {quoted(choices)}{did_you_mean(value, choices) or hint}"
-    )
+    # A frame in the place of a name would fill the screen.
+    is_short = isinstance(value, str) or len(repr(value)) <= LONGEST_WORD
+    shown = repr(value) if is_short else f"a {type(value).__name__}"
+    near = did_you_mean(value, choices) or hint
+    raise ParameterError(f"{name}: {shown} is not one of {quoted(choices)}{near}")
 
 
 def did_you_mean(

@@ -291,7 +291,7 @@ class NDCG(DCG):
         {
             "judged": "the same sum for the best order of all judged items",
             "list": "the same sum for the best order of the list",
-            "cutoff": "the same sum for the best order of the top k",
+            "cutoff": "the same sum for the best order of the top k (binary relevance only)",
         },
         "ideal",
     )

@@ -205,7 +205,9 @@ def estimates_line(rows: pl.DataFrame) -> str:
     ranks = (
         "Where lists may be cut, ranks by ties hold whatever items are missing." if is_open else ""
     )
-    costs = rows["cost"].drop_nulls()[:1].to_list() if "cost" in rows.columns else []
+    # Of folded models that cost different amounts no cost is shown.
+    has_costs = "cost_amount" in columns
+    costs = rows["cost"].drop_nulls()[:1].to_list() if has_costs else []
     return " ".join(
         filter(
             None,
